@@ -1,0 +1,58 @@
+# Everything runs from a fresh clone with Python 3.11+ and make: the environments build themselves.
+
+PYTHON  ?= python3
+BIN     := .venv/bin
+ORACLES := .venv-oracles
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint unit oracles bench docs clean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: .venv/.installed  ## plan a survey of ten million people; writes demo-output/report.html
+	$(BIN)/krand demo --output demo-output
+
+test: lint unit oracles  ## static checks, unit tests, tests against other people's libraries
+
+lint: .venv/.installed  ## ruff, mypy --strict, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy --strict
+	$(BIN)/lint-imports
+
+unit: .venv/.installed  ## pytest without the oracle tests
+	$(BIN)/pytest -q -n 2 --ignore=tests/oracles
+
+# Made by a recursive call, so that a failed installation is an answer and not the end of the run.
+oracles:  ## tests against dp-accounting, in an environment of its own
+	@if log=$$($(MAKE) --no-print-directory $(ORACLES)/.installed 2>&1); then \
+	    echo "$(ORACLES)/bin/pytest -q tests/oracles"; \
+	    $(ORACLES)/bin/pytest -q tests/oracles; \
+	elif [ "$${KRAND_REQUIRE_ALL:-}" = 1 ]; then \
+	    echo "$$log" >&2; \
+	    echo "failed: dp-accounting oracle tests (could not be installed)" >&2; exit 1; \
+	else \
+	    echo "skipped: dp-accounting oracle tests (could not be installed)"; \
+	fi
+
+bench: $(ORACLES)/.installed  ## krand beside its peers, in one run
+	$(ORACLES)/bin/python benchmarks/privacy.py
+
+docs: .venv/.installed  ## check that every relative link of the documentation resolves
+	$(BIN)/python docs/check_links.py
+
+clean:  ## remove environments, caches and demo output
+	rm -rf .venv .venv-oracles build dist demo-output
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
+
+.venv/.installed: EXTRA = test
+$(ORACLES)/.installed: EXTRA = oracles
+
+.venv/.installed $(ORACLES)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("krand needs Python 3.11 or newer, found " + sys.version.split()[0] + "; name one with: make PYTHON=python3.12")'
+	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+	@echo "installing krand[$(EXTRA)] into $(@D)"
+	@$(@D)/bin/python -m pip install -q --disable-pip-version-check -e '.[$(EXTRA)]'
+	@touch $@

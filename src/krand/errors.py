@@ -1,0 +1,56 @@
+"""Everything krand raises on purpose.
+
+    KrandError
+    ├── InvalidInput       a value breaks a rule; names field, rule, value and mend   (exit code 2)
+    ├── CannotMeet         a well-formed request that no useful noise can satisfy     (exit code 3)
+    ├── MissingComponent   an optional part of krand is not installed                 (exit code 4)
+    └── InternalError      krand contradicts itself: a bug to report                  (exit code 70)
+
+The first three are for the user to mend; the last one is ours.
+"""
+
+from __future__ import annotations
+
+__all__ = ["CannotMeet", "InternalError", "InvalidInput", "KrandError", "MissingComponent"]
+
+
+class KrandError(Exception):
+    """Base of all deliberate errors; `exit_code` is what the command line returns."""
+
+    exit_code = 70
+
+
+class InvalidInput(KrandError):
+    """A value that breaks a rule."""
+
+    exit_code = 2
+
+    def __init__(self, field: str, rule: str, value: object, mend: str = "") -> None:
+        self.field, self.rule, self.value, self.mend = field, rule, value, mend
+        super().__init__(f"{field}: {rule}, found {value!r}" + (f"; {mend}" if mend else ""))
+
+
+class CannotMeet(KrandError):
+    """No useful noise satisfies the request; `nearest` holds requests that can be met."""
+
+    exit_code = 3
+
+    def __init__(self, reason: str, nearest: tuple[str, ...] = ()) -> None:
+        self.reason, self.nearest = reason, nearest
+        super().__init__(reason)
+
+
+class MissingComponent(KrandError):
+    """An optional dependency is needed for what was asked."""
+
+    exit_code = 4
+
+    def __init__(self, component: str, extra: str) -> None:
+        self.component, self.extra = component, extra
+        super().__init__(f"{component} is not installed; run: pip install 'krand[{extra}]'")
+
+
+class InternalError(KrandError):
+    """krand found a contradiction in its own work; please report it."""
+
+    exit_code = 70

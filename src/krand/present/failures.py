@@ -1,0 +1,91 @@
+"""Errors as people and programs read them: one description, two renderings."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import click
+
+from krand.errors import CannotMeet, InternalError, InvalidInput, KrandError, MissingComponent
+
+__all__ = ["as_krand_error", "describe", "explain"]
+
+
+def as_krand_error(error: BaseException) -> KrandError:
+    """The same failure in krand's own words: usage errors name their field too."""
+    if isinstance(error, KrandError):
+        return error
+    if isinstance(error, click.MissingParameter):
+        mend = f"add {_option(error.param)}" if error.param is not None else ""
+        return InvalidInput(_name(error.param), "must be given", None, mend)
+    if isinstance(error, click.NoSuchOption):
+        known = ", ".join(error.possibilities or ())
+        mend = f"did you mean {known}?" if known else _help(error)
+        return InvalidInput(error.option_name, "no such option", None, mend)
+    if isinstance(error, click.BadParameter):
+        return InvalidInput(_name(error.param), error.message.rstrip("."), None, _help(error))
+    if isinstance(error, click.UsageError):
+        return InvalidInput("command line", error.format_message().rstrip("."), None, _help(error))
+    if isinstance(error, click.ClickException):
+        return InvalidInput("command line", error.format_message(), None)
+    return InternalError(f"{type(error).__name__}: {error}")
+
+
+def describe(error: KrandError) -> dict[str, Any]:
+    """The failure as one JSON object of constant shape."""
+    entry: dict[str, Any] = {
+        "kind": "internal_error",
+        "message": explain(error),
+        "field": None,
+        "rule": None,
+        "value": None,
+        "mend": None,
+        "reason": None,
+        "nearest": [],
+    }
+    if isinstance(error, InvalidInput):
+        entry |= {"kind": "invalid_input", "field": error.field, "rule": error.rule}
+        entry |= {"value": _plain(error.value), "mend": error.mend or None}
+    elif isinstance(error, CannotMeet):
+        entry |= {"kind": "cannot_meet", "reason": error.reason, "nearest": list(error.nearest)}
+    elif isinstance(error, MissingComponent):
+        entry |= {"kind": "missing_component", "field": error.component, "mend": str(error)}
+    else:
+        entry |= {"reason": str(error)}
+    return {"error": entry}
+
+
+def explain(error: KrandError) -> str:
+    """The failure in a few lines for a person."""
+    if isinstance(error, InvalidInput):
+        found = "" if error.value is None else f", found {error.value!r}"
+        mend = f"\n  {error.mend}" if error.mend else ""
+        return f"{error.field}: {error.rule}{found}{mend}"
+    if isinstance(error, CannotMeet):
+        if not error.nearest:
+            return error.reason
+        nearest = "".join(f"\n  • {request}" for request in error.nearest)
+        return f"{error.reason}\nnearest requests that can be met:{nearest}"
+    if isinstance(error, MissingComponent):
+        return str(error)
+    return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
+
+
+def _plain(value: object) -> object:
+    """The value itself where JSON has a word for it, its text otherwise."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def _name(param: click.Parameter | None) -> str:
+    return param.name if param is not None and param.name else "command line"
+
+
+def _option(param: click.Parameter) -> str:
+    return max(param.opts, key=len)
+
+
+def _help(error: click.UsageError) -> str:
+    return f"see '{error.ctx.command_path} --help'" if error.ctx is not None else ""

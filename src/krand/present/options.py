@@ -1,0 +1,148 @@
+"""Options that several commands share, and the frozen values made from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from krand.errors import InvalidInput
+from krand.present.numbers import Count, Real
+from krand.privacy.guarantee import Assurance, Linkage, Policy, Reports
+
+__all__ = [
+    "assurance_options",
+    "copies_option",
+    "crowd_options",
+    "linkage_option",
+    "noise_option",
+    "output_options",
+    "policy_from",
+    "promise_options",
+    "reports_from",
+    "shape_options",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+if TYPE_CHECKING:  # generic for type checkers; older releases of click cannot be subscripted
+    _ChoiceType = click.Choice[str]
+else:
+    _ChoiceType = click.Choice
+
+
+class OneOf(_ChoiceType):
+    """A choice whose refusal names the field, the rule and the value."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return str(super().convert(value, param, ctx))
+        except click.BadParameter:
+            field = param.name if param is not None and param.name else "value"
+            choices = ", ".join(map(str, self.choices))
+            raise InvalidInput(field, f"must be one of {choices}", value) from None
+
+
+def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Apply decorators so that help lists the options in the order written."""
+
+    def apply(command: F) -> F:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return apply
+
+
+crowd_options = _stack(
+    click.option("--population", type=Count(), required=True, help="How many people take part."),
+    click.option("--bits", type=Count(), required=True, help="Yes/no facts about each of them."),
+    click.option("--epsilon", type=Real(), required=True, help="ε: e^ε bounds the privacy ratio."),
+)
+
+promise_options = _stack(
+    click.option("--eta", type=Real(), help="η: how often the ratio may exceed e^ε."),
+    click.option("--delta", type=Real(), help="δ of (ε, δ)-differential privacy."),
+    click.option(
+        "--max-local-epsilon", type=Real(), help="Cap on ε₀ if shuffler and analyst collude."
+    ),
+)
+
+noise_option = click.option(
+    "--noise", type=Real(), required=True, help="q: how often a bit is flipped, below 1/2."
+)
+
+copies_option = click.option(
+    "--copies", type=Count(), default=1, show_default=True, help="Noisy copies each person sends."
+)
+
+linkage_option = click.option(
+    "--linkage",
+    type=OneOf([str(linkage) for linkage in Linkage]),
+    default=str(Linkage.BIT),
+    show_default=True,
+    help="What travels together: each bit alone, or the whole record.",
+)
+
+shape_options = _stack(
+    click.option("--max-set-bits", type=Count(), help="Most bits a true answer can have set."),
+    click.option(
+        "--rounds", type=Count(), default=1, show_default=True, help="How often it is repeated."
+    ),
+)
+
+assurance_options = _stack(
+    click.option(
+        "--colluding",
+        type=Count(),
+        default=0,
+        show_default=True,
+        help="People who help the analyst; they hide nobody.",
+    ),
+    click.option(
+        "--assurance",
+        type=OneOf([str(assurance) for assurance in Assurance]),
+        default=str(Assurance.CERTIFIED),
+        show_default=True,
+        help="How the promise is known: proven for every crowd, exact for the worst uniform"
+        " crowd, or a draft's formula.",
+    ),
+)
+
+output_options = _stack(
+    click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text."),
+    click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same."),
+)
+
+
+def reports_from(options: Mapping[str, Any]) -> Reports:
+    """What one user sends, as the options describe it."""
+    return Reports(
+        bits=options["bits"],
+        linkage=Linkage(options.get("linkage", Linkage.BIT)),
+        copies=options.get("copies", 1),
+        max_set_bits=options.get("max_set_bits"),
+        rounds=options.get("rounds", 1),
+    )
+
+
+def policy_from(options: Mapping[str, Any]) -> Policy:
+    """What must be promised, as the options describe it."""
+    eta, delta = options["eta"], options["delta"]
+    if (eta is None) == (delta is None):
+        raise InvalidInput(
+            "delta/eta",
+            "exactly one of the two must be given",
+            "neither" if eta is None else "both",
+            "add --delta 1e-6, or --eta 0.003" if eta is None else "keep --delta or --eta",
+        )
+    return Policy(
+        epsilon=options["epsilon"],
+        population=options["population"],
+        delta=delta,
+        eta=eta,
+        colluding=options["colluding"],
+        max_local_epsilon=options["max_local_epsilon"],
+        assurance=Assurance(options["assurance"]),
+    )

@@ -1,0 +1,81 @@
+"""Where results go: one JSON object for programs, rich text for people."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rich.console import Console
+
+__all__ = ["Output", "to_json"]
+
+WIDTH_OF_FILES = 100
+"""Columns where the output goes to a file or a pipe, which have no width of their own."""
+
+
+def to_json(value: dict[str, Any]) -> str:
+    """Standard JSON: what is not a finite number becomes null."""
+    return json.dumps(_finite(value), indent=2, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+class Output:
+    """The two streams of a command; NO_COLOR is respected by rich itself."""
+
+    def __init__(self, as_json: bool, no_color: bool) -> None:
+        self.as_json, self.no_color = as_json, no_color
+
+    def console(self, *, stderr: bool = False) -> Console:
+        """A console on the stream as it is now, so that redirection works."""
+        from rich.console import Console
+
+        stream = sys.stderr if stderr else sys.stdout
+        roomy = not stream.isatty() and "COLUMNS" not in os.environ
+        return Console(
+            file=stream,
+            width=WIDTH_OF_FILES if roomy else None,
+            no_color=True if self.no_color else None,
+            highlight=False,
+            emoji=False,
+            soft_wrap=False,
+        )
+
+    def json(self, value: dict[str, Any]) -> None:
+        click.echo(to_json(value))
+
+    def warn(self, message: str) -> None:
+        """A warning on stderr, whatever happens on stdout."""
+        from rich.text import Text
+
+        line = Text.assemble(("warning: ", "bold yellow"), message)
+        self.console(stderr=True).print(line, soft_wrap=True)
+
+    @contextmanager
+    def progress(self, title: str) -> Iterator[Callable[[str], None] | None]:
+        """A moving bar on stderr while work is done; nothing where no person looks."""
+        if self.as_json or not sys.stderr.isatty():
+            yield None
+            return
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=self.console(stderr=True), transient=True) as bar:
+            task = bar.add_task(title, total=None)
+            yield lambda step: bar.update(task, description=f"{title}: {step}")

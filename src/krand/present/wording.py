@@ -1,0 +1,100 @@
+"""Numbers and promises in plain words, shared by tables and pages."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from krand.privacy.guarantee import Assurance
+
+if TYPE_CHECKING:
+    from krand.privacy.guarantee import Guarantee, NoisePlan, Policy, Precision
+
+__all__ = [
+    "against_curator",
+    "half_width",
+    "how_known",
+    "local_promise",
+    "number",
+    "people",
+    "percent",
+    "promise",
+]
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Thousands with commas, small numbers with significant digits."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    if abs(value) >= 1e9 or abs(value) < 1e-3:
+        return f"{value:.{digits}g}"
+    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(value: float) -> str:
+    """Two significant digits without an exponent: 0.00028 %."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g} %"
+    decimals = min(12, max(0, 1 - math.floor(math.log10(abs(value)))))
+    text = f"{value:,.{decimals}f}"
+    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+
+
+def people(precision: Precision) -> str:
+    """± 28 people."""
+    width = precision.half_width_95
+    return f"± {f'{width:,.0f}' if width >= 10 else number(width, 2)} people"
+
+
+def half_width(precision: Precision) -> str:
+    """± 28 people (0.00028 %) at 95 %."""
+    return f"{people(precision)} ({percent(precision.half_width_percent)}) at 95 %"
+
+
+def how_known(assurance: Assurance) -> str:
+    """What stands behind a promise."""
+    return {
+        Assurance.CERTIFIED: "proven, whatever everybody else answers",
+        Assurance.OUTLIER: "exact if everybody else answers alike; otherwise a conjecture",
+        Assurance.DRAFT: "a formula of the drafts, for comparison only",
+    }[assurance]
+
+
+def promise(policy: Policy, guarantee: Guarantee) -> str:
+    """The promise as a sentence."""
+    ratio = f"e^{policy.epsilon:g} = {number(math.exp(policy.epsilon))}"
+    subject = "Exchanging one person's answers for any others"
+    if policy.delta is not None:
+        return (
+            f"{subject} changes the probability of anything the analyst can see by a factor of at"
+            f" most {ratio}, give or take δ = {number(guarantee.delta.upper)}"
+            f" ({number(policy.delta)} allowed)."
+        )
+    assert policy.eta is not None
+    return (
+        f"{subject} changes the probability of what the analyst sees by a factor of at most"
+        f" {ratio}, except with probability η = {number(guarantee.eta.upper)}"
+        f" ({number(policy.eta)} allowed)."
+    )
+
+
+def local_promise(local_epsilon: float) -> str:
+    """What is left without a shuffler."""
+    return f"ε₀ = {number(local_epsilon)} is all that is left if shuffler and analyst collude"
+
+
+def against_curator(plan: NoisePlan, central_gaussian_sigma: float) -> str:
+    """σ beside that of somebody who is trusted with the raw answers."""
+    ratio = plan.precision.sigma / central_gaussian_sigma
+    if ratio >= 2:
+        gap = f"krand's is {number(ratio, 3)} times that"
+    elif ratio >= 1:
+        gap = f"krand's is {percent(100 * (ratio - 1))} above"
+    else:
+        gap = f"krand's is {percent(100 * (1 - ratio))} below"
+    return (
+        "a trusted curator (central Gaussian mechanism) would have"
+        f" σ = {number(central_gaussian_sigma)}; {gap}"
+    )

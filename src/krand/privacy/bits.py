@@ -1,0 +1,182 @@
+"""One-bit mechanisms: the tight certificate over all backgrounds, and their composition.
+
+For one bit the background is a number m of ones among N-1 users. The count of reported ones is
+Bin(m, p) + Bin(N-1-m, q) plus the own report, so the profile δ_m(ε) is a pair of exact sums. More
+users are post-processing: for all m in a bucket [a, b] the pair with a ones and N-1-b zeros
+dominates. The maximum over buckets bounds every background, is a profile again (convex in e^ε), and
+is composed by connecting the dots (mathematics §6, "One bit, tight").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.privacy.channel import local_epsilon, window_binomial
+from krand.privacy.composition import LossLaw, connect_dots, loss_nodes, loss_step
+
+__all__ = [
+    "BitPair",
+    "background_pair",
+    "bit_loss",
+    "bit_steps",
+    "bucket_edges",
+    "floor_loss",
+    "outlier_pair",
+    "worst_profile",
+]
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TAIL = 13.0
+"""Standard deviations kept of a count; what is left out is below LEFT_OUT."""
+LEFT_OUT = 1e-30
+FINEST = 2000
+"""Up to this crowd every background has a bucket of its own: the supremum is exact."""
+BUCKETS = 256
+WIDEST = 4e6
+"""Counts with a larger variance are computed for a smaller crowd, which is on the safe side."""
+NEGLIGIBLE = 1e-19
+"""The grid of losses ends where the profile, times the number of compositions, falls below."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitPair:
+    """Law of the count of ones when the own bit is 0 (`zero`) and when it is 1 (`one`)."""
+
+    zero: Floats
+    one: Floats
+    rounding: float = 0.0
+
+    def profile(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """(δ for 0 → 1, δ for 1 → 0) at every ε ≥ 0.
+
+        one/zero grows with the count, so each δ is a difference of two tails at one crossing.
+        """
+        with np.errstate(divide="ignore"):
+            log_ratio = np.log(self.one) - np.log(self.zero)
+        log_ratio = np.maximum.accumulate(log_ratio)
+        lam = np.exp(epsilons)
+        tail_one, tail_zero = _suffix(self.one), _suffix(self.zero)
+        head_one, head_zero = _suffix(self.one[::-1]), _suffix(self.zero[::-1])
+        up = np.searchsorted(log_ratio, epsilons, side="right")
+        down = log_ratio.size - np.searchsorted(log_ratio, -epsilons, side="left")
+        forward = tail_one[up] - lam * tail_zero[up]
+        reverse = head_zero[down] - lam * head_one[down]
+        extra = LEFT_OUT + self.rounding
+        return (
+            np.maximum(forward, 0.0) * (1 + 1e-12) + extra,
+            np.maximum(reverse, 0.0) * (1 + 1e-12) + extra,
+        )
+
+
+def _suffix(mass: Floats) -> Floats:
+    """Sums of mass[i:], i = 0 … n, smallest terms first."""
+    return np.append(np.cumsum(mass[::-1])[::-1], 0.0)
+
+
+def background_pair(q: float, ones: int, zeros: int) -> BitPair:
+    """The pair of counts over a background of `ones` and `zeros`."""
+    _, kept = window_binomial(ones, q, TAIL)
+    _, raised = window_binomial(zeros, q, TAIL)
+    count, rounding = _convolve(kept[::-1], raised)
+    before = np.append(0.0, count)
+    here = np.append(count, 0.0)
+    p = 1 - q
+    return BitPair(p * here + q * before, q * here + p * before, rounding)
+
+
+def _convolve(a: Floats, b: Floats) -> tuple[Floats, float]:
+    """a∗b and its absolute error where the FFT is needed."""
+    if min(a.size, b.size) * max(a.size, b.size) <= 4_000_000:
+        return np.convolve(a, b), 0.0
+    size = 1 << (a.size + b.size - 1).bit_length()
+    product = np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size), size)
+    total = product[: a.size + b.size - 1]
+    return np.maximum(total, 1e-300), float(total.size * 2e-16)
+
+
+def outlier_pair(q: float, population: int) -> BitPair:
+    """The drafts' single-bit case: everybody else answers 0 (000 (0.1)–(0.2))."""
+    return background_pair(q, 0, _crowd(q, population) - 1)
+
+
+def _crowd(q: float, population: int) -> int:
+    """The crowd itself, or as much of it as keeps the count's law small: fewer is safe."""
+    return min(population, max(2, int(WIDEST / (q * (1 - q)))))
+
+
+def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:
+    """Ranges of m that cover 0 … (N-1)/2; the other half mirrors them."""
+    last = (population - 1) // 2
+    if population <= FINEST:
+        return [(m, m) for m in range(last + 1)]
+    edges = np.linspace(0, last + 1, min(buckets, last + 1) + 1).astype(int)
+    return [(int(a), int(b) - 1) for a, b in itertools.pairwise(edges)]
+
+
+def worst_profile(q: float, population: int, epsilons: Floats, buckets: int = BUCKETS) -> Floats:
+    """An upper bound of max_m δ_m(ε), both directions, at every ε ≥ 0."""
+    crowd = _crowd(q, population)
+    worst = np.zeros(epsilons.size)
+    for low, high in bucket_edges(crowd, buckets):
+        forward, reverse = background_pair(q, low, crowd - 1 - high).profile(epsilons)
+        np.maximum(worst, forward, out=worst)
+        np.maximum(worst, reverse, out=worst)
+    return worst
+
+
+def bit_steps(noises: Sequence[float], population: int) -> float:
+    """A grid step fine enough for every one of these one-bit mechanisms."""
+    zero = np.zeros(1)
+    return min(loss_step(float(outlier_pair(q, population).profile(zero)[0][0])) for q in noises)
+
+
+def bit_loss(
+    q: float,
+    population: int,
+    step: float,
+    compositions: int,
+    certified: bool = True,
+    buckets: int = BUCKETS,
+) -> LossLaw:
+    """The dominating pair of one bit: of every background (certified) or of the drafts' one.
+
+    The certified pair is symmetric: it covers both directions at once.
+    """
+    nodes = _nodes(q, population, step, compositions)
+    epsilons = step * nodes.astype(np.float64)
+    if certified:
+        worst = worst_profile(q, population, epsilons, buckets)
+        return connect_dots(step, nodes, worst, worst)
+    forward, reverse = outlier_pair(q, population).profile(epsilons)
+    return connect_dots(step, nodes, forward, reverse)
+
+
+def floor_loss(q: float, population: int, step: float, forward: bool = True) -> LossLaw:
+    """The outlier pair with every loss rounded down: never above the truth, for lower ends."""
+    pair = outlier_pair(q, population)
+    top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
+    seen = (top > 1e-280) & (bottom > 1e-280)
+    index = np.floor(np.log(top[seen] / bottom[seen]) / step).astype(np.int64)
+    low = int(index.min())
+    mass = np.asarray(np.bincount(index - low, top[seen]), dtype=np.float64)
+    held = np.flatnonzero(mass > 0)
+    return LossLaw(step, held + low, mass[held], 0.0, 0.0)
+
+
+def _nodes(q: float, population: int, step: float, compositions: int) -> Ints:
+    """Grid nodes up to where the profile no longer matters, at most ε₀ = ln(p/q)."""
+    pair = outlier_pair(q, population)
+    furthest = local_epsilon(q)
+    probe = np.geomspace(step, max(furthest, 2 * step), 200)
+    forward, reverse = pair.profile(probe)
+    small = np.flatnonzero(np.maximum(forward, reverse) < NEGLIGIBLE / compositions + 2 * LEFT_OUT)
+    if small.size:
+        # The worst background may reach a little further than the outlier's.
+        furthest = min(furthest, 1.5 * float(probe[small[0]]))
+    return loss_nodes(step, max(furthest, step), compositions)

@@ -1,0 +1,137 @@
+"""Volume against precision: every way to meet one policy, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from krand.errors import CannotMeet
+from krand.privacy.guarantee import Linkage, Policy, Reports
+from krand.privacy.peers import (
+    central_gaussian_sigma,
+    optimized_unary_sigma,
+    rappor_noise,
+    rappor_sigma,
+)
+from krand.privacy.planner import Z95, plan_noise
+
+__all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
+
+COPIES = (1, 2, 4, 16, 64, 256, 1024)
+SEAL = 48
+"""Bytes a sealed message adds: an X25519 share (32) and an authentication tag (16)."""
+TOKEN = 4
+"""Bytes of a position's index."""
+SPARE_TOKENS = 2
+"""Room for positions that noise has raised (mathematics §7)."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierRow:
+    """One way to meet the policy and what it costs a user to send."""
+
+    name: str
+    linkage: Linkage | None
+    copies: int
+    noise: float | None
+    sigma: float
+    half_width_95: float
+    messages: int
+    bytes_per_user: int
+    guarantee: str
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier:
+    policy: Policy
+    reports: Reports
+    rows: tuple[FrontierRow, ...]
+
+
+def message_size(reports: Reports) -> tuple[int, int]:
+    """(messages, bytes) one user sends in a round."""
+    if reports.linkage is Linkage.RECORD:
+        return reports.copies, reports.copies * (SEAL + math.ceil(reports.bits / 8))
+    ones = reports.bits if reports.max_set_bits is None else reports.max_set_bits
+    tokens = (ones + SPARE_TOKENS) * reports.copies
+    return tokens, tokens * (SEAL + TOKEN)
+
+
+def frontier(
+    policy: Policy,
+    reports: Reports,
+    copies: Sequence[int] = COPIES,
+    progress: Callable[[str], None] | None = None,
+) -> Frontier:
+    """Bit linkage, record linkage with k copies, local DP and the trusted curator.
+
+    Rows are best when no other row that needs no more trust is at least as good in both σ and
+    bytes. The trusted curator is a limit, not a competitor.
+    """
+    formats = [replace(reports, linkage=Linkage.BIT, copies=1)]
+    formats += [replace(reports, linkage=Linkage.RECORD, copies=k) for k in copies]
+    rows = []
+    for one in formats:
+        if progress is not None:
+            progress(_name(one))
+        row = _planned(policy, one)
+        if row is not None:
+            rows.append(row)
+    rows += _local_rows(policy, reports)
+    marked = [replace(row, best=_is_best(row, rows)) for row in rows]
+    return Frontier(policy, reports, (*marked, _curator(policy, reports)))
+
+
+def _name(reports: Reports) -> str:
+    return f"krand {reports.linkage}" + (f", k = {reports.copies}" if reports.copies > 1 else "")
+
+
+def _planned(policy: Policy, reports: Reports) -> FrontierRow | None:
+    try:
+        plan = plan_noise(policy, reports)
+    except CannotMeet:
+        return None
+    messages, size = message_size(reports)
+    return FrontierRow(
+        _name(reports),
+        reports.linkage,
+        reports.copies,
+        plan.noise,
+        plan.precision.sigma,
+        plan.precision.half_width_95,
+        messages,
+        size,
+        plan.guarantee.assurance.value,
+    )
+
+
+def _peer(
+    name: str, sigma: float, reports: Reports, guarantee: str, noise: float | None = None
+) -> FrontierRow:
+    size = SEAL + math.ceil(reports.bits / 8)
+    return FrontierRow(name, None, 1, noise, sigma, Z95 * sigma, 1, size, guarantee)
+
+
+def _local_rows(policy: Policy, reports: Reports) -> list[FrontierRow]:
+    rappor = rappor_sigma(policy, reports)
+    unary = optimized_unary_sigma(policy, reports)
+    return [
+        _peer("RAPPOR (local)", rappor, reports, "local", rappor_noise(policy, reports)),
+        _peer("optimized unary encoding (local)", unary, reports, "local"),
+    ]
+
+
+def _curator(policy: Policy, reports: Reports) -> FrontierRow:
+    sigma = central_gaussian_sigma(policy, reports)
+    return _peer("central Gaussian (the limit)", sigma, reports, "trusted curator")
+
+
+def _is_best(row: FrontierRow, rows: Sequence[FrontierRow]) -> bool:
+    return not any(
+        other.sigma <= row.sigma
+        and other.bytes_per_user <= row.bytes_per_user
+        and (other.sigma, other.bytes_per_user) != (row.sigma, row.bytes_per_user)
+        for other in rows
+    )

@@ -1,0 +1,222 @@
+"""Policy, reports, guarantee, precision: the frozen values that planning speaks in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from krand.errors import InvalidInput
+
+__all__ = [
+    "NOISE_GRID",
+    "Assurance",
+    "Bounds",
+    "Guarantee",
+    "Linkage",
+    "NoisePlan",
+    "Policy",
+    "Precision",
+    "Reports",
+    "TwoWay",
+    "check_noise",
+    "check_population",
+]
+
+NOISE_GRID = 2**32
+"""Noise is a/2^32: the randomizer compares integers, so it flips with exactly that probability."""
+
+MAX_POPULATION = 10**12
+MAX_BITS = 10**6
+MAX_COPIES = 10**4
+MAX_ROUNDS = 10**4
+
+
+class Assurance(StrEnum):
+    """How a guarantee is known (mathematics §6)."""
+
+    CERTIFIED = "certified"
+    """Proven for every background."""
+    OUTLIER = "outlier"
+    """Exact for the worst homogeneous background; otherwise the drafts' conjecture."""
+    DRAFT = "draft"
+    """A formula of the drafts, for comparison only."""
+
+
+class Linkage(StrEnum):
+    """What travels together: every bit alone, or the whole record."""
+
+    BIT = "bit"
+    RECORD = "record"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A number with a proven upper end and a lower end that shows how tight it is."""
+
+    value: float
+    lower: float
+    upper: float
+
+    @classmethod
+    def exactly(cls, value: float) -> Bounds:
+        return cls(value, value, value)
+
+    def clipped(self) -> Bounds:
+        """The same bounds for a quantity known to lie in [0, 1]."""
+        low, mid, high = (min(1.0, max(0.0, v)) for v in (self.lower, self.value, self.upper))
+        return Bounds(min(max(mid, low), high), low, high)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoWay:
+    """Both directions: forward asks P(S|D_m)/P(S|D) > λ, reverse the opposite ratio."""
+
+    forward: Bounds
+    reverse: Bounds
+
+    @property
+    def upper(self) -> float:
+        """What may be promised: the proven end of the worse direction."""
+        return max(self.forward.upper, self.reverse.upper)
+
+    @property
+    def value(self) -> float:
+        return max(self.forward.value, self.reverse.value)
+
+    @property
+    def lower(self) -> float:
+        return max(self.forward.lower, self.reverse.lower)
+
+
+def _whole(field: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidInput(field, f"must be a whole number from {low:,} to {high:,}", value)
+
+
+def _inside(field: str, value: object, low: float, high: float) -> None:
+    ok = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not ok or not low < float(value) < high:  # type: ignore[arg-type]
+        span = (
+            f"above {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}, both excluded"
+        )
+        raise InvalidInput(field, f"must be a finite number {span}", value)
+
+
+def check_noise(q: float) -> None:
+    """0 < q < 1/2, or an error that says so."""
+    _inside("noise", q, 0.0, 0.5)
+
+
+def check_population(population: int) -> None:
+    """2 … 10^12 users, or an error that says so."""
+    _whole("population", population, 2, MAX_POPULATION)
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What one user sends: L bits, linked or not, k noisy copies, in each of some rounds.
+
+    `max_set_bits` promises that a true answer never has more than that many ones.
+    """
+
+    bits: int
+    linkage: Linkage = Linkage.BIT
+    copies: int = 1
+    max_set_bits: int | None = None
+    rounds: int = 1
+
+    def __post_init__(self) -> None:
+        _whole("bits", self.bits, 1, MAX_BITS)
+        _whole("copies", self.copies, 1, MAX_COPIES)
+        _whole("rounds", self.rounds, 1, MAX_ROUNDS)
+        if self.max_set_bits is not None:
+            _whole("max_set_bits", self.max_set_bits, 1, self.bits)
+        object.__setattr__(self, "linkage", Linkage(self.linkage))
+
+    @property
+    def changed_bits(self) -> int:
+        """t: how many bits one user's change of mind can touch (mathematics §7)."""
+        return self.bits if self.max_set_bits is None else min(self.bits, 2 * self.max_set_bits)
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.max_set_bits is not None and 2 * self.max_set_bits < self.bits
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What must be promised: ε with η or δ, to a member of a crowd of `population`."""
+
+    epsilon: float
+    population: int
+    delta: float | None = None
+    eta: float | None = None
+    colluding: int = 0
+    max_local_epsilon: float | None = None
+    assurance: Assurance = Assurance.CERTIFIED
+
+    def __post_init__(self) -> None:
+        _inside("epsilon", self.epsilon, 0.0, math.inf)
+        if self.epsilon > 100:
+            raise InvalidInput(
+                "epsilon", "must be at most 100", self.epsilon, "e^100 promises nothing"
+            )
+        check_population(self.population)
+        if (self.delta is None) == (self.eta is None):
+            raise InvalidInput(
+                "delta/eta", "exactly one of the two must be given", (self.delta, self.eta)
+            )
+        for field, value in (("delta", self.delta), ("eta", self.eta)):
+            if value is not None:
+                _inside(field, value, 0.0, 1.0)
+        _whole("colluding", self.colluding, 0, self.population - 2)
+        if self.max_local_epsilon is not None:
+            _inside("max_local_epsilon", self.max_local_epsilon, 0.0, math.inf)
+        object.__setattr__(self, "assurance", Assurance(self.assurance))
+
+    @property
+    def honest(self) -> int:
+        """The crowd that really hides a user: colluders know their own reports."""
+        return self.population - self.colluding
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """What a noise level promises, how that is known, and what it rests on."""
+
+    epsilon: float
+    delta: TwoWay
+    eta: TwoWay
+    local_epsilon: float
+    """ε₀: what is left if shuffler and analyst collude."""
+    assurance: Assurance
+    method: str
+    population: int
+    colluding: int
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """σ of an estimated count, known before any data: Var M = Npq whatever the answers (001 §4)."""
+
+    sigma: float
+    half_width_95: float
+    half_width_percent: float
+
+
+@dataclass(frozen=True, slots=True)
+class NoisePlan:
+    """The smallest honest noise for a policy."""
+
+    policy: Policy
+    reports: Reports
+    noise_numerator: int
+    guarantee: Guarantee
+    precision: Precision
+
+    @property
+    def noise(self) -> float:
+        """q = a/2^32, exact in binary floating point."""
+        return self.noise_numerator / NOISE_GRID

@@ -1,0 +1,324 @@
+"""What a noise level gives: δ and η of a report format, by the best bound at hand.
+
+One object per question (reports, crowd, ε, assurance); the planner asks it about many noise levels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+
+import numpy as np
+
+from krand.privacy import bits
+from krand.privacy.amplification import local_delta, variation_ratio_delta
+from krand.privacy.backgrounds import Pattern, free_patterns, loudest, sparse_patterns
+from krand.privacy.blanket import AtMost, FreeBits, blanket_law
+from krand.privacy.channel import ReportLaw, outlier_law
+from krand.privacy.composition import Composed, LossLaw, compose
+from krand.privacy.guarantee import Assurance, Bounds, Linkage, Reports, TwoWay
+from krand.privacy.ratio import one_way_delta, two_way_delta, two_way_eta
+from krand.privacy.records import RecordProfile, record_profile
+
+__all__ = ["Effort", "Found", "Mechanism", "converted_eta"]
+
+STEPS = (4.0, 10.0, 10.0)
+ETA_RESOLUTION = (500.0, 4000.0, 4000.0)
+BUCKETS = (64, bits.BUCKETS, bits.BUCKETS)
+FLOOR_REFINEMENT = 32.0
+COMPOSED_PATTERNS = 3
+LOCAL = "local bound: the shuffler need not be trusted"
+
+
+class Effort(IntEnum):
+    """QUICK gets a search near, FULL decides, REPORT adds lower ends; all upper ends are proven."""
+
+    QUICK = 0
+    FULL = 1
+    REPORT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A bound in both directions and the name of the argument that gave it."""
+
+    bounds: TwoWay
+    method: str
+
+
+def converted_eta(delta: Callable[[float], float], epsilon: float) -> float:
+    """η(ε) ≤ min over ε' < ε of δ(ε')/(1-e^(ε'-ε)): always valid (mathematics §6)."""
+    best = 1.0
+    for share in (0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.84, 0.88, 0.91, 0.94, 0.97):
+        nearer = epsilon * share
+        best = min(best, delta(nearer) / -math.expm1(nearer - epsilon))
+    return best
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A report format among `population` honest users, asked about one ε."""
+
+    reports: Reports
+    population: int
+    epsilon: float
+    assurance: Assurance = Assurance.CERTIFIED
+
+    @property
+    def compositions(self) -> int:
+        """How many one-bit or one-record mechanisms a user's change touches."""
+        each = self.reports.copies * self.reports.rounds
+        return each * (self.reports.changed_bits if self.by_bit else 1)
+
+    @property
+    def by_bit(self) -> bool:
+        """A record of one bit is a one-bit mechanism too."""
+        return self.reports.linkage is Linkage.BIT or self.reports.bits == 1
+
+    @property
+    def certified(self) -> bool:
+        return self.assurance is Assurance.CERTIFIED
+
+    @property
+    def local_distance(self) -> int:
+        """How many noisy bits shuffler and analyst together would hold of one change."""
+        return self.reports.changed_bits * self.reports.copies * self.reports.rounds
+
+    def delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
+        """δ(ε) of this noise, both directions, by the best argument that applies."""
+        local = _flat(local_delta(q, self.local_distance, self.epsilon))
+        best = min([*self._deltas(q, effort), Found(local, LOCAL)], key=lambda f: f.bounds.upper)
+        if effort < Effort.REPORT or best.bounds.lower > 0:
+            return best
+        return Found(_with_lower(best.bounds, self._attack(q)), best.method)
+
+    def eta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
+        """η(ε) of this noise: the bare tail as value, the proven one as upper end."""
+        if self.by_bit:
+            return self._bit_eta(q, effort)
+        if self.compositions > 1:
+            return self._copies_eta(q, effort)
+        if self.certified:
+            return self._blanket_eta(q, effort)
+        return self._homogeneous_eta(q, effort)
+
+    def _deltas(self, q: float, effort: Effort) -> list[Found]:
+        if self.by_bit:
+            one = self.compositions == 1
+            return [self._one_bit_delta(q, effort) if one else self._bits_delta(q, effort)]
+        if self.compositions > 1:
+            return [self._copies_delta(q, effort)]
+        if not self.certified:
+            return [self._homogeneous_delta(q)]
+        return [self._blanket_delta(q), self._clones_delta(q)]
+
+    def _attack(self, q: float) -> tuple[float, float]:
+        """What a real attack achieves, rounded down: the lower ends of a certificate."""
+        if self.by_bit:
+            return self._bit_attack(q)
+        if self.compositions > 1:
+            return 0.0, 0.0
+        ways = self._homogeneous_delta(q).bounds
+        return ways.forward.lower, ways.reverse.lower
+
+    # one bit at a time ----------------------------------------------------------------------
+
+    def _one_bit_delta(self, q: float, effort: Effort) -> Found:
+        """A single one-bit mechanism: nothing to compose, so no grid of losses either."""
+        at = np.array([self.epsilon])
+        if self.certified:
+            top = bits.worst_profile(q, self.population, at, BUCKETS[effort])
+            return Found(_flat(float(top[0])), "one-bit supremum over all backgrounds")
+        up, down = (float(v[0]) for v in bits.outlier_pair(q, self.population).profile(at))
+        ways = TwoWay(Bounds.exactly(up).clipped(), Bounds.exactly(down).clipped())
+        return Found(ways, "exact one-bit law, homogeneous background")
+
+    def _mixtures(self, q: float, effort: Effort) -> list[tuple[tuple[LossLaw, int], ...]]:
+        """The compositions to look at: one if certified, else bits rising and falling mixed."""
+        count = self.compositions
+        law = _bit_law(q, self.population, count, self.certified, BUCKETS[effort])
+        if self.certified:
+            return [((law, count),)]
+        back = law.reversed()
+        shares = sorted({0, count // 4, count // 2, count - count // 4, count})
+        return [tuple((w, n) for w, n in ((law, count - s), (back, s)) if n) for s in shares]
+
+    def _bits_delta(self, q: float, effort: Effort) -> Found:
+        tops = [compose(m, self.epsilon).delta(self.epsilon) for m in self._mixtures(q, effort)]
+        up, down = _either_way(tops)
+        return Found(TwoWay(Bounds(up, 0.0, up), Bounds(down, 0.0, down)), self._bits_name())
+
+    def _bit_attack(self, q: float) -> tuple[float, float]:
+        """The drafts' attack on all bits at once, every loss rounded down."""
+        count, epsilon = self.compositions, self.epsilon
+        step = bits.bit_steps([q], self.population) / FLOOR_REFINEMENT
+        laws = [bits.floor_loss(q, self.population, step, way) for way in (True, False)]
+        up, down = (compose([(law, count)], epsilon).delta_below(epsilon) for law in laws)
+        return up, down
+
+    def _bit_eta(self, q: float, effort: Effort) -> Found:
+        if self.compositions == 1 and not self.certified:
+            exact = two_way_eta(outlier_law(q, 1), self.population, self.epsilon)
+            return Found(exact, "exact one-bit law, homogeneous background")
+        composed = [compose(m, self.epsilon) for m in self._mixtures(q, effort)]
+        up, down = _either_way([converted_eta(c.delta, self.epsilon) for c in composed])
+        tail_up, tail_down = _either_way([c.tail(self.epsilon) for c in composed])
+        # P[R > λ] ≥ E[(1-λ/R)⁺] = δ, so what the attack achieves is a lower end for η as well.
+        low_up, low_down = self._bit_attack(q) if effort == Effort.REPORT else (0.0, 0.0)
+        ways = TwoWay(_ordered(low_up, tail_up, up), _ordered(low_down, tail_down, down))
+        return Found(ways, self._bits_name() + ", δ converted to η")
+
+    def _bits_name(self) -> str:
+        if self.certified:
+            return "one-bit supremum over all backgrounds, composed"
+        return "exact one-bit law, homogeneous background, composed"
+
+    # whole records, one copy ----------------------------------------------------------------
+
+    def _patterns(self, q: float) -> tuple[Pattern, ...]:
+        if self.reports.max_set_bits is None or not self.reports.is_sparse:
+            return free_patterns(self.reports.bits)
+        return loudest(sparse_patterns(self.reports.bits, self.reports.max_set_bits), q)
+
+    def _blanket(self, q: float) -> ReportLaw:
+        if self.reports.max_set_bits is None or not self.reports.is_sparse:
+            return blanket_law(q, [FreeBits(self.reports.bits)])
+        return blanket_law(q, [AtMost(self.reports.max_set_bits, self.reports.bits)])
+
+    def _homogeneous_delta(self, q: float) -> Found:
+        laws = [p.law(q) for p in self._patterns(q)]
+        ways = [two_way_delta(law, self.population, self.epsilon) for law in laws]
+        return Found(_worst(ways), "exact law, worst homogeneous background")
+
+    def _homogeneous_eta(self, q: float, effort: Effort) -> Found:
+        laws = [p.law(q) for p in self._patterns(q)]
+        resolution = ETA_RESOLUTION[effort]
+        ways = [two_way_eta(law, self.population, self.epsilon, resolution) for law in laws]
+        return Found(_worst(ways), "exact law, worst homogeneous background")
+
+    def _blanket_delta(self, q: float) -> Found:
+        top = one_way_delta(self._blanket(q), self.population, self.epsilon)
+        return Found(_flat(top.upper), "privacy blanket, evaluated exactly")
+
+    def _clones_delta(self, q: float) -> Found:
+        """Variation-ratio at the largest distance, which covers every smaller one."""
+        distance = self.reports.changed_bits
+        top = variation_ratio_delta(q, distance, distance, self.population, self.epsilon)
+        return Found(_flat(top), "variation-ratio (clones)")
+
+    def _blanket_eta(self, q: float, effort: Effort) -> Found:
+        law, distance = self._blanket(q), self.reports.changed_bits
+
+        def delta(epsilon: float) -> float:
+            return min(
+                one_way_delta(law, self.population, epsilon, refine=False).upper,
+                variation_ratio_delta(q, distance, distance, self.population, epsilon),
+                local_delta(q, distance, epsilon),
+            )
+
+        top = converted_eta(delta, self.epsilon)
+        if effort < Effort.REPORT:
+            return Found(_flat(top), "blanket")
+        attack = self._homogeneous_eta(q, effort).bounds
+        up, down = (_ordered(w.lower, w.value, top) for w in (attack.forward, attack.reverse))
+        return Found(TwoWay(up, down), "certified δ converted to η")
+
+    # whole records, copies and rounds -------------------------------------------------------
+
+    def _profiles(self, q: float, effort: Effort) -> tuple[RecordProfile, ...]:
+        return _record_profiles(self, q, STEPS[effort])
+
+    def _laws(self, q: float) -> list[ReportLaw]:
+        """The one-copy laws to compose: the blanket, or the loudest homogeneous backgrounds."""
+        if self.certified:
+            return [self._blanket(q)]
+        return [p.law(q) for p in self._patterns(q)[:COMPOSED_PATTERNS]]
+
+    def _composed(self, loss: LossLaw) -> tuple[Composed, Composed]:
+        """y → y' and y' → y; the blanket's pair is its own mirror."""
+        forward = compose([(loss, self.compositions)], self.epsilon)
+        if self.certified:
+            return forward, forward
+        return forward, compose([(loss.reversed(), self.compositions)], self.epsilon)
+
+    def _copies_delta(self, q: float, effort: Effort) -> Found:
+        ways = [self._profile_delta(p, effort) for p in self._profiles(q, effort)]
+        return Found(_worst(ways), self._copies_name())
+
+    def _profile_delta(self, profile: RecordProfile, effort: Effort) -> TwoWay:
+        """Upper ends proven; a lower end takes off twice what halving the spacing gained."""
+        tops = [c.delta(self.epsilon) for c in self._composed(profile.loss())]
+        wide = tops
+        if effort == Effort.REPORT:
+            wide = [c.delta(self.epsilon) for c in self._composed(profile.coarse_loss())]
+        up, down = (_ordered(2 * t - w, t, t) for t, w in zip(tops, wide, strict=True))
+        return TwoWay(up, down)
+
+    def _copies_eta(self, q: float, effort: Effort) -> Found:
+        ways = []
+        for profile in self._profiles(q, effort):
+            delta = self._profile_delta(profile, effort)
+            up, down = (
+                _ordered(low.lower, c.tail(self.epsilon), converted_eta(c.delta, self.epsilon))
+                for c, low in zip(
+                    self._composed(profile.loss()), (delta.forward, delta.reverse), strict=True
+                )
+            )
+            ways.append(TwoWay(up, down))
+        return Found(_worst(ways), self._copies_name() + ", δ converted to η")
+
+    def _copies_name(self) -> str:
+        if self.certified:
+            return "privacy blanket, composed"
+        return "exact law, worst homogeneous background, composed"
+
+
+@lru_cache(maxsize=16)
+def _bit_law(q: float, population: int, count: int, certified: bool, buckets: int) -> LossLaw:
+    """δ and η of the same noise share this."""
+    step = bits.bit_steps([q], population)
+    return bits.bit_loss(q, population, step, count, certified, buckets)
+
+
+@lru_cache(maxsize=16)
+def _record_profiles(mechanism: Mechanism, q: float, steps: float) -> tuple[RecordProfile, ...]:
+    """δ and η of the same noise share these."""
+    count = mechanism.compositions
+    return tuple(
+        record_profile(law, mechanism.population, count, steps) for law in mechanism._laws(q)
+    )
+
+
+def _flat(top: float) -> TwoWay:
+    """One proven upper bound for both directions."""
+    both = Bounds(top, 0.0, top).clipped()
+    return TwoWay(both, both)
+
+
+def _ordered(low: float, value: float, top: float) -> Bounds:
+    value = min(value, top)
+    return Bounds(value, min(low, value), top).clipped()
+
+
+def _with_lower(ways: TwoWay, lower: tuple[float, float]) -> TwoWay:
+    up, down = ways.forward, ways.reverse
+    return TwoWay(
+        _ordered(lower[0], up.value, up.upper), _ordered(lower[1], down.value, down.upper)
+    )
+
+
+def _either_way(tops: list[float]) -> tuple[float, float]:
+    """(forward, reverse) from mixtures with 0 … all bits falling; mixed ones count both ways."""
+    mixed = max(tops[1:-1], default=0.0)
+    return max(tops[0], mixed), max(tops[-1], mixed)
+
+
+def _worst(ways: list[TwoWay]) -> TwoWay:
+    """The worst of several backgrounds in each direction."""
+    return TwoWay(
+        max((w.forward for w in ways), key=lambda b: b.upper),
+        max((w.reverse for w in ways), key=lambda b: b.upper),
+    )

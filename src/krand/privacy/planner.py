@@ -1,0 +1,220 @@
+"""From a policy to the smallest honest noise on the grid a/2^32, with its guarantee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from krand.errors import CannotMeet, InternalError, InvalidInput
+from krand.privacy import drafts
+from krand.privacy.channel import local_epsilon, noise_of_local_epsilon, noise_of_phi
+from krand.privacy.guarantee import (
+    NOISE_GRID,
+    Assurance,
+    Guarantee,
+    Linkage,
+    NoisePlan,
+    Policy,
+    Precision,
+    Reports,
+    check_noise,
+    check_population,
+)
+from krand.privacy.mechanism import Effort, Mechanism
+from krand.privacy.nearest import nearest_requests
+from krand.privacy.peers import gaussian_shift
+from krand.privacy.search import smallest_passing
+
+__all__ = ["assess", "plan_noise", "precision"]
+
+Z95 = 1.959963984540054
+
+
+def precision(reports: Reports, noise: float, population: int) -> Precision:
+    """σ(d̂) = √(Npq/k)/(p-q) for every count (001 §4, §6)."""
+    check_noise(noise)
+    spread = population * noise * (1 - noise) / reports.copies
+    sigma = math.sqrt(spread) / (1 - 2 * noise)
+    half = Z95 * sigma
+    return Precision(sigma, half, 100 * half / population)
+
+
+def assess(
+    reports: Reports,
+    noise: float,
+    population: int,
+    epsilon: float,
+    assurance: Assurance = Assurance.CERTIFIED,
+    colluding: int = 0,
+) -> Guarantee:
+    """What this noise gives to a member of this crowd."""
+    check_noise(noise)
+    check_population(population)
+    policy = Policy(epsilon, population, delta=0.5, colluding=colluding, assurance=assurance)
+    if policy.assurance is Assurance.DRAFT:
+        raise InvalidInput(
+            "assurance",
+            "must be 'certified' or 'outlier'",
+            "draft",
+            "the drafts give formulas for noise, not a guarantee for a given noise",
+        )
+    return _guarantee(policy, reports, noise)
+
+
+def plan_noise(policy: Policy, reports: Reports) -> NoisePlan:
+    """The smallest q = a/2^32 whose proven bound meets the policy.
+
+    δ falls as q grows: more noise is post-processing of less (flip again). The search relies on
+    that, checks it on every value it sees, and ends with a passing a and a failing a-1.
+    """
+    if policy.assurance is Assurance.DRAFT:
+        return _draft_plan(policy, reports)
+    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+    floor = _floor(policy, mechanism)
+    ceiling = _ceiling(mechanism)
+    excess = _excess(policy, mechanism)
+    numerator = smallest_passing(excess, _guess(policy, mechanism), floor, ceiling)
+    return _finished(policy, reports, numerator)
+
+
+def _finished(policy: Policy, reports: Reports, numerator: int) -> NoisePlan:
+    noise = numerator / NOISE_GRID
+    expected = precision(reports, noise, policy.population)
+    if expected.half_width_95 >= policy.population / 2:
+        raise CannotMeet(
+            f"noise {noise:.6g} would be needed, and then every count is ± "
+            f"{expected.half_width_95:,.0f} people at 95 %: an estimate could be anything from 0 "
+            f"to the whole crowd of {policy.population:,}",
+            nearest_requests(policy, reports),
+        )
+    return NoisePlan(policy, reports, numerator, _guarantee(policy, reports, noise), expected)
+
+
+def _excess(policy: Policy, mechanism: Mechanism) -> Callable[[int, bool], float]:
+    """log(bound/limit) at a/2^32: the policy is met where this is not positive."""
+    limit = policy.delta if policy.eta is None else policy.eta
+    assert limit is not None
+
+    def excess(numerator: int, full: bool) -> float:
+        noise = numerator / NOISE_GRID
+        ask = mechanism.delta if policy.eta is None else mechanism.eta
+        bound = ask(noise, Effort.FULL if full else Effort.QUICK).bounds.upper
+        return math.log(bound / limit) if bound > 1e-300 else -700.0
+
+    return excess
+
+
+def _floor(policy: Policy, mechanism: Mechanism) -> int:
+    """The least numerator worth trying: 1, or what a cap on ε₀ demands."""
+    cap = policy.max_local_epsilon
+    if cap is None:
+        return 1
+    distance = mechanism.local_distance
+    numerator = math.ceil(noise_of_local_epsilon(cap, distance) * NOISE_GRID)
+    while local_epsilon(numerator / NOISE_GRID, distance) > cap:
+        numerator += 1
+        if numerator >= NOISE_GRID // 2:
+            raise CannotMeet(f"no noise on the grid keeps ε₀ at or below {cap:g}")
+    return numerator
+
+
+def _ceiling(mechanism: Mechanism) -> int:
+    """A numerator that surely passes: there each report protects itself (ε₀ ≤ ε)."""
+    distance, epsilon = mechanism.local_distance, mechanism.epsilon
+    numerator = math.ceil(noise_of_local_epsilon(epsilon, distance) * NOISE_GRID) + 1
+    if numerator >= NOISE_GRID // 2 or local_epsilon(numerator / NOISE_GRID, distance) > epsilon:
+        raise CannotMeet(
+            f"{distance:,} noisy bits per person and ε = {epsilon:g} need noise closer to ½ than "
+            f"the grid of 2^-32 can express"
+        )
+    return numerator
+
+
+def _guess(policy: Policy, mechanism: Mechanism) -> int:
+    """Where to begin: the noise whose χ² is that of the Gaussian mechanism for this policy."""
+    spread = policy.honest * gaussian_shift(policy) ** 2 / mechanism.compositions
+    records = mechanism.reports.linkage is Linkage.RECORD
+    bits = mechanism.reports.changed_bits if records else 1
+    noise = noise_of_phi((1 + spread) ** (1 / bits))
+    return int(noise * NOISE_GRID)
+
+
+def _guarantee(policy: Policy, reports: Reports, noise: float) -> Guarantee:
+    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+    delta, eta = mechanism.delta(noise), mechanism.eta(noise)
+    if delta.bounds.upper > 1 or eta.bounds.upper > 1:
+        raise InternalError(f"a bound above 1 at noise {noise!r}")
+    return Guarantee(
+        policy.epsilon,
+        delta.bounds,
+        eta.bounds,
+        local_epsilon(noise, mechanism.local_distance),
+        policy.assurance,
+        delta.method if policy.eta is None else eta.method,
+        policy.population,
+        policy.colluding,
+        _assumptions(policy, reports),
+    )
+
+
+def _assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
+    crowd = f"at least {policy.honest:,} honest users report in the same batch"
+    if policy.colluding:
+        crowd += f" ({policy.colluding:,} more may work with the analyst)"
+    said = [
+        crowd,
+        "the shuffler removes identity, order and time, and does not work with the analyst",
+        "neighbours differ in one person's answers; that somebody took part is not hidden",
+    ]
+    if policy.assurance is Assurance.OUTLIER:
+        said.append("backgrounds other than homogeneous ones rest on the conjecture of 001 §1.2")
+    if reports.max_set_bits is not None:
+        said.append(f"no true answer has more than {reports.max_set_bits:,} set bits")
+    return tuple(said)
+
+
+def _draft_plan(policy: Policy, reports: Reports) -> NoisePlan:
+    """The drafts' noise, with what it really gives to the attack they analyse."""
+    mend = "use --assurance outlier or certified"
+    if reports.copies > 1:
+        raise InvalidInput(
+            "copies",
+            "the drafts' formula for k copies, 001 (6.3), is wrong and is not offered",
+            reports.copies,
+            mend,
+        )
+    if reports.is_sparse or reports.max_set_bits is not None:
+        raise InvalidInput(
+            "max_set_bits",
+            "the drafts' claim for sparse vectors, 001 §5, is wrong and is not offered",
+            reports.max_set_bits,
+            mend,
+        )
+    if reports.rounds > 1 or policy.max_local_epsilon is not None:
+        raise InvalidInput("rounds", "the drafts do not compose rounds", reports.rounds, mend)
+    linked = reports.linkage is Linkage.RECORD
+    noise, citation = drafts.draft_noise(policy.honest, reports.bits, policy.epsilon, linked)
+    numerator = math.ceil(noise * NOISE_GRID)
+    shown = Policy(
+        policy.epsilon,
+        policy.population,
+        policy.delta,
+        policy.eta,
+        policy.colluding,
+        None,
+        Assurance.OUTLIER,
+    )
+    real = _guarantee(shown, reports, numerator / NOISE_GRID)
+    guarantee = Guarantee(
+        real.epsilon,
+        real.delta,
+        real.eta,
+        real.local_epsilon,
+        Assurance.DRAFT,
+        citation,
+        real.population,
+        real.colluding,
+        real.assumptions,
+    )
+    expected = precision(reports, numerator / NOISE_GRID, policy.population)
+    return NoisePlan(policy, reports, numerator, guarantee, expected)

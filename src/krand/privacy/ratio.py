@@ -1,0 +1,160 @@
+"""The exact law of the privacy ratio R for a pair of answers and a background.
+
+With ν the law of a background report, r = K(y)/ν and r' = K(y')/ν, conditioning on which report is
+the user's own gives (mathematics §3 and §5)
+
+    R = Σr'/Σr,    δ = E_{ν^N}[(Σ(r' - λr))⁺]/N,    η = P_{D_m}[Σ(r' - λr) > 0],
+
+one-dimensional sums of iid scores. With ν = K(x) this is exact for the homogeneous background x.
+With ν = ω, the privacy blanket, it is a bound for every background: Balle et al. average over
+M ~ Bin(N-1, γ) of E[(mean of M+1 scores)⁺], and since
+C(N-1, M)γ^M(1-γ)^(N-1-M)/(M+1) = C(N, M+1)γ^(M+1)(1-γ)^(N-1-M)/(Nγ),
+that average *is* the formula above with scores 0 outside the blanket.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.privacy.channel import ReportLaw, outlier_law
+from krand.privacy.direct import countable, direct_mean_positive_part, direct_tail_probability
+from krand.privacy.guarantee import Bounds, TwoWay, check_noise, check_population
+from krand.privacy.inversion import Scores, mean_positive_part, tail_probability
+
+__all__ = [
+    "RatioLaw",
+    "one_way_delta",
+    "one_way_eta",
+    "two_way_delta",
+    "two_way_eta",
+]
+
+Floats = NDArray[np.float64]
+
+LOUDEST = 600.0
+"""Ratios are capped at e^600: far beyond λN for every N, so nothing changes but the overflow."""
+
+
+def _scores(law: ReportLaw, epsilon: float) -> Scores:
+    """r' - λr of every group, and the silent rest of the blanket with score 0."""
+    second = np.exp(np.minimum(law.second * law.log_odds, LOUDEST))
+    first = np.exp(np.minimum(law.first * law.log_odds + epsilon, LOUDEST))
+    score, log_prob, own = second - first, law.log_reference, law.log_second
+    silent = 1.0 - law.mass
+    if silent > 1e-15:
+        score = np.append(score, 0.0)
+        log_prob = np.append(log_prob, math.log(silent))
+        own = np.append(own, -np.inf)
+    return Scores(score, log_prob, own)
+
+
+def one_way_delta(
+    law: ReportLaw, population: int, epsilon: float, resolution: float = 100.0, refine: bool = True
+) -> Bounds:
+    """δ(ε) for y → y'; epsilon may be negative, where δ(-ε) = 1 - e^-ε + e^-ε·δ_swapped(ε)."""
+    if epsilon < 0:
+        other = one_way_delta(law.swapped(), population, -epsilon, resolution, refine)
+        base, factor = -math.expm1(epsilon), math.exp(epsilon)
+        return Bounds(*(base + factor * v for v in (other.value, other.lower, other.upper)))
+    scores = _scores(law, epsilon)
+    if scores.score.max() <= 0:
+        return Bounds.exactly(0.0)
+    if countable(scores.score.size, population):
+        return direct_mean_positive_part(scores, population).clipped()
+    return mean_positive_part(scores, population, resolution, refine).clipped()
+
+
+def one_way_eta(
+    law: ReportLaw, population: int, epsilon: float, resolution: float = 4000.0
+) -> Bounds:
+    """P_{D_m}[R > e^ε] for y → y'. Only for ν = K(x): a blanket bounds δ, not tails."""
+    scores = _scores(law, epsilon)
+    if scores.score.max() <= 0:
+        return Bounds.exactly(0.0)
+    if countable(scores.score.size, population):
+        return direct_tail_probability(scores, population)
+    return tail_probability(scores, population, resolution)
+
+
+def two_way_delta(
+    law: ReportLaw, population: int, epsilon: float, resolution: float = 100.0
+) -> TwoWay:
+    """δ(ε) for y → y' and for y' → y."""
+    return TwoWay(
+        one_way_delta(law, population, epsilon, resolution),
+        one_way_delta(law.swapped(), population, epsilon, resolution),
+    )
+
+
+def two_way_eta(
+    law: ReportLaw, population: int, epsilon: float, resolution: float = 4000.0
+) -> TwoWay:
+    """η(ε) for y → y' and for y' → y."""
+    return TwoWay(
+        one_way_eta(law, population, epsilon, resolution),
+        one_way_eta(law.swapped(), population, epsilon, resolution),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RatioLaw:
+    """R of the drafts' outlier pair: N-1 users alike, one possibly their opposite (001 §3)."""
+
+    noise: float
+    bits: int
+    population: int
+
+    def __post_init__(self) -> None:
+        check_noise(self.noise)
+        check_population(self.population)
+
+    @property
+    def law(self) -> ReportLaw:
+        return outlier_law(self.noise, self.bits)
+
+    def delta(self, epsilon: float, resolution: float = 100.0) -> TwoWay:
+        """E_D[(R-λ)⁺] and E_D[(1-λR)⁺]."""
+        return two_way_delta(self.law, self.population, epsilon, resolution)
+
+    def eta(self, epsilon: float, resolution: float = 4000.0) -> TwoWay:
+        """P[R > λ | D_m] and P[1/R > λ | D]."""
+        return two_way_eta(self.law, self.population, epsilon, resolution)
+
+    def tail(self, log_ratio: float) -> float:
+        """P[R > e^log_ratio | D_m]."""
+        if log_ratio >= 0:
+            return one_way_eta(self.law, self.population, log_ratio).value
+        return _tail_below_one(self, log_ratio)
+
+    def density(self, log_ratios: Floats) -> Floats:
+        """Density of log R under D_m, averaged over the cells between the given points."""
+        tails = np.array([self.tail(float(v)) for v in log_ratios])
+        return np.asarray(np.maximum(0.0, -np.diff(tails)) / np.diff(log_ratios))
+
+    def quantile(self, probability: float) -> float:
+        """Smallest log r (to 1e-6) with P[R > r | D_m] ≤ 1 - probability."""
+        reach = self.bits * self.law.log_odds
+        low, high = -reach, reach
+        while high - low > 1e-6:
+            middle = (low + high) / 2
+            if self.tail(middle) > 1 - probability:
+                low = middle
+            else:
+                high = middle
+        return high
+
+
+def _tail_below_one(ratio: RatioLaw, log_ratio: float) -> float:
+    """P[R > r | D_m] for r < 1: the mean score is positive, so take the complement."""
+    law = ratio.law
+    second = np.exp(np.minimum(law.second * law.log_odds, LOUDEST))
+    flipped = Scores(math.exp(log_ratio) - second, law.log_reference, law.log_second)
+    if flipped.score.max() <= 0:
+        return 1.0
+    if countable(flipped.score.size, ratio.population):
+        return 1 - direct_tail_probability(flipped, ratio.population).value
+    return 1 - tail_probability(flipped, ratio.population).value

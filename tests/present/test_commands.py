@@ -1,0 +1,253 @@
+"""The commands answer in JSON for programs and in text for people, with the same numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from components import require
+from krand import Assurance, Linkage, Reports, __version__, assess
+from krand.present.cli import krand
+
+CROWD = ["--population", "10M", "--bits", "40", "--epsilon", "2"]
+SMALL = ["--population", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
+COMMANDS = ["noise", "privacy", "frontier", "simulate", "demo"]
+
+
+def run(*arguments: str) -> Result:
+    result = CliRunner().invoke(krand, list(arguments))
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def answer(*arguments: str) -> dict[str, Any]:
+    """The single JSON object on stdout."""
+    value = json.loads(run(*arguments, "--json").stdout)
+    assert isinstance(value, dict)
+    return value
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example_that_parses(command: str) -> None:
+    """Every command's help shows an example, and its options exist."""
+    text = run(command, "--help").stdout
+    assert "Example" in text
+    lines = text[text.index("Example") : text.index("Options:")].replace("\\\n", " ").splitlines()
+    examples = [line.split()[1:] for line in lines if line.strip().startswith("krand ")]
+    assert examples
+    for example in examples:
+        assert example[0] == command
+        krand.commands[command].make_context(command, example[1:])
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_json_and_no_color(command: str) -> None:
+    """Programs and plain terminals are served everywhere."""
+    names = {name for option in krand.commands[command].params for name in option.opts}
+    assert {"--json", "--no-color"} <= names
+
+
+def test_krand_alone_shows_the_flow_of_commands() -> None:
+    """Without arguments krand says what to do next, naming every command."""
+    text = run().stdout
+    for command in krand.commands:
+        assert f"krand {command}" in text
+    assert run("--version").stdout.split()[-1] == __version__
+
+
+def test_noise_for_the_record_with_outlier_assurance() -> None:
+    """mathematics §7: q = .3448 at η = .003, or a little above for the proven η."""
+    plan = answer(
+        *("noise", *CROWD, "--eta", "0.003", "--linkage", "record", "--assurance", "outlier")
+    )
+    assert 0.3448 <= plan["noise"] <= 0.3455
+    assert plan["eta"] <= 0.003
+    assert plan["assurance"] == "outlier"
+
+
+def test_noise_for_the_record_certified() -> None:
+    """mathematics §6: between the conjecture's .3741 and the plain blanket's .3817."""
+    plan = answer("noise", *CROWD, "--delta", "1e-6", "--linkage", "record")
+    assert 0.3741 < plan["noise"] <= 0.3817
+    assert plan["sigma"] <= 6500
+
+
+def test_noise_for_bits_certified_is_near_the_trusted_curator() -> None:
+    """mathematics §7: within 4 % of the central Gaussian mechanism, with every key in place."""
+    plan = answer("noise", *CROWD, "--delta", "1e-6")
+    assert 1.94e-5 <= plan["noise"] <= 2.10e-5
+    assert plan["sigma"] <= 14.5
+    assert plan["central_gaussian_sigma"] == pytest.approx(14.11, abs=0.01)
+    assert plan["noise_numerator"] / 2**32 == plan["noise"]
+    assert plan["half_width_95"] == pytest.approx(1.96 * plan["sigma"], rel=1e-3)
+    assert plan["half_width_percent"] == pytest.approx(100 * plan["half_width_95"] / 1e7)
+    assert plan["delta"] <= 1e-6
+    assert plan["delta"] == max(
+        plan["guarantee"]["delta"][way]["upper"] for way in ("forward", "reverse")
+    )
+    assert plan["local_epsilon"] == pytest.approx(
+        40 * math.log((1 - plan["noise"]) / plan["noise"])
+    )
+    settings = {"epsilon": 2.0, "population": 10**7, "bits": 40, "copies": 1, "rounds": 1}
+    settings |= {"linkage": "bit", "assurance": "certified", "colluding": 0, "max_set_bits": None}
+    assert settings.items() <= plan.items()
+    assert plan["method"]
+    assert plan["guarantee"]["assumptions"]
+
+
+def test_noise_in_words_has_the_numbers_of_the_json() -> None:
+    """People read the same noise, precision and limit as programs do."""
+    command = ("noise", *CROWD, "--delta", "1e-6")
+    plan, text = answer(*command), run(*command, "--no-color").stdout
+    assert f"{plan['noise_numerator']:,} / 2^32" in text
+    assert f"± {plan['half_width_95']:,.0f} people" in text
+    assert "certified" in text
+    assert "ε₀" in text
+    assert "trusted curator" in text
+    assert "\x1b[" not in text
+
+
+def test_draft_noise_comes_with_a_warning() -> None:
+    """A draft's formula is never shown without the erratum beside it."""
+    command = ("noise", *SMALL, "--eta", "0.01", "--linkage", "record", "--assurance", "draft")
+    result = run(*command, "--json")
+    plan = json.loads(result.stdout)
+    assert plan["noise"] == pytest.approx(0.2445, abs=2e-4)
+    assert "3.12" in plan["warning"]
+    assert result.stderr.startswith("warning: ")
+
+
+@pytest.mark.parametrize("extra", [["--copies", "2"], ["--max-set-bits", "1"]])
+def test_draft_noise_refuses_what_the_drafts_get_wrong(extra: list[str]) -> None:
+    """Copies and sparse vectors are planned with a proof or not at all."""
+    command = ["noise", *SMALL, "--eta", "0.01", "--linkage", "record", "--assurance", "draft"]
+    result = CliRunner().invoke(krand, [*command, *extra, "--json"])
+    assert result.exit_code in (2, 3)
+    assert "error" in json.loads(result.stdout)
+
+
+def test_a_hopeless_request_is_answered_with_two_that_work() -> None:
+    """40 linked bits among 100 people at ε = 0.1: exit code 3 and at least two ways out."""
+    command = ["noise", "--population", "100", "--bits", "40", "--epsilon", "0.1"]
+    command += ["--delta", "1e-6", "--linkage", "record"]
+    result = CliRunner().invoke(krand, [*command, "--json"])
+    assert result.exit_code == 3
+    error = json.loads(result.stdout)["error"]
+    assert error["reason"]
+    assert len(error["nearest"]) >= 2
+
+
+def test_privacy_of_the_drafts_example() -> None:
+    """mathematics §3: N=10⁷, L=40, q=.350914, λ=e² gives η .0013411 and δ .0006106."""
+    found = answer(
+        *("privacy", *CROWD, "--noise", "0.350914", "--linkage", "record"),
+        *("--assurance", "outlier"),
+    )
+    assert 0.001341 <= found["eta"]["forward"]["upper"] <= 0.00137
+    assert 0.0006100 <= found["delta"]["forward"]["upper"] <= 0.0006170
+    for name in ("eta", "delta"):
+        for way in ("forward", "reverse"):
+            bounds = found[name][way]
+            assert bounds["lower"] <= bounds["value"] <= bounds["upper"]
+    assert found["local_epsilon"] == pytest.approx(40 * math.log(0.649086 / 0.350914))
+    for key in ("method", "assumptions", "sigma", "half_width_95", "assurance", "linkage"):
+        assert found[key]
+
+
+def test_privacy_in_words_shows_both_directions() -> None:
+    """The table for people has the two directions and what the numbers rest on."""
+    text = run("privacy", *SMALL, "--noise", "0.2446", "--linkage", "record").stdout
+    for part in ("forward", "reverse", "δ", "η", "1,000 people", "record linkage", "assumes"):
+        assert part in text
+
+
+def test_frontier_rows_and_stars() -> None:
+    """krand's rows, local differential privacy and the curator, with the best rows marked."""
+    command = ["frontier", *SMALL, "--delta", "1e-4", "--copies-list", "1,4"]
+    found = answer(*command)
+    rows = found["rows"]
+    assert {row["linkage"] for row in rows} == {"bit", "record", None}
+    assert {row["copies"] for row in rows if row["linkage"] == "record"} == {1, 4}
+    assert {"local", "trusted curator"} <= {row["guarantee"] for row in rows}
+    assert any(row["best"] for row in rows)
+    assert found["delta"] == 1e-4
+    text = run(*command).stdout
+    assert text.count("★") == 1 + sum(row["best"] for row in rows)  # one in the title
+
+
+def test_frontier_refuses_drafts() -> None:
+    """No guarantee, no frontier."""
+    command = ["frontier", *SMALL, "--delta", "1e-4", "--assurance", "draft", "--json"]
+    result = CliRunner().invoke(krand, command)
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["field"] == "assurance"
+
+
+def test_frontier_draws_a_figure(tmp_path: Path) -> None:
+    """--plot writes an SVG file and nothing else."""
+    require("matplotlib")
+    figure = tmp_path / "frontier.svg"
+    command = ("frontier", *SMALL, "--delta", "1e-4", "--copies-list", "1,4")
+    assert answer(*command, "--plot", str(figure))["plot"] == str(figure)
+    assert "<svg" in figure.read_text(encoding="utf-8")
+    assert list(tmp_path.iterdir()) == [figure]
+
+
+def test_a_figure_is_an_svg_file() -> None:
+    """Another ending is refused before anything is computed."""
+    command = ["frontier", *SMALL, "--delta", "1e-4", "--plot", "frontier.png", "--json"]
+    result = CliRunner().invoke(krand, command)
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["field"] == "plot"
+
+
+def test_simulation_agrees_with_the_exact_law() -> None:
+    """Monte Carlo's intervals meet the proven ones (seed chosen once, not searched)."""
+    found = answer("simulate", *SMALL, "--noise", "0.2446", "--samples", "50k", "--seed", "1")
+    exact = assess(Reports(5, Linkage.RECORD), 0.2446, 1000, 0.6931471805599453, Assurance.OUTLIER)
+    assert found["delta_forward"]["exact"]["upper"] == exact.delta.forward.upper
+    for key in ("delta_forward", "delta_reverse", "eta_forward", "eta_reverse"):
+        simulated, bounds = found[key]["simulated"], found[key]["exact"]
+        assert simulated["low"] <= simulated["value"] <= simulated["high"]
+        meet = simulated["low"] <= bounds["upper"] and simulated["high"] >= bounds["lower"]
+        assert found[key]["agree"] is meet
+    assert found["agree"] is True
+
+
+def test_a_seed_repeats_a_simulation() -> None:
+    """The same seed gives the same numbers, another seed others; the text names the seed."""
+    command = ("simulate", *SMALL, "--noise", "0.2446", "--samples", "2000")
+    first, again = answer(*command, "--seed", "7"), answer(*command, "--seed", "7")
+    assert first == again
+    assert first["delta_forward"] != answer(*command, "--seed", "8")["delta_forward"]
+    assert "simulation with seed 7" in run(*command, "--seed", "7").stdout
+
+
+def test_a_drawn_seed_is_told() -> None:
+    """Without --seed the seed is drawn and reported, so any simulation can be repeated."""
+    command = ("simulate", *SMALL, "--noise", "0.2446", "--samples", "2000")
+    drawn = answer(*command)
+    assert answer(*command, "--seed", str(drawn["seed"])) == drawn
+
+
+def test_several_copies_are_compared_with_a_bound() -> None:
+    """With k copies the composed law bounds the mixed batch, and the output says so."""
+    command = ("simulate", *SMALL, "--noise", "0.3", "--copies", "4", "--samples", "2000")
+    found = answer(*command, "--seed", "5")
+    assert found["exact_is_upper_bound"] is True
+    for key in ("delta_forward", "delta_reverse"):
+        assert found[key]["simulated"]["low"] <= found[key]["exact"]["upper"]
+        assert found[key]["agree"] is True
+    assert "upper bound" in run(*command, "--seed", "5").stdout
+
+
+def test_plain_sampling_is_marked() -> None:
+    """--plain turns importance sampling off, and the output says so."""
+    command = ("simulate", *SMALL, "--noise", "0.2446", "--samples", "2000", "--seed", "3")
+    assert answer(*command)["importance_sampling"] is True
+    assert answer(*command, "--plain")["importance_sampling"] is False

@@ -1,0 +1,240 @@
+"""Whatever goes wrong ends in one message and one exit code, never in a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import Any, NoReturn
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from krand.errors import CannotMeet, InternalError, InvalidInput, MissingComponent
+from krand.present.cli import krand
+from krand.present.failures import as_krand_error, describe, explain
+
+NOISE = ["noise", "--population", "10M", "--bits", "40", "--epsilon", "2", "--delta", "1e-6"]
+PRIVACY = ["privacy", "--population", "10M", "--bits", "40", "--epsilon", "2", "--noise", "0.35"]
+SIMULATE = ["simulate", "--population", "1000", "--bits", "5", "--epsilon", "1", "--noise", "0.2"]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(krand, list(arguments))
+
+
+def changed(command: list[str], option: str, value: str) -> list[str]:
+    """The command with one option replaced, or added."""
+    if option not in command:
+        return [*command, option, value]
+    place = command.index(option) + 1
+    return [*command[:place], value, *command[place + 1 :]]
+
+
+BAD = [
+    (PRIVACY, "--noise", "0.5", "noise", 0.5),
+    (PRIVACY, "--noise", "0.7", "noise", 0.7),
+    (PRIVACY, "--noise", "0", "noise", 0.0),
+    (PRIVACY, "--noise", "-0.1", "noise", -0.1),
+    (PRIVACY, "--noise", "nan", "noise", "nan"),
+    (PRIVACY, "--population", "1", "population", 1),
+    (PRIVACY, "--epsilon", "0", "epsilon", 0.0),
+    (PRIVACY, "--bits", "0", "bits", 0),
+    (PRIVACY, "--copies", "0", "copies", 0),
+    (PRIVACY, "--assurance", "draft", "assurance", "draft"),
+    (NOISE, "--population", "1", "population", 1),
+    (NOISE, "--population", "-5", "population", -5),
+    (NOISE, "--population", "1.5", "population", "1.5"),
+    (NOISE, "--population", "many", "population", "many"),
+    (NOISE, "--population", "inf", "population", "inf"),
+    (NOISE, "--bits", "0", "bits", 0),
+    (NOISE, "--bits", "forty", "bits", "forty"),
+    (NOISE, "--epsilon", "0", "epsilon", 0.0),
+    (NOISE, "--epsilon", "-1", "epsilon", -1.0),
+    (NOISE, "--epsilon", "inf", "epsilon", "inf"),
+    (NOISE, "--epsilon", "nan", "epsilon", "nan"),
+    (NOISE, "--epsilon", "two", "epsilon", "two"),
+    (NOISE, "--delta", "0", "delta", 0.0),
+    (NOISE, "--delta", "1", "delta", 1.0),
+    (NOISE, "--delta", "-inf", "delta", "-inf"),
+    (NOISE, "--eta", "0.1", "delta/eta", "both"),
+    (NOISE, "--copies", "0", "copies", 0),
+    (NOISE, "--rounds", "0", "rounds", 0),
+    (NOISE, "--max-set-bits", "41", "max_set_bits", 41),
+    (NOISE, "--colluding", "10M", "colluding", 10_000_000),
+    (NOISE, "--max-local-epsilon", "0", "max_local_epsilon", 0.0),
+    (NOISE, "--linkage", "both", "linkage", "both"),
+    (NOISE, "--assurance", "hope", "assurance", "hope"),
+    (SIMULATE, "--samples", "10", "samples", 10),
+    (SIMULATE, "--seed", "-1", "seed", -1),
+    (SIMULATE, "--noise", "0.5", "noise", 0.5),
+]
+
+
+@pytest.mark.parametrize(("command", "option", "typed", "field", "value"), BAD)
+def test_bad_input_names_field_and_value_in_json_with_exit_code_2(
+    command: list[str], option: str, typed: str, field: str, value: object
+) -> None:
+    """With --json the refusal is one object on stdout that names field, rule and value."""
+    result = run(*changed(command, option, typed), "--json")
+    assert result.exit_code == 2
+    error = json.loads(result.stdout)["error"]
+    assert error["kind"] == "invalid_input"
+    assert (error["field"], error["value"]) == (field, value)
+    assert error["rule"]
+
+
+@pytest.mark.parametrize("eta", ["0", "1", "1.5", "-0.1"])
+def test_eta_outside_0_to_1_is_refused(eta: str) -> None:
+    """η is a probability, both ends excluded."""
+    command = ["noise", "--population", "10M", "--bits", "40", "--epsilon", "2", "--eta", eta]
+    result = run(*command, "--json")
+    assert result.exit_code == 2
+    assert json.loads(result.stdout)["error"]["field"] == "eta"
+
+
+def test_bad_input_reads_well_on_stderr() -> None:
+    """A person sees one line with field, rule and value, then how to mend it; stdout is empty."""
+    result = run(*changed(NOISE, "--population", "many"))
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    first, second = result.stderr.splitlines()
+    assert first == "error: population: must be a whole number, found 'many'"
+    assert "10M" in second
+
+
+def test_neither_delta_nor_eta_is_refused_with_an_example() -> None:
+    """Without a promise there is nothing to plan."""
+    result = run("noise", "--population", "10M", "--bits", "40", "--epsilon", "2")
+    assert result.exit_code == 2
+    assert "delta/eta: exactly one of the two must be given, found 'neither'" in result.stderr
+    assert "--delta 1e-6" in result.stderr
+
+
+def test_a_missing_option_is_named() -> None:
+    """A forgotten option is an error of that field."""
+    result = run("noise", "--bits", "40", "--epsilon", "2", "--json")
+    assert result.exit_code == 2
+    error = json.loads(result.stdout)["error"]
+    assert (error["field"], error["rule"]) == ("population", "must be given")
+
+
+@pytest.mark.parametrize("arguments", [["nois"], ["noise", "--populaton", "3"], ["noise", "extra"]])
+def test_a_misspelling_is_a_usage_error(arguments: list[str]) -> None:
+    """Unknown commands, options and arguments exit with 2 and say so."""
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: ")
+
+
+def fail_with(error: BaseException) -> Any:
+    def plan_noise(*_: object) -> NoReturn:
+        raise error
+
+    return plan_noise
+
+
+def test_a_request_that_cannot_be_met_comes_with_nearest_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Exit code 3, the reason, and every nearest request, as text and as JSON."""
+    error = CannotMeet("the crowd is too small", ("ε = 9", "population = 10M"))
+    monkeypatch.setattr("krand.privacy.planner.plan_noise", fail_with(error))
+    result = run(*NOISE)
+    assert result.exit_code == 3
+    assert result.stdout == ""
+    for part in ("the crowd is too small", "nearest requests", "• ε = 9", "• population = 10M"):
+        assert part in result.stderr
+    result = run(*NOISE, "--json")
+    assert result.exit_code == 3
+    entry = json.loads(result.stdout)["error"]
+    assert entry["kind"] == "cannot_meet"
+    assert entry["nearest"] == ["ε = 9", "population = 10M"]
+    assert entry["reason"] == "the crowd is too small"
+
+
+def test_an_unexpected_exception_is_our_bug_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit code 70, a plea to report it, no traceback unless KRAND_DEBUG=1."""
+    monkeypatch.delenv("KRAND_DEBUG", raising=False)
+    monkeypatch.setattr("krand.privacy.planner.plan_noise", fail_with(RuntimeError("boom")))
+    result = run(*NOISE)
+    assert result.exit_code == 70
+    assert "internal error: RuntimeError: boom" in result.stderr
+    assert "report" in result.stderr
+    assert "Traceback" not in result.stderr
+    monkeypatch.setenv("KRAND_DEBUG", "1")
+    assert "Traceback" in run(*NOISE).stderr
+
+
+def test_an_interruption_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C exits with 130 and leaves no traceback."""
+    monkeypatch.setattr("krand.privacy.planner.plan_noise", fail_with(KeyboardInterrupt()))
+    result = run(*NOISE)
+    assert result.exit_code == 130
+    assert (result.stdout + result.stderr).strip() == ""
+
+
+def test_a_missing_component_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without matplotlib a figure is refused before anything is computed, with exit code 4."""
+    monkeypatch.setattr("krand.present.plots.find_spec", lambda _: None)
+    monkeypatch.setattr("krand.privacy.frontier.frontier", fail_with(AssertionError("computed")))
+    result = run("frontier", *NOISE[1:], "--plot", "figure.svg")
+    assert result.exit_code == 4
+    assert "pip install 'krand[plots]'" in result.stderr
+
+
+def test_color_appears_only_where_it_is_wanted() -> None:
+    """--no-color and NO_COLOR strip the escape codes that a terminal would get."""
+    bad = changed(NOISE, "--population", "many")
+    assert "\x1b[" in CliRunner().invoke(krand, bad, color=True).stderr
+    assert "\x1b[" not in CliRunner().invoke(krand, [*bad, "--no-color"], color=True).stderr
+    result = CliRunner(env={"NO_COLOR": "1"}).invoke(krand, bad, color=True)
+    assert "\x1b[" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (InvalidInput("noise", "must be small", float("inf"), "shrink it"), "invalid_input"),
+        (InvalidInput("delta/eta", "exactly one", (None, None)), "invalid_input"),
+        (CannotMeet("no"), "cannot_meet"),
+        (MissingComponent("matplotlib", "plots"), "missing_component"),
+        (InternalError("2 < 1"), "internal_error"),
+    ],
+)
+def test_every_error_has_the_same_shape_in_json(error: Any, kind: str) -> None:
+    """Programs can rely on the keys, and the object is standard JSON."""
+    entry = describe(error)["error"]
+    json.dumps(entry, allow_nan=False)
+    assert set(entry) == {
+        *("kind", "message", "field", "rule", "value", "mend", "reason", "nearest"),
+    }
+    assert entry["kind"] == kind
+    assert entry["message"] == explain(error)
+
+
+def test_clicks_own_errors_become_invalid_input() -> None:
+    """Nothing of click's vocabulary is lost in translation."""
+    error = as_krand_error(click.UsageError("Too much."))
+    assert isinstance(error, InvalidInput)
+    assert error.rule == "Too much"
+
+
+def test_a_closed_pipe_is_no_bug() -> None:
+    """`krand noise --help | head -0` ends without a traceback."""
+    code = "from krand.present.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", code, "noise", "--help"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    stderr = process.stderr.read()
+    process.stderr.close()
+    process.wait()
+    assert "Traceback" not in stderr
+    assert "internal error" not in stderr
