@@ -207,16 +207,23 @@ def test_a_figure_is_an_svg_file() -> None:
 
 
 def test_simulation_agrees_with_the_exact_law() -> None:
-    """Monte Carlo's intervals meet the proven ones (seed chosen once, not searched)."""
+    """Monte Carlo lies within five standard errors of the proven bounds, and "agree" is honest.
+
+    All four 95 % intervals meet the bounds for only about 87 % of seeds, so that is not asked.
+    """
     found = answer("simulate", *SMALL, "--noise", "0.2446", "--samples", "50k", "--seed", "1")
     exact = assess(Reports(5, Linkage.RECORD), 0.2446, 1000, 0.6931471805599453, Assurance.OUTLIER)
     assert found["delta_forward"]["exact"]["upper"] == exact.delta.forward.upper
+    agreed = []
     for key in ("delta_forward", "delta_reverse", "eta_forward", "eta_reverse"):
         simulated, bounds = found[key]["simulated"], found[key]["exact"]
         assert simulated["low"] <= simulated["value"] <= simulated["high"]
-        meet = simulated["low"] <= bounds["upper"] and simulated["high"] >= bounds["lower"]
-        assert found[key]["agree"] is meet
-    assert found["agree"] is True
+        far = 5 * (simulated["high"] - simulated["low"]) / (2 * 1.96)
+        assert far < 0.1 * simulated["value"]  # five standard errors still mean something
+        assert bounds["lower"] - far <= simulated["value"] <= bounds["upper"] + far
+        agreed.append(simulated["low"] <= bounds["upper"] and simulated["high"] >= bounds["lower"])
+        assert found[key]["agree"] is agreed[-1]
+    assert found["agree"] is all(agreed)
 
 
 def test_a_seed_repeats_a_simulation() -> None:

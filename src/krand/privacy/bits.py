@@ -9,6 +9,7 @@ is composed by connecting the dots (mathematics §6, "One bit, tight").
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -159,31 +159,29 @@ class Composed:
         """E_P[(1-e^(ε-loss))⁺] and everything that was left out."""
         above = self.loss > epsilon
         gain = -np.expm1(epsilon - self.loss[above])
-        total = self._weigh(above, gain, epsilon) + self.infinite + self.slack
+        total = self._weigh(above, gain) + self.infinite + self.slack
         return min(1.0, total * SAFETY)
 
     def delta_below(self, epsilon: float) -> float:
         """The same without what was left out, rounding taken off: for lower ends."""
         above = self.loss > epsilon
         gain = -np.expm1(epsilon - self.loss[above])
-        return max(0.0, self._weigh(above, gain, epsilon, self.tilted - 2 * self.rounding))
+        return max(0.0, self._weigh(above, gain, self.tilted - 2 * self.rounding))
 
     def tail(self, epsilon: float) -> float:
         """P[loss > ε] of the composed pair: a value, not a bound (mathematics §6)."""
         above = self.loss > epsilon
-        return min(1.0, self._weigh(above, np.ones(int(above.sum())), epsilon) + self.infinite)
+        return min(1.0, self._weigh(above, np.ones(int(above.sum()))) + self.infinite)
 
     def _weigh(
         self,
         above: NDArray[np.bool_],
         gain: Floats,
-        epsilon: float,
         tilted: Floats | None = None,
     ) -> float:
-        untilt = np.exp(-self.theta * (self.loss[above] - epsilon))
         masses = self.tilted if tilted is None else tilted
-        total = float((masses[above] * untilt * gain).sum())
-        return total * math.exp(self.log_scale - self.theta * epsilon)
+        untilt = np.exp(np.minimum(self.log_scale - self.theta * self.loss[above], 700.0))
+        return float((masses[above] * untilt * gain).sum())
 
 
 def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:

@@ -211,9 +211,13 @@ def _log_binomial_law(bits: int, noise: float) -> Floats:
     return _normalised(log_choices + ones * math.log(noise) + (bits - ones) * math.log1p(-noise))
 
 
+def _log_total(log_p: Floats) -> float:
+    top = float(log_p.max())
+    return top + math.log(float(np.exp(log_p - top).sum()))
+
+
 def _normalised(log_p: Floats) -> Floats:
-    result: Floats = log_p - logsumexp(log_p)
-    return result
+    return log_p - _log_total(log_p)
 
 
 def _draw(rng: np.random.Generator, law: tuple[_Group, ...], samples: int) -> Ints:
@@ -285,8 +289,8 @@ def _conditioned(task: _Task, keep: Flags) -> _Task:
 
 def _log_kept(log_p: Floats, keep: Flags) -> float:
     """log P[keep], exact at both ends."""
-    lost = math.exp(float(logsumexp(log_p[~keep]))) if not keep.all() else 0.0
-    return math.log1p(-lost) if lost < 0.5 else float(logsumexp(log_p[keep]))
+    lost = 0.0 if keep.all() else math.exp(_log_total(log_p[~keep]))
+    return math.log1p(-lost) if lost < 0.5 else _log_total(log_p[keep])
 
 
 # --- tilting -----------------------------------------------------------------------------------
@@ -364,7 +368,8 @@ def _log_moment(log_p: Floats, tilt: Floats) -> float:
     """log Σ p e^tilt, accurate when tiny: it is going to be multiplied by the crowd."""
     p = np.exp(log_p)
     small = p * np.expm1(np.minimum(tilt, 30.0))
-    return math.log1p(float(np.where(tilt < 30.0, small, np.exp(log_p + tilt) - p).sum()))
+    change = float(np.where(tilt < 30.0, small, np.exp(log_p + tilt) - p).sum())
+    return math.log1p(change) if change > -0.5 else _log_total(log_p + tilt)
 
 
 # --- sampling and intervals --------------------------------------------------------------------
