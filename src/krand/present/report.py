@@ -73,7 +73,8 @@ $cards
 <h2>What is promised</h2>
 $promises
 <h2>Volume against precision</h2>
-<p>★ marks the rows that no other krand row beats in both volume and precision.</p>
+<p>★ marks the rows that no other row beats in both volume and precision; the trusted curator is a
+limit, not a competitor.</p>
 <div class="wide" tabindex="0" role="region" aria-label="Table: every way to keep the promise">
 $table
 </div>
@@ -126,10 +127,9 @@ def _promises(way: Headline) -> str:
     plan = way.plan
     sentences = [
         f"{promise(plan.policy, plan.guarantee)} This is {how_known(plan.guarantee.assurance)}.",
-        "In plain words: seeing the totals multiplies or divides anybody's odds about one person's"
-        f" answers by at most {number(math.exp(plan.policy.epsilon))}.",
-        "Not hidden is that somebody took part. And the promise needs the shuffler: "
-        f"{local_promise(plan.guarantee.local_epsilon)}.",
+        "In plain words, leaving δ aside: seeing the totals multiplies or divides anybody's odds"
+        f" about one person's answers by at most {number(math.exp(plan.policy.epsilon))}.",
+        f"The promise needs the shuffler: {local_promise(plan.guarantee.local_epsilon)}.",
     ]
     assumptions = "".join(f"<li>{escape(text)}</li>" for text in plan.guarantee.assumptions)
     listed = f"<p>It rests on this:</p><ul>{assumptions}</ul>" if assumptions else ""

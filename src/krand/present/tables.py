@@ -122,11 +122,11 @@ _ROOMY = 96
 
 
 def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
-    """Every way to meet the policy; ★ where no other row is better in both volume and σ."""
+    """Every way to meet the policy; ★ where no row but the curator's beats it in volume and σ."""
     table = Table(
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
-        title="precision against volume; ★ no other row beats it in both",
+        title="★ no other row beats it in both volume and precision (the curator is only a limit)",
         title_justify="left",
     )
     table.add_column("")

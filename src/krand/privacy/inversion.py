@@ -138,7 +138,9 @@ def _mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[Boun
     alias = math.exp(saddle.log_alias - saddle.log_size)
     low = base + scale * max(0.0, middle - spread - alias - error)
     high = base + scale * (middle + error) + added
-    return Bounds(base + scale * middle, low, high), spectrum.z.size
+    # Where the law is smooth, the smoothing has added s²/2 times the density.
+    value = base + scale * (middle - spread / 2)
+    return Bounds(max(low, value), low, high), spectrum.z.size
 
 
 def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Bounds:

@@ -1,0 +1,263 @@
+"""The exact law of the privacy ratio for the outlier pair."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from krand.privacy import inversion
+from krand.privacy.channel import outlier_law
+from krand.privacy.direct import countable
+from krand.privacy.drafts import planner_001_3_12
+from krand.privacy.enumeration import exact_outlier
+from krand.privacy.guarantee import Bounds, TwoWay
+from krand.privacy.ratio import RatioLaw, _scores, one_way_delta, one_way_eta
+
+LN2 = math.log(2)
+
+
+def close(value: float, printed: str) -> bool:
+    """Whether the value is within one unit of the last digit the mathematics page prints."""
+    digits = len(printed.split("e")[0].replace(".", "").lstrip("0"))
+    return abs(value - float(printed)) <= 1.0 * 10 ** (
+        math.floor(math.log10(float(printed))) - digits + 1
+    )
+
+
+# The mathematics page prints .000665 in one cell; see the test after the table.
+TABLE_001_3_3 = [
+    (2, 1000, 0.2446, ".007068", ".0005023", ".002142", ".0001106"),
+    (2, 3000, 0.2109, ".006412", ".0004449", ".002045", "9.22e-5"),
+    (2, 5000, 0.1778, ".04271", ".00544", ".0322", ".002265"),
+    (2, 5000, 0.1963, ".006682", ".0004332", ".0024", ".000103"),
+    (math.e**2, 1000, 0.1692, ".003706", ".000750", ".000158", "8.6e-6"),
+    (math.e**2, 3000, 0.1424, ".00679", ".0009406", ".000664", "3.8e-5"),
+    (math.e**2, 5000, 0.1310, ".008633", ".0009833", ".000879", "7.4e-5"),
+]
+
+
+@pytest.mark.parametrize(("lam", "population", "q", "ef", "df", "er", "dr"), TABLE_001_3_3)
+def test_table_of_001_3_3(lam, population, q, ef, df, er, dr):
+    """The four exact figures of every row of 001 §3.3 are those of the mathematics page."""
+    law = RatioLaw(q, 5, population)
+    eta, delta = law.eta(math.log(lam)), law.delta(math.log(lam))
+    assert close(eta.forward.value, ef)
+    assert close(delta.forward.value, df)
+    assert close(eta.reverse.value, er)
+    assert close(delta.reverse.value, dr)
+
+
+def test_one_printed_figure_is_off():
+    """N = 3000, λ = e²: the printed reverse η .000665 lies above a proven upper bound."""
+    reverse = one_way_eta(outlier_law(0.1424, 5).swapped(), 3000, 2.0, resolution=32_000.0)
+    assert reverse.upper < 0.000665 * (1 - 1e-3)
+
+
+def test_large_check_value():
+    """N = 10⁷, L = 40, q = .350914, λ = e²: η .0013411, δ .0006106."""
+    law = RatioLaw(0.350914, 40, 10**7)
+    assert close(law.eta(2.0).forward.value, ".0013411")
+    assert close(law.delta(2.0).forward.value, ".0006106")
+
+
+@pytest.mark.parametrize(
+    ("bits", "forward", "reverse"),
+    [(1, ".002781", ".04771"), (2, ".00453", ".0410"), (3, ".00488", ".0231"), (5, ".00712", None)],
+)
+def test_two_directions(bits, forward, reverse):
+    """At the noise of (3.12) and N = 1000, λ = 2 the direction the drafts ignore can be worse."""
+    q = planner_001_3_12(1000, bits, 2.0)
+    eta = RatioLaw(q, bits, 1000).eta(LN2)
+    assert eta.forward.lower <= float(forward) * 1.005
+    assert eta.forward.upper >= float(forward) * 0.995
+    if reverse is not None:
+        assert eta.reverse.lower <= float(reverse) * 1.005
+        assert eta.reverse.upper >= float(reverse) * 0.995
+        assert eta.reverse.value > 4 * eta.forward.value
+    else:
+        assert close(eta.reverse.value, ".00216")
+        assert eta.reverse.value < eta.forward.value
+
+
+def test_one_bit_deltas_of_the_page():
+    """L = 1 at the noise of (3.12): δ_fwd .0001833 and δ_rev .007321, forty times apart."""
+    delta = RatioLaw(planner_001_3_12(1000, 1, 2.0), 1, 1000).delta(LN2)
+    assert close(delta.forward.value, ".0001833")
+    assert close(delta.reverse.value, ".007321")
+
+
+def brackets(bounds: Bounds, exact: Fraction) -> bool:
+    return bounds.lower <= float(exact) * (1 + 1e-13) and bounds.upper >= float(exact) * (1 - 1e-13)
+
+
+def random_small_settings(count: int) -> list[tuple[int, int, Fraction, Fraction]]:
+    rng = np.random.default_rng(20161)
+    settings = []
+    while len(settings) < count:
+        bits, population = int(rng.integers(1, 5)), int(rng.integers(2, 13))
+        q = Fraction(int(rng.integers(1, 500)), 1024)
+        lam = Fraction(int(rng.integers(17, 120)), 16)
+        settings.append((population, bits, q, lam))
+    return settings
+
+
+@pytest.mark.parametrize("chunk", range(8))
+def test_bounds_hold_the_exact_value(chunk):
+    """For 200 random small settings upper ≥ exact enumeration ≥ lower, by sums and by inversion."""
+    for population, bits, q, lam in random_small_settings(200)[chunk::8]:
+        exact = exact_outlier(population, bits, q, lam)
+        epsilon = math.log(lam)
+        law = RatioLaw(float(q), bits, population)
+        delta, eta = law.delta(epsilon), law.eta(epsilon)
+        assert brackets(delta.forward, exact.delta_forward)
+        assert brackets(delta.reverse, exact.delta_reverse)
+        assert brackets(eta.forward, exact.eta_forward)
+        assert brackets(eta.reverse, exact.eta_reverse)
+        for way, d, e in (
+            (law.law, exact.delta_forward, exact.eta_forward),
+            (law.law.swapped(), exact.delta_reverse, exact.eta_reverse),
+        ):
+            scores = _scores(way, epsilon)
+            if scores.score.max() <= 0:
+                continue
+            assert brackets(inversion.mean_positive_part(scores, population), d)
+            assert brackets(inversion.tail_probability(scores, population), e)
+
+
+def test_small_cases_agree_to_twelve_digits():
+    """Where histograms can be counted the sums equal rational enumeration to 1e-12."""
+    for population, bits, q, lam in [
+        (30, 4, Fraction(1, 4), Fraction(2)),
+        (30, 2, Fraction(1, 10), Fraction(3)),
+    ]:
+        exact = exact_outlier(population, bits, q, lam)
+        delta = RatioLaw(float(q), bits, population).delta(math.log(lam))
+        assert countable(bits + 1, population)
+        assert delta.forward.value == pytest.approx(
+            float(exact.delta_forward), rel=1e-12, abs=1e-15
+        )
+        assert delta.reverse.value == pytest.approx(
+            float(exact.delta_reverse), rel=1e-12, abs=1e-15
+        )
+
+
+def wide(bounds: Bounds) -> float:
+    return bounds.upper / bounds.lower - 1
+
+
+WIDTHS = [
+    (2, 1000, 0.499, 0.1),
+    (10, 1000, 0.4999, 0.01),
+    (1000, 5, 0.2446, LN2),
+    (10**5, 300, 0.45, 3.0),
+    (10**6, 10, 0.2, 0.1),
+    (10**6, 10, 0.28, 0.1),
+    (10**7, 40, 0.350914, 2.0),
+    (10**7, 40, 0.42, 0.05),
+    (10**9, 3, 0.002, 0.5),
+    (10**9, 40, 0.31, 1.0),
+    (10**9, 1000, 0.475, 1.0),
+    (10**9, 1000, 0.4775, 0.5),
+]
+
+
+@pytest.mark.parametrize(("population", "bits", "q", "epsilon"), WIDTHS)
+def test_bounds_are_one_percent_wide_at_most(population, bits, q, epsilon):
+    """upper/lower - 1 ≤ 1 % for δ ≥ 1e-9 (η likewise) over N = 2…10⁹ and L = 3…1000."""
+    law = RatioLaw(q, bits, population)
+    delta, eta = law.delta(epsilon), law.eta(epsilon)
+    for d, e in ((delta.forward, eta.forward), (delta.reverse, eta.reverse)):
+        if d.upper >= 1e-9:
+            assert wide(d) <= 0.01
+            assert wide(e) <= 0.01
+
+
+def test_width_shrinks_when_asked():
+    """A higher resolution narrows the bounds around the same value."""
+    law = outlier_law(0.25, 6)
+    rough = one_way_eta(law, 2000, 0.7, resolution=500.0)
+    fine = one_way_eta(law, 2000, 0.7, resolution=8000.0)
+    assert fine.upper - fine.lower < 0.2 * (rough.upper - rough.lower)
+    assert rough.lower <= fine.lower <= fine.upper <= rough.upper
+
+
+def test_one_bit_is_a_binomial():
+    """For one bit the law is a binomial: compare with sums written out independently."""
+    from scipy.stats import binom
+
+    population, q, lam = 1000, 0.0105, 2.0
+    p = 1 - q
+    ones = np.arange(population + 1)
+    ratio = ((population - ones) * (q / p) + ones * (p / q)) / population
+    weight = binom.pmf(ones, population, q)
+    law = RatioLaw(q, 1, population)
+    delta, eta = law.delta(LN2), law.eta(LN2)
+    assert delta.forward.value == pytest.approx(
+        (weight * np.maximum(ratio - lam, 0)).sum(), rel=1e-9
+    )
+    assert delta.reverse.value == pytest.approx(
+        (weight * np.maximum(1 - lam * ratio, 0)).sum(), rel=1e-9
+    )
+    assert eta.forward.value == pytest.approx((weight * ratio)[ratio > lam].sum(), rel=1e-9)
+    assert eta.reverse.value == pytest.approx(weight[1 / ratio > lam].sum(), rel=1e-9)
+
+
+def test_negative_epsilon_is_the_mirror():
+    """δ(-ε) = 1 - e^-ε + e^-ε·δ_swapped(ε), and it grows as ε falls."""
+    law = outlier_law(0.2, 3)
+    values = [one_way_delta(law, 40, e).value for e in (-2.0, -0.5, 0.0, 0.5)]
+    assert values == sorted(values, reverse=True)
+    other = one_way_delta(law.swapped(), 40, 0.5).value
+    assert values[1] == pytest.approx(1 - math.exp(-0.5) + math.exp(-0.5) * other)
+
+
+def test_total_variation_has_no_direction():
+    """δ(0) is the same for y → y' and y' → y."""
+    ways: TwoWay = RatioLaw(0.35, 20, 10**5).delta(0.0)
+    assert ways.forward.lower <= ways.reverse.upper
+    assert ways.reverse.lower <= ways.forward.upper
+
+
+def test_reports_alone_protect_when_epsilon_reaches_the_local_one():
+    """Once ε ≥ ε₀ = L·ln(p/q) no outcome exceeds the limit: δ and η are exactly 0."""
+    law = RatioLaw(0.45, 3, 1000)
+    epsilon = 3 * math.log(0.55 / 0.45) + 1e-9
+    assert law.delta(epsilon).upper == 0
+    assert law.eta(epsilon).upper == 0
+
+
+def test_more_users_and_more_noise_never_hurt():
+    """δ falls with N and with q (both are post-processing)."""
+    by_crowd = [RatioLaw(0.2, 4, n).delta(1.0).upper for n in (50, 200, 1000, 5000)]
+    by_noise = [RatioLaw(q, 4, 500).delta(1.0).upper for q in (0.1, 0.2, 0.3, 0.4)]
+    assert by_crowd == sorted(by_crowd, reverse=True)
+    assert by_noise == sorted(by_noise, reverse=True)
+
+
+def test_density_and_quantiles_describe_one_law():
+    """The density of log R integrates to 1 and its quantiles agree with its tails."""
+    law = RatioLaw(0.2446, 5, 1000)
+    grid = np.linspace(-4, 4, 161)
+    density = law.density(grid)
+    assert float((density * np.diff(grid)).sum()) == pytest.approx(1, abs=1e-3)
+    point = law.quantile(0.99)
+    assert law.tail(point + 0.01) <= 0.01 <= law.tail(point - 0.01)
+
+
+def test_vanishing_delta_is_bounded_not_guessed():
+    """Where δ is below 1e-50 the upper end is a Chernoff bound and the lower end is 0."""
+    bounds = one_way_delta(outlier_law(0.45, 10), 10**6, 2.0)
+    assert bounds.lower == 0
+    assert 0 <= bounds.upper < 1e-40
+
+
+def test_aliasing_is_visible_when_the_period_is_cut(monkeypatch):
+    """With a period far too short the bounds no longer hold: the period is what protects them."""
+    law = outlier_law(0.2446, 5)
+    honest = one_way_delta(law, 10**4, LN2)
+    monkeypatch.setattr(inversion, "_period", lambda *args: (3.0 / args[1], -1e9))
+    broken = one_way_delta(law, 10**4, LN2, refine=False)
+    assert broken.lower > honest.upper
