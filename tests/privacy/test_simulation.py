@@ -103,8 +103,7 @@ def test_symmetric_polynomial_equals_the_product_of_its_factors(data: st.DataObj
     ("first", "second", "w", "inverse"),
     [
         (10**10, 10**10, 10**10, 10**10),
-        (10**10, 10**10, 1, 1),
-        (1000, 10**10, 10**10, 10**10),
+        (1000, 10**7, 10**10, 10),
         (1024, 10**10, 10**10, 10**10),
         (3, 10**10, 10**10, 10),
         (2000, 50, 7, 3),
@@ -144,7 +143,7 @@ def test_symmetric_polynomial_of_many_histograms_is_taken_row_by_row() -> None:
     """Rows computed in blocks, mixed with quite different ones, equal rows computed alone."""
     rng = np.random.default_rng(1)
     log_w = np.linspace(-20, 20, 41)
-    histograms = rng.integers(0, 10 ** rng.integers(1, 9, size=(4000, 1)), size=(4000, 41))
+    histograms = rng.integers(0, 10 ** rng.integers(1, 9, size=(3000, 1)), size=(3000, 41))
     together = log_elementary_symmetric(histograms, log_w, 17)
     alone = [float(log_elementary_symmetric(row, log_w, 17)) for row in histograms[::500]]
     np.testing.assert_allclose(together[::500], alone, rtol=0, atol=1e-11)
@@ -208,7 +207,7 @@ def test_histograms_have_the_moments_of_their_laws() -> None:
 
 
 def test_rare_cells_of_huge_crowds_are_drawn_faithfully() -> None:
-    """Ten billion reports: the rarest cell expects 10^10·q^8 ≈ .065 and gets it; rounding adds none."""
+    """Ten billion reports: the rarest cell expects .1 and gets it; rounding adds none."""
     noise = 0.0422
     drawn = draw_histograms(np.random.default_rng(3), 8, noise, 10**9, 200_000, copies=10)
     expected = 1e10 * noise**8
@@ -307,7 +306,7 @@ def test_copies_are_all_but_the_composition_of_batches() -> None:
     rng = np.random.default_rng(10)
     parts = [
         log_ratio(draw_histograms(rng, bits, noise, population, 16_000, changed=True), noise)
-        for _ in range(20)
+        for _ in range(12)
     ]
     sums = np.concatenate(parts).reshape(-1, copies).sum(axis=1)
     tail = float((sums > epsilon).mean())
@@ -340,18 +339,18 @@ def test_printed_condition_for_copies_breaks_its_promise(
 
 
 def test_intervals_hold_as_often_as_they_say() -> None:
-    """Of 200 intervals at 80 %, 60 to 92 % hold η (tilted); plain δ never falls short of 80 %."""
+    """Of 150 intervals at 80 %, 68 to 92 % hold η (tilted); plain δ never falls short of 80 %."""
     truth = one_bit(0.05, 300, 1.0)
     tilted = plain = 0
-    for seed in range(200):
+    for seed in range(150):
         found = simulate(1, 0.05, 300, 1.0, samples=4000, seed=seed, confidence=0.8)
         tilted += found.eta_reverse.low <= truth["eta_reverse"] <= found.eta_reverse.high
         found = simulate(
             1, 0.05, 300, 1.0, samples=1000, seed=seed, importance=False, confidence=0.8
         )
         plain += found.delta_reverse.low <= truth["delta_reverse"] <= found.delta_reverse.high
-    assert 140 <= tilted <= 180
-    assert plain >= 160
+    assert 102 <= tilted <= 138
+    assert plain >= 120
 
 
 def test_seeing_nothing_proves_little() -> None:

@@ -19,6 +19,8 @@ from krand.privacy.planner import Z95, plan_noise
 __all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
 
 COPIES = (1, 2, 4, 16, 64, 256, 1024)
+BIT_COPIES = 16
+"""Copies of single bits only take away the skewness of few flips; more than this gain nothing."""
 SEAL = 48
 """Bytes a sealed message adds: an X25519 share (32) and an authentication tag (16)."""
 TOKEN = 4
@@ -70,7 +72,7 @@ def frontier(
     Rows are best when no other row that needs no more trust is at least as good in both σ and
     bytes. The trusted curator is a limit, not a competitor.
     """
-    formats = [replace(reports, linkage=Linkage.BIT, copies=1)]
+    formats = [replace(reports, linkage=Linkage.BIT, copies=k) for k in copies if k <= BIT_COPIES]
     formats += [replace(reports, linkage=Linkage.RECORD, copies=k) for k in copies]
     rows = []
     for one in formats:
