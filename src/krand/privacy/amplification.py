@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import bdtrc
+from numpy.typing import NDArray
+from scipy.special import betainc
 
 from krand.privacy.channel import local_epsilon, log_binomial, window_binomial
 
 __all__ = ["local_delta", "total_variation", "variation_ratio_delta"]
+
+Floats = NDArray[np.float64]
 
 LEFT_OUT = 1e-30
 
@@ -60,16 +63,15 @@ def variation_ratio_delta(
         kappa = (1 - 2 * share) / ((population - total) * share)
     up, down = kappa * (hit - lam * alpha), kappa * (alpha - lam * hit)
     slope, level = up - down, down * total + rest * (1 - lam)
-    start = np.floor(-level / slope) + 1
-    start = np.clip(start, 0, total + 1)
-    beyond = np.where(start <= 0, 1.0, bdtrc(np.maximum(start - 1, 0), np.maximum(total, 1), 0.5))
-    beyond = np.where(start > total, 0.0, beyond)
-    mean = np.where(
-        start <= 1,
-        total / 2,
-        total / 2 * bdtrc(np.maximum(start - 2, 0), np.maximum(total - 1, 1), 0.5),
-    )
-    mean = np.where(start > total, 0.0, mean)
-    return min(
-        1.0, float((weight * (level * beyond + slope * mean)).clip(0).sum()) * (1 + 1e-9) + LEFT_OUT
-    )
+    start = np.clip(np.floor(-level / slope) + 1, 0, total + 1)
+    beyond = _upper_tail(start, total)
+    mean = total / 2 * _upper_tail(start - 1, total - 1)
+    gain = float(np.maximum(weight * (level * beyond + slope * mean), 0.0).sum())
+    return min(1.0, gain * (1 + 1e-9) + LEFT_OUT)
+
+
+def _upper_tail(start: Floats, total: Floats) -> Floats:
+    """P[Bin(total, ½) ≥ start], 1 for start ≤ 0 and 0 beyond the total."""
+    inside = (start > 0) & (start <= total)
+    tail = betainc(np.where(inside, start, 1.0), np.where(inside, total - start + 1, 1.0), 0.5)
+    return np.asarray(np.where(inside, tail, np.where(start <= 0, 1.0, 0.0)))

@@ -1,15 +1,16 @@
 """One-bit mechanisms: the tight certificate over all backgrounds, and their composition.
 
 For one bit the background is a number m of ones among N-1 users. The count of reported ones is
-Bin(m, p) + Bin(N-1-m, q) plus the own report, so the profile δ_m(ε) is a pair of exact sums. More
-users are post-processing: for all m in a bucket [a, b] the pair with a ones and N-1-b zeros
-dominates. The maximum over buckets bounds every background, is a profile again (convex in e^ε), and
-is composed by connecting the dots (mathematics §6, "One bit, tight").
+Bin(km, p) + Bin(k(N-1-m), q) plus the k own reports, so the profile δ_m(ε) is a pair of exact sums,
+for k mixed copies too. More users are post-processing: for all m in a bucket [a, b] the pair with a
+ones and N-1-b zeros dominates. The maximum over buckets bounds every background, is a profile again
+(convex in e^ε), and is composed by connecting the dots (mathematics §6, "One bit, tight").
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -41,6 +42,8 @@ FINEST = 2000
 BUCKETS = 256
 WIDEST = 4e6
 """Counts with a larger variance are computed for a smaller crowd, which is on the safe side."""
+DIRECT = 1_000_000
+"""Products up to which convolutions are done directly, keeping relative accuracy in the tails."""
 NEGLIGIBLE = 1e-19
 """The grid of losses ends where the profile, times the number of compositions, falls below."""
 
@@ -58,9 +61,9 @@ class BitPair:
 
         one/zero grows with the count, so each δ is a difference of two tails at one crossing.
         """
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             log_ratio = np.log(self.one) - np.log(self.zero)
-        log_ratio = np.maximum.accumulate(log_ratio)
+        log_ratio = np.maximum.accumulate(np.nan_to_num(log_ratio, nan=-np.inf, posinf=np.inf))
         lam = np.exp(epsilons)
         tail_one, tail_zero = _suffix(self.one), _suffix(self.zero)
         head_one, head_zero = _suffix(self.one[::-1]), _suffix(self.zero[::-1])
@@ -80,35 +83,43 @@ def _suffix(mass: Floats) -> Floats:
     return np.append(np.cumsum(mass[::-1])[::-1], 0.0)
 
 
-def background_pair(q: float, ones: int, zeros: int) -> BitPair:
-    """The pair of counts over a background of `ones` and `zeros`."""
-    _, kept = window_binomial(ones, q, TAIL)
-    _, raised = window_binomial(zeros, q, TAIL)
+def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair:
+    """The pair of counts over a background of `ones` and `zeros`, everybody reporting k times."""
+    _, kept = window_binomial(copies * ones, q, TAIL)
+    _, raised = window_binomial(copies * zeros, q, TAIL)
     count, rounding = _convolve(kept[::-1], raised)
-    before = np.append(0.0, count)
-    here = np.append(count, 0.0)
-    p = 1 - q
-    return BitPair(p * here + q * before, q * here + p * before, rounding)
+    first, flips = window_binomial(copies, q, TAIL)
+    before, _ = _convolve(count, flips)
+    after, _ = _convolve(count, flips[::-1])
+    gap = copies - 2 * first - flips.size + 1
+    return BitPair(
+        np.concatenate((before, np.zeros(max(0, gap)))),
+        np.concatenate((np.zeros(max(0, gap)), after)),
+        rounding,
+    )
 
 
 def _convolve(a: Floats, b: Floats) -> tuple[Floats, float]:
     """a∗b and its absolute error where the FFT is needed."""
-    if min(a.size, b.size) * max(a.size, b.size) <= 4_000_000:
+    if a.size * b.size <= DIRECT:
         return np.convolve(a, b), 0.0
-    size = 1 << (a.size + b.size - 1).bit_length()
-    product = np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size), size)
-    total = product[: a.size + b.size - 1]
-    return np.maximum(total, 1e-300), float(total.size * 2e-16)
+    length = a.size + b.size - 1
+    size = 1 << length.bit_length()
+    product = np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size), size)[:length]
+    # Each entry is off by at most a few log2(size) roundings of |a|·|b|; a tail sums them all.
+    scale = float(np.linalg.norm(a) * np.linalg.norm(b))
+    rounding = length * 2.0**-53 * 8 * math.log2(size) * scale
+    return np.maximum(product, 1e-300), rounding
 
 
-def outlier_pair(q: float, population: int) -> BitPair:
-    """The drafts' single-bit case: everybody else answers 0 (000 (0.1)–(0.2))."""
-    return background_pair(q, 0, _crowd(q, population) - 1)
+def outlier_pair(q: float, population: int, copies: int = 1) -> BitPair:
+    """The drafts' single-bit case: everybody else answers 0 (000 (0.1)–(0.2), (1.5)–(1.6))."""
+    return background_pair(q, 0, _crowd(q, population, copies) - 1, copies)
 
 
-def _crowd(q: float, population: int) -> int:
+def _crowd(q: float, population: int, copies: int) -> int:
     """The crowd itself, or as much of it as keeps the count's law small: fewer is safe."""
-    return min(population, max(2, int(WIDEST / (q * (1 - q)))))
+    return min(population, max(2, int(WIDEST / (q * (1 - q) * copies))))
 
 
 def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:
@@ -120,21 +131,24 @@ def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:
     return [(int(a), int(b) - 1) for a, b in itertools.pairwise(edges)]
 
 
-def worst_profile(q: float, population: int, epsilons: Floats, buckets: int = BUCKETS) -> Floats:
+def worst_profile(
+    q: float, population: int, epsilons: Floats, buckets: int = BUCKETS, copies: int = 1
+) -> Floats:
     """An upper bound of max_m δ_m(ε), both directions, at every ε ≥ 0."""
-    crowd = _crowd(q, population)
+    crowd = _crowd(q, population, copies)
     worst = np.zeros(epsilons.size)
     for low, high in bucket_edges(crowd, buckets):
-        forward, reverse = background_pair(q, low, crowd - 1 - high).profile(epsilons)
+        forward, reverse = background_pair(q, low, crowd - 1 - high, copies).profile(epsilons)
         np.maximum(worst, forward, out=worst)
         np.maximum(worst, reverse, out=worst)
     return worst
 
 
-def bit_steps(noises: Sequence[float], population: int) -> float:
+def bit_steps(noises: Sequence[float], population: int, copies: int = 1) -> float:
     """A grid step fine enough for every one of these one-bit mechanisms."""
     zero = np.zeros(1)
-    return min(loss_step(float(outlier_pair(q, population).profile(zero)[0][0])) for q in noises)
+    pairs = (outlier_pair(q, population, copies) for q in noises)
+    return min(loss_step(float(pair.profile(zero)[0][0])) for pair in pairs)
 
 
 def bit_loss(
@@ -144,23 +158,24 @@ def bit_loss(
     compositions: int,
     certified: bool = True,
     buckets: int = BUCKETS,
+    copies: int = 1,
 ) -> LossLaw:
     """The dominating pair of one bit: of every background (certified) or of the drafts' one.
 
     The certified pair is symmetric: it covers both directions at once.
     """
-    nodes = _nodes(q, population, step, compositions)
+    pair = outlier_pair(q, population, copies)
+    nodes = _nodes(pair, local_epsilon(q, copies), step, compositions)
     epsilons = step * nodes.astype(np.float64)
     if certified:
-        worst = worst_profile(q, population, epsilons, buckets)
+        worst = worst_profile(q, population, epsilons, buckets, copies)
         return connect_dots(step, nodes, worst, worst)
-    forward, reverse = outlier_pair(q, population).profile(epsilons)
+    forward, reverse = pair.profile(epsilons)
     return connect_dots(step, nodes, forward, reverse)
 
 
-def floor_loss(q: float, population: int, step: float, forward: bool = True) -> LossLaw:
-    """The outlier pair with every loss rounded down: never above the truth, for lower ends."""
-    pair = outlier_pair(q, population)
+def floor_loss(pair: BitPair, step: float, forward: bool = True) -> LossLaw:
+    """The pair with every loss rounded down: never above the truth, for lower ends."""
     top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
     seen = (top > 1e-280) & (bottom > 1e-280)
     index = np.floor(np.log(top[seen] / bottom[seen]) / step).astype(np.int64)
@@ -170,13 +185,13 @@ def floor_loss(q: float, population: int, step: float, forward: bool = True) -> 
     return LossLaw(step, held + low, mass[held], 0.0, 0.0)
 
 
-def _nodes(q: float, population: int, step: float, compositions: int) -> Ints:
-    """Grid nodes up to where the profile no longer matters, at most ε₀ = ln(p/q)."""
-    pair = outlier_pair(q, population)
-    furthest = local_epsilon(q)
+def _nodes(pair: BitPair, furthest: float, step: float, compositions: int) -> Ints:
+    """Grid nodes up to where the profile no longer matters, at most ε₀ = k·ln(p/q)."""
     probe = np.geomspace(step, max(furthest, 2 * step), 200)
     forward, reverse = pair.profile(probe)
-    small = np.flatnonzero(np.maximum(forward, reverse) < NEGLIGIBLE / compositions + 2 * LEFT_OUT)
+    small = np.flatnonzero(
+        np.maximum(forward, reverse) < NEGLIGIBLE / compositions + 2 * LEFT_OUT + pair.rounding
+    )
     if small.size:
         # The worst background may reach a little further than the outlier's.
         furthest = min(furthest, 1.5 * float(probe[small[0]]))

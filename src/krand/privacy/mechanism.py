@@ -70,8 +70,9 @@ class Mechanism:
     @property
     def compositions(self) -> int:
         """How many one-bit or one-record mechanisms a user's change touches."""
-        each = self.reports.copies * self.reports.rounds
-        return each * (self.reports.changed_bits if self.by_bit else 1)
+        if self.by_bit:  # copies of a bit are mixed into one count, whose law is exact
+            return self.reports.changed_bits * self.reports.rounds
+        return self.reports.copies * self.reports.rounds
 
     @property
     def by_bit(self) -> bool:
@@ -90,7 +91,7 @@ class Mechanism:
     def delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         """δ(ε) of this noise, both directions, by the best argument that applies."""
         local = _flat(local_delta(q, self.local_distance, self.epsilon))
-        best = min([*self._deltas(q, effort), Found(local, LOCAL)], key=lambda f: f.bounds.upper)
+        best = min([Found(local, LOCAL), *self._deltas(q, effort)], key=lambda f: f.bounds.upper)
         if effort < Effort.REPORT or best.bounds.lower > 0:
             return best
         return Found(_with_lower(best.bounds, self._attack(q)), best.method)
@@ -130,16 +131,19 @@ class Mechanism:
         """A single one-bit mechanism: nothing to compose, so no grid of losses either."""
         at = np.array([self.epsilon])
         if self.certified:
-            top = bits.worst_profile(q, self.population, at, BUCKETS[effort])
+            top = bits.worst_profile(q, self.population, at, BUCKETS[effort], self.reports.copies)
             return Found(_flat(float(top[0])), "one-bit supremum over all backgrounds")
-        up, down = (float(v[0]) for v in bits.outlier_pair(q, self.population).profile(at))
+        up, down = (float(v[0]) for v in self._bit_pair(q).profile(at))
         ways = TwoWay(Bounds.exactly(up).clipped(), Bounds.exactly(down).clipped())
         return Found(ways, "exact one-bit law, homogeneous background")
+
+    def _bit_pair(self, q: float) -> bits.BitPair:
+        return bits.outlier_pair(q, self.population, self.reports.copies)
 
     def _mixtures(self, q: float, effort: Effort) -> list[tuple[tuple[LossLaw, int], ...]]:
         """The compositions to look at: one if certified, else bits rising and falling mixed."""
         count = self.compositions
-        law = _bit_law(q, self.population, count, self.certified, BUCKETS[effort])
+        law = _bit_law(self, q, BUCKETS[effort])
         if self.certified:
             return [((law, count),)]
         back = law.reversed()
@@ -154,13 +158,14 @@ class Mechanism:
     def _bit_attack(self, q: float) -> tuple[float, float]:
         """The drafts' attack on all bits at once, every loss rounded down."""
         count, epsilon = self.compositions, self.epsilon
-        step = bits.bit_steps([q], self.population) / FLOOR_REFINEMENT
-        laws = [bits.floor_loss(q, self.population, step, way) for way in (True, False)]
+        pair = self._bit_pair(q)
+        step = bits.bit_steps([q], self.population, self.reports.copies) / FLOOR_REFINEMENT
+        laws = [bits.floor_loss(pair, step, way) for way in (True, False)]
         up, down = (compose([(law, count)], epsilon).delta_below(epsilon) for law in laws)
         return up, down
 
     def _bit_eta(self, q: float, effort: Effort) -> Found:
-        if self.compositions == 1 and not self.certified:
+        if self.compositions * self.reports.copies == 1 and not self.certified:
             exact = two_way_eta(outlier_law(q, 1), self.population, self.epsilon)
             return Found(exact, "exact one-bit law, homogeneous background")
         composed = [compose(m, self.epsilon) for m in self._mixtures(q, effort)]
@@ -245,27 +250,19 @@ class Mechanism:
         return forward, compose([(loss.reversed(), self.compositions)], self.epsilon)
 
     def _copies_delta(self, q: float, effort: Effort) -> Found:
-        ways = [self._profile_delta(p, effort) for p in self._profiles(q, effort)]
+        """Upper ends only: no lower end is proven for mixed copies; simulation shows how tight."""
+        ways = []
+        for profile in self._profiles(q, effort):
+            up, down = (c.delta(self.epsilon) for c in self._composed(profile.loss()))
+            ways.append(TwoWay(_ordered(0.0, up, up), _ordered(0.0, down, down)))
         return Found(_worst(ways), self._copies_name())
-
-    def _profile_delta(self, profile: RecordProfile, effort: Effort) -> TwoWay:
-        """Upper ends proven; a lower end takes off twice what halving the spacing gained."""
-        tops = [c.delta(self.epsilon) for c in self._composed(profile.loss())]
-        wide = tops
-        if effort == Effort.REPORT:
-            wide = [c.delta(self.epsilon) for c in self._composed(profile.coarse_loss())]
-        up, down = (_ordered(2 * t - w, t, t) for t, w in zip(tops, wide, strict=True))
-        return TwoWay(up, down)
 
     def _copies_eta(self, q: float, effort: Effort) -> Found:
         ways = []
         for profile in self._profiles(q, effort):
-            delta = self._profile_delta(profile, effort)
             up, down = (
-                _ordered(low.lower, c.tail(self.epsilon), converted_eta(c.delta, self.epsilon))
-                for c, low in zip(
-                    self._composed(profile.loss()), (delta.forward, delta.reverse), strict=True
-                )
+                _ordered(0.0, c.tail(self.epsilon), converted_eta(c.delta, self.epsilon))
+                for c in self._composed(profile.loss())
             )
             ways.append(TwoWay(up, down))
         return Found(_worst(ways), self._copies_name() + ", δ converted to η")
@@ -277,10 +274,11 @@ class Mechanism:
 
 
 @lru_cache(maxsize=16)
-def _bit_law(q: float, population: int, count: int, certified: bool, buckets: int) -> LossLaw:
+def _bit_law(mechanism: Mechanism, q: float, buckets: int) -> LossLaw:
     """δ and η of the same noise share this."""
-    step = bits.bit_steps([q], population)
-    return bits.bit_loss(q, population, step, count, certified, buckets)
+    m, copies = mechanism, mechanism.reports.copies
+    step = bits.bit_steps([q], m.population, copies)
+    return bits.bit_loss(q, m.population, step, m.compositions, m.certified, buckets, copies)
 
 
 @lru_cache(maxsize=16)

@@ -20,7 +20,7 @@ __all__ = ["RecordProfile", "record_profile"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-NEGLIGIBLE = 1e-19
+NEGLIGIBLE = 1e-17
 RESOLUTION = 6.0
 """Smoothing per node and step: with 10 steps per spread it adds about 1/60² to the variance."""
 
@@ -37,12 +37,6 @@ class RecordProfile:
     def loss(self) -> LossLaw:
         """The pair through all nodes."""
         return connect_dots(self.step, self.nodes, self.forward, self.reverse)
-
-    def coarse_loss(self) -> LossLaw:
-        """The pair through every second node: shows what the spacing costs."""
-        last = self.nodes.size - 1
-        keep = np.unique(np.append(np.arange(0, last + 1, 2), last))
-        return connect_dots(self.step, self.nodes[keep], self.forward[keep], self.reverse[keep])
 
 
 def record_profile(

@@ -1,0 +1,188 @@
+"""Bounds that know only the worst ratio: the local bound, and what clones do and do not prove."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from krand.privacy.amplification import local_delta, total_variation, variation_ratio_delta
+from krand.privacy.blanket import FreeBits, blanket_law
+from krand.privacy.channel import local_epsilon
+from krand.privacy.enumeration import exact_one_bit_worst, exact_worst, report_law, vectors
+from krand.privacy.guarantee import Assurance, Linkage, Reports
+from krand.privacy.mechanism import Mechanism
+from krand.privacy.ratio import one_way_delta
+
+QS = [Fraction(1, 20), Fraction(1, 4), Fraction(2, 5), Fraction(9, 20)]
+LAMBDAS = [Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(4)]
+
+
+def local_by_enumeration(q: Fraction, distance: int, lam: Fraction) -> Fraction:
+    """Σ_v (K(1…1)(v) - λK(0…0)(v))⁺ over all reports."""
+    near, far = report_law((1,) * distance, q), report_law((0,) * distance, q)
+    return sum((max(Fraction(0), near[v] - lam * far[v]) for v in near), Fraction(0))
+
+
+def clones(
+    q: Fraction, distance: int, bits: int, population: int, lam: Fraction, told: bool = False
+) -> tuple[Fraction, Fraction]:
+    """Both directions of (A+Δ₁, C-A+Δ₂) against (A+Δ₂, C-A+Δ₁), outcome by outcome.
+
+    With `told` the observer also learns whether the own report is one of the two clones.
+    """
+    rho = (1 - q) / q
+    alpha = local_by_enumeration(q, distance, Fraction(1)) / (rho**distance - 1)
+    hit, share = alpha * rho**distance, alpha * rho ** (distance - bits)
+    first: dict[tuple[int, int, bool], Fraction] = defaultdict(Fraction)
+    second: dict[tuple[int, int, bool], Fraction] = defaultdict(Fraction)
+    for c in range(population):
+        rest = (1 - 2 * share) ** (population - 1 - c)
+        of_c = math.comb(population - 1, c) * (2 * share) ** c * rest
+        for a in range(c + 1):
+            chance = of_c * Fraction(math.comb(c, a), 2**c)
+            for one, two, weight in ((1, 0, hit), (0, 1, alpha), (0, 0, 1 - hit - alpha)):
+                silent = told and one == two
+                first[a + one, c - a + two, silent] += chance * weight
+                second[a + two, c - a + one, silent] += chance * weight
+    assert sum(first.values()) == sum(second.values()) == 1
+    zero = Fraction(0)
+    return (
+        sum((max(zero, first[o] - lam * second[o]) for o in first.keys() | second.keys()), zero),
+        sum((max(zero, second[o] - lam * first[o]) for o in first.keys() | second.keys()), zero),
+    )
+
+
+def truth(population: int, bits: int, q: Fraction, lam: Fraction) -> Fraction:
+    """The exact δ of the worst background and pair."""
+    worst = exact_worst(population, vectors(bits), q, lam).value
+    return max(worst.delta_forward, worst.delta_reverse)
+
+
+@pytest.mark.parametrize("lam", [Fraction(1), *LAMBDAS, Fraction(20)])
+@pytest.mark.parametrize("q", [Fraction(1, 1000), *QS])
+@pytest.mark.parametrize("distance", [1, 2, 5])
+def test_local_bound_is_the_sum_over_reports(distance: int, q: Fraction, lam: Fraction) -> None:
+    """δ of one report seen alone is the sum over all its values."""
+    expected = float(local_by_enumeration(q, distance, lam))
+    found = local_delta(float(q), distance, math.log(lam))
+    assert found == pytest.approx(expected, rel=1e-9, abs=1e-14)
+    assert found >= expected * (1 - 1e-12) - 1e-15
+
+
+@pytest.mark.parametrize("distance", [1, 3, 40, 1000])
+@pytest.mark.parametrize("q", [1e-6, 0.1, 0.4999])
+def test_local_bound_ends_at_the_local_epsilon(q: float, distance: int) -> None:
+    """δ is 0 from ε₀ on and positive below it."""
+    limit = local_epsilon(q, distance)
+    assert local_delta(q, distance, limit) == 0
+    assert local_delta(q, distance, limit + 1) == 0
+    assert local_delta(q, distance, 0.9 * limit) > 0
+
+
+@pytest.mark.parametrize("q", QS)
+def test_total_variation(q: Fraction) -> None:
+    """Reports of two answers lie p-q apart for one bit, and further apart for more bits."""
+    assert total_variation(float(q), 1) == pytest.approx(float(1 - 2 * q), rel=1e-10)
+    apart = [total_variation(float(q), d) for d in (1, 3, 5, 41, 401)]
+    assert apart == sorted(apart)
+    assert apart[-1] <= 1
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+@pytest.mark.parametrize("q", QS)
+@pytest.mark.parametrize("population", [2, 3, 4, 7, 12])
+def test_one_bit_clones_outcome_by_outcome(population: int, q: Fraction, lam: Fraction) -> None:
+    """For one bit the bound is the δ of the pair of clone counts, the same in both directions."""
+    there, back = clones(q, 1, 1, population, lam)
+    assert there == back
+    found = variation_ratio_delta(float(q), 1, 1, population, math.log(lam))
+    assert found == pytest.approx(float(there), rel=1e-7, abs=1e-14)
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+@pytest.mark.parametrize("q", QS)
+@pytest.mark.parametrize(("distance", "bits"), [(1, 2), (2, 2), (1, 3), (3, 3)])
+@pytest.mark.parametrize("population", [2, 3, 6])
+def test_variation_ratio_outcome_by_outcome(
+    population: int, distance: int, bits: int, q: Fraction, lam: Fraction
+) -> None:
+    """For several bits the number is the δ of the published pair, the same in both directions."""
+    there, back = clones(q, distance, bits, population, lam)
+    assert there == back
+    found = variation_ratio_delta(float(q), distance, bits, population, math.log(lam))
+    assert found == pytest.approx(float(there), rel=1e-7, abs=1e-14)
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+@pytest.mark.parametrize("q", QS)
+@pytest.mark.parametrize("population", [2, 3, 5, 10])
+def test_one_bit_clones_cover_every_background(population: int, q: Fraction, lam: Fraction) -> None:
+    """For one bit the clones bound is at least the exact worst over all backgrounds."""
+    worst = float(exact_one_bit_worst(population, q, lam).delta_forward)
+    bound = variation_ratio_delta(float(q), 1, 1, population, math.log(lam))
+    assert bound >= worst * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("population", "q", "epsilon"),
+    [
+        (2, 0.4, 0.1),
+        (5, 0.2, 0.7),
+        (30, 0.45, 0.15),
+        (1000, 0.02, 1.0),
+        (10**5, 0.001, 0.5),
+        (10**7, 2e-5, 0.3),
+    ],
+)
+def test_one_bit_clones_are_the_blanket(population: int, q: float, epsilon: float) -> None:
+    """For one bit both arguments describe one pair: Bin(N-1, 2q) fair coins and the own report."""
+    blanket = one_way_delta(blanket_law(q, [FreeBits(1)]), population, epsilon)
+    found = variation_ratio_delta(q, 1, 1, population, epsilon)
+    assert found == pytest.approx(blanket.value, rel=2e-3)
+    assert blanket.lower * (1 - 1e-7) <= found <= blanket.upper * (1 + 1e-7)
+
+
+def test_published_pair_does_not_cover_two_bits() -> None:
+    """Two users, two bits, q=2/5, λ=2: the outcome {00, 00} alone costs more than the pair says."""
+    q, lam = Fraction(2, 5), Fraction(2)
+    both_zero = (1 - q) ** 4 - lam * (1 - q) ** 2 * q**2
+    assert truth(2, 2, q, lam) == both_zero == Fraction(9, 625)
+    assert clones(q, 2, 2, 2, lam) == (Fraction(4, 625), Fraction(4, 625))
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+@pytest.mark.parametrize("q", QS)
+@pytest.mark.parametrize(("population", "bits"), [(2, 2), (3, 2), (4, 2), (2, 3)])
+def test_clones_told_apart_cover_every_background_and_add_nothing(
+    population: int, bits: int, q: Fraction, lam: Fraction
+) -> None:
+    """Told whether the own report is a clone the pair is a bound, and the blanket lies below it."""
+    bound, _ = clones(q, bits, bits, population, lam, told=True)
+    blanket = one_way_delta(blanket_law(float(q), [FreeBits(bits)]), population, math.log(lam))
+    assert bound >= truth(population, bits, q, lam)
+    assert blanket.value <= float(bound) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("q", "lam"), list(product(QS, LAMBDAS)))
+@pytest.mark.parametrize(("population", "bits"), [(2, 1), (4, 1), (2, 2), (3, 2), (4, 2), (2, 3)])
+def test_certified_delta_covers_every_background(
+    population: int, bits: int, q: Fraction, lam: Fraction
+) -> None:
+    """The best of all certified arguments is at least the exact worst over all backgrounds."""
+    record = Mechanism(Reports(bits, Linkage.RECORD), population, math.log(lam))
+    promised = record.delta(float(q)).bounds.upper
+    assert promised >= float(truth(population, bits, q, lam)) * (1 - 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("population", "q", "epsilon"), [(10, 0.3, 1.5), (10, 0.2, 2.0), (30, 0.35, 1.0)]
+)
+def test_certified_delta_covers_the_outlier_pair(population: int, q: float, epsilon: float) -> None:
+    """What is certified for two linked bits is at least what the drafts' attack achieves."""
+    mechanism = Mechanism(Reports(2, Linkage.RECORD), population, epsilon)
+    attack = Mechanism(Reports(2, Linkage.RECORD), population, epsilon, Assurance.OUTLIER)
+    assert mechanism.delta(q).bounds.upper >= attack.delta(q).bounds.lower

@@ -1,0 +1,319 @@
+"""From a policy to the smallest honest noise."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from krand.errors import CannotMeet, InternalError, InvalidInput
+from krand.privacy.channel import local_epsilon
+from krand.privacy.guarantee import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, Reports
+from krand.privacy.mechanism import Effort, Mechanism
+from krand.privacy.peers import central_gaussian_sigma
+from krand.privacy.planner import assess, plan_noise, precision
+from krand.privacy.search import smallest_passing
+
+RECORD, BIT = Linkage.RECORD, Linkage.BIT
+OUTLIER, CERTIFIED = Assurance.OUTLIER, Assurance.CERTIFIED
+CROWD = 10**7
+
+
+def bound(plan: NoisePlan, numerator: int) -> float:
+    """The proven bound the policy speaks of, at another noise."""
+    policy = plan.policy
+    mechanism = Mechanism(plan.reports, policy.honest, policy.epsilon, policy.assurance)
+    ask = mechanism.delta if policy.eta is None else mechanism.eta
+    return ask(numerator / NOISE_GRID, Effort.FULL).bounds.upper
+
+
+def limit(policy: Policy) -> float:
+    value = policy.delta if policy.eta is None else policy.eta
+    assert value is not None
+    return value
+
+
+def assert_minimal(plan: NoisePlan) -> None:
+    assert bound(plan, plan.noise_numerator) <= limit(plan.policy)
+    assert bound(plan, plan.noise_numerator - 1) > limit(plan.policy)
+
+
+TABLE_7 = [
+    # linkage, assurance, eta, delta, noise and sigma of mathematics §7
+    (RECORD, OUTLIER, 0.003, None, 0.3448, 4843),
+    (RECORD, OUTLIER, None, 1e-3, 0.3472, 4926),
+    (RECORD, OUTLIER, None, 1e-6, 0.3741, 6078),
+    (RECORD, CERTIFIED, None, 1e-3, 0.3702, 5883),
+    (RECORD, CERTIFIED, None, 1e-6, 0.3817, 6490),
+    (BIT, CERTIFIED, None, 1e-3, 8.96e-6, 9.47),
+    (BIT, CERTIFIED, None, 1e-6, 2.09e-5, 14.47),
+]
+
+
+@pytest.mark.parametrize(("linkage", "assurance", "eta", "delta", "noise", "sigma"), TABLE_7)
+def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
+    """N = 10⁷, L = 40, ε = 2: noise and σ of mathematics §7, and the noise is minimal."""
+    policy = Policy(2.0, CROWD, delta=delta, eta=eta, assurance=assurance)
+    plan = plan_noise(policy, Reports(40, linkage))
+    assert plan.noise == pytest.approx(noise, abs=0.00006 if noise > 0.1 else noise * 0.0035)
+    assert plan.precision.sigma == pytest.approx(sigma, rel=0.0015)
+    assert_minimal(plan)
+
+
+@pytest.mark.parametrize(
+    ("eta", "delta", "sigma"), [(0.003, None, 9.7), (None, 1e-3, 9.14), (None, 1e-6, 14.11)]
+)
+def test_central_gaussian_row(eta, delta, sigma):
+    """The trusted curator's σ for 40 free bits at ε = 2."""
+    policy = Policy(2.0, CROWD, delta=delta, eta=eta)
+    assert central_gaussian_sigma(policy, Reports(40)) == pytest.approx(
+        sigma, abs=0.05 if eta else 0.006
+    )
+
+
+def test_claim_to_fame():
+    """Certified bit linkage is within 4 % of what a trusted curator could do."""
+    policy = Policy(2.0, CROWD, delta=1e-6)
+    plan = plan_noise(policy, Reports(40))
+    assert 1.94e-5 <= plan.noise <= 2.10e-5
+    assert plan.precision.sigma <= 14.5
+    assert plan.precision.sigma <= 1.04 * central_gaussian_sigma(policy, Reports(40))
+    assert plan.guarantee.assurance is CERTIFIED
+
+
+def test_record_noise_windows():
+    """The two windows for whole records: outlier with η = .003, certified with δ = 1e-6."""
+    one = plan_noise(Policy(2.0, CROWD, eta=0.003, assurance=OUTLIER), Reports(40, RECORD))
+    assert 0.3448 <= one.noise <= 0.3455
+    two = plan_noise(Policy(2.0, CROWD, delta=1e-6), Reports(40, RECORD))
+    assert 0.3741 < two.noise <= 0.3817
+    assert two.precision.sigma <= 6500
+
+
+def test_blanket_check_value_for_a_thousand():
+    """N = 1000, L = 5, ε = ln 2, δ = 5e-4: certified .2838, outlier .2446."""
+    policy = Policy(math.log(2), 1000, delta=5e-4)
+    assert plan_noise(policy, Reports(5, RECORD)).noise == pytest.approx(0.2838, abs=6e-5)
+    outlier = plan_noise(replace(policy, assurance=OUTLIER), Reports(5, RECORD))
+    assert outlier.noise == pytest.approx(0.2446, abs=6e-5)
+
+
+policies = st.builds(
+    lambda epsilon, log_crowd, log_limit, tail, assurance: Policy(
+        epsilon,
+        int(10**log_crowd),
+        delta=None if tail else 10**log_limit,
+        eta=10**log_limit if tail else None,
+        assurance=assurance,
+    ),
+    st.floats(0.2, 3.0),
+    st.floats(2.3, 7.0),
+    st.floats(-7.0, -2.0),
+    st.booleans(),
+    st.sampled_from([OUTLIER, CERTIFIED]),
+)
+formats = st.one_of(
+    st.builds(Reports, st.integers(1, 12), st.just(BIT)),
+    st.builds(Reports, st.integers(1, 20), st.just(RECORD)),
+    st.builds(Reports, st.integers(5, 12), st.just(RECORD), max_set_bits=st.integers(1, 2)),
+    st.builds(Reports, st.integers(5, 50), st.just(BIT), max_set_bits=st.integers(1, 2)),
+)
+
+
+@given(policies, formats)
+@settings(max_examples=25, deadline=None, derandomize=True)
+def test_noise_is_minimal(policy, reports):
+    """Whatever the policy, a passes and a-1 fails, and the guarantee says so."""
+    try:
+        plan = plan_noise(policy, reports)
+    except CannotMeet:
+        assume(False)
+    if plan.noise_numerator > 1:
+        assert_minimal(plan)
+    kept = plan.guarantee.delta if policy.eta is None else plan.guarantee.eta
+    assert kept.upper <= limit(policy)
+    for way in (kept.forward, kept.reverse):
+        assert 0 <= way.lower <= way.value <= way.upper <= 1
+
+
+def test_copies_are_minimal_too():
+    """k copies of whole records: the composed bound is met at a and missed at a-1."""
+    policy = Policy(1.0, 10**5, delta=1e-5)
+    one = plan_noise(policy, Reports(10, RECORD))
+    four = plan_noise(policy, Reports(10, RECORD, copies=4))
+    assert_minimal(four)
+    assert four.noise > one.noise
+    assert four.precision.sigma < one.precision.sigma
+
+
+def test_colluders_are_planned_for_exactly():
+    """c colluding users among N give the noise of N - c users (mathematics §6)."""
+    some = plan_noise(Policy(1.0, 10_000, delta=1e-6, colluding=4_000), Reports(3))
+    fewer = plan_noise(Policy(1.0, 6_000, delta=1e-6), Reports(3))
+    assert some.noise_numerator == fewer.noise_numerator
+
+
+def test_rounds_are_compositions():
+    """Three rounds of two bits need the noise of one round of six."""
+    policy = Policy(1.0, 10**5, delta=1e-6)
+    rounds = plan_noise(policy, Reports(2, rounds=3))
+    bits = plan_noise(policy, Reports(6))
+    assert rounds.noise_numerator == bits.noise_numerator
+
+
+def test_only_bits_a_user_can_change_count():
+    """A choice costs 2 bits however many options it has."""
+    policy = Policy(1.0, 10**5, delta=1e-6)
+    few = plan_noise(policy, Reports(5, max_set_bits=1))
+    many = plan_noise(policy, Reports(100_000, max_set_bits=1))
+    assert few.noise_numerator == many.noise_numerator
+    assert few.noise_numerator < plan_noise(policy, Reports(5)).noise_numerator
+
+
+def test_local_epsilon_can_be_capped():
+    """max_local_epsilon raises the noise until ε₀ is below the cap, and no further."""
+    policy = Policy(2.0, 10**6, delta=1e-6, max_local_epsilon=8.0)
+    plan = plan_noise(policy, Reports(1))
+    assert plan.guarantee.local_epsilon <= 8.0
+    assert local_epsilon((plan.noise_numerator - 1) / NOISE_GRID) > 8.0
+    free = plan_noise(replace(policy, max_local_epsilon=None), Reports(1))
+    assert free.guarantee.local_epsilon > 8.0
+
+
+def test_local_epsilon_counts_everything_a_change_touches():
+    """ε₀ = t·k·rounds·ln(p/q)."""
+    found = assess(Reports(10, copies=2, max_set_bits=2, rounds=3), 0.2, 1000, 1.0)
+    assert found.local_epsilon == pytest.approx(4 * 2 * 3 * math.log(4))
+
+
+def test_guarantee_of_privacy_command():
+    """N = 10⁷, L = 40, q = .350914: η between .001341 and .00137, δ between .00061 and .000617."""
+    found = assess(Reports(40, RECORD), 0.350914, CROWD, 2.0, OUTLIER)
+    assert 0.001341 <= found.eta.forward.upper <= 0.00137
+    assert 0.0006100 <= found.delta.forward.upper <= 0.0006170
+
+
+def test_certified_is_never_below_outlier():
+    """A proof for every background cannot promise more than the exact law of one of them."""
+    for reports, q in [
+        (Reports(1), 0.01),
+        (Reports(8), 0.02),
+        (Reports(6, RECORD), 0.25),
+        (Reports(9, RECORD, max_set_bits=1), 0.08),
+        (Reports(9, RECORD, max_set_bits=2), 0.2),
+        (Reports(9, max_set_bits=2), 0.02),
+        (Reports(5, RECORD, copies=3), 0.3),
+    ]:
+        sure = assess(reports, q, 2000, 1.0, CERTIFIED)
+        attack = assess(reports, q, 2000, 1.0, OUTLIER)
+        assert sure.delta.upper >= attack.delta.lower * (1 - 1e-9)
+        assert sure.eta.upper >= attack.eta.lower * (1 - 1e-9)
+
+
+def test_the_best_argument_is_named():
+    """The method says which proof gave the number."""
+    assert "one-bit supremum" in assess(Reports(3), 0.01, 10_000, 1.0).method
+    assert "blanket" in assess(Reports(5, RECORD), 0.28, 1000, 0.7).method
+    assert "clones" in assess(Reports(10, RECORD, max_set_bits=1), 0.02, 10**5, 1.0).method
+    assert "local" in assess(Reports(2, RECORD), 0.49, 5, 1.0).method
+
+
+def test_hopeless_requests_name_the_nearest_that_can_be_met():
+    """40 linked bits, 100 people, ε = .1: refused, and both offers can really be planned."""
+    reports = Reports(40, RECORD)
+    with pytest.raises(CannotMeet) as refusal:
+        plan_noise(Policy(0.1, 100, delta=1e-6), reports)
+    first, second = refusal.value.nearest
+    crowd = int(first.split()[1].replace(",", ""))
+    epsilon = float(second.split()[1])
+    plan_noise(Policy(0.1, crowd, delta=1e-6), reports)
+    plan_noise(Policy(epsilon, 100, delta=1e-6), reports)
+    with pytest.raises(CannotMeet):
+        plan_noise(Policy(0.1, int(crowd * 0.9), delta=1e-6), reports)
+
+
+@pytest.mark.parametrize(
+    ("field", "make"),
+    [
+        ("epsilon", lambda: Policy(0.0, 100, delta=0.1)),
+        ("epsilon", lambda: Policy(-1.0, 100, delta=0.1)),
+        ("epsilon", lambda: Policy(math.inf, 100, delta=0.1)),
+        ("epsilon", lambda: Policy(math.nan, 100, delta=0.1)),
+        ("population", lambda: Policy(1.0, 1, delta=0.1)),
+        ("population", lambda: Policy(1.0, 10.5, delta=0.1)),
+        ("eta", lambda: Policy(1.0, 100, eta=1.0)),
+        ("delta", lambda: Policy(1.0, 100, delta=0.0)),
+        ("delta/eta", lambda: Policy(1.0, 100, delta=0.1, eta=0.1)),
+        ("delta/eta", lambda: Policy(1.0, 100)),
+        ("colluding", lambda: Policy(1.0, 100, delta=0.1, colluding=99)),
+        ("bits", lambda: Reports(0)),
+        ("copies", lambda: Reports(1, copies=0)),
+        ("max_set_bits", lambda: Reports(3, max_set_bits=4)),
+        ("noise", lambda: assess(Reports(1), 0.5, 100, 1.0)),
+        ("noise", lambda: assess(Reports(1), 0.0, 100, 1.0)),
+        ("assurance", lambda: assess(Reports(1), 0.1, 100, 1.0, Assurance.DRAFT)),
+    ],
+)
+def test_bad_input_names_the_field(field, make):
+    """Every broken rule names its field and the value found."""
+    with pytest.raises(InvalidInput) as error:
+        make()
+    assert error.value.field == field
+
+
+def test_the_drafts_are_offered_for_comparison_only():
+    """Draft noise is that of 001 (3.12) and comes with what it really gives."""
+    policy = Policy(math.log(2), 1000, eta=0.003, assurance=Assurance.DRAFT)
+    plan = plan_noise(policy, Reports(5, RECORD))
+    assert plan.noise == pytest.approx(0.2445, abs=6e-5)
+    assert plan.guarantee.assurance is Assurance.DRAFT
+    assert "3.12" in plan.guarantee.method
+    assert plan.guarantee.eta.upper > 0.003
+
+
+@pytest.mark.parametrize(
+    ("field", "reports"),
+    [
+        ("copies", Reports(5, RECORD, copies=2)),
+        ("max_set_bits", Reports(5, RECORD, max_set_bits=1)),
+        ("rounds", Reports(5, RECORD, rounds=2)),
+    ],
+)
+def test_the_drafts_errata_are_not_offered(field, reports):
+    """The drafts' k copies and sparse vectors are wrong and refused."""
+    with pytest.raises(InvalidInput) as error:
+        plan_noise(Policy(1.0, 1000, eta=0.01, assurance=Assurance.DRAFT), reports)
+    assert error.value.field == field
+
+
+def test_sigma_is_known_before_any_data():
+    """σ = √(Npq/k)/(p-q), and the half-width is 1.96 of it, also as a share of the crowd."""
+    found = precision(Reports(1, copies=4), 0.25, 10_000)
+    assert found.sigma == pytest.approx(math.sqrt(10_000 * 0.1875 / 4) / 0.5)
+    assert found.half_width_95 == pytest.approx(1.959964 * found.sigma)
+    assert found.half_width_percent == pytest.approx(found.half_width_95 / 100)
+
+
+@given(st.integers(1, 10**9), st.integers(1, 10**9), st.floats(0.1, 50))
+@settings(max_examples=200, deadline=None)
+def test_search_finds_the_first_that_passes(crossing, guess, slope):
+    """For any falling function the search returns its first passing number in few steps."""
+    tries: list[int] = []
+
+    def excess(n: int, full: bool) -> float:
+        tries.append(n)
+        return (
+            slope * (math.log(crossing) - math.log(n)) if n < crossing else -1e-12 * (n - crossing)
+        )
+
+    assert smallest_passing(excess, guess, 1, 10**9) == crossing
+    assert len(tries) < 200
+
+
+def test_search_reports_a_rising_bound():
+    """A bound that rises with the noise is a bug and is called one."""
+    with pytest.raises(InternalError):
+        smallest_passing(lambda n, full: 1.0 + n / 1000 if n < 900 else -1.0, 500, 1, 1000)
