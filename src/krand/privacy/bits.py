@@ -107,7 +107,7 @@ def _convolve(a: Floats, b: Floats) -> tuple[Floats, float]:
     size = 1 << length.bit_length()
     product = np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size), size)[:length]
     # Each entry is off by at most a few log2(size) roundings of |a|·|b|; a tail sums them all.
-    scale = float(np.linalg.norm(a) * np.linalg.norm(b))
+    scale = math.sqrt(float((a * a).sum()) * float((b * b).sum()))
     rounding = length * 2.0**-53 * 8 * math.log2(size) * scale
     return np.maximum(product, 1e-300), rounding
 

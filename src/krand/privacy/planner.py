@@ -132,9 +132,8 @@ def _ceiling(mechanism: Mechanism) -> int:
 
 def _guess(policy: Policy, mechanism: Mechanism) -> int:
     """Where to begin: the noise whose χ² is that of the Gaussian mechanism for this policy."""
-    spread = policy.honest * gaussian_shift(policy) ** 2 / mechanism.compositions
-    records = mechanism.reports.linkage is Linkage.RECORD
-    bits = mechanism.reports.changed_bits if records else 1
+    bits = 1 if mechanism.by_bit else mechanism.reports.changed_bits
+    spread = policy.honest * gaussian_shift(policy) ** 2 * bits / mechanism.local_distance
     noise = noise_of_phi((1 + spread) ** (1 / bits))
     return int(noise * NOISE_GRID)
 
