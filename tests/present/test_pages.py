@@ -127,7 +127,7 @@ def test_the_report_needs_nothing_but_itself(demonstration: Demonstration) -> No
     for entry in demonstration.frontier.rows:
         assert entry.name in reader.text
     assert "every <bit>" in reader.text
-    assert "e^2 = 7.389" in reader.text
+    assert "e^2 ≈ 7.389" in reader.text
 
 
 def test_the_demonstration_is_written_with_and_without_a_figure(

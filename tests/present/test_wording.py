@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from krand.present.wording import half_width, number, percent, promise
+from krand.present.wording import at_most, half_width, number, percent, promise
 from krand.privacy.guarantee import (
     Assurance,
     Bounds,
@@ -50,14 +52,29 @@ def test_precision_is_told_in_people() -> None:
     assert half_width(Precision(1.0, 1.96, 0.196)) == "± 2 people (0.2 %) at 95 %"
 
 
-def test_the_promise_uses_the_proven_end_of_the_worse_direction() -> None:
-    """What is promised is the upper bound of the larger direction, not the middle value."""
-    both = TwoWay(Bounds(1e-7, 1e-8, 2e-7), Bounds(3e-7, 2e-7, 9.5e-7))
-    guarantee = Guarantee(
-        2.0, both, TwoWay(both.reverse, both.forward), 9.0, Assurance.CERTIFIED, "m", 100, 0, ()
-    )
-    told = promise(Policy(2.0, 100, delta=1e-6), guarantee)
-    assert "e^2 = 7.389" in told
-    assert "δ = 9.5e-07 (1e-06 allowed)" in told
-    told = promise(Policy(2.0, 100, eta=1e-6), guarantee)
-    assert "η = 9.5e-07 (1e-06 allowed)" in told
+def told(policy: Policy, assurance: Assurance) -> str:
+    both = TwoWay(Bounds(1e-7, 1e-8, 2e-7), Bounds(3e-7, 2e-7, 9.50001e-7))
+    ways = TwoWay(both.reverse, both.forward)
+    return promise(policy, Guarantee(2.0, both, ways, 9.0, assurance, "m", 100, 0, ()))
+
+
+def test_the_promise_is_the_policy() -> None:
+    """What is promised is what the policy asked for, and what was proven is at least that."""
+    said = told(Policy(2.0, 100, delta=1e-6), Assurance.CERTIFIED)
+    assert "e^2 ≈ 7.389" in said
+    assert "δ = 1e-06." in said
+    assert "η = 1e-06." in told(Policy(2.0, 100, eta=1e-6), Assurance.OUTLIER)
+
+
+def test_a_draft_promises_nothing() -> None:
+    """A draft's noise comes with what it really gives, the worse direction rounded up."""
+    said = told(Policy(2.0, 100, eta=1e-6, assurance=Assurance.DRAFT), Assurance.DRAFT)
+    assert said.startswith("None.")
+    assert "probability 9.501e-07" in said
+
+
+@given(st.floats(1e-12, 1e6), st.integers(2, 8))
+def test_bounds_are_rounded_up(value: float, digits: int) -> None:
+    """A printed bound is never below the proven one, and close to it."""
+    shown = float(at_most(value, digits).replace(",", ""))
+    assert value <= shown <= value * (1 + 1.1 * 10 ** (1 - digits))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from krand.present.plots import FIGURE_COLORS
 from krand.present.wording import (
     against_curator,
+    at_most,
     how_known,
     local_promise,
     number,
@@ -128,7 +129,7 @@ def _promises(way: Headline) -> str:
     sentences = [
         f"{promise(plan.policy, plan.guarantee)} This is {how_known(plan.guarantee.assurance)}.",
         "In plain words, leaving δ aside: seeing the totals multiplies or divides anybody's odds"
-        f" about one person's answers by at most {number(math.exp(plan.policy.epsilon))}.",
+        f" about one person's answers by at most {at_most(math.exp(plan.policy.epsilon))}.",
         f"The promise needs the shuffler: {local_promise(plan.guarantee.local_epsilon)}.",
     ]
     assumptions = "".join(f"<li>{escape(text)}</li>" for text in plan.guarantee.assumptions)
@@ -140,7 +141,6 @@ def _table(frontier: Frontier) -> str:
     headings = (
         ("", ""),
         ("method", ""),
-        ("copies", "n"),
         ("noise q", "n"),
         ("σ", "n"),
         ("± at 95 %", "n"),
@@ -157,7 +157,6 @@ def _row(row: FrontierRow, css: list[str]) -> str:
     cells = (
         "★" if row.best else "",
         row.name,
-        f"{row.copies:,}" if row.linkage is not None else "",
         "" if row.noise is None else number(row.noise),
         number(row.sigma),
         number(row.half_width_95),

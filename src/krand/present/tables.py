@@ -11,6 +11,7 @@ from rich.text import Text
 
 from krand.present.wording import (
     against_curator,
+    at_most,
     half_width,
     how_known,
     local_promise,
@@ -85,12 +86,11 @@ def plan_panel(
 
 
 def _interval(value: float, low: float, high: float) -> Text:
-    text, ends = Text(number(value)), (number(low), number(high))
-    return text if ends[0] == ends[1] else text.append(f"\n[{ends[0]}, {ends[1]}]")
+    return Text(f"{number(value)}\n[{number(low)}, {number(high)}]")
 
 
 def _bounds(bounds: Bounds) -> Text:
-    return _interval(bounds.value, bounds.lower, bounds.upper)
+    return Text(f"{number(bounds.value)}\n[{number(bounds.lower)}, {at_most(bounds.upper)}]")
 
 
 def privacy_panel(
@@ -108,7 +108,7 @@ def privacy_panel(
         ("for", settings),
         ("noise", _noise(noise)),
         ("precision", f"{half_width(precision)}, σ = {number(precision.sigma)}"),
-        ("δ, η at most", f"{number(guarantee.delta.upper)}, {number(guarantee.eta.upper)}"),
+        ("δ, η at most", f"{at_most(guarantee.delta.upper)}, {at_most(guarantee.eta.upper)}"),
         ("known", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
         ("method", guarantee.method),
         ("collusion", local_promise(guarantee.local_epsilon)),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from krand.privacy.guarantee import Assurance
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "against_curator",
+    "at_most",
     "half_width",
     "how_known",
     "local_promise",
@@ -31,6 +33,14 @@ def number(value: float, digits: int = 4) -> str:
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def at_most(value: float, digits: int = 4) -> str:
+    """A bound, rounded up: what is printed must not promise more than what is proven."""
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    unit = Decimal(1).scaleb(math.floor(math.log10(abs(value))) - digits + 1)
+    return number(float(Decimal(value).quantize(unit, ROUND_CEILING)), digits)
 
 
 def percent(value: float) -> str:
@@ -63,26 +73,29 @@ def how_known(assurance: Assurance) -> str:
 
 
 def promise(policy: Policy, guarantee: Guarantee) -> str:
-    """The promise as a sentence."""
-    ratio = f"e^{policy.epsilon:g} = {number(math.exp(policy.epsilon))}"
+    """The promise as a sentence; for a draft's noise, what it really gives instead."""
+    ratio = f"e^{policy.epsilon:g} ≈ {number(math.exp(policy.epsilon))}"
+    if guarantee.assurance is Assurance.DRAFT:
+        return (
+            f"None. Against the attack that the drafts analyse, the ratio exceeds {ratio} with"
+            f" probability {at_most(guarantee.eta.upper)} and δ = {at_most(guarantee.delta.upper)}."
+        )
     subject = "Exchanging one person's answers for any others"
     if policy.delta is not None:
         return (
             f"{subject} changes the probability of anything the analyst can see by a factor of at"
-            f" most {ratio}, give or take δ = {number(guarantee.delta.upper)}"
-            f" ({number(policy.delta)} allowed)."
+            f" most {ratio}, give or take δ = {at_most(policy.delta)}."
         )
     assert policy.eta is not None
     return (
         f"{subject} changes the probability of what the analyst sees by a factor of at most"
-        f" {ratio}, except with probability η = {number(guarantee.eta.upper)}"
-        f" ({number(policy.eta)} allowed)."
+        f" {ratio}, except with probability η = {at_most(policy.eta)}."
     )
 
 
 def local_promise(local_epsilon: float) -> str:
     """What is left without a shuffler."""
-    return f"ε₀ = {number(local_epsilon)} is all that is left if shuffler and analyst collude"
+    return f"ε₀ = {at_most(local_epsilon)} is all that is left if shuffler and analyst collude"
 
 
 def against_curator(plan: NoisePlan, central_gaussian_sigma: float) -> str:

@@ -1,0 +1,345 @@
+"""One-bit mechanisms: exact profiles, a certificate over all backgrounds, and composition."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy import stats
+
+from krand.privacy import bits
+from krand.privacy.channel import local_epsilon
+from krand.privacy.composition import LossLaw, compose
+from krand.privacy.enumeration import exact_one_bit
+from krand.privacy.guarantee import Assurance, Reports
+from krand.privacy.mechanism import Mechanism
+from krand.privacy.peers import gaussian_delta
+
+Floats = NDArray[np.float64]
+
+EPSILONS = np.array([0.0, 0.02, 0.3, 1.0, 2.0])
+
+
+def binomial(n: int, p: float) -> Floats:
+    """The whole pmf, from scipy's own code."""
+    return np.asarray(stats.binom.pmf(np.arange(n + 1), n, p))
+
+
+def counts(q: float, ones: int, zeros: int) -> tuple[Floats, Floats]:
+    """Law of the number of reported ones with the own bit 0 and with the own bit 1."""
+    others = np.convolve(binomial(ones, 1 - q), binomial(zeros, q))
+    low, high = np.append(others, 0.0), np.append(0.0, others)
+    return (1 - q) * low + q * high, q * low + (1 - q) * high
+
+
+def excess(top: Floats, bottom: Floats, epsilons: Floats) -> Floats:
+    """Σ (top - e^ε·bottom)⁺ at each ε, straight from the definition."""
+    return np.array([np.maximum(top - math.exp(e) * bottom, 0.0).sum() for e in epsilons])
+
+
+def worst_of_all(q: float, population: int, epsilons: Floats) -> Floats:
+    """max over every number of ones among the others, both directions."""
+    worst = np.zeros(epsilons.size)
+    for ones in range((population - 1) // 2 + 1):
+        zero, one = counts(q, ones, population - 1 - ones)
+        both = np.maximum(excess(one, zero, epsilons), excess(zero, one, epsilons))
+        worst = np.maximum(worst, both)
+    return worst
+
+
+def shift(q: float, population: int) -> float:
+    """Distance over deviation of the two counts, were they Gaussian."""
+    return (1 - 2 * q) / math.sqrt(population * q * (1 - q))
+
+
+def composed(law: LossLaw, count: int, epsilon: float) -> float:
+    return compose([(law, count)], epsilon).delta(epsilon)
+
+
+def outlier_loss(q: float, population: int, count: int) -> LossLaw:
+    step = bits.bit_steps([q], population)
+    return bits.bit_loss(q, population, step, count, certified=False)
+
+
+@pytest.mark.parametrize("q", [2.0**-32, 0.01, 0.1, 0.3, 0.49])
+@pytest.mark.parametrize("population", [2, 3, 5, 20, 101])
+def test_profile_agrees_with_rational_arithmetic(population: int, q: float) -> None:
+    """Both directions are the exact δ of the count of ones, whatever the background."""
+    for ones in {0, 1, (population - 1) // 2, population - 1} & set(range(population)):
+        pair = bits.background_pair(q, ones, population - 1 - ones)
+        forward, reverse = pair.profile(EPSILONS)
+        for i, epsilon in enumerate(EPSILONS):
+            exact = exact_one_bit(population, ones, Fraction(q), Fraction(math.exp(epsilon)))
+            for found, true in ((forward, exact.delta_forward), (reverse, exact.delta_reverse)):
+                assert found[i] == pytest.approx(float(true), rel=1e-10, abs=3e-30)
+                assert found[i] >= float(true) * (1 - 1e-13)
+
+
+def test_profile_just_below_the_local_epsilon() -> None:
+    """Where two almost equal tails are subtracted nine digits remain."""
+    q, population = 0.1, 50
+    for gap in (1e-3, 1e-6, 1e-9):
+        epsilon = local_epsilon(q) * (1 - gap)
+        exact = exact_one_bit(population, 0, Fraction(q), Fraction(math.exp(epsilon)))
+        _, reverse = bits.outlier_pair(q, population).profile(np.array([epsilon]))
+        assert float(reverse[0]) == pytest.approx(float(exact.delta_reverse), rel=2e-9)
+
+
+def test_backgrounds_mirror_each_other() -> None:
+    """Exchanging ones and zeros exchanges the two directions."""
+    here = bits.background_pair(0.07, 3, 30).profile(EPSILONS)
+    there = bits.background_pair(0.07, 30, 3).profile(EPSILONS)
+    np.testing.assert_allclose(here[0], there[1], rtol=1e-9, atol=1e-29)
+    np.testing.assert_allclose(here[1], there[0], rtol=1e-9, atol=1e-29)
+
+
+@pytest.mark.parametrize(
+    ("q", "ones", "zeros"),
+    [(0.3, 10_000, 90_000), (0.3, 50_000, 50_000), (0.45, 15_000, 15_000), (0.02, 10**6, 10**6)],
+)
+def test_wide_counts_are_as_exact_as_narrow_ones(q: float, ones: int, zeros: int) -> None:
+    """The profile stays right where the two binomials are too wide to be convolved term by term."""
+    epsilons = np.array([0.0, 0.5, 1.0, 2.0]) * shift(q, ones + zeros + 1)
+    near = 40 * math.sqrt(q * (1 - q))
+    kept = window(ones, 1 - q, near * math.sqrt(ones))
+    raised = window(zeros, q, near * math.sqrt(zeros))
+    others = np.convolve(kept, raised)
+    low, high = np.append(others, 0.0), np.append(0.0, others)
+    zero, one = (1 - q) * low + q * high, q * low + (1 - q) * high
+    forward, reverse = bits.background_pair(q, ones, zeros).profile(epsilons)
+    np.testing.assert_allclose(forward, excess(one, zero, epsilons), rtol=1e-5)
+    np.testing.assert_allclose(reverse, excess(zero, one, epsilons), rtol=1e-5)
+
+
+def window(n: int, p: float, reach: float) -> Floats:
+    """The pmf within so far of its mean."""
+    first, last = max(0, int(n * p - reach / 3)), min(n, int(n * p + reach / 3))
+    return np.asarray(stats.binom.pmf(np.arange(first, last + 1), n, p))
+
+
+def test_copies_of_a_bit_follow_the_gaussian() -> None:
+    """A hundred mixed copies in a crowd of 10^4 have the δ of the Gaussian they approach."""
+    q, population, copies = 0.3, 10**4, 100
+    spread = math.sqrt(copies) * shift(q, population)
+    for assurance in (Assurance.OUTLIER, Assurance.CERTIFIED):
+        mechanism = Mechanism(Reports(1, copies=copies), population, 2 * spread, assurance)
+        expected = gaussian_delta(spread, 2 * spread)
+        assert mechanism.delta(q).bounds.upper == pytest.approx(expected, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("population", "q"),
+    [(n, q) for n in (2, 3, 5, 20, 101, 500) for q in (0.002, 0.02, 0.2, 0.45)]
+    + [(2000, 0.002), (2000, 0.05)],
+)
+def test_supremum_is_exact_in_small_crowds(population: int, q: float) -> None:
+    """Up to 2000 users the certificate is the maximum over all backgrounds and nothing more."""
+    exact = worst_of_all(q, population, EPSILONS)
+    found = bits.worst_profile(q, population, EPSILONS)
+    seen = exact > 1e-12
+    assert seen.any()
+    assert (found >= exact * (1 - 1e-9)).all()
+    assert (found[seen] <= exact[seen] * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 7, 50])
+@pytest.mark.parametrize(("population", "q"), [(3, 0.2), (20, 0.02), (101, 0.02), (500, 0.1)])
+def test_few_buckets_are_still_a_bound(
+    monkeypatch: pytest.MonkeyPatch, population: int, q: float, buckets: int
+) -> None:
+    """However coarse the buckets, the certificate never falls below any background."""
+    monkeypatch.setattr(bits, "FINEST", 0)
+    exact = worst_of_all(q, population, EPSILONS)
+    found = bits.worst_profile(q, population, EPSILONS, buckets)
+    assert (found >= exact * (1 - 1e-9)).all()
+    if buckets == 1 and population > 100:
+        assert (found > 1.1 * exact).all()
+
+
+@pytest.mark.parametrize("q", [0.002, 0.03])
+def test_supremum_is_tight_beyond_small_crowds(q: float) -> None:
+    """With 256 buckets the certificate lies at most 2 % above the maximum over all backgrounds."""
+    population, epsilons = 2600, np.array([0.0, 0.3, 1.0])
+    exact = worst_of_all(q, population, epsilons)
+    found = bits.worst_profile(q, population, epsilons)
+    assert population > bits.FINEST
+    assert (found >= exact * (1 - 1e-9)).all()
+    assert (found <= exact * 1.02).all()
+
+
+def test_more_buckets_only_help() -> None:
+    """The certificate falls towards the outlier's value as the buckets get finer."""
+    q, population, epsilons = 1e-5, 10**7, np.array([0.02, 0.1, 0.2])
+    bounds = [bits.worst_profile(q, population, epsilons, n) for n in (1, 8, 64, 512)]
+    for coarse, fine in pairwise(bounds):
+        assert (fine < coarse).all()
+    outlier = np.maximum(*bits.outlier_pair(q, population).profile(epsilons))
+    assert (bounds[-1] >= outlier).all()
+    assert (bounds[-1] <= 1.02 * outlier).all()
+
+
+@pytest.mark.parametrize("buckets", [1, 2, 3, 64, 256, 10**6])
+@pytest.mark.parametrize("population", [2, 3, 100, 2000, 2001, 2500, 10**7, 10**12])
+def test_buckets_cover_every_background(population: int, buckets: int) -> None:
+    """The ranges run from no ones to half of the others without gap or overlap."""
+    edges = bits.bucket_edges(population, min(buckets, 10_000))
+    assert edges[0][0] == 0
+    assert edges[-1][1] == (population - 1) // 2
+    assert all(low <= high for low, high in edges)
+    assert all(here[1] + 1 == there[0] for here, there in pairwise(edges))
+    if population <= bits.FINEST:
+        assert all(low == high for low, high in edges)
+
+
+@pytest.mark.parametrize(("population", "q"), [(100, 0.05), (2500, 0.002), (10**7, 1e-5)])
+def test_supremum_is_a_privacy_profile(population: int, q: float) -> None:
+    """The maximum over backgrounds falls with ε and is convex in e^ε, hence that of some pair."""
+    epsilons = np.linspace(0, 2, 81)
+    values = bits.worst_profile(q, population, epsilons, buckets=64)
+    slopes = np.diff(values) / np.diff(np.exp(epsilons))
+    assert (slopes < 0).all()
+    assert (np.diff(slopes) >= 1e-9 * slopes[:-1]).all()
+    assert slopes[0] >= -1
+
+
+def test_lattice_counterexample() -> None:
+    """N=100, q=.05, ε=1.5: one set bit in the background gives .00461, none gives .00452."""
+    at = np.array([1.5])
+    none, one_set = (bits.background_pair(0.05, m, 99 - m).profile(at) for m in (0, 1))
+    assert round(float(none[1][0]), 5) == 0.00452
+    assert round(float(one_set[1][0]), 5) == 0.00461
+    worst = float(bits.worst_profile(0.05, 100, at)[0])
+    assert worst == pytest.approx(float(one_set[1][0]), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("population", "q", "count", "epsilon"),
+    [(100, 0.05, 2, 1.5), (1000, 0.05, 40, 2.0), (10**5, 1e-3, 40, 2.0), (10**7, 1e-5, 3, 0.5)],
+)
+def test_certificate_composed_covers_the_outlier_composed(
+    population: int, q: float, count: int, epsilon: float
+) -> None:
+    """The certified pair, composed, is at least any mixture of rising and falling outlier bits."""
+    step = bits.bit_steps([q], population)
+    certified = composed(bits.bit_loss(q, population, step, count), count, epsilon)
+    law = bits.bit_loss(q, population, step, count, certified=False)
+    for falling in {0, 1, count // 2, count}:
+        parts = [(w, n) for w, n in ((law, count - falling), (law.reversed(), falling)) if n]
+        outlier = compose(parts, epsilon).delta(epsilon)
+        assert certified >= outlier * (1 - 1e-7)
+    assert certified <= 1.3 * max(
+        composed(law, count, epsilon), composed(law.reversed(), count, epsilon)
+    )
+
+
+def test_certified_pair_is_its_own_mirror() -> None:
+    """The certified pair covers both directions at once."""
+    law = bits.bit_loss(0.02, 500, bits.bit_steps([0.02], 500), 5)
+    back = law.reversed()
+    np.testing.assert_array_equal(law.index, back.index)
+    np.testing.assert_allclose(law.mass, back.mass, rtol=1e-6, atol=1e-15)
+    assert law.infinite == law.infinite_reverse
+    assert law.mass.sum() + law.infinite == pytest.approx(1, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("population", "q", "count", "spreads"),
+    [
+        (100, 0.05, 1, 1.0),
+        (1000, 0.02, 40, 3.0),
+        (10**4, 0.3, 2, 3.0),
+        (10**5, 0.01, 40, 1.0),
+        (10**7, 8e-6, 40, 3.0),
+    ],
+)
+def test_losses_rounded_down_stay_below(
+    population: int, q: float, count: int, spreads: float
+) -> None:
+    """Losses rounded down give less, and at most 5 % less, than the dots connected above."""
+    epsilon = spreads * shift(q, population) * math.sqrt(count)
+    law, pair = outlier_loss(q, population, count), bits.outlier_pair(q, population)
+    step = bits.bit_steps([q], population) / 32
+    for forward, above in ((True, law), (False, law.reversed())):
+        low = bits.floor_loss(pair, step, forward)
+        value = compose([(low, count)], epsilon).delta_below(epsilon)
+        upper = composed(above, count, epsilon)
+        assert value <= upper <= 1.05 * value
+
+
+def test_rounding_down_stays_below_where_losses_span_millions_of_steps() -> None:
+    """The rarest losses, far outside the grid of the composition, do not lift a lower end."""
+    q, population = 0.05, 84_210_526
+    pair = bits.outlier_pair(q, population)
+    epsilon = shift(q, population)
+    low = bits.floor_loss(pair, bits.bit_steps([q], population) / 32)
+    value = compose([(low, 1)], epsilon).delta_below(epsilon)
+    exact = float(pair.profile(np.array([epsilon]))[0][0])
+    assert 0.9 * exact <= value <= exact * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("assurance", [Assurance.OUTLIER, Assurance.CERTIFIED])
+def test_lower_ends_hold_for_the_whole_crowd(assurance: Assurance) -> None:
+    """For a crowd too wide to be computed whole the lower end is still not above the truth."""
+    q, population, epsilon = 0.05, 10**9, 1e-4
+    pair = bits.background_pair(q, 0, population - 1)
+    forward, reverse = (float(v[0]) for v in pair.profile(np.array([epsilon])))
+    assert forward == pytest.approx(gaussian_delta(shift(q, population), epsilon), rel=1e-3)
+    found = Mechanism(Reports(1), population, epsilon, assurance).delta(q).bounds
+    assert found.upper >= max(forward, reverse)
+    assert found.forward.lower <= forward * (1 + 1e-9)
+    assert found.reverse.lower <= reverse * (1 + 1e-9)
+
+
+def test_two_thousand_different_questions() -> None:
+    """2000 bits with 2000 noise levels compose to what the central limit theorem expects."""
+    population, epsilon, buckets = 10**6, 3.0, 2
+    noises = np.geomspace(1e-3, 4e-3, 2000)
+    step = bits.bit_steps([float(q) for q in noises], population)
+    laws = [bits.bit_loss(float(q), population, step, noises.size, buckets=buckets) for q in noises]
+    found = compose([(law, 1) for law in laws], epsilon).delta(epsilon)
+    total = math.sqrt(sum(shift(float(q), population) ** 2 for q in noises))
+    # A bucket spans a quarter of the crowd, and the certificate gives up as many users; at each ε
+    # it takes the worse direction, which adds a little more.
+    fewer = total / math.sqrt(1 - 1 / (2 * buckets))
+    assert gaussian_delta(total, epsilon) <= found <= 1.1 * gaussian_delta(fewer, epsilon)
+    ends = [composed(law, noises.size, epsilon) for law in (laws[0], laws[-1])]
+    assert ends[1] < found < ends[0]
+
+
+@pytest.mark.parametrize(("q", "delta"), [(8.96e-6, 1e-3), (2.09e-5, 1e-6)])
+def test_certified_noise_of_forty_bits(q: float, delta: float) -> None:
+    """N=10^7, 40 bits, ε=2: the noise of mathematics §7 has its δ, certified."""
+    found = Mechanism(Reports(40), 10**7, 2.0).delta(q)
+    assert found.bounds.upper == pytest.approx(delta, rel=0.03)
+    assert found.method == "one-bit supremum over all backgrounds, composed"
+
+
+@pytest.mark.parametrize(
+    ("q", "delta", "reverse"), [(8.2e-6, 1e-3, 1.37e-3), (1.94e-5, 1e-6, 1.97e-6)]
+)
+def test_outlier_noise_of_forty_bits_counts_one_direction(
+    q: float, delta: float, reverse: float
+) -> None:
+    """The outlier row of mathematics §7 is that of bits that rise; bits that fall leak more."""
+    law = outlier_loss(q, 10**7, 40)
+    rising, falling = composed(law, 40, 2.0), composed(law.reversed(), 40, 2.0)
+    assert rising == pytest.approx(delta, rel=0.06)
+    assert falling == pytest.approx(reverse, rel=0.01)
+
+
+def test_outlier_tail_of_forty_bits() -> None:
+    """q = 9.25e-6 has a bare tail of .003 for bits that rise, and of .004 for bits that fall."""
+    law = outlier_loss(9.25e-6, 10**7, 40)
+    tails = [compose([(w, 40)], 2.0).tail(2.0) for w in (law, law.reversed())]
+    assert tails[0] == pytest.approx(0.003, rel=0.03)
+    assert tails[1] == pytest.approx(0.004, rel=0.03)
+
+
+def test_both_directions_of_forty_bits() -> None:
+    """Both directions of the outlier attack together need 2.06e-5 for δ=1e-6."""
+    outlier = Mechanism(Reports(40), 10**7, 2.0, Assurance.OUTLIER)
+    assert outlier.delta(2.05e-5).bounds.upper > 1e-6 > outlier.delta(2.07e-5).bounds.upper
