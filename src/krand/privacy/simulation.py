@@ -24,10 +24,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, logsumexp, ndtri
+from scipy.special import logsumexp
 
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage, Reports, check_noise, check_population
+from krand.privacy.intervals import Estimate, bounded_mean, placed, proportion, weighted
 from krand.privacy.symmetric import log_choose, log_elementary_symmetric
 
 __all__ = [
@@ -49,18 +50,6 @@ _NEGLIGIBLE = -60.0
 """Cells that expect fewer than e^-60 reports are not drawn."""
 _EXP_RANGE = 600.0
 _LOUDEST = 600.0
-_ENOUGH = 1000.0
-"""Effective draws from which the normal interval is taken at its word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A simulated number and its confidence interval; no samples: known in closed form."""
-
-    value: float
-    low: float
-    high: float
-    samples: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +370,7 @@ def _direction(
     """η and δ."""
     if task.mass == 0.0:
         known = Estimate(0.0, 0.0, 0.0, 0)
-        return _placed(known, task.exact_eta, 0.0), _placed(known, task.exact_delta, 0.0)
+        return placed(known, task.exact_eta, 0.0), placed(known, task.exact_delta, 0.0)
     laws, log_w = _mixture(task, importance)
     untilted = round(_UNTILTED * samples)
     sizes = [untilted, samples - untilted] if len(laws) > 1 else [samples]
@@ -389,12 +378,12 @@ def _direction(
     hit = excess > 0
     loss = np.where(hit, -np.expm1(-excess), 0.0)
     if len(laws) > 1:
-        eta = _weighted(weight, hit, untilted, confidence)
-        delta = _weighted(weight, loss, untilted, confidence)
+        eta = weighted(weight, hit, untilted, confidence)
+        delta = weighted(weight, loss, untilted, confidence)
     else:
-        eta = _proportion(int(hit.sum()), samples, confidence)
-        delta = _bounded(loss, confidence)
-    return _placed(eta, task.exact_eta, task.mass), _placed(delta, task.exact_delta, task.mass)
+        eta = proportion(int(hit.sum()), samples, confidence)
+        delta = bounded_mean(loss, confidence)
+    return placed(eta, task.exact_eta, task.mass), placed(delta, task.exact_delta, task.mass)
 
 
 def _sample(
@@ -413,52 +402,3 @@ def _sample(
             excess.append(task.sign * log_r - task.epsilon)
             weight.append(np.exp(-logsumexp(drawn @ tilts + offsets, axis=1)))
     return np.concatenate(excess), np.concatenate(weight)
-
-
-def _proportion(hits: int, samples: int, confidence: float) -> Estimate:
-    """Clopper and Pearson's exact interval."""
-    tail = (1.0 - confidence) / 2
-    low = float(betaincinv(hits, samples - hits + 1, tail)) if hits else 0.0
-    high = float(betaincinv(hits + 1, samples - hits, 1 - tail)) if hits < samples else 1.0
-    return Estimate(hits / samples, low, high, samples)
-
-
-def _bounded(values: Floats, confidence: float) -> Estimate:
-    """The mean of values in [0, 1]: empirical Bernstein, cut at P[value > 0].
-
-    The error probability is split: a quarter for each end of Bernstein, half for the cut.
-    """
-    n = len(values)
-    mean = float(values.mean())
-    log_term = math.log(2 / ((1.0 - confidence) / 4))
-    half = math.sqrt(2 * float(values.var(ddof=1)) * log_term / n) + 7 * log_term / (3 * (n - 1))
-    cut = _proportion(int(np.count_nonzero(values)), n, confidence).high
-    return Estimate(mean, max(0.0, mean - half), min(mean + half, cut), n)
-
-
-def _weighted(weight: Floats, payoff: Floats | Flags, untilted: int, confidence: float) -> Estimate:
-    """The normal interval, widened while few draws carry the mean.
-
-    If none does, the untilted draws alone bound the chance of what was never seen.
-    """
-    n = len(weight)
-    if not payoff.any():
-        return Estimate(0.0, 0.0, _proportion(0, untilted, confidence).high, n)
-    values = weight * payoff
-    top = float(values.max())
-    if top == 0.0:
-        return Estimate(0.0, 0.0, 0.0, n)
-    shares = values / top
-    effective = float(shares.sum()) ** 2 / float(shares @ shares)
-    half = -float(ndtri((1.0 - confidence) / 2)) * top * float(shares.std(ddof=1)) / math.sqrt(n)
-    half *= max(1.0, math.sqrt(_ENOUGH / effective))
-    mean = top * float(shares.mean())
-    return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), n)
-
-
-def _placed(estimate: Estimate, exact: float, mass: float) -> Estimate:
-    """exact + mass · estimate."""
-    value, low, high = (
-        exact + mass * part for part in (estimate.value, estimate.low, estimate.high)
-    )
-    return Estimate(value, low, high, estimate.samples)

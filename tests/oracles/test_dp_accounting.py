@@ -1,0 +1,190 @@
+"""krand beside dp-accounting: the same pairs of laws, once with each library.
+
+dp-accounting rounds every loss up (pessimistic) or down (optimistic) to a grid, so the truth lies
+between its two answers. krand's step is taken at a quarter of its default here, so that what
+connecting the dots adds stays well below the 0.1 % asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from components import require
+from krand.privacy import bits
+from krand.privacy.channel import ReportLaw, outlier_law
+from krand.privacy.composition import LossLaw, compose
+from krand.privacy.direct import _compositions
+from krand.privacy.guarantee import Linkage, Policy, Reports
+from krand.privacy.peers import central_gaussian_sigma, gaussian_delta
+from krand.privacy.records import record_profile
+
+dp_accounting = require("dp_accounting")
+pld = require("dp_accounting.pld.privacy_loss_distribution")
+
+Floats = NDArray[np.float64]
+
+AGREE = 1e-3
+REFINED = 4
+"""krand's grid step is divided by this."""
+FINER = 2000
+"""dp-accounting's grid step: krand's default divided by this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bracket:
+    """dp-accounting's lower and upper answer."""
+
+    low: float
+    high: float
+
+    @property
+    def middle(self) -> float:
+        """Rounding up and rounding down err alike, so the middle is far better than either."""
+        return (self.low + self.high) / 2
+
+
+def bracket(top: Floats, bottom: Floats, step: float, count: int, epsilon: float) -> Bracket:
+    """δ(ε) of `count` independent pairs (top, bottom), by dp-accounting."""
+    seen = np.flatnonzero((top > 1e-30) & (bottom > 1e-30))
+    of_top = {int(i): math.log(top[i]) for i in seen}
+    of_bottom = {int(i): math.log(bottom[i]) for i in seen}
+
+    def answer(pessimistic: bool) -> float:
+        law = pld.from_two_probability_mass_functions(
+            of_bottom,
+            of_top,
+            pessimistic_estimate=pessimistic,
+            value_discretization_interval=step,
+        )
+        return float(law.self_compose(count).get_delta_for_epsilon(epsilon))
+
+    return Bracket(answer(False), answer(True))
+
+
+def by_loss_law(law: LossLaw, count: int, epsilon: float) -> float:
+    """δ(ε) of a pair that lives on krand's grid already, composed by dp-accounting."""
+    masses = {int(i): float(m) for i, m in zip(law.index, law.mass, strict=True)}
+    pair = pld.PrivacyLossDistribution.create_from_rounded_probability(
+        masses, law.infinite, law.step, pessimistic_estimate=True
+    )
+    return float(pair.self_compose(count).get_delta_for_epsilon(epsilon))
+
+
+def spread(q: float, population: int, count: int) -> float:
+    return math.sqrt(count) * (1 - 2 * q) / math.sqrt(population * q * (1 - q))
+
+
+ONE_BIT = [(20, 0.1), (1000, 0.02), (10**5, 0.3), (10**7, 8.2e-6), (10**7, 2.06e-5)]
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("count", [1, 2, 40])
+@pytest.mark.parametrize(("population", "q"), ONE_BIT)
+def test_outlier_pair(population: int, q: float, count: int, forward: bool) -> None:
+    """The outlier pair alone, twice and forty times has the δ that dp-accounting finds."""
+    pair, step = bits.outlier_pair(q, population), bits.bit_steps([q], population)
+    law = bits.bit_loss(q, population, step / REFINED, count, certified=False)
+    top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
+    for sigmas in (0.5, 2.0):
+        epsilon = sigmas * spread(q, population, count)
+        theirs = bracket(top, bottom, step / FINER, count, epsilon)
+        if theirs.low < 1e-9:  # below the mass dp-accounting cuts off when it composes
+            continue
+        ours = compose([(law if forward else law.reversed(), count)], epsilon).delta(epsilon)
+        assert ours >= theirs.low * (1 - 1e-9)
+        assert ours == pytest.approx(theirs.middle, rel=AGREE)
+        if count == 1:
+            exact = pair.profile(np.array([epsilon]))[0 if forward else 1]
+            assert theirs.low * (1 - 1e-9) <= float(exact[0]) <= theirs.high * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("population", "q"), [(20, 0.1), (101, 0.02), (200, 0.3)])
+def test_certificate_is_their_worst_background(population: int, q: float) -> None:
+    """The certificate of one bit is the largest δ dp-accounting finds over all backgrounds."""
+    step = bits.bit_steps([q], population) / FINER
+    for epsilon in (0.5 * spread(q, population, 1), 2 * spread(q, population, 1)):
+        theirs = [
+            bracket(top, bottom, step, 1, epsilon).middle
+            for ones in range((population - 1) // 2 + 1)
+            for pair in [bits.background_pair(q, ones, population - 1 - ones)]
+            for top, bottom in ((pair.one, pair.zero), (pair.zero, pair.one))
+        ]
+        ours = float(bits.worst_profile(q, population, np.array([epsilon]))[0])
+        assert ours == pytest.approx(max(theirs), rel=AGREE)
+
+
+@pytest.mark.parametrize("count", [2, 40])
+@pytest.mark.parametrize(
+    ("population", "q"), [(100, 0.05), (1000, 0.02), (10**7, 8.96e-6), (10**7, 2.09e-5)]
+)
+def test_certified_pair_composes_alike(population: int, q: float, count: int) -> None:
+    """The certified pair, handed over on its own grid, composes to the same δ in both libraries."""
+    law = bits.bit_loss(q, population, bits.bit_steps([q], population), count)
+    for sigmas in (0.5, 2.0, 4.0):
+        epsilon = sigmas * spread(q, population, count)
+        theirs = by_loss_law(law, count, epsilon)
+        if theirs > 1e-9:
+            ours = compose([(law, count)], epsilon).delta(epsilon)
+            assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+def test_forty_bits_of_ten_million() -> None:
+    """N=10^7, 40 bits, ε=2: the certified noise 8.96e-6 has δ=1e-3 and 2.09e-5 has 1e-6 by both."""
+    for q, delta in ((8.96e-6, 1e-3), (2.09e-5, 1e-6)):
+        law = bits.bit_loss(q, 10**7, bits.bit_steps([q], 10**7), 40)
+        assert by_loss_law(law, 40, 2.0) == pytest.approx(delta, rel=0.03)
+        assert compose([(law, 40)], 2.0).delta(2.0) == pytest.approx(delta, rel=0.03)
+
+
+@pytest.mark.parametrize("count", [1, 3, 16])
+@pytest.mark.parametrize(("population", "bit_count", "q"), [(12, 2, 0.2), (8, 3, 0.3)])
+def test_copies_of_a_record(population: int, bit_count: int, q: float, count: int) -> None:
+    """Copies of a linked record, composed, have the δ that dp-accounting finds."""
+    law = outlier_law(q, bit_count)
+    profile = record_profile(law, population, count, 100.0)
+    loss = profile.loss()
+    there, back = histograms(law, population)
+    for epsilon in (0.5 * math.sqrt(count), 1.5 * math.sqrt(count)):
+        for top, bottom, ours in ((back, there, loss), (there, back, loss.reversed())):
+            theirs = bracket(top, bottom, 1e-4 / count, count, epsilon)
+            found = compose([(ours, count)], epsilon).delta(epsilon)
+            assert found >= theirs.low * (1 - 1e-9)
+            assert found == pytest.approx(theirs.middle, rel=2 * AGREE)
+
+
+def histograms(law: ReportLaw, population: int) -> tuple[Floats, Floats]:
+    """P(T|D) and P(T|D_m) of every histogram T of reports, by R = Σr'/N."""
+    counted = _compositions(law.first.size, population)
+    log_factorial: Callable[[float], float] = math.lgamma
+    ways = np.array(
+        [log_factorial(population + 1) - sum(log_factorial(c + 1) for c in row) for row in counted]
+    )
+    alike = np.exp(ways + counted @ law.log_reference)
+    return alike, alike * (counted @ np.exp(law.second * law.log_odds)) / population
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 8.0])
+@pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
+def test_gaussian_noise_of_a_trusted_curator(epsilon: float, delta: float) -> None:
+    """σ of the central Gaussian mechanism is that of dp-accounting, for one count and for many."""
+    policy = Policy(epsilon, 10**6, delta=delta)
+    one = dp_accounting.get_sigma_gaussian(epsilon, delta)
+    assert central_gaussian_sigma(policy, Reports(1)) == pytest.approx(one, rel=1e-6)
+    forty = central_gaussian_sigma(policy, Reports(40, rounds=3))
+    assert forty == pytest.approx(math.sqrt(120) * one, rel=1e-6)
+    choice = central_gaussian_sigma(policy, Reports(1000, Linkage.RECORD, max_set_bits=1))
+    assert choice == pytest.approx(math.sqrt(2) * one, rel=1e-6)
+
+
+@pytest.mark.parametrize("shift", [0.1, 0.7, 3.0])
+def test_gaussian_profile(shift: float) -> None:
+    """δ(ε) of two shifted Gaussians is dp-accounting's, read backwards."""
+    for delta in (1e-2, 1e-5):
+        epsilon = dp_accounting.get_epsilon_gaussian(1 / shift, delta)
+        assert gaussian_delta(shift, epsilon) == pytest.approx(delta, rel=1e-6)

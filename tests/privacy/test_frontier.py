@@ -1,0 +1,125 @@
+"""Volume against precision, and what else one could do."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from krand.privacy.frontier import frontier, message_size
+from krand.privacy.guarantee import Linkage, Policy, Reports
+from krand.privacy.peers import (
+    central_gaussian_sigma,
+    gaussian_delta,
+    gaussian_eta,
+    gaussian_shift,
+    optimized_unary_sigma,
+    rappor_noise,
+    rappor_sigma,
+)
+
+POLICY = Policy(1.0, 10**5, delta=1e-6)
+
+
+@pytest.fixture(scope="module")
+def table():
+    return frontier(POLICY, Reports(12), copies=(1, 4, 64))
+
+
+def test_rows_are_named_and_complete(table):
+    """Bit and record linkage, both local encodings and the limit are all there."""
+    names = [row.name for row in table.rows]
+    assert names[0] == "krand bit"
+    assert "krand record, k = 64" in names
+    assert sum("local" in name for name in names) == 2
+    assert table.rows[-1].guarantee == "trusted curator"
+
+
+def test_stars_mark_the_pareto_front(table):
+    """A row is starred if and only if no row of equal trust beats it in both columns."""
+    rows = [row for row in table.rows if row.guarantee != "trusted curator"]
+    for row in rows:
+        beaten = any(
+            other.sigma <= row.sigma
+            and other.bytes_per_user <= row.bytes_per_user
+            and other is not row
+            for other in rows
+        )
+        assert row.best == (not beaten)
+    assert not table.rows[-1].best
+
+
+def test_nobody_beats_the_trusted_curator(table):
+    """The central Gaussian mechanism is the limit of every row."""
+    limit = table.rows[-1].sigma
+    assert all(row.sigma >= limit for row in table.rows)
+
+
+def test_volume_buys_precision(table):
+    """More copies of whole records mean more noise per report and a smaller σ."""
+    records = [row for row in table.rows if row.linkage is Linkage.RECORD]
+    assert [row.copies for row in records] == [1, 4, 64]
+    noises = [row.noise for row in records]
+    assert noises == sorted(noises)
+    sigmas = [row.sigma for row in records]
+    assert sigmas == sorted(sigmas, reverse=True)
+
+
+def test_progress_names_every_plan():
+    """The caller hears of each row before it is planned."""
+    heard: list[str] = []
+    frontier(POLICY, Reports(2), copies=(1,), progress=heard.append)
+    assert heard == ["krand bit", "krand record"]
+
+
+@pytest.mark.parametrize(
+    ("reports", "messages", "size"),
+    [
+        (Reports(40), 42, 42 * 52),
+        (Reports(1000, max_set_bits=1), 3, 3 * 52),
+        (Reports(40, Linkage.RECORD), 1, 53),
+        (Reports(41, Linkage.RECORD, copies=16), 16, 16 * 54),
+    ],
+)
+def test_messages_of_a_user(reports, messages, size):
+    """Tokens: true ones and two spare ones; records: one sealed vector per copy."""
+    assert message_size(reports) == (messages, size)
+
+
+def test_gaussian_profile_is_the_integral():
+    """δ and η of shifted Gaussians equal numerical integrals of their definitions."""
+    shift, epsilon = 0.7, 0.9
+    x = np.linspace(-12, 12, 400_001)
+    step = x[1] - x[0]
+    p = np.exp(-((x - shift) ** 2) / 2) / math.sqrt(2 * math.pi)
+    q = np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+    assert gaussian_delta(shift, epsilon) == pytest.approx(
+        float(np.maximum(p - math.exp(epsilon) * q, 0).sum() * step), rel=1e-6
+    )
+    assert gaussian_eta(shift, epsilon) == pytest.approx(
+        float(p[p > math.exp(epsilon) * q].sum() * step), rel=1e-4
+    )
+
+
+def test_the_curator_just_meets_the_policy():
+    """The shift found for a policy has exactly its δ."""
+    assert gaussian_delta(gaussian_shift(POLICY), 1.0) == pytest.approx(1e-6, rel=1e-6)
+    once, thrice = (central_gaussian_sigma(POLICY, Reports(4, rounds=n)) for n in (1, 3))
+    assert thrice == pytest.approx(math.sqrt(3) * once)
+
+
+def test_local_noise_of_the_drafts():
+    """001 §4: L = 40, λ = e² needs q = .4875 locally, and then σ = 20·√N."""
+    policy = Policy(2.0, 10**7, delta=1e-6)
+    assert rappor_noise(policy, Reports(40)) == pytest.approx(0.4875, abs=5e-5)
+    assert rappor_sigma(policy, Reports(40)) == pytest.approx(20 * math.sqrt(10**7), rel=0.01)
+
+
+def test_optimized_unary_encoding_wins_for_one_choice():
+    """OUE's σ is √N·2e^(ε/2)/(e^ε-1) for a choice, better than symmetric noise there."""
+    choice = Reports(100, max_set_bits=1)
+    e = math.exp(POLICY.epsilon)
+    expected = math.sqrt(POLICY.population * 4 * e) / (e - 1)
+    assert optimized_unary_sigma(POLICY, choice) == pytest.approx(expected)
+    assert optimized_unary_sigma(POLICY, choice) < rappor_sigma(POLICY, choice)

@@ -1,0 +1,84 @@
+"""The exact law against two methods that share nothing with it: Monte Carlo and ball arithmetic."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from components import require
+from krand.privacy import inversion
+from krand.privacy.channel import outlier_law
+from krand.privacy.ratio import RatioLaw, _scores
+from krand.privacy.simulation import simulate
+
+
+def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
+    """Random (L, N, q, ε) whose δ can be seen: the noise follows from φ^L = 1 + N·V."""
+    rng = np.random.default_rng(2017)
+    found = []
+    for _ in range(count):
+        bits = int(rng.integers(2, 60))
+        population = int(10 ** rng.uniform(2, 8))
+        epsilon = float(rng.uniform(0.3, 2.5))
+        spread = (epsilon / rng.uniform(1.5, 4.5)) ** 2
+        phi = (1 + population * spread) ** (1 / bits)
+        root = ((phi + 1) + math.sqrt((phi + 1) ** 2 - 4)) / 2
+        found.append((bits, population, 1 / (1 + root), epsilon))
+    return found
+
+
+@pytest.mark.parametrize("chunk", range(5))
+def test_monte_carlo_meets_the_bounds(chunk):
+    """For 50 random larger settings the simulated interval meets [lower, upper], all four ways."""
+    for bits, population, q, epsilon in larger_settings(50)[chunk::5]:
+        law = RatioLaw(q, bits, population)
+        delta, eta = law.delta(epsilon), law.eta(epsilon)
+        seen = simulate(bits, q, population, epsilon, samples=8000, seed=11, confidence=0.99999)
+        for bounds, estimate in (
+            (delta.forward, seen.delta_forward),
+            (delta.reverse, seen.delta_reverse),
+            (eta.forward, seen.eta_forward),
+            (eta.reverse, seen.eta_reverse),
+        ):
+            assert estimate.low <= bounds.upper
+            assert estimate.high >= bounds.lower
+
+
+def ball_delta(flint, population: int, bits: int, q, epsilon: float) -> tuple[float, float]:
+    """[lower, upper] of δ_fwd by summing over all histograms of two kinds in ball arithmetic."""
+    arb = flint.arb
+    p = 1 - q
+    lam = arb(epsilon).exp()
+    weights = [math.comb(bits, k) * q**k * p ** (bits - k) for k in range(bits + 1)]
+    ratios = [(p / q) ** (2 * k - bits) for k in range(bits + 1)]
+    factorial = [arb(1)]
+    for i in range(1, population + 1):
+        factorial.append(factorial[-1] * i)
+    powers = [[w**n for n in range(population + 1)] for w in weights]
+    total = arb(0)
+    for b in range(population + 1):
+        for c in range(population - b + 1):
+            a = population - b - c
+            gain = a * ratios[0] + b * ratios[1] + c * ratios[2] - lam * population
+            if gain < 0:
+                continue
+            ways = factorial[population] / (factorial[a] * factorial[b] * factorial[c])
+            total += ways * powers[0][a] * powers[1][b] * powers[2][c] * gain
+    total /= population
+    return float(total.mid() - total.rad()), float(total.mid() + total.rad())
+
+
+@pytest.mark.parametrize(("population", "q", "epsilon"), [(60, "0.2", 0.5), (150, "0.11", 1.0)])
+def test_ball_arithmetic_lies_inside_the_bounds(population, q, epsilon):
+    """Two bits: rigorous ball arithmetic confirms the inversion's bounds at 128 bits."""
+    flint = require("flint")
+    flint.ctx.prec = 128
+    low, high = ball_delta(flint, population, 2, flint.arb(float(q)), epsilon)
+    assert high - low < 1e-25
+    scores = _scores(outlier_law(float(q), 2), epsilon)
+    bounds = inversion.mean_positive_part(scores, population)
+    assert bounds.lower <= high
+    assert bounds.upper >= low
+    assert bounds.upper <= low * 1.01
