@@ -1,25 +1,25 @@
 """krand beside dp-accounting: the same pairs of laws, once with each library.
 
 dp-accounting rounds every loss up (pessimistic) or down (optimistic) to a grid, so the truth lies
-between its two answers. krand's step is taken at a quarter of its default here, so that what
-connecting the dots adds stays well below the 0.1 % asked for.
+between its two answers. Where krand composes, its step is a sixteenth of the default here, so that
+what connecting the dots adds stays below the 0.1 % asked for; a single bit needs no dots.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from components import require
 from krand.privacy import bits
 from krand.privacy.channel import ReportLaw, outlier_law
-from krand.privacy.composition import LossLaw, compose
-from krand.privacy.direct import _compositions
+from krand.privacy.composition import LossLaw, compose, loss_step
 from krand.privacy.guarantee import Linkage, Policy, Reports
 from krand.privacy.peers import central_gaussian_sigma, gaussian_delta
 from krand.privacy.records import record_profile
@@ -30,9 +30,9 @@ pld = require("dp_accounting.pld.privacy_loss_distribution")
 Floats = NDArray[np.float64]
 
 AGREE = 1e-3
-REFINED = 4
+REFINED = 16
 """krand's grid step is divided by this."""
-FINER = 2000
+FINER = 250
 """dp-accounting's grid step: krand's default divided by this."""
 
 
@@ -80,34 +80,49 @@ def spread(q: float, population: int, count: int) -> float:
     return math.sqrt(count) * (1 - 2 * q) / math.sqrt(population * q * (1 - q))
 
 
+def step_of(q: float, population: int) -> float:
+    """krand's default grid step."""
+    return loss_step(float(bits.outlier_pair(q, population).profile(np.zeros(1))[0][0]))
+
+
 ONE_BIT = [(20, 0.1), (1000, 0.02), (10**5, 0.3), (10**7, 8.2e-6), (10**7, 2.06e-5)]
 
 
 @pytest.mark.parametrize("forward", [True, False])
-@pytest.mark.parametrize("count", [1, 2, 40])
 @pytest.mark.parametrize(("population", "q"), ONE_BIT)
-def test_outlier_pair(population: int, q: float, count: int, forward: bool) -> None:
-    """The outlier pair alone, twice and forty times has the δ that dp-accounting finds."""
-    pair, step = bits.outlier_pair(q, population), bits.bit_steps([q], population)
+def test_single_outlier_pair(population: int, q: float, forward: bool) -> None:
+    """δ of the outlier pair lies between dp-accounting's two answers, 0.1 % from their middle."""
+    pair, step = bits.outlier_pair(q, population), step_of(q, population)
+    top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
+    for sigmas in (0.0, 0.5, 2.0):
+        epsilon = sigmas * spread(q, population, 1)
+        theirs = bracket(top, bottom, step / FINER, 1, epsilon)
+        ours = float(pair.profile(np.array([epsilon]))[0 if forward else 1][0])
+        assert theirs.low * (1 - 1e-9) <= ours <= theirs.high * (1 + 1e-9)
+        assert ours == pytest.approx(theirs.middle, rel=AGREE)
+
+
+@pytest.mark.parametrize("forward", [True, False])
+@pytest.mark.parametrize("count", [2, 40])
+@pytest.mark.parametrize(("population", "q"), ONE_BIT)
+def test_composed_outlier_pair(population: int, q: float, count: int, forward: bool) -> None:
+    """Two and forty outlier pairs have the δ that dp-accounting finds."""
+    pair, step = bits.outlier_pair(q, population), step_of(q, population)
     law = bits.bit_loss(q, population, step / REFINED, count, certified=False)
     top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
     for sigmas in (0.5, 2.0):
         epsilon = sigmas * spread(q, population, count)
         theirs = bracket(top, bottom, step / FINER, count, epsilon)
-        if theirs.low < 1e-9:  # below the mass dp-accounting cuts off when it composes
-            continue
         ours = compose([(law if forward else law.reversed(), count)], epsilon).delta(epsilon)
+        assert theirs.low > 1e-9  # above the mass dp-accounting cuts off when it composes
         assert ours >= theirs.low * (1 - 1e-9)
         assert ours == pytest.approx(theirs.middle, rel=AGREE)
-        if count == 1:
-            exact = pair.profile(np.array([epsilon]))[0 if forward else 1]
-            assert theirs.low * (1 - 1e-9) <= float(exact[0]) <= theirs.high * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("population", "q"), [(20, 0.1), (101, 0.02), (200, 0.3)])
 def test_certificate_is_their_worst_background(population: int, q: float) -> None:
     """The certificate of one bit is the largest δ dp-accounting finds over all backgrounds."""
-    step = bits.bit_steps([q], population) / FINER
+    step = step_of(q, population) / FINER
     for epsilon in (0.5 * spread(q, population, 1), 2 * spread(q, population, 1)):
         theirs = [
             bracket(top, bottom, step, 1, epsilon).middle
@@ -125,24 +140,23 @@ def test_certificate_is_their_worst_background(population: int, q: float) -> Non
 )
 def test_certified_pair_composes_alike(population: int, q: float, count: int) -> None:
     """The certified pair, handed over on its own grid, composes to the same δ in both libraries."""
-    law = bits.bit_loss(q, population, bits.bit_steps([q], population), count)
-    for sigmas in (0.5, 2.0, 4.0):
+    law = bits.bit_loss(q, population, step_of(q, population), count)
+    for sigmas in (0.5, 2.0, 3.5):
         epsilon = sigmas * spread(q, population, count)
         theirs = by_loss_law(law, count, epsilon)
-        if theirs > 1e-9:
-            ours = compose([(law, count)], epsilon).delta(epsilon)
-            assert ours == pytest.approx(theirs, rel=1e-5)
+        assert theirs > 1e-9
+        assert compose([(law, count)], epsilon).delta(epsilon) == pytest.approx(theirs, rel=1e-5)
 
 
 def test_forty_bits_of_ten_million() -> None:
     """N=10^7, 40 bits, ε=2: the certified noise 8.96e-6 has δ=1e-3 and 2.09e-5 has 1e-6 by both."""
     for q, delta in ((8.96e-6, 1e-3), (2.09e-5, 1e-6)):
-        law = bits.bit_loss(q, 10**7, bits.bit_steps([q], 10**7), 40)
+        law = bits.bit_loss(q, 10**7, step_of(q, 10**7), 40)
         assert by_loss_law(law, 40, 2.0) == pytest.approx(delta, rel=0.03)
         assert compose([(law, 40)], 2.0).delta(2.0) == pytest.approx(delta, rel=0.03)
 
 
-@pytest.mark.parametrize("count", [1, 3, 16])
+@pytest.mark.parametrize("count", [3, 16])
 @pytest.mark.parametrize(("population", "bit_count", "q"), [(12, 2, 0.2), (8, 3, 0.3)])
 def test_copies_of_a_record(population: int, bit_count: int, q: float, count: int) -> None:
     """Copies of a linked record, composed, have the δ that dp-accounting finds."""
@@ -152,7 +166,7 @@ def test_copies_of_a_record(population: int, bit_count: int, q: float, count: in
     there, back = histograms(law, population)
     for epsilon in (0.5 * math.sqrt(count), 1.5 * math.sqrt(count)):
         for top, bottom, ours in ((back, there, loss), (there, back, loss.reversed())):
-            theirs = bracket(top, bottom, 1e-4 / count, count, epsilon)
+            theirs = bracket(top, bottom, 2e-3 / count, count, epsilon)
             found = compose([(ours, count)], epsilon).delta(epsilon)
             assert found >= theirs.low * (1 - 1e-9)
             assert found == pytest.approx(theirs.middle, rel=2 * AGREE)
@@ -160,11 +174,11 @@ def test_copies_of_a_record(population: int, bit_count: int, q: float, count: in
 
 def histograms(law: ReportLaw, population: int) -> tuple[Floats, Floats]:
     """P(T|D) and P(T|D_m) of every histogram T of reports, by R = Σr'/N."""
-    counted = _compositions(law.first.size, population)
-    log_factorial: Callable[[float], float] = math.lgamma
-    ways = np.array(
-        [log_factorial(population + 1) - sum(log_factorial(c + 1) for c in row) for row in counted]
+    kinds = law.first.size
+    counted = np.array(
+        [t for t in product(range(population + 1), repeat=kinds) if sum(t) == population]
     )
+    ways = math.lgamma(population + 1) - gammaln(counted + 1).sum(axis=1)
     alike = np.exp(ways + counted @ law.log_reference)
     return alike, alike * (counted @ np.exp(law.second * law.log_odds)) / population
 

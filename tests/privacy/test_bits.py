@@ -13,7 +13,7 @@ from scipy import stats
 
 from krand.privacy import bits
 from krand.privacy.channel import local_epsilon
-from krand.privacy.composition import LossLaw, compose
+from krand.privacy.composition import LossLaw, compose, loss_step
 from krand.privacy.enumeration import exact_one_bit
 from krand.privacy.guarantee import Assurance, Reports
 from krand.privacy.mechanism import Mechanism
@@ -60,9 +60,13 @@ def composed(law: LossLaw, count: int, epsilon: float) -> float:
     return compose([(law, count)], epsilon).delta(epsilon)
 
 
+def step_of(q: float, population: int) -> float:
+    """The default grid step of this mechanism alone."""
+    return loss_step(float(bits.outlier_pair(q, population).profile(np.zeros(1))[0][0]))
+
+
 def outlier_loss(q: float, population: int, count: int) -> LossLaw:
-    step = bits.bit_steps([q], population)
-    return bits.bit_loss(q, population, step, count, certified=False)
+    return bits.bit_loss(q, population, step_of(q, population), count, certified=False)
 
 
 @pytest.mark.parametrize("q", [2.0**-32, 0.01, 0.1, 0.3, 0.49])
@@ -224,7 +228,7 @@ def test_certificate_composed_covers_the_outlier_composed(
     population: int, q: float, count: int, epsilon: float
 ) -> None:
     """The certified pair, composed, is at least any mixture of rising and falling outlier bits."""
-    step = bits.bit_steps([q], population)
+    step = step_of(q, population)
     certified = composed(bits.bit_loss(q, population, step, count), count, epsilon)
     law = bits.bit_loss(q, population, step, count, certified=False)
     for falling in {0, 1, count // 2, count}:
@@ -238,7 +242,7 @@ def test_certificate_composed_covers_the_outlier_composed(
 
 def test_certified_pair_is_its_own_mirror() -> None:
     """The certified pair covers both directions at once."""
-    law = bits.bit_loss(0.02, 500, bits.bit_steps([0.02], 500), 5)
+    law = bits.bit_loss(0.02, 500, step_of(0.02, 500), 5)
     back = law.reversed()
     np.testing.assert_array_equal(law.index, back.index)
     np.testing.assert_allclose(law.mass, back.mass, rtol=1e-6, atol=1e-15)
@@ -262,7 +266,7 @@ def test_losses_rounded_down_stay_below(
     """Losses rounded down give less, and at most 5 % less, than the dots connected above."""
     epsilon = spreads * shift(q, population) * math.sqrt(count)
     law, pair = outlier_loss(q, population, count), bits.outlier_pair(q, population)
-    step = bits.bit_steps([q], population) / 32
+    step = step_of(q, population) / 32
     for forward, above in ((True, law), (False, law.reversed())):
         low = bits.floor_loss(pair, step, forward)
         value = compose([(low, count)], epsilon).delta_below(epsilon)
@@ -275,7 +279,7 @@ def test_rounding_down_stays_below_where_losses_span_millions_of_steps() -> None
     q, population = 0.05, 84_210_526
     pair = bits.outlier_pair(q, population)
     epsilon = shift(q, population)
-    low = bits.floor_loss(pair, bits.bit_steps([q], population) / 32)
+    low = bits.floor_loss(pair, step_of(q, population) / 32)
     value = compose([(low, 1)], epsilon).delta_below(epsilon)
     exact = float(pair.profile(np.array([epsilon]))[0][0])
     assert 0.9 * exact <= value <= exact * (1 + 1e-6)
@@ -298,7 +302,7 @@ def test_two_thousand_different_questions() -> None:
     """2000 bits with 2000 noise levels compose to what the central limit theorem expects."""
     population, epsilon, buckets = 10**6, 3.0, 2
     noises = np.geomspace(1e-3, 4e-3, 2000)
-    step = bits.bit_steps([float(q) for q in noises], population)
+    step = step_of(float(noises[-1]), population)
     laws = [bits.bit_loss(float(q), population, step, noises.size, buckets=buckets) for q in noises]
     found = compose([(law, 1) for law in laws], epsilon).delta(epsilon)
     total = math.sqrt(sum(shift(float(q), population) ** 2 for q in noises))

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +24,11 @@ __all__ = [
     "BitPair",
     "background_pair",
     "bit_loss",
-    "bit_steps",
+    "bit_step",
     "bucket_edges",
     "floor_loss",
     "outlier_pair",
+    "survey_losses",
     "worst_profile",
 ]
 
@@ -40,6 +41,7 @@ LEFT_OUT = 1e-30
 FINEST = 2000
 """Up to this crowd every background has a bucket of its own: the supremum is exact."""
 BUCKETS = 256
+FEWEST_BUCKETS, BUCKETS_IN_ALL = 24, 20_000
 WIDEST = 4e6
 """Counts with a larger variance are computed for a smaller crowd, which is on the safe side."""
 DIRECT = 1_000_000
@@ -144,11 +146,17 @@ def worst_profile(
     return worst
 
 
-def bit_steps(noises: Sequence[float], population: int, copies: int = 1) -> float:
-    """A grid step fine enough for every one of these one-bit mechanisms."""
+def bit_step(noises: Mapping[float, int], population: int, copies: int = 1) -> float:
+    """A grid step for these one-bit mechanisms, by the root mean square of their spreads.
+
+    What a coarse step adds to the variance of a quiet mechanism is small beside the loud ones.
+    """
     zero = np.zeros(1)
-    pairs = (outlier_pair(q, population, copies) for q in noises)
-    return min(loss_step(float(pair.profile(zero)[0][0])) for pair in pairs)
+    squares = sum(
+        count * float(outlier_pair(q, population, copies).profile(zero)[0][0]) ** 2
+        for q, count in noises.items()
+    )
+    return loss_step(math.sqrt(squares / sum(noises.values())))
 
 
 def bit_loss(
@@ -172,6 +180,23 @@ def bit_loss(
         return connect_dots(step, nodes, worst, worst)
     forward, reverse = pair.profile(epsilons)
     return connect_dots(step, nodes, forward, reverse)
+
+
+def survey_losses(
+    noises: Mapping[float, int], population: int, certified: bool = True
+) -> list[tuple[LossLaw, int]]:
+    """One-bit mechanisms with different noises, each so many times, ready to be composed.
+
+    With many different noises each gets fewer buckets: a little more of the crowd is given away,
+    and thousands of them still take seconds.
+    """
+    total = sum(noises.values())
+    step = bit_step(noises, population)
+    buckets = max(FEWEST_BUCKETS, min(BUCKETS, BUCKETS_IN_ALL // len(noises)))
+    return [
+        (bit_loss(q, population, step, total, certified, buckets), count)
+        for q, count in noises.items()
+    ]
 
 
 def floor_loss(pair: BitPair, step: float, forward: bool = True) -> LossLaw:

@@ -166,19 +166,15 @@ class Composed:
         """The same without what was left out, rounding taken off: for lower ends."""
         above = self.loss > epsilon
         gain = -np.expm1(epsilon - self.loss[above])
-        return max(0.0, self._weigh(above, gain, self.tilted - 2 * self.rounding))
+        total = self._weigh(above, gain, self.tilted - 2 * self.rounding)
+        return max(0.0, total / SAFETY**1000)
 
     def tail(self, epsilon: float) -> float:
         """P[loss > ε] of the composed pair: a value, not a bound (mathematics §6)."""
         above = self.loss > epsilon
         return min(1.0, self._weigh(above, np.ones(int(above.sum()))) + self.infinite)
 
-    def _weigh(
-        self,
-        above: NDArray[np.bool_],
-        gain: Floats,
-        tilted: Floats | None = None,
-    ) -> float:
+    def _weigh(self, above: NDArray[np.bool_], gain: Floats, tilted: Floats | None = None) -> float:
         masses = self.tilted if tilted is None else tilted
         untilt = np.exp(np.minimum(self.log_scale - self.theta * self.loss[above], 700.0))
         return float((masses[above] * untilt * gain).sum())
@@ -186,65 +182,94 @@ class Composed:
 
 def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     """The pair of all parts, each `count` times, ready to be asked about losses near ε."""
-    step = parts[0][0].step
-    if any(abs(law.step - step) > 1e-12 * step for law, _ in parts):
-        raise InternalError("mechanisms on different grids cannot be composed")
-    theta = _saddle(parts, epsilon)
-    log_scale = _cumulant(parts, theta)
-    size, log_lost = _size(parts, theta, log_scale)
+    stack = _stacked(parts)
+    theta = stack.saddle(epsilon)
+    log_scale = stack.cumulant(theta)
+    weights = stack.tilted(theta)
+    mean, size, log_lost = _window(stack, weights, theta, log_scale)
     spectrum = np.zeros(size // 2 + 1, dtype=np.complex128)
-    mean, total = 0.0, 0
-    for law, count in parts:
-        weights = _tilt(law, theta)
-        grid = np.bincount(law.index % size, weights, size)
+    for (law, count), part in zip(parts, np.split(weights, stack.starts[1:]), strict=True):
+        grid = np.bincount(law.index % size, part, size)
         with np.errstate(divide="ignore"):
             spectrum += count * np.log(np.fft.rfft(grid))
-        mean += count * float((weights * law.index).sum())
-        total += count
     powered = np.exp(spectrum)
     raw = np.fft.irfft(powered, size)
     # Each FFT output is a sum of terms of modulus ≤ 1 in log2(size) roundings; powers add them up.
-    rounding = UNIT * 8 * math.log2(size) * (total + 1) * float(np.abs(powered).mean()) * 2
+    powers = float(stack.counts.sum()) + 1
+    rounding = UNIT * 16 * math.log2(size) * powers * float(np.abs(powered).mean())
     first = round(mean) - size // 2
     order = np.arange(first, first + size)
     tilted = np.maximum(raw[order % size], 0.0) + rounding
-    log_finite = sum(count * math.log1p(-law.infinite) for law, count in parts)
+    infinite = -math.expm1(sum(count * math.log1p(-law.infinite) for law, count in parts))
+    loss = np.asarray(stack.step * order)
     slack = math.exp(min(0.0, log_lost))
-    infinite = -math.expm1(log_finite)
-    return Composed(log_scale, theta, np.asarray(step * order), tilted, rounding, infinite, slack)
+    return Composed(log_scale, theta, loss, tilted, rounding, infinite, slack)
 
 
-def _tilt(law: LossLaw, theta: float) -> Floats:
-    exponent = theta * law.step * law.index + np.log(law.mass)
-    weights = np.exp(exponent - exponent.max())
-    return np.asarray(weights / weights.sum())
+@dataclass(frozen=True, slots=True)
+class _Stack:
+    """All parts in one array, so that sums over thousands of them are single operations."""
+
+    step: float
+    loss: Floats
+    log_mass: Floats
+    starts: Ints
+    counts: Floats
+
+    def cumulant(self, theta: float) -> float:
+        """log E_P[e^{θ·loss}; finite] of the composition."""
+        exponent = theta * self.loss + self.log_mass
+        tops = np.maximum.reduceat(exponent, self.starts)
+        sums = np.add.reduceat(np.exp(exponent - self._spread(tops)), self.starts)
+        return float((self.counts * (tops + np.log(sums))).sum())
+
+    def tilted(self, theta: float) -> Floats:
+        """Every part's masses times e^{θ·loss}, each part summing to 1."""
+        exponent = theta * self.loss + self.log_mass
+        exponent -= self._spread(np.maximum.reduceat(exponent, self.starts))
+        weights = np.exp(exponent)
+        return np.asarray(weights / self._spread(np.add.reduceat(weights, self.starts)))
+
+    def totals(self, weights: Floats) -> tuple[float, float]:
+        """Mean and variance of the composed loss under these masses."""
+        means = np.add.reduceat(weights * self.loss, self.starts)
+        squares = np.add.reduceat(weights * (self.loss - self._spread(means)) ** 2, self.starts)
+        return float(self.counts @ means), float(self.counts @ squares)
+
+    def saddle(self, epsilon: float) -> float:
+        """θ > 0 minimising e^{Λ(θ)-θε}/(θ(1+θ)), the transform of (1-e^(ε-loss))⁺."""
+
+        def height(log_theta: float) -> float:
+            theta = math.exp(log_theta)
+            return self.cumulant(theta) - theta * epsilon - log_theta - math.log1p(theta)
+
+        return math.exp(golden_minimum(height, math.log(1e-4), math.log(1e7), 1e-2))
+
+    def _spread(self, per_part: Floats) -> Floats:
+        lengths = np.diff(np.append(self.starts, self.loss.size))
+        return np.repeat(per_part, lengths)
 
 
-def _cumulant(parts: Sequence[tuple[LossLaw, int]], theta: float) -> float:
-    """log E_P[e^{θ·loss}; finite] of the composition."""
-    total = 0.0
-    for law, count in parts:
-        exponent = theta * law.step * law.index + np.log(law.mass)
-        top = float(exponent.max())
-        total += count * (top + math.log(float(np.exp(exponent - top).sum())))
-    return total
+def _stacked(parts: Sequence[tuple[LossLaw, int]]) -> _Stack:
+    step = parts[0][0].step
+    if any(abs(law.step - step) > 1e-12 * step for law, _ in parts):
+        raise InternalError("mechanisms on different grids cannot be composed")
+    lengths = [law.index.size for law, _ in parts]
+    return _Stack(
+        step,
+        step * np.concatenate([law.index for law, _ in parts]).astype(np.float64),
+        np.log(np.concatenate([law.mass for law, _ in parts])),
+        np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64),
+        np.array([count for _, count in parts], dtype=np.float64),
+    )
 
 
-def _saddle(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> float:
-    """θ > 0 minimising e^{Λ(θ)-θε}/(θ(1+θ)), the transform of (1-e^(ε-loss))⁺."""
-
-    def height(log_theta: float) -> float:
-        theta = math.exp(log_theta)
-        return _cumulant(parts, theta) - theta * epsilon - log_theta - math.log1p(theta)
-
-    return math.exp(_golden(height, math.log(1e-4), math.log(1e7)))
-
-
-def _golden(f: Callable[[float], float], low: float, high: float) -> float:
+def golden_minimum(f: Callable[[float], float], low: float, high: float, width: float) -> float:
+    """Where a unimodal function is smallest, by golden-section search."""
     golden = (math.sqrt(5) - 1) / 2
     left, right = high - golden * (high - low), low + golden * (high - low)
     f_left, f_right = f(left), f(right)
-    while high - low > 1e-2:
+    while high - low > width:
         if f_left < f_right:
             high, right, f_right = right, left, f_left
             left = high - golden * (high - low)
@@ -256,30 +281,25 @@ def _golden(f: Callable[[float], float], low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def _size(
-    parts: Sequence[tuple[LossLaw, int]], theta: float, log_scale: float
-) -> tuple[int, float]:
-    """FFT size with negligible wrap-around, and log of P's mass beyond the window's end.
+def _window(
+    stack: _Stack, weights: Floats, theta: float, log_scale: float
+) -> tuple[float, int, float]:
+    """(mean index, FFT size with negligible wrap-around, log of P's mass beyond the window).
 
     Chernoff bounds the tilted mass outside the window. What wraps around only ever adds to δ; what
     is missing lies above the window's end and is added to δ as `slack`.
     """
-    step = parts[0][0].step
-    mean, variance = 0.0, 0.0
-    for law, count in parts:
-        weights = _tilt(law, theta)
-        centre = float((weights * law.index).sum())
-        mean += count * centre
-        variance += count * float((weights * (law.index - centre) ** 2).sum())
-    spread = step * math.sqrt(variance) + step
+    step = stack.step
+    mean, variance = stack.totals(weights)
+    spread = math.sqrt(variance) + step
     rates = [r / spread for r in (1.0, 2.0, 4.0, 6.0, 9.0, 13.0)]
-    right = [_cumulant(parts, theta + r) - log_scale for r in rates]
-    left = [_cumulant(parts, theta - r) - log_scale for r in rates]
+    right = [stack.cumulant(theta + r) - log_scale for r in rates]
+    left = [stack.cumulant(theta - r) - log_scale for r in rates]
     size = 1024
     while True:
-        end, start = step * (mean + size / 2 - 1), step * (mean - size / 2 + 1)
+        end, start = mean + step * (size / 2 - 1), mean - step * (size / 2 - 1)
         above = min(h - r * end for h, r in zip(right, rates, strict=True))
         below = min(h + r * start for h, r in zip(left, rates, strict=True))
         if max(above, below) < math.log(ALIAS) or size >= LARGEST:
-            return size, log_scale - theta * end + min(0.0, above)
+            return mean / step, size, log_scale - theta * end + min(0.0, above)
         size *= 2

@@ -159,7 +159,7 @@ class Mechanism:
         """The drafts' attack on all bits at once, every loss rounded down."""
         count, epsilon = self.compositions, self.epsilon
         pair = self._bit_pair(q)
-        step = bits.bit_steps([q], self.population, self.reports.copies) / FLOOR_REFINEMENT
+        step = bits.bit_step({q: 1}, self.population, self.reports.copies) / FLOOR_REFINEMENT
         laws = [bits.floor_loss(pair, step, way) for way in (True, False)]
         up, down = (compose([(law, count)], epsilon).delta_below(epsilon) for law in laws)
         return up, down
@@ -277,7 +277,7 @@ class Mechanism:
 def _bit_law(mechanism: Mechanism, q: float, buckets: int) -> LossLaw:
     """δ and η of the same noise share this."""
     m, copies = mechanism, mechanism.reports.copies
-    step = bits.bit_steps([q], m.population, copies)
+    step = bits.bit_step({q: 1}, m.population, copies)
     return bits.bit_loss(q, m.population, step, m.compositions, m.certified, buckets, copies)
 
 
