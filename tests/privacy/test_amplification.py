@@ -9,7 +9,7 @@ from itertools import product
 
 import pytest
 
-from krand.privacy.amplification import local_delta, total_variation, variation_ratio_delta
+from krand.privacy.amplification import clones_delta, local_delta, total_variation
 from krand.privacy.blanket import FreeBits, blanket_law
 from krand.privacy.channel import local_epsilon
 from krand.privacy.enumeration import exact_one_bit_worst, exact_worst, report_law, vectors
@@ -99,22 +99,50 @@ def test_one_bit_clones_outcome_by_outcome(population: int, q: Fraction, lam: Fr
     """For one bit the bound is the δ of the pair of clone counts, the same in both directions."""
     there, back = clones(q, 1, 1, population, lam)
     assert there == back
-    found = variation_ratio_delta(float(q), 1, 1, population, math.log(lam))
+    found = clones_delta(float(q), 1, population, math.log(lam))
     assert found == pytest.approx(float(there), rel=1e-7, abs=1e-14)
+
+
+def plain_clones(q: Fraction, distance: int, population: int, lam: Fraction) -> Fraction:
+    """A+Bern(1-r) against A+Bern(r), A ~ Bin(C, ½), C ~ Bin(N-1, 2r) known, r = 1/(e^ε₀+1)."""
+    rare = 1 / (1 + ((1 - q) / q) ** distance)
+    total = Fraction(0)
+    for c in range(population):
+        rest = (1 - 2 * rare) ** (population - 1 - c)
+        of_c = math.comb(population - 1, c) * (2 * rare) ** c * rest
+        for a in range(c + 2):
+            low = Fraction(math.comb(c, a), 2**c)
+            high = Fraction(math.comb(c, a - 1), 2**c) if a else Fraction(0)
+            first = rare * low + (1 - rare) * high
+            second = (1 - rare) * low + rare * high
+            total += of_c * max(Fraction(0), first - lam * second)
+    return total
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)
 @pytest.mark.parametrize("q", QS)
-@pytest.mark.parametrize(("distance", "bits"), [(1, 2), (2, 2), (1, 3), (3, 3)])
+@pytest.mark.parametrize("distance", [1, 2, 3])
 @pytest.mark.parametrize("population", [2, 3, 6])
-def test_variation_ratio_outcome_by_outcome(
-    population: int, distance: int, bits: int, q: Fraction, lam: Fraction
+def test_clones_outcome_by_outcome(
+    population: int, distance: int, q: Fraction, lam: Fraction
 ) -> None:
-    """For several bits the number is the δ of the published pair, the same in both directions."""
-    there, back = clones(q, distance, bits, population, lam)
-    assert there == back
-    found = variation_ratio_delta(float(q), distance, bits, population, math.log(lam))
-    assert found == pytest.approx(float(there), rel=1e-7, abs=1e-14)
+    """The clones bound is the δ of its pair, summed outcome by outcome in rationals."""
+    expected = float(plain_clones(q, distance, population, lam))
+    found = clones_delta(float(q), distance, population, math.log(lam))
+    assert found == pytest.approx(expected, rel=1e-7, abs=1e-13)
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+@pytest.mark.parametrize("q", QS)
+@pytest.mark.parametrize(("population", "bits"), [(2, 2), (3, 2), (4, 2), (2, 3)])
+def test_clones_cover_every_background_and_the_blanket_lies_below(
+    population: int, bits: int, q: Fraction, lam: Fraction
+) -> None:
+    """For linked bits clones are a bound for every background, and the blanket a better one."""
+    bound = clones_delta(float(q), bits, population, math.log(lam))
+    blanket = one_way_delta(blanket_law(float(q), [FreeBits(bits)]), population, math.log(lam))
+    assert bound >= float(truth(population, bits, q, lam)) * (1 - 1e-12)
+    assert blanket.value <= bound * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("lam", LAMBDAS)
@@ -123,7 +151,7 @@ def test_variation_ratio_outcome_by_outcome(
 def test_one_bit_clones_cover_every_background(population: int, q: Fraction, lam: Fraction) -> None:
     """For one bit the clones bound is at least the exact worst over all backgrounds."""
     worst = float(exact_one_bit_worst(population, q, lam).delta_forward)
-    bound = variation_ratio_delta(float(q), 1, 1, population, math.log(lam))
+    bound = clones_delta(float(q), 1, population, math.log(lam))
     assert bound >= worst * (1 - 1e-12)
 
 
@@ -141,7 +169,7 @@ def test_one_bit_clones_cover_every_background(population: int, q: Fraction, lam
 def test_one_bit_clones_are_the_blanket(population: int, q: float, epsilon: float) -> None:
     """For one bit both arguments describe one pair: Bin(N-1, 2q) fair coins and the own report."""
     blanket = one_way_delta(blanket_law(q, [FreeBits(1)]), population, epsilon)
-    found = variation_ratio_delta(q, 1, 1, population, epsilon)
+    found = clones_delta(q, 1, population, epsilon)
     assert found == pytest.approx(blanket.value, rel=2e-3)
     assert blanket.lower * (1 - 1e-7) <= found <= blanket.upper * (1 + 1e-7)
 

@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from krand.privacy.backgrounds import Pattern, free_patterns, loudest, sparse_patterns
+from krand.privacy.backgrounds import Pattern, loudest, sparse_patterns, uphill
 from krand.privacy.enumeration import Exact, Vector, exact_homogeneous, report_law
 from krand.privacy.ratio import one_way_eta, two_way_delta, two_way_eta
 
@@ -112,7 +112,6 @@ def test_unlimited_set_bits_are_free_bits(options: int) -> None:
     found = {counts(p) for p in sparse_patterns(options, options)}
     splits = {(a, b, options - a - b) for a in range(options + 1) for b in range(options - a + 1)}
     assert found == {f for f in splits if f[0] >= f[1] and f[0] > 0}
-    assert counts(free_patterns(options)[0]) == (options, 0, 0)
 
 
 @pytest.mark.parametrize("pattern", patterns_up_to(4))
@@ -232,6 +231,33 @@ def test_outlier_is_beaten_in_small_crowds(
     outlier = two_way_delta(Pattern(bits).law(q), population, math.log(lam))
     other = two_way_delta(pattern.law(q), population, math.log(lam))
     assert other.lower > excess * outlier.upper
+
+
+@pytest.mark.parametrize(
+    ("population", "bits", "q", "lam"),
+    [
+        (300, 5, 0.2, 8.0),
+        (100, 3, 0.1, 8.0),
+        (1000, 5, 0.2, 4.0),
+        (2, 3, 0.4, 2.0),
+        (20, 4, 0.3, 3.0),
+        (5000, 6, 0.25, 2.0),
+        (50, 6, 0.15, 12.0),
+    ],
+)
+def test_the_walk_uphill_finds_the_worst_pattern(
+    population: int, bits: int, q: float, lam: float
+) -> None:
+    """From the outlier pair the walk ends at the worst of all splits of the bits."""
+
+    def badness(pattern: Pattern) -> float:
+        return two_way_delta(pattern.law(q), population, math.log(lam)).upper
+
+    splits = [(a, b) for a in range(1, bits + 1) for b in range(bits - a + 1)]
+    worst = max(badness(Pattern(a, b, bits - a - b)) for a, b in splits)
+    found = uphill(Pattern(bits), badness)
+    assert found[0] == Pattern(bits)
+    assert badness(found[-1]) >= worst / 1.03
 
 
 def test_loudest_keeps_the_largest_chi_squared() -> None:

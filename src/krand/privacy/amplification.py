@@ -1,7 +1,12 @@
-"""Bounds that know the channel only by its worst ratio: the local bound, clones, variation-ratio.
+"""Bounds that know the channel only by its worst ratio: the local bound and clones.
 
-They hold for every background. The blanket and the one-bit supremum are usually tighter; these are
-kept because now and then, for few users or loud noise, one of them is the best there is.
+They hold for every background. The blanket is never worse than clones and the one-bit supremum is
+better than both; these are the yardsticks, and the local bound is the one that remains when the
+shuffler is not trusted.
+
+The sharper variation-ratio pair of Wang et al. (2024), which adds a silent own report to the
+clones, is left out on purpose. Read as (A+Δ₁, C-A+Δ₂) it is not a bound here: two users, two bits,
+q = 2/5 and λ = 2 give δ = 9/625 while that pair gives 4/625 (see the tests).
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from scipy.special import betainc
 
 from krand.privacy.channel import local_epsilon, log_binomial, window_binomial
 
-__all__ = ["local_delta", "total_variation", "variation_ratio_delta"]
+__all__ = ["clones_delta", "local_delta", "total_variation"]
 
 Floats = NDArray[np.float64]
 
@@ -26,9 +31,11 @@ def local_delta(q: float, distance: int, epsilon: float) -> float:
     if epsilon >= local_epsilon(q, distance):
         return 0.0
     log_q, log_p = math.log(q), math.log1p(-q)
-    near = np.exp(log_binomial(distance, log_p, log_q))
-    far = np.exp(log_binomial(distance, log_q, log_p))
-    gain = float(np.maximum(near - math.exp(epsilon) * far, 0.0).sum())
+    log_near = log_binomial(distance, log_p, log_q)
+    log_far = log_binomial(distance, log_q, log_p) + epsilon
+    # The score grows with the side of y', so the positive terms are those with near > λ·far.
+    sure = log_near > log_far
+    gain = float((np.exp(log_near[sure]) * -np.expm1((log_far - log_near)[sure])).sum())
     return min(1.0, gain * (1 + 1e-11) + LEFT_OUT)
 
 
@@ -37,37 +44,27 @@ def total_variation(q: float, distance: int) -> float:
     return local_delta(q, distance, 0.0)
 
 
-def variation_ratio_delta(
-    q: float, distance: int, bits: int, population: int, epsilon: float
-) -> float:
-    """Wang et al. 2024, Theorem 4.8: a user differing in `distance` of `bits` bits among N.
+def clones_delta(q: float, distance: int, population: int, epsilon: float) -> float:
+    """Feldman, McMillan, Talwar 2023: each other user is, with probability 2/(e^ε₀+1), a clone.
 
-    The pair is (A+Δ₁, C-A+Δ₂) against (A+Δ₂, C-A+Δ₁), C ~ Bin(N-1, 2r), A ~ Bin(C, ½), with
-    α = β/(e^ε₀-1), r = α·e^(ε₀-ε₀'), Δ₁ ~ Bern(e^ε₀·α), Δ₂ ~ Bern(α) exclusive. For one bit
-    this is the clones bound of Feldman, McMillan, Talwar 2023.
+    Every K(x) ≥ r·(K(y)+K(y')), r = 1/(e^ε₀+1), and K(y), K(y') mix the same two extreme laws with
+    weights e^ε₀ : 1 and 1 : e^ε₀. So the pair is A+Bern(1-r) against A+Bern(r), A ~ Bin(C, ½), with
+    C ~ Bin(N-1, 2r) known.
     """
-    own, other = local_epsilon(q, distance), local_epsilon(q, bits)
-    if own > 600 or epsilon >= own:
-        return 0.0 if epsilon >= own else 1.0
-    alpha = total_variation(q, distance) / math.expm1(own)
-    hit = alpha * math.exp(own)
-    share = hit * math.exp(-other)
-    rest = max(0.0, 1 - hit - alpha)
-    if share <= 1e-300 or 2 * share >= 1:
+    odds = local_epsilon(q, distance)
+    if odds > 600:
         return 1.0
-    first, weight = window_binomial(population - 1, 2 * share)
-    total = np.arange(first, first + weight.size, dtype=np.float64)
+    rare = 1 / (1 + math.exp(odds))
+    first, weight = window_binomial(population - 1, 2 * rare)
+    total: Floats = np.arange(first + 1, first + weight.size + 1, dtype=np.float64)
     lam = math.exp(epsilon)
-    # Score of outcome (a, T-a) is linear in a: both clones at rate κ, the silent rest flat.
-    with np.errstate(divide="ignore"):
-        kappa = (1 - 2 * share) / ((population - total) * share)
-    up, down = kappa * (hit - lam * alpha), kappa * (alpha - lam * hit)
-    slope, level = up - down, down * total + rest * (1 - lam)
+    # Relative to Bin(T, ½), T = C+1, the score of a ones is linear in a.
+    up, down = 2 / total * ((1 - rare) - lam * rare), 2 / total * (rare - lam * (1 - rare))
+    slope, level = up - down, down * total
     start = np.clip(np.floor(-level / slope) + 1, 0, total + 1)
-    beyond = _upper_tail(start, total)
     mean = total / 2 * _upper_tail(start - 1, total - 1)
-    gain = float(np.maximum(weight * (level * beyond + slope * mean), 0.0).sum())
-    return min(1.0, gain * (1 + 1e-9) + LEFT_OUT)
+    gain = weight * (level * _upper_tail(start, total) + slope * mean)
+    return min(1.0, float(np.maximum(gain, 0.0).sum()) * (1 + 1e-9) + LEFT_OUT)
 
 
 def _upper_tail(start: Floats, total: Floats) -> Floats:

@@ -27,6 +27,8 @@ __all__ = [
     "bit_step",
     "bucket_edges",
     "floor_loss",
+    "is_whole",
+    "mixes_exactly",
     "outlier_pair",
     "survey_losses",
     "worst_profile",
@@ -42,21 +44,33 @@ FINEST = 2000
 """Up to this crowd every background has a bucket of its own: the supremum is exact."""
 BUCKETS = 256
 FEWEST_BUCKETS, BUCKETS_IN_ALL = 24, 20_000
-WIDEST = 4e6
-"""Counts with a larger variance are computed for a smaller crowd, which is on the safe side."""
+BUCKET_WORK = 1e6
+"""Entries of all buckets together: wide counts get fewer buckets."""
+WIDEST = 4e7
+"""Mixed counts with a larger variance are computed for a smaller crowd, which is safe."""
+WIDEST_OUTLIER = 1e10
+"""The same for the outlier's counts, which need no convolution."""
 DIRECT = 1_000_000
-"""Products up to which convolutions are done directly, keeping relative accuracy in the tails."""
+"""Products up to which convolutions are done term by term."""
+TILT, EDGE = 4.0, 10.0
+"""Wide convolutions are tilted by e^(±4 deviations) and cut at ±10 deviations."""
 NEGLIGIBLE = 1e-19
 """The grid of losses ends where the profile, times the number of compositions, falls below."""
+FURTHEST = 600.0
+"""Losses beyond this count as infinite."""
 
 
 @dataclass(frozen=True, slots=True)
 class BitPair:
-    """Law of the count of ones when the own bit is 0 (`zero`) and when it is 1 (`one`)."""
+    """Law of the count of ones when the own bit is 0 (`zero`) and when it is 1 (`one`).
+
+    `error` bounds how far an entry of either may be off; `left_out` is the mass not listed.
+    """
 
     zero: Floats
     one: Floats
-    rounding: float = 0.0
+    error: Floats
+    left_out: float = LEFT_OUT
 
     def profile(self, epsilons: Floats) -> tuple[Floats, Floats]:
         """(δ for 0 → 1, δ for 1 → 0) at every ε ≥ 0.
@@ -65,19 +79,22 @@ class BitPair:
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             log_ratio = np.log(self.one) - np.log(self.zero)
-        log_ratio = np.maximum.accumulate(np.nan_to_num(log_ratio, nan=-np.inf, posinf=np.inf))
-        lam = np.exp(epsilons)
-        tail_one, tail_zero = _suffix(self.one), _suffix(self.zero)
-        head_one, head_zero = _suffix(self.one[::-1]), _suffix(self.zero[::-1])
+        log_ratio = np.maximum.accumulate(np.where(np.isnan(log_ratio), -np.inf, log_ratio))
         up = np.searchsorted(log_ratio, epsilons, side="right")
         down = log_ratio.size - np.searchsorted(log_ratio, -epsilons, side="left")
-        forward = tail_one[up] - lam * tail_zero[up]
-        reverse = head_zero[down] - lam * head_one[down]
-        extra = LEFT_OUT + self.rounding
         return (
-            np.maximum(forward, 0.0) * (1 + 1e-12) + extra,
-            np.maximum(reverse, 0.0) * (1 + 1e-12) + extra,
+            self._excess(self.one, self.zero, self.error, up, epsilons),
+            self._excess(self.zero[::-1], self.one[::-1], self.error[::-1], down, epsilons),
         )
+
+    def _excess(
+        self, top: Floats, bottom: Floats, error: Floats, start: Ints, epsilons: Floats
+    ) -> Floats:
+        """Σ (top - λ·bottom) from `start` on, with everything that could be missing."""
+        lam = np.exp(np.minimum(epsilons, FURTHEST))
+        above, below, off = _suffix(top)[start], _suffix(bottom)[start], _suffix(error)[start]
+        gain = np.maximum(above - lam * below, 0.0)
+        return np.asarray(gain + 1e-13 * above + (1 + lam) * off + self.left_out)
 
 
 def _suffix(mass: Floats) -> Floats:
@@ -85,43 +102,113 @@ def _suffix(mass: Floats) -> Floats:
     return np.append(np.cumsum(mass[::-1])[::-1], 0.0)
 
 
+@dataclass(frozen=True, slots=True)
+class _Count:
+    """A law on start, start+1, …, with a bound on each entry's error."""
+
+    start: int
+    mass: Floats
+    error: Floats
+    left_out: float
+
+
+def _count(q: float, ones: int, zeros: int) -> _Count:
+    """Reported ones of so many users with bit 1 and bit 0."""
+    low, kept = window_binomial(ones, q, TAIL)
+    high, raised = window_binomial(zeros, q, TAIL)
+    start = ones - low - (kept.size - 1) + high
+    if kept.size * raised.size <= DIRECT or min(kept.size, raised.size) <= 8:
+        mass = np.convolve(kept[::-1], raised)
+        return _Count(start, mass, np.zeros(mass.size), LEFT_OUT)
+    return _wide(start, kept[::-1], raised)
+
+
+def _wide(start: int, a: Floats, b: Floats) -> _Count:
+    """a∗b by FFT, each half tilted towards its own tail so that tails keep their digits."""
+    length = a.size + b.size - 1
+    size = 1 << (length - 1).bit_length()
+    (mean_a, var_a), (mean_b, var_b) = _moments(a), _moments(b)
+    deviation = math.sqrt(var_a + var_b)
+    where = (np.arange(length) - mean_a - mean_b) / deviation
+    mass, error = np.zeros(length), np.zeros(length)
+    left_out = 0.0
+    for sign, half in ((-1.0, where < 0), (1.0, where >= 0)):
+        tilt_a, tilt_b = (
+            np.exp(sign * TILT / deviation * (np.arange(m.size) - mean))
+            for m, mean in ((a, mean_a), (b, mean_b))
+        )
+        product = np.fft.irfft(np.fft.rfft(a * tilt_a, size) * np.fft.rfft(b * tilt_b, size), size)
+        # Each entry is off by a few log2(size) roundings of |a|·|b| (both already tilted).
+        scale = math.sqrt(float(((a * tilt_a) ** 2).sum()) * float(((b * tilt_b) ** 2).sum()))
+        rounding = 2.0**-53 * 8 * math.log2(size) * scale
+        back = np.exp(-sign * TILT * where[half])
+        mass[half] = np.maximum(product[:length][half], 0.0) * back
+        error[half] = rounding * back
+        left_out += _chernoff(a, mean_a, deviation, sign) * _chernoff(b, mean_b, deviation, sign)
+    seen = (np.abs(where) <= EDGE) & (mass > 1000 * error)
+    lost = float((mass + error)[~seen & (np.abs(where) <= EDGE)].sum())
+    first, last = np.flatnonzero(seen)[[0, -1]]
+    inside = slice(int(first), int(last) + 1)
+    left_out = LEFT_OUT + left_out * math.exp(-EDGE * EDGE) + lost
+    return _Count(start + int(first), mass[inside], error[inside], left_out)
+
+
+def _moments(mass: Floats) -> tuple[float, float]:
+    k = np.arange(mass.size, dtype=np.float64)
+    mean = float((mass * k).sum())
+    return mean, float((mass * (k - mean) ** 2).sum())
+
+
+def _chernoff(mass: Floats, mean: float, deviation: float, sign: float) -> float:
+    """E[e^{±EDGE·(X-mean)/deviation}]: a factor of Chernoff's bound beyond ±EDGE deviations."""
+    k = np.arange(mass.size, dtype=np.float64)
+    return float((mass * np.exp(sign * EDGE / deviation * (k - mean))).sum())
+
+
 def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair:
     """The pair of counts over a background of `ones` and `zeros`, everybody reporting k times."""
-    _, kept = window_binomial(copies * ones, q, TAIL)
-    _, raised = window_binomial(copies * zeros, q, TAIL)
-    count, rounding = _convolve(kept[::-1], raised)
-    first, flips = window_binomial(copies, q, TAIL)
-    before, _ = _convolve(count, flips)
-    after, _ = _convolve(count, flips[::-1])
-    gap = copies - 2 * first - flips.size + 1
+    if copies == 1:
+        others, p = _count(q, ones, zeros), 1 - q
+        here, before = np.append(others.mass, 0.0), np.append(0.0, others.mass)
+        error = np.append(others.error, 0.0) + np.append(0.0, others.error)
+        return BitPair(p * here + q * before, q * here + p * before, error, others.left_out)
+    # k own reports of a bit are those of one more user with that bit.
+    zero = _count(q, copies * ones, copies * (zeros + 1))
+    one = _count(q, copies * (ones + 1), copies * zeros)
+    start = min(zero.start, one.start)
+    stop = max(zero.start + zero.mass.size, one.start + one.mass.size)
+
+    def placed(law: _Count, values: Floats) -> Floats:
+        before, after = law.start - start, stop - law.start - values.size
+        return np.concatenate((np.zeros(before), values, np.zeros(after)))
+
     return BitPair(
-        np.concatenate((before, np.zeros(max(0, gap)))),
-        np.concatenate((np.zeros(max(0, gap)), after)),
-        rounding,
+        placed(zero, zero.mass),
+        placed(one, one.mass),
+        np.maximum(placed(zero, zero.error), placed(one, one.error)),
+        zero.left_out + one.left_out,
     )
-
-
-def _convolve(a: Floats, b: Floats) -> tuple[Floats, float]:
-    """a∗b and its absolute error where the FFT is needed."""
-    if a.size * b.size <= DIRECT:
-        return np.convolve(a, b), 0.0
-    length = a.size + b.size - 1
-    size = 1 << length.bit_length()
-    product = np.fft.irfft(np.fft.rfft(a, size) * np.fft.rfft(b, size), size)[:length]
-    # Each entry is off by at most a few log2(size) roundings of |a|·|b|; a tail sums them all.
-    scale = math.sqrt(float((a * a).sum()) * float((b * b).sum()))
-    rounding = length * 2.0**-53 * 8 * math.log2(size) * scale
-    return np.maximum(product, 1e-300), rounding
 
 
 def outlier_pair(q: float, population: int, copies: int = 1) -> BitPair:
     """The drafts' single-bit case: everybody else answers 0 (000 (0.1)–(0.2), (1.5)–(1.6))."""
-    return background_pair(q, 0, _crowd(q, population, copies) - 1, copies)
+    crowd = _crowd(q, population, copies, WIDEST_OUTLIER)
+    return background_pair(q, 0, crowd - 1, copies)
 
 
-def _crowd(q: float, population: int, copies: int) -> int:
+def _crowd(q: float, population: int, copies: int, widest: float) -> int:
     """The crowd itself, or as much of it as keeps the count's law small: fewer is safe."""
-    return min(population, max(2, int(WIDEST / (q * (1 - q) * copies))))
+    return min(population, max(2, int(widest / (q * (1 - q) * copies))))
+
+
+def is_whole(q: float, population: int, copies: int = 1) -> bool:
+    """Whether the outlier's law is that of the whole crowd, so that it is exact."""
+    return _crowd(q, population, copies, WIDEST_OUTLIER) == population
+
+
+def mixes_exactly(q: float, population: int, copies: int) -> bool:
+    """Whether k mixed copies can be certified as one count rather than as k batches."""
+    return _crowd(q, population, copies, WIDEST) == population
 
 
 def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:
@@ -137,7 +224,9 @@ def worst_profile(
     q: float, population: int, epsilons: Floats, buckets: int = BUCKETS, copies: int = 1
 ) -> Floats:
     """An upper bound of max_m δ_m(ε), both directions, at every ε ≥ 0."""
-    crowd = _crowd(q, population, copies)
+    crowd = _crowd(q, population, copies, WIDEST)
+    window = 2 * TAIL * math.sqrt(crowd * copies * q * (1 - q))
+    buckets = min(buckets, max(FEWEST_BUCKETS, int(BUCKET_WORK / window)))
     worst = np.zeros(epsilons.size)
     for low, high in bucket_edges(crowd, buckets):
         forward, reverse = background_pair(q, low, crowd - 1 - high, copies).profile(epsilons)
@@ -202,7 +291,8 @@ def survey_losses(
 def floor_loss(pair: BitPair, step: float, forward: bool = True) -> LossLaw:
     """The pair with every loss rounded down: never above the truth, for lower ends."""
     top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
-    seen = (top > 1e-280) & (bottom > 1e-280)
+    # The rarest outcomes would only stretch the grid; leaving them out lowers the value.
+    seen = (top > 1e-25) & (bottom > 1e-280)
     index = np.floor(np.log(top[seen] / bottom[seen]) / step).astype(np.int64)
     low = int(index.min())
     mass = np.asarray(np.bincount(index - low, top[seen]), dtype=np.float64)
@@ -212,11 +302,11 @@ def floor_loss(pair: BitPair, step: float, forward: bool = True) -> LossLaw:
 
 def _nodes(pair: BitPair, furthest: float, step: float, compositions: int) -> Ints:
     """Grid nodes up to where the profile no longer matters, at most ε₀ = k·ln(p/q)."""
+    furthest = min(furthest, FURTHEST)
     probe = np.geomspace(step, max(furthest, 2 * step), 200)
     forward, reverse = pair.profile(probe)
-    small = np.flatnonzero(
-        np.maximum(forward, reverse) < NEGLIGIBLE / compositions + 2 * LEFT_OUT + pair.rounding
-    )
+    limit = NEGLIGIBLE / compositions + 4 * pair.left_out
+    small = np.flatnonzero(np.maximum(forward, reverse) < limit)
     if small.size:
         # The worst background may reach a little further than the outlier's.
         furthest = min(furthest, 1.5 * float(probe[small[0]]))

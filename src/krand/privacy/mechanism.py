@@ -14,8 +14,8 @@ from functools import lru_cache
 import numpy as np
 
 from krand.privacy import bits
-from krand.privacy.amplification import local_delta, variation_ratio_delta
-from krand.privacy.backgrounds import Pattern, free_patterns, loudest, sparse_patterns
+from krand.privacy.amplification import clones_delta, local_delta
+from krand.privacy.backgrounds import Pattern, loudest, sparse_patterns, uphill
 from krand.privacy.blanket import AtMost, FreeBits, blanket_law
 from krand.privacy.channel import ReportLaw, outlier_law
 from krand.privacy.composition import Composed, LossLaw, compose
@@ -30,6 +30,9 @@ ETA_RESOLUTION = (500.0, 4000.0, 4000.0)
 BUCKETS = (64, bits.BUCKETS, bits.BUCKETS)
 FLOOR_REFINEMENT = 32.0
 COMPOSED_PATTERNS = 3
+CLIMB_BITS, CLIMB_CROWD = 12, 100_000
+"""Beyond these the outlier pair is taken for the worst homogeneous background, as it is to leading
+order (mathematics §5)."""
 LOCAL = "local bound: the shuffler need not be trusted"
 
 
@@ -108,12 +111,12 @@ class Mechanism:
 
     def _deltas(self, q: float, effort: Effort) -> list[Found]:
         if self.by_bit:
-            one = self.compositions == 1
+            one = self.bit_shape(q)[0] == 1
             return [self._one_bit_delta(q, effort) if one else self._bits_delta(q, effort)]
         if self.compositions > 1:
             return [self._copies_delta(q, effort)]
         if not self.certified:
-            return [self._homogeneous_delta(q)]
+            return [self._homogeneous_delta(q, effort)]
         return [self._blanket_delta(q), self._clones_delta(q)]
 
     def _attack(self, q: float) -> tuple[float, float]:
@@ -127,22 +130,34 @@ class Mechanism:
 
     # one bit at a time ----------------------------------------------------------------------
 
+    def bit_shape(self, q: float) -> tuple[int, int]:
+        """(compositions, copies mixed into one count).
+
+        Copies of a bit are mixed into one count, whose law is exact. Where that is too wide to be
+        certified, k copies are k batches, which is safe (mathematics §4).
+        """
+        each, copies = self.compositions, self.reports.copies
+        if self.certified and not bits.mixes_exactly(q, self.population, copies):
+            return each * copies, 1
+        return each, copies
+
     def _one_bit_delta(self, q: float, effort: Effort) -> Found:
         """A single one-bit mechanism: nothing to compose, so no grid of losses either."""
-        at = np.array([self.epsilon])
+        at, copies = np.array([self.epsilon]), self.reports.copies
         if self.certified:
-            top = bits.worst_profile(q, self.population, at, BUCKETS[effort], self.reports.copies)
+            top = bits.worst_profile(q, self.population, at, BUCKETS[effort], copies)
             return Found(_flat(float(top[0])), "one-bit supremum over all backgrounds")
         up, down = (float(v[0]) for v in self._bit_pair(q).profile(at))
-        ways = TwoWay(Bounds.exactly(up).clipped(), Bounds.exactly(down).clipped())
-        return Found(ways, "exact one-bit law, homogeneous background")
+        exact = bits.is_whole(q, self.population, copies)
+        ways = [Bounds(v, v * (1 - 1e-9) if exact else 0.0, v).clipped() for v in (up, down)]
+        return Found(TwoWay(*ways), "exact one-bit law, homogeneous background")
 
     def _bit_pair(self, q: float) -> bits.BitPair:
         return bits.outlier_pair(q, self.population, self.reports.copies)
 
     def _mixtures(self, q: float, effort: Effort) -> list[tuple[tuple[LossLaw, int], ...]]:
         """The compositions to look at: one if certified, else bits rising and falling mixed."""
-        count = self.compositions
+        count, _ = self.bit_shape(q)
         law = _bit_law(self, q, BUCKETS[effort])
         if self.certified:
             return [((law, count),)]
@@ -158,6 +173,8 @@ class Mechanism:
     def _bit_attack(self, q: float) -> tuple[float, float]:
         """The drafts' attack on all bits at once, every loss rounded down."""
         count, epsilon = self.compositions, self.epsilon
+        if not bits.is_whole(q, self.population, self.reports.copies):
+            return 0.0, 0.0
         pair = self._bit_pair(q)
         step = bits.bit_step({q: 1}, self.population, self.reports.copies) / FLOOR_REFINEMENT
         laws = [bits.floor_loss(pair, step, way) for way in (True, False)]
@@ -183,23 +200,28 @@ class Mechanism:
 
     # whole records, one copy ----------------------------------------------------------------
 
-    def _patterns(self, q: float) -> tuple[Pattern, ...]:
-        if self.reports.max_set_bits is None or not self.reports.is_sparse:
-            return free_patterns(self.reports.bits)
-        return loudest(sparse_patterns(self.reports.bits, self.reports.max_set_bits), q)
+    def _patterns(self, q: float, effort: Effort) -> tuple[Pattern, ...]:
+        """Sparse answers: the maximal patterns. Free bits: the outlier pair and what is uphill."""
+        if self.reports.max_set_bits is not None and self.reports.is_sparse:
+            return loudest(sparse_patterns(self.reports.bits, self.reports.max_set_bits), q)
+        outlier = Pattern(self.reports.bits)
+        small = self.reports.bits <= CLIMB_BITS and self.population <= CLIMB_CROWD
+        if effort == Effort.QUICK or not small:
+            return (outlier,)
+        return uphill(outlier, lambda p: _least_delta(p, q, self.population, self.epsilon))
 
     def _blanket(self, q: float) -> ReportLaw:
         if self.reports.max_set_bits is None or not self.reports.is_sparse:
             return blanket_law(q, [FreeBits(self.reports.bits)])
         return blanket_law(q, [AtMost(self.reports.max_set_bits, self.reports.bits)])
 
-    def _homogeneous_delta(self, q: float) -> Found:
-        laws = [p.law(q) for p in self._patterns(q)]
+    def _homogeneous_delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
+        laws = [p.law(q) for p in self._patterns(q, effort)]
         ways = [two_way_delta(law, self.population, self.epsilon) for law in laws]
         return Found(_worst(ways), "exact law, worst homogeneous background")
 
     def _homogeneous_eta(self, q: float, effort: Effort) -> Found:
-        laws = [p.law(q) for p in self._patterns(q)]
+        laws = [p.law(q) for p in self._patterns(q, effort)]
         resolution = ETA_RESOLUTION[effort]
         ways = [two_way_eta(law, self.population, self.epsilon, resolution) for law in laws]
         return Found(_worst(ways), "exact law, worst homogeneous background")
@@ -209,10 +231,9 @@ class Mechanism:
         return Found(_flat(top.upper), "privacy blanket, evaluated exactly")
 
     def _clones_delta(self, q: float) -> Found:
-        """Variation-ratio at the largest distance, which covers every smaller one."""
-        distance = self.reports.changed_bits
-        top = variation_ratio_delta(q, distance, distance, self.population, self.epsilon)
-        return Found(_flat(top), "variation-ratio (clones)")
+        """Clones at the largest distance, which covers every smaller one."""
+        top = clones_delta(q, self.reports.changed_bits, self.population, self.epsilon)
+        return Found(_flat(top), "clones")
 
     def _blanket_eta(self, q: float, effort: Effort) -> Found:
         law, distance = self._blanket(q), self.reports.changed_bits
@@ -220,7 +241,7 @@ class Mechanism:
         def delta(epsilon: float) -> float:
             return min(
                 one_way_delta(law, self.population, epsilon, refine=False).upper,
-                variation_ratio_delta(q, distance, distance, self.population, epsilon),
+                clones_delta(q, distance, self.population, epsilon),
                 local_delta(q, distance, epsilon),
             )
 
@@ -240,7 +261,9 @@ class Mechanism:
         """The one-copy laws to compose: the blanket, or the loudest homogeneous backgrounds."""
         if self.certified:
             return [self._blanket(q)]
-        return [p.law(q) for p in self._patterns(q)[:COMPOSED_PATTERNS]]
+        if self.reports.is_sparse:
+            return [p.law(q) for p in self._patterns(q, Effort.QUICK)[:COMPOSED_PATTERNS]]
+        return [outlier_law(q, self.reports.bits)]
 
     def _composed(self, loss: LossLaw) -> tuple[Composed, Composed]:
         """y → y' and y' → y; the blanket's pair is its own mirror."""
@@ -273,12 +296,21 @@ class Mechanism:
         return "exact law, worst homogeneous background, composed"
 
 
+@lru_cache(maxsize=64)
+def _least_delta(pattern: Pattern, q: float, population: int, epsilon: float) -> float:
+    """What this background surely costs, the worse direction; quick, for comparisons."""
+    law = pattern.law(q)
+    ways = (one_way_delta(one, population, epsilon, refine=False) for one in (law, law.swapped()))
+    return max(way.lower for way in ways)
+
+
 @lru_cache(maxsize=16)
 def _bit_law(mechanism: Mechanism, q: float, buckets: int) -> LossLaw:
     """δ and η of the same noise share this."""
-    m, copies = mechanism, mechanism.reports.copies
-    step = bits.bit_step({q: 1}, m.population, copies)
-    return bits.bit_loss(q, m.population, step, m.compositions, m.certified, buckets, copies)
+    count, copies = mechanism.bit_shape(q)
+    crowd, certified = mechanism.population, mechanism.certified
+    step = bits.bit_step({q: 1}, crowd, copies)
+    return bits.bit_loss(q, crowd, step, count, certified, buckets, copies)
 
 
 @lru_cache(maxsize=16)
