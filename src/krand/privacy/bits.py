@@ -41,7 +41,8 @@ TAIL = 13.0
 """Standard deviations kept of a count; what is left out is below LEFT_OUT."""
 LEFT_OUT = 1e-30
 FINEST = 2000
-"""Up to this crowd every background has a bucket of its own: the supremum is exact."""
+"""Up to this crowd every background has a bucket of its own, unless fewer than BUCKETS are asked
+for: the supremum is exact."""
 BUCKETS = 256
 FEWEST_BUCKETS, BUCKETS_IN_ALL = 24, 20_000
 BUCKET_WORK = 1e6
@@ -214,7 +215,7 @@ def mixes_exactly(q: float, population: int, copies: int) -> bool:
 def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:
     """Ranges of m that cover 0 … (N-1)/2; the other half mirrors them."""
     last = (population - 1) // 2
-    if population <= FINEST:
+    if population <= FINEST and buckets >= BUCKETS:
         return [(m, m) for m in range(last + 1)]
     edges = np.linspace(0, last + 1, min(buckets, last + 1) + 1).astype(int)
     return [(int(a), int(b) - 1) for a, b in itertools.pairwise(edges)]
@@ -294,10 +295,9 @@ def floor_loss(pair: BitPair, step: float, forward: bool = True) -> LossLaw:
     # The rarest outcomes would only stretch the grid; leaving them out lowers the value.
     seen = (top > 1e-25) & (bottom > 1e-280)
     index = np.floor(np.log(top[seen] / bottom[seen]) / step).astype(np.int64)
-    low = int(index.min())
-    mass = np.asarray(np.bincount(index - low, top[seen]), dtype=np.float64)
-    held = np.flatnonzero(mass > 0)
-    return LossLaw(step, held + low, mass[held], 0.0, 0.0)
+    held, where = np.unique(index, return_inverse=True)
+    mass = np.asarray(np.bincount(where, top[seen]), dtype=np.float64)
+    return LossLaw(step, held, mass, 0.0, 0.0)
 
 
 def _nodes(pair: BitPair, furthest: float, step: float, compositions: int) -> Ints:

@@ -154,6 +154,7 @@ class Composed:
     rounding: float
     infinite: float
     slack: float
+    wrapped: bool
 
     def delta(self, epsilon: float) -> float:
         """E_P[(1-e^(ε-loss))⁺] and everything that was left out."""
@@ -164,6 +165,8 @@ class Composed:
 
     def delta_below(self, epsilon: float) -> float:
         """The same without what was left out, rounding taken off: for lower ends."""
+        if self.wrapped:
+            return 0.0
         above = self.loss > epsilon
         gain = -np.expm1(epsilon - self.loss[above])
         total = self._weigh(above, gain, self.tilted - 2 * self.rounding)
@@ -186,7 +189,7 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     theta = stack.saddle(epsilon)
     log_scale = stack.cumulant(theta)
     weights = stack.tilted(theta)
-    mean, size, log_lost = _window(stack, weights, theta, log_scale)
+    mean, size, log_lost, wrapped = _window(stack, weights, theta, log_scale)
     spectrum = np.zeros(size // 2 + 1, dtype=np.complex128)
     for (law, count), part in zip(parts, np.split(weights, stack.starts[1:]), strict=True):
         grid = np.bincount(law.index % size, part, size)
@@ -203,7 +206,7 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     infinite = -math.expm1(sum(count * math.log1p(-law.infinite) for law, count in parts))
     loss = np.asarray(stack.step * order)
     slack = math.exp(min(0.0, log_lost))
-    return Composed(log_scale, theta, loss, tilted, rounding, infinite, slack)
+    return Composed(log_scale, theta, loss, tilted, rounding, infinite, slack, wrapped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +286,8 @@ def golden_minimum(f: Callable[[float], float], low: float, high: float, width: 
 
 def _window(
     stack: _Stack, weights: Floats, theta: float, log_scale: float
-) -> tuple[float, int, float]:
-    """(mean index, FFT size with negligible wrap-around, log of P's mass beyond the window).
+) -> tuple[float, int, float, bool]:
+    """(mean index, FFT size, log of P's mass beyond the window, whether much of it wraps around).
 
     Chernoff bounds the tilted mass outside the window. What wraps around only ever adds to δ; what
     is missing lies above the window's end and is added to δ as `slack`.
@@ -300,6 +303,7 @@ def _window(
         end, start = mean + step * (size / 2 - 1), mean - step * (size / 2 - 1)
         above = min(h - r * end for h, r in zip(right, rates, strict=True))
         below = min(h + r * start for h, r in zip(left, rates, strict=True))
-        if max(above, below) < math.log(ALIAS) or size >= LARGEST:
-            return mean / step, size, log_scale - theta * end + min(0.0, above)
+        wrapped = max(above, below) >= math.log(ALIAS)
+        if not wrapped or size >= LARGEST:
+            return mean / step, size, log_scale - theta * end + min(0.0, above), wrapped
         size *= 2

@@ -101,11 +101,11 @@ class _Spectrum:
 
     z: Complexes
     values: Complexes
+    nodes: int
     step: float
     smooth: float
     rounding: float
     theta: float
-    kind: int
 
 
 def mean_positive_part(
@@ -140,7 +140,7 @@ def _mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[Boun
     high = base + scale * (middle + error) + added
     # Where the law is smooth, the smoothing has added s²/2 times the density.
     value = base + scale * (middle - spread / 2)
-    return Bounds(max(low, value), low, high), spectrum.z.size
+    return Bounds(max(low, value), low, high), spectrum.nodes
 
 
 def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Bounds:
@@ -204,7 +204,7 @@ def _loud_threshold(x: Floats, p: Floats, n: int, kind: int) -> tuple[float, flo
     lowest = float(x.min()) if x.size else 0.0
     if lowest >= 0:
         return 0.0, -math.inf
-    rates = np.geomspace(1e-3, 60.0, 48) / -lowest
+    rates = np.geomspace(1e-3, 60.0, 24) / -lowest
     rates = np.concatenate((rates / n, rates / math.sqrt(n), rates))
     exponent = np.log(p)[None, :] - rates[:, None] * x[None, :]
     top = exponent.max(axis=1)
@@ -327,7 +327,7 @@ def _spectrum(scores: Scores, n: int, saddle: _Saddle, resolution: float, own: b
     smooth = 1.0 / (resolution * theta)
     wanted = REACH / smooth / step
     block = 64 if wanted < 16_384 else 256
-    shape = (max(1, math.ceil(wanted / block)), block)
+    shape = (4 * math.ceil(wanted / block / 4), block)
     tilted = np.exp(
         scores.log_prob + theta * scores.score - _log_mgf(theta, scores.score, scores.log_prob)
     )
@@ -353,7 +353,8 @@ def _spectrum(scores: Scores, n: int, saddle: _Saddle, resolution: float, own: b
     rounding = UNIT * (
         2 * n * terms * float(weights.sum()) + 4 * n * travel * float(u[-1]) + 64.0 + u.size * 1e-5
     )
-    return _Spectrum(z, values, step, smooth, rounding, theta, 1 if own else 2)
+    seen = np.flatnonzero(values)
+    return _Spectrum(z[seen], values[seen], u.size, step, smooth, rounding, theta)
 
 
 def _powered(deviation: Complexes, n: int, turn: Floats, z: Complexes, smooth: float) -> Complexes:
@@ -375,7 +376,8 @@ def _characteristic(x: Floats, weights: Floats, step: float, shape: tuple[int, i
     blocks, block = shape
     coarse = np.exp(1j * np.outer(np.arange(blocks) * (block * step), x)) * weights
     fine = np.exp(1j * np.outer(np.arange(block) * step, x))
-    rows = max(1, SINGLE_THREAD // (block * max(1, x.size)))
+    # Four rows at least and no row alone: a matrix times a vector would wake the threads at once.
+    rows = max(4, SINGLE_THREAD // (block * max(1, x.size)) // 4 * 4)
     parts = [coarse[i : i + rows] @ fine.T for i in range(0, blocks, rows)]
     return np.asarray(np.concatenate(parts), dtype=np.complex128).ravel()
 
@@ -389,7 +391,7 @@ def _integral(spectrum: _Spectrum, kind: int, shift: float) -> tuple[float, floa
     if shift:
         weighted = weighted * np.exp(-spectrum.z * shift)
     scale = spectrum.step / math.pi
-    last = float(spectrum.z[-1].imag) + spectrum.step
+    last = spectrum.nodes * spectrum.step
     s = spectrum.smooth
     cut = math.exp(0.5 * s * s * (spectrum.theta**2 - last**2)) / (s * s * last ** (kind + 1))
     error = cut / math.pi + spectrum.rounding * modulus * scale

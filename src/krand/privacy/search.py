@@ -15,8 +15,8 @@ TOLERANCE = 0.05
 
 Bounds change their method of computation here and there; a real fault is far larger."""
 
-FIRST_STEP = 0.01
-"""First guess at how far, in proportion, one unit of excess reaches."""
+FIRST_SLOPE = 60.0
+"""First guess at how much the excess falls per unit of log n."""
 
 
 def smallest_passing(
@@ -24,13 +24,14 @@ def smallest_passing(
 ) -> int:
     """The least n in [floor, ceiling] with excess(n, True) ≤ 0, given that n-1 fails.
 
-    `excess` falls with n. excess(n, False) is a quick version, used to get near. `ceiling` is known
-    to pass.
+    `excess` falls with n. excess(n, False) is a quick version, used to get near and to learn how
+    steep it is. `ceiling` is known to pass.
     """
     quick = _Trace(lambda n: excess(n, False))
-    near = _descend(quick, min(max(guess, floor), ceiling), floor, ceiling, share=1e-4)
+    start = min(max(guess, floor), ceiling)
+    near = _descend(quick, start, floor, ceiling, share=1e-4, slope=FIRST_SLOPE)
     full = _Trace(lambda n: excess(n, True))
-    found = _descend(full, near, floor, ceiling, share=0.0)
+    found = _descend(full, near, floor, ceiling, share=0.0, slope=quick.slope(near))
     full.check_falling()
     return found
 
@@ -54,30 +55,39 @@ class _Trace:
             if after > here + TOLERANCE:
                 raise InternalError(f"the bound rises from {here!r} at {n} to {after!r} at {m}")
 
+    def slope(self, n: int) -> float:
+        """How much the excess falls per unit of log n, from the two values nearest to n."""
+        points = sorted(self.seen, key=lambda m: abs(m - n))[:2]
+        if len(points) < 2:
+            return FIRST_SLOPE
+        fall = abs(self.seen[points[0]] - self.seen[points[1]])
+        apart = abs(math.log(points[0] / points[1]))
+        return max(1.0, min(1e4, fall / apart)) if apart > 0 else FIRST_SLOPE
 
-def _descend(f: _Trace, start: int, floor: int, ceiling: int, share: float) -> int:
+
+def _descend(f: _Trace, start: int, floor: int, ceiling: int, share: float, slope: float) -> int:
     """Bracket the crossing around `start`, then close in until low fails and low+1 passes.
 
     With share > 0 a bracket of that relative width is close enough.
     """
-    low, high = _bracket(f, start, floor, ceiling)
+    low, high = _bracket(f, start, floor, ceiling, slope)
     if high == floor:
         return floor
-    stuck = 0
+    same = 0
     while high - low > max(1, int(share * high)):
-        middle = _between(f, low, high, stuck)
-        before = high - low
+        middle = _between(f, low, high, same)
         if f(middle) <= 0:
+            same = max(1, same + 1) if same >= 0 else 1
             high = middle
         else:
+            same = min(-1, same - 1) if same <= 0 else -1
             low = middle
-        stuck = stuck + 1 if high - low > before / 4 else 0
     return high
 
 
-def _bracket(f: _Trace, start: int, floor: int, ceiling: int) -> tuple[int, int]:
+def _bracket(f: _Trace, start: int, floor: int, ceiling: int, slope: float) -> tuple[int, int]:
     """(failing, passing) around start; floor-1 counts as failing, ceiling as passing."""
-    reach = max(1, int(start * FIRST_STEP * min(20.0, abs(f(start)))))
+    reach = max(1, int(start * min(0.5, 1.2 * abs(f(start)) / slope)))
     if f(start) <= 0:
         high = start
         while high > floor:
@@ -96,14 +106,19 @@ def _bracket(f: _Trace, start: int, floor: int, ceiling: int) -> tuple[int, int]
     return ceiling - 1, ceiling
 
 
-def _between(f: _Trace, low: int, high: int, stuck: int) -> int:
-    """The crossing by interpolation in (log n, excess); halving when that makes no headway."""
-    if stuck >= 2 or low < 1 or low not in f.seen or high not in f.seen or f.seen[high] <= -700:
-        return (low + high) // 2 if high < 4 * low + 8 else max(low + 1, int(math.sqrt(low * high)))
+def _between(f: _Trace, low: int, high: int, same: int) -> int:
+    """The crossing by interpolation in (log n, excess).
+
+    `same` counts how often one end has moved in a row (positive: the passing end). The value at the
+    end that stays is then halved again and again (Illinois), so that it moves too; every fourth
+    time the bracket is halved instead.
+    """
+    known = low >= 1 and low in f.seen and high in f.seen and f.seen[high] > -700
+    if not known or abs(same) % 4 == 3:
+        return (low + high) // 2 if high < 4 * low + 8 else max(low + 1, math.isqrt(low * high))
     above, below = f.seen[low], -f.seen[high]
-    where = math.log(low) + math.log(high / low) * above / (above + below)
-    point = math.exp(where)
-    # Aim a little past the estimate, so that the bracket closes from the far side as well.
-    nudge = max(1.0, 0.02 * (high - low)) if stuck else 0.0
-    point += nudge if above < below else -nudge
+    above *= 0.5 ** max(0, same - 1)
+    below *= 0.5 ** max(0, -same - 1)
+    share = above / (above + below) if above + below > 0 else 0.5
+    point = math.exp(math.log(low) + math.log(high / low) * share)
     return min(high - 1, max(low + 1, round(point)))
