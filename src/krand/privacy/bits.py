@@ -183,12 +183,13 @@ def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair
         before, after = law.start - start, stop - law.start - values.size
         return np.concatenate((np.zeros(before), values, np.zeros(after)))
 
-    return BitPair(
-        placed(zero, zero.mass),
-        placed(one, one.mass),
-        np.maximum(placed(zero, zero.error), placed(one, one.error)),
-        zero.left_out + one.left_out,
-    )
+    zeros_law, ones_law = placed(zero, zero.mass), placed(one, one.mass)
+    # The count is larger with a set bit: below the window of `zero` there is even less of `one` than
+    # was left out of `zero`, and above that of `one` likewise.
+    ones_law[: zero.start - start] = 0.0
+    zeros_law[one.start + one.mass.size - start :] = 0.0
+    error = np.maximum(placed(zero, zero.error), placed(one, one.error))
+    return BitPair(zeros_law, ones_law, error, 2 * (zero.left_out + one.left_out))
 
 
 def outlier_pair(q: float, population: int, copies: int = 1) -> BitPair:

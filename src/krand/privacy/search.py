@@ -30,6 +30,7 @@ def smallest_passing(
     quick = _Trace(lambda n: excess(n, False))
     start = min(max(guess, floor), ceiling)
     near = _descend(quick, start, floor, ceiling, share=1e-4, slope=FIRST_SLOPE)
+    quick.check_falling()
     full = _Trace(lambda n: excess(n, True))
     found = _descend(full, near, floor, ceiling, share=0.0, slope=quick.slope(near))
     full.check_falling()
