@@ -184,8 +184,8 @@ def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair
         return np.concatenate((np.zeros(before), values, np.zeros(after)))
 
     zeros_law, ones_law = placed(zero, zero.mass), placed(one, one.mass)
-    # The count is larger with a set bit: below the window of `zero` there is even less of `one` than
-    # was left out of `zero`, and above that of `one` likewise.
+    # The count is larger with a set bit: below the window of `zero` there is even less of `one`
+    # than was left out of `zero`, and above that of `one` likewise.
     ones_law[: zero.start - start] = 0.0
     zeros_law[one.start + one.mass.size - start :] = 0.0
     error = np.maximum(placed(zero, zero.error), placed(one, one.error))

@@ -65,7 +65,9 @@ def plan_noise(policy: Policy, reports: Reports) -> NoisePlan:
     """The smallest q = a/2^32 whose proven bound meets the policy.
 
     δ falls as q grows: more noise is post-processing of less (flip again). The search relies on
-    that, checks it on every value it sees, and ends with a passing a and a failing a-1.
+    that, checks it on every value it sees, and ends with a passing a and a failing a-1. Tails have
+    no such property: with few outcomes η can rise for a moment as q grows, so for η the noise found
+    is the smallest one around, and what it promises is checked all the same.
     """
     if policy.assurance is Assurance.DRAFT:
         return _draft_plan(policy, reports)
@@ -73,7 +75,9 @@ def plan_noise(policy: Policy, reports: Reports) -> NoisePlan:
     floor = _floor(policy, mechanism)
     ceiling = _ceiling(mechanism)
     excess = _excess(policy, mechanism)
-    numerator = smallest_passing(excess, _guess(policy, mechanism), floor, ceiling)
+    numerator = smallest_passing(
+        excess, _guess(policy, mechanism), floor, ceiling, must_fall=policy.eta is None
+    )
     return _finished(policy, reports, numerator)
 
 

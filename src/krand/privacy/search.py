@@ -20,20 +20,25 @@ FIRST_SLOPE = 60.0
 
 
 def smallest_passing(
-    excess: Callable[[int, bool], float], guess: int, floor: int, ceiling: int
+    excess: Callable[[int, bool], float],
+    guess: int,
+    floor: int,
+    ceiling: int,
+    must_fall: bool = True,
 ) -> int:
     """The least n in [floor, ceiling] with excess(n, True) ≤ 0, given that n-1 fails.
 
-    `excess` falls with n. excess(n, False) is a quick version, used to get near and to learn how
+    `excess` falls with n; with `must_fall` that is checked. excess(n, False) is a quick version, used to get near and to learn how
     steep it is. `ceiling` is known to pass.
     """
     quick = _Trace(lambda n: excess(n, False))
     start = min(max(guess, floor), ceiling)
     near = _descend(quick, start, floor, ceiling, share=1e-4, slope=FIRST_SLOPE)
-    quick.check_falling()
     full = _Trace(lambda n: excess(n, True))
     found = _descend(full, near, floor, ceiling, share=0.0, slope=quick.slope(near))
-    full.check_falling()
+    if must_fall:
+        quick.check_falling()
+        full.check_falling()
     return found
 
 
