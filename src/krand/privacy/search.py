@@ -28,8 +28,8 @@ def smallest_passing(
 ) -> int:
     """The least n in [floor, ceiling] with excess(n, True) ≤ 0, given that n-1 fails.
 
-    `excess` falls with n; with `must_fall` that is checked. excess(n, False) is a quick version, used to get near and to learn how
-    steep it is. `ceiling` is known to pass.
+    `excess` falls with n; with `must_fall` that is checked. excess(n, False) is a quick version,
+    used to get near and to learn how steep it is. `ceiling` is known to pass.
     """
     quick = _Trace(lambda n: excess(n, False))
     start = min(max(guess, floor), ceiling)
