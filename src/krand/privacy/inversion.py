@@ -279,9 +279,14 @@ def _stationary(
 ) -> float:
     """θ with θ·Λ'(θ) = kind, by Newton's method in log θ kept inside a shrinking bracket.
 
-    Any θ > 0 gives a valid bound; this one gives the most accurate.
+    Any θ > 0 gives a valid bound; this one gives the most accurate. It starts where a Gaussian
+    with the same mean and variance would have it.
     """
+    mean, variance = slope(0.0)
     point = (low + high) / 2
+    if variance > 0:
+        gaussian = (math.sqrt(mean * mean + 4 * kind * variance) - mean) / (2 * variance)
+        point = min(max(math.log(gaussian), low), high)
     for _ in range(60):
         theta = math.exp(point)
         mean, variance = slope(theta)

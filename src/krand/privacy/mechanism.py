@@ -25,7 +25,7 @@ from krand.privacy.records import RecordProfile, record_profile
 
 __all__ = ["Effort", "Found", "Mechanism", "converted_eta"]
 
-STEPS = (4.0, 10.0, 10.0)
+STEPS = (3.0, 10.0, 10.0)
 ETA_RESOLUTION = (500.0, 4000.0, 4000.0)
 BUCKETS = (64, bits.BUCKETS, bits.BUCKETS)
 FLOOR_REFINEMENT = 32.0
