@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand.errors import InternalError
+from krand.privacy.blanket import FreeBits, blanket_law
 from krand.privacy.channel import outlier_law
 from krand.privacy.composition import compose, connect_dots, loss_nodes
 from krand.privacy.drafts import planner_copies_001_6_3
@@ -241,3 +242,23 @@ def test_conversion_is_the_minimum_over_smaller_epsilons():
     assert converted_eta(lambda e: 0.0, 1.0) == 0
     flat = converted_eta(lambda e: 1e-6, 1.0)
     assert 1e-6 / (1 - math.exp(-0.7)) == pytest.approx(flat, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "delta"), [(1.65e-5, 1.75e-5, 1e-3), (3.95e-5, 4.05e-5, 1e-6)]
+)
+def test_blanket_of_forty_single_bits(low, high, delta):
+    """N = 10⁷, ε = 2: forty one-bit blankets need q = 1.7e-5 and 4.0e-5 (mathematics §7)."""
+
+    def composed_delta(q: float) -> float:
+        profile = record_profile(blanket_law(q, [FreeBits(1)]), 10**7, 40, 20.0)
+        return compose([(profile.loss(), 40)], 2.0).delta(2.0)
+
+    assert composed_delta(high) <= delta <= composed_delta(low)
+
+
+def test_blanket_of_forty_single_bits_converted():
+    """The same row's η: δ converted at q = 2.23e-5 gives .003."""
+    profile = record_profile(blanket_law(2.23e-5, [FreeBits(1)]), 10**7, 40, 20.0)
+    composed = compose([(profile.loss(), 40)], 2.0)
+    assert converted_eta(composed.delta, 2.0) == pytest.approx(0.003, rel=0.06)
