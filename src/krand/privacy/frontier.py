@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from krand.errors import CannotMeet
-from krand.privacy.guarantee import Linkage, Policy, Reports
+from krand.privacy.guarantee import Z95, Linkage, Policy, Reports
 from krand.privacy.peers import (
     central_gaussian_sigma,
     optimized_unary_sigma,
     rappor_noise,
     rappor_sigma,
 )
-from krand.privacy.planner import Z95, plan_noise
+from krand.privacy.planner import plan_noise
 
 __all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
 

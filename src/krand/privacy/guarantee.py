@@ -26,6 +26,8 @@ __all__ = [
 NOISE_GRID = 2**32
 """Noise is a/2^32: the randomizer compares integers, so it flips with exactly that probability."""
 
+Z95 = 1.959963984540054
+"""Standard deviations on each side of a 95 % interval."""
 MAX_POPULATION = 10**12
 MAX_BITS = 10**6
 MAX_COPIES = 10**4

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
-from krand.privacy.guarantee import MAX_POPULATION, Policy, Reports
+from krand.privacy.guarantee import MAX_POPULATION, Z95, Policy, Reports
 from krand.privacy.mechanism import Effort, Mechanism
 
 __all__ = ["loudest_useful_noise", "nearest_requests"]
-
-Z95 = 1.959963984540054
 
 
 def loudest_useful_noise(reports: Reports, population: int) -> float:

@@ -10,6 +10,7 @@ from krand.privacy import drafts
 from krand.privacy.channel import local_epsilon, noise_of_local_epsilon, noise_of_phi
 from krand.privacy.guarantee import (
     NOISE_GRID,
+    Z95,
     Assurance,
     Guarantee,
     Linkage,
@@ -26,8 +27,6 @@ from krand.privacy.peers import gaussian_shift
 from krand.privacy.search import smallest_passing
 
 __all__ = ["assess", "plan_noise", "precision"]
-
-Z95 = 1.959963984540054
 
 
 def precision(reports: Reports, noise: float, population: int) -> Precision:

@@ -1,0 +1,85 @@
+"""What is certified against the exact worst of all backgrounds, in rational arithmetic."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from krand.privacy.enumeration import exact_worst, report_law, vectors
+from krand.privacy.guarantee import Linkage, Reports
+from krand.privacy.mechanism import Mechanism
+
+QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))
+LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))
+
+
+@pytest.mark.parametrize(
+    ("population", "bits", "copies", "set_bits"),
+    [
+        (2, 1, 2, None),
+        (3, 1, 2, None),
+        (4, 1, 3, None),
+        (2, 2, 2, None),
+        (3, 2, 2, None),
+        (3, 2, 1, 1),
+        (4, 3, 1, 1),
+        (2, 4, 1, 2),
+        (2, 3, 2, 1),
+    ],
+)
+def test_records_are_covered_whatever_the_others_answer(population, bits, copies, set_bits):
+    """Copies and sparse answers: δ and η promised are at least those of the worst background."""
+    domain = list(vectors(bits, max_set_bits=set_bits))
+    for q, lam in product(QS, LAMBDAS):
+        worst = exact_worst(population, domain, q, lam, copies=copies).value
+        reports = Reports(bits, Linkage.RECORD, copies, set_bits)
+        mechanism = Mechanism(reports, population, math.log(lam))
+        delta = max(worst.delta_forward, worst.delta_reverse)
+        eta = max(worst.eta_forward, worst.eta_reverse)
+        assert mechanism.delta(float(q)).bounds.upper >= float(delta) * (1 - 1e-12)
+        assert mechanism.eta(float(q)).bounds.upper >= float(eta) * (1 - 1e-12)
+
+
+def count_law(answers: tuple[int, ...], q: Fraction) -> dict[int, Fraction]:
+    """The number of reported ones."""
+    law = {0: Fraction(1)}
+    for answer in answers:
+        flips = report_law((answer,), q)
+        after: dict[int, Fraction] = {}
+        for (seen, p), (report, r) in product(law.items(), flips.items()):
+            after[seen + report[0]] = after.get(seen + report[0], Fraction(0)) + p * r
+        law = after
+    return law
+
+
+def exact_bits(population: int, bits: int, q: Fraction, lam: Fraction) -> Fraction:
+    """δ of bits in batches of their own, the worst over backgrounds and changes of mind."""
+    others = range(population)
+    worst = Fraction(0)
+    pairs = {}
+    for ones, own in product(others, (0, 1)):
+        background = (1,) * ones + (0,) * (population - 1 - ones)
+        pairs[ones, own] = count_law((*background, own), q)
+    for setting in product(product(others, (0, 1)), repeat=bits):
+        total = Fraction(0)
+        for outcome in product(range(population + 1), repeat=bits):
+            before, after = Fraction(1), Fraction(1)
+            for (ones, own), seen in zip(setting, outcome, strict=True):
+                before *= pairs[ones, own].get(seen, Fraction(0))
+                after *= pairs[ones, 1 - own].get(seen, Fraction(0))
+            total += max(Fraction(0), after - lam * before)
+        worst = max(worst, total)
+    return worst
+
+
+@pytest.mark.parametrize(("population", "bits"), [(2, 2), (4, 2), (2, 3)])
+def test_bits_are_covered_whatever_the_others_answer(population, bits):
+    """Bit linkage: the composed certificate holds for every mixture of backgrounds."""
+    for q, lam in product(QS, LAMBDAS):
+        exact = float(exact_bits(population, bits, q, lam))
+        found = Mechanism(Reports(bits), population, math.log(lam)).delta(float(q)).bounds.upper
+        assert found >= exact * (1 - 1e-12)
+        assert found <= exact * 1.35 + 1e-9
