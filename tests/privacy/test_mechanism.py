@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 
 import pytest
 
 from krand.privacy.enumeration import exact_worst, report_law, vectors
-from krand.privacy.guarantee import Linkage, Reports
-from krand.privacy.mechanism import Mechanism
+from krand.privacy.guarantee import Assurance, Linkage, Reports
+from krand.privacy.mechanism import Effort, Mechanism
 
 QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))
 LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))
@@ -83,3 +83,18 @@ def test_bits_are_covered_whatever_the_others_answer(population, bits):
         found = Mechanism(Reports(bits), population, math.log(lam)).delta(float(q)).bounds.upper
         assert found >= exact * (1 - 1e-12)
         assert found <= exact * 1.35 + 1e-9
+
+
+@pytest.mark.parametrize("assurance", list(Assurance)[:2])
+@pytest.mark.parametrize("bits", [40, 300, 600, 1000])
+@pytest.mark.parametrize("population", [2, 10, 10**4])
+def test_long_records_with_little_noise_have_no_privacy(population, bits, assurance):
+    """Probabilities far below floating point do not turn into privacy: δ falls from 1 with q."""
+    mechanism = Mechanism(Reports(bits, Linkage.RECORD), population, 1.0, assurance)
+    noises = (0.001, 0.05, 0.15, 0.236, 0.3, 0.4, 0.49, 0.4999)
+    uppers = [mechanism.delta(q, Effort.FULL).bounds.upper for q in noises]
+    assert uppers[0] > 0.95
+    assert all(after <= here * (1 + 1e-6) + 1e-12 for here, after in pairwise(uppers))
+    etas = [mechanism.eta(q, Effort.QUICK).bounds.upper for q in noises[:4]]
+    assert etas[0] > 0.95
+    assert all(eta >= delta * (1 - 1e-6) for eta, delta in zip(etas, uppers, strict=False))

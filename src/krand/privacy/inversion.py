@@ -55,17 +55,24 @@ FAINT = -50.0
 """Values of the integrand below e^-50 of its largest are left out (and bounded with rounding)."""
 DOUBT = 1e-6
 """A report is loud when the others pull the sum below 0 with less than this."""
+EXTREME = -300.0
+"""Reports rarer than e^-300 are never computed with: they are loud, or bounded."""
 NEGLIGIBLE = 1e-30
 """Contribution below which loud reports are bounded instead of computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A report's score in the sum, its log probability, and that of the one report that differs."""
+    """A report's score in the sum, its log probability, and that of the one report that differs.
+
+    `mean` is probability times score, given apart: a report can be too rare and too loud for
+    floating point while the product is of order one.
+    """
 
     score: Floats
     log_prob: Floats
     log_prob_own: Floats
+    mean: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,30 +179,32 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
     """Take out the loud reports, and those too rare to matter in any way."""
     x, log_p, log_own = scores.score, scores.log_prob, scores.log_prob_own
     p, own = np.exp(log_p), np.exp(log_own)
-    positive = np.maximum(x, 0.0)
+    positive = np.maximum(scores.mean, 0.0)
     # Rare in both laws and worth nothing: n·P·E[X⁺] and the own law bound their whole effect.
-    weight = n * p * (1 + positive) + own
+    weight = n * p + positive + own
     order = np.argsort(weight)
     rare = np.zeros(x.size, dtype=bool)
     rare[order[np.cumsum(weight[order]) < NEGLIGIBLE]] = True
-    threshold, log_doubt = _loud_threshold(x[~rare], p[~rare], n, kind)
+    ordinary = ~rare & (log_p > EXTREME)
+    threshold, log_doubt = _loud_threshold(x[ordinary], log_p[ordinary], n, kind)
     loud = (x >= threshold) & ~rare
+    # What is too rare to be computed with and not loud either counts in full in the upper end.
+    rare |= ~ordinary & ~loud
     keep = ~(rare | loud)
-    mean_positive = float((p * positive).sum())
     gone = float(p[rare].sum())
-    dropped_mean = float((p * positive)[rare].sum()) + n * gone * mean_positive
+    dropped_mean = float(positive[rare].sum()) + n * gone * float(positive.sum())
     return _Split(
-        Scores(x[keep], log_p[keep], log_own[keep]),
+        Scores(x[keep], log_p[keep], log_own[keep], scores.mean[keep]),
         float(p[loud].sum()),
         float(own[loud].sum()),
-        float((p * x)[loud].sum()),
+        float(scores.mean[loud].sum()),
         math.exp(log_doubt),
         dropped_mean,
         n * gone + float(own[rare].sum()),
     )
 
 
-def _loud_threshold(x: Floats, p: Floats, n: int, kind: int) -> tuple[float, float]:
+def _loud_threshold(x: Floats, log_p: Floats, n: int, kind: int) -> tuple[float, float]:
     """The smallest score T after which S < 0 is all but impossible, and log of the doubt.
 
     Whatever the others report, E[(T+S')⁻] ≤ e^{(n-1)Λ(-θ)-θT}/(eθ) and P[T+S' ≤ 0] ≤
@@ -206,7 +215,7 @@ def _loud_threshold(x: Floats, p: Floats, n: int, kind: int) -> tuple[float, flo
         return 0.0, -math.inf
     rates = np.geomspace(1e-3, 60.0, 24) / -lowest
     rates = np.concatenate((rates / n, rates / math.sqrt(n), rates))
-    exponent = np.log(p)[None, :] - rates[:, None] * x[None, :]
+    exponent = log_p[None, :] - rates[:, None] * x[None, :]
     top = exponent.max(axis=1)
     height = (n - 1) * (top + np.log(np.exp(exponent - top[:, None]).sum(axis=1)))
     if kind == 2:
@@ -230,7 +239,7 @@ def _loud_mean(split: _Split, n: int) -> float:
     """E[S; some report is loud]/n = E[X; loud] + E[X; not loud]·(1-(1-P)^(n-1))."""
     if split.loud == 0:
         return 0.0
-    rest = float((np.exp(split.kept.log_prob) * split.kept.score).sum())
+    rest = float(split.kept.mean.sum())
     some = 1.0 if split.loud >= 1 else -math.expm1((n - 1) * math.log1p(-split.loud))
     return split.loud_mean + rest * some
 
@@ -269,7 +278,7 @@ def _saddle(scores: Scores, n: int, kind: int, own: bool) -> _Saddle:
     size = cumulant(theta)
     curvature = variance + kind / theta**2
     log_estimate = size - kind * math.log(theta) - 0.5 * math.log(2 * math.pi * curvature)
-    mean_positive = n * float((np.exp(scores.log_prob) * np.maximum(x, 0.0)).sum())
+    mean_positive = n * float(np.maximum(scores.mean, 0.0).sum())
     period, alias = _period(cumulant, theta, kind, log_estimate, mean_positive)
     return _Saddle(theta, size, log_estimate, period, alias)
 

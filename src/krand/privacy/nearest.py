@@ -19,7 +19,10 @@ def loudest_useful_noise(reports: Reports, population: int) -> float:
 
 
 def nearest_requests(policy: Policy, reports: Reports) -> tuple[str, ...]:
-    """The smallest crowd and the smallest ε that would do, everything else unchanged."""
+    """The smallest crowd and the smallest ε that would do, everything else unchanged.
+
+    Where one of them does not exist, the most bits (and then copies) that would do instead.
+    """
     found = []
     crowd = _smallest_crowd(policy, reports)
     if crowd is not None:
@@ -27,6 +30,11 @@ def nearest_requests(policy: Policy, reports: Reports) -> tuple[str, ...]:
     epsilon = _smallest_epsilon(policy, reports)
     if epsilon is not None:
         found.append(f"epsilon {epsilon:g} at population {policy.population:,}")
+    for field in ("bits", "copies"):
+        if len(found) < 2:
+            most = _most(policy, reports, field)
+            if most is not None:
+                found.append(f"{field} {most:,}, everything else as asked")
     return tuple(found)
 
 
@@ -64,6 +72,17 @@ def _smallest_epsilon(policy: Policy, reports: Reports) -> float | None:
         met = _met(replace(policy, epsilon=middle), reports)
         low, high = (low, middle) if met else (middle, high)
     return math.ceil(high * 1.01 * 100) / 100 if high > 0.1 else float(f"{high * 1.02:.3g}")
+
+
+def _most(policy: Policy, reports: Reports, field: str) -> int | None:
+    """The largest number of bits or copies, below the one asked for, with which it can be met."""
+    low, high = 0, getattr(reports, field)
+    while high - low > 1:
+        middle = (low + high) // 2
+        fewer = {field: middle, "max_set_bits": None if field == "bits" else reports.max_set_bits}
+        met = _met(policy, replace(reports, **fewer))
+        low, high = (middle, high) if met else (low, middle)
+    return low or None
 
 
 def _round_up(count: int) -> int:

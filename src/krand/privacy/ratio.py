@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from krand.privacy.channel import ReportLaw, outlier_law
 from krand.privacy.direct import countable, direct_mean_positive_part, direct_tail_probability
 from krand.privacy.guarantee import Bounds, TwoWay, check_noise, check_population
-from krand.privacy.inversion import Scores, mean_positive_part, tail_probability
+from krand.privacy.inversion import EXTREME, Scores, mean_positive_part, tail_probability
 
 __all__ = [
     "RatioLaw",
@@ -44,12 +44,18 @@ def _scores(law: ReportLaw, epsilon: float) -> Scores:
     second = np.exp(np.minimum(law.second * law.log_odds, LOUDEST))
     first = np.exp(np.minimum(law.first * law.log_odds + epsilon, LOUDEST))
     score, log_prob, own = second - first, law.log_reference, law.log_second
+    mean = np.exp(law.log_second) - np.exp(law.log_first + epsilon)
     silent = 1.0 - law.mass
     if silent > 1e-15:
-        score = np.append(score, 0.0)
+        score, mean = np.append(score, 0.0), np.append(mean, 0.0)
         log_prob = np.append(log_prob, math.log(silent))
         own = np.append(own, -np.inf)
-    return Scores(score, log_prob, own)
+    return Scores(score, log_prob, own, mean)
+
+
+def _summable(scores: Scores, population: int) -> bool:
+    """Few enough histograms to sum over, and none of them too rare for floating point."""
+    return countable(scores.score.size, population) and float(scores.log_prob.min()) > EXTREME
 
 
 def one_way_delta(
@@ -63,7 +69,7 @@ def one_way_delta(
     scores = _scores(law, epsilon)
     if scores.score.max() <= 0:
         return Bounds.exactly(0.0)
-    if countable(scores.score.size, population):
+    if _summable(scores, population):
         return direct_mean_positive_part(scores, population).clipped()
     return mean_positive_part(scores, population, resolution, refine).clipped()
 
@@ -75,7 +81,7 @@ def one_way_eta(
     scores = _scores(law, epsilon)
     if scores.score.max() <= 0:
         return Bounds.exactly(0.0)
-    if countable(scores.score.size, population):
+    if _summable(scores, population):
         return direct_tail_probability(scores, population)
     return tail_probability(scores, population, resolution)
 
@@ -152,9 +158,10 @@ def _tail_below_one(ratio: RatioLaw, log_ratio: float) -> float:
     """P[R > r | D_m] for r < 1: the mean score is positive, so take the complement."""
     law = ratio.law
     second = np.exp(np.minimum(law.second * law.log_odds, LOUDEST))
-    flipped = Scores(math.exp(log_ratio) - second, law.log_reference, law.log_second)
+    mean = np.exp(law.log_reference + log_ratio) - np.exp(law.log_second)
+    flipped = Scores(math.exp(log_ratio) - second, law.log_reference, law.log_second, mean)
     if flipped.score.max() <= 0:
         return 1.0
-    if countable(flipped.score.size, ratio.population):
+    if _summable(flipped, ratio.population):
         return 1 - direct_tail_probability(flipped, ratio.population).value
     return 1 - tail_probability(flipped, ratio.population).value
