@@ -254,6 +254,15 @@ def test_vanishing_delta_is_bounded_not_guessed():
     assert 0 <= bounds.upper < 1e-40
 
 
+@pytest.mark.parametrize("population", [3, 10, 10**6, 10**9])
+@pytest.mark.parametrize("q", [0.001, 0.05, 0.236, 0.3])
+def test_reports_beyond_floating_point_are_counted(population, q):
+    """A thousand bits with little noise: δ is 1 and both ends say so."""
+    bounds = one_way_delta(outlier_law(q, 1000), population, 1.0)
+    assert bounds.lower > 0.99
+    assert bounds.upper <= 1
+
+
 def test_aliasing_is_visible_when_the_period_is_cut(monkeypatch):
     """With a period far too short the bounds no longer hold: the period is what protects them."""
     law = outlier_law(0.2446, 5)

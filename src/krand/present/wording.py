@@ -67,7 +67,7 @@ def how_known(assurance: Assurance) -> str:
     """What stands behind a promise."""
     return {
         Assurance.CERTIFIED: "proven, whatever everybody else answers",
-        Assurance.OUTLIER: "exact if everybody else answers alike; otherwise a conjecture",
+        Assurance.OUTLIER: "exact for the attack that the drafts analyse; otherwise a conjecture",
         Assurance.DRAFT: "a formula of the drafts, for comparison only",
     }[assurance]
 

@@ -40,7 +40,7 @@ class Assurance(StrEnum):
     CERTIFIED = "certified"
     """Proven for every background."""
     OUTLIER = "outlier"
-    """Exact for the worst homogeneous background; otherwise the drafts' conjecture."""
+    """Exact for the attack the drafts analyse; otherwise their conjecture."""
     DRAFT = "draft"
     """A formula of the drafts, for comparison only."""
 

@@ -186,7 +186,8 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
     rare = np.zeros(x.size, dtype=bool)
     rare[order[np.cumsum(weight[order]) < NEGLIGIBLE]] = True
     ordinary = ~rare & (log_p > EXTREME)
-    threshold, log_doubt = _loud_threshold(x[ordinary], log_p[ordinary], n, kind)
+    loudest = np.unique(x[~rare & (x > 0)])
+    threshold, log_doubt = _loud_threshold(x[ordinary], log_p[ordinary], loudest, n, kind)
     loud = (x >= threshold) & ~rare
     # What is too rare to be computed with and not loud either counts in full in the upper end.
     rare |= ~ordinary & ~loud
@@ -204,8 +205,10 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
     )
 
 
-def _loud_threshold(x: Floats, log_p: Floats, n: int, kind: int) -> tuple[float, float]:
-    """The smallest score T after which S < 0 is all but impossible, and log of the doubt.
+def _loud_threshold(
+    x: Floats, log_p: Floats, candidates: Floats, n: int, kind: int
+) -> tuple[float, float]:
+    """The smallest candidate T after which S < 0 is all but impossible, and log of the doubt.
 
     Whatever the others report, E[(T+S')⁻] ≤ e^{(n-1)Λ(-θ)-θT}/(eθ) and P[T+S' ≤ 0] ≤
     e^{(n-1)Λ(-θ)-θT} for every θ > 0.
@@ -220,7 +223,7 @@ def _loud_threshold(x: Floats, log_p: Floats, n: int, kind: int) -> tuple[float,
     height = (n - 1) * (top + np.log(np.exp(exponent - top[:, None]).sum(axis=1)))
     if kind == 2:
         height = height - 1 - np.log(rates)
-    for score in np.unique(x[x > 0]):
+    for score in candidates:
         doubt = float((height - rates * score).min())
         goal = math.log(DOUBT) + (math.log(score) if kind == 2 else 0.0)
         if doubt < goal:
@@ -237,8 +240,6 @@ def _log_quiet(split: _Split, n: int) -> float:
 
 def _loud_mean(split: _Split, n: int) -> float:
     """E[S; some report is loud]/n = E[X; loud] + E[X; not loud]·(1-(1-P)^(n-1))."""
-    if split.loud == 0:
-        return 0.0
     rest = float(split.kept.mean.sum())
     some = 1.0 if split.loud >= 1 else -math.expm1((n - 1) * math.log1p(-split.loud))
     return split.loud_mean + rest * some

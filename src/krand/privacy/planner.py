@@ -169,7 +169,7 @@ def _assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
         "neighbours differ in one person's answers; that somebody took part is not hidden",
     ]
     if policy.assurance is Assurance.OUTLIER:
-        said.append("backgrounds other than homogeneous ones rest on the conjecture of 001 §1.2")
+        said.append("any attack but the one the drafts analyse rests on the conjecture of 001 §1.2")
     if reports.max_set_bits is not None:
         said.append(f"no true answer has more than {reports.max_set_bits:,} set bits")
     return tuple(said)
