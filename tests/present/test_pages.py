@@ -14,7 +14,8 @@ from components import require
 from krand import Linkage, Policy, Reports, plan_noise
 from krand.present import plots
 from krand.present.demo import BITS, POLICY, Demonstration, Headline, write
-from krand.present.report import inline_figure, planner_report
+from krand.present.pages import inline_figure
+from krand.present.report import FIGURE_LABEL, planner_report
 from krand.privacy.frontier import Frontier, FrontierRow
 
 
@@ -80,7 +81,7 @@ def test_a_figure_is_the_same_file_every_time() -> None:
 def test_an_inlined_figure_takes_the_colours_of_the_page() -> None:
     """Light and dark pages recolour the figure: no colour of its own is left."""
     require("matplotlib")
-    element = inline_figure(plots.frontier_svg(frontier_of([1, 4])))
+    element = inline_figure(plots.frontier_svg(frontier_of([1, 4])), FIGURE_LABEL)
     assert element.startswith('<svg role="img" aria-label="')
     assert re.findall(r"(?:fill|stroke): ?#[0-9a-f]{6}", element) == []
 

@@ -14,6 +14,7 @@ import click
 
 from krand import __version__
 from krand.present.commands.demo import demo
+from krand.present.commands.drafts import drafts
 from krand.present.commands.frontier import frontier
 from krand.present.commands.noise import noise
 from krand.present.commands.privacy import privacy
@@ -79,6 +80,7 @@ SHORT_HELP = """krand: anonymous telemetry and surveys by k-randomization
   krand frontier   what more volume buys, beside the alternatives
   krand simulate   the exact law, checked by Monte Carlo
   krand demo       all of it for ten million people, with a report
+  krand drafts     the papers it comes from, reproduced and corrected
 
 Try: krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6
 Every command has --help with examples, and --json."""
@@ -105,7 +107,7 @@ def krand(context: click.Context) -> None:
         click.echo(SHORT_HELP)
 
 
-for command in (noise, privacy, frontier, simulate, demo):
+for command in (noise, privacy, frontier, simulate, demo, drafts):
     krand.add_command(command)
 
 

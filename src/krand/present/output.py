@@ -68,14 +68,28 @@ class Output:
         self.console(stderr=True).print(line, soft_wrap=True)
 
     @contextmanager
-    def progress(self, title: str) -> Iterator[Callable[[str], None] | None]:
-        """A moving bar on stderr while work is done; nothing where no person looks."""
+    def progress(
+        self, title: str, total: int | None = None
+    ) -> Iterator[Callable[[str], None] | None]:
+        """A moving bar on stderr while work is done; nothing where no person looks.
+
+        With a total every call is one step done; without one the bar only shows that work goes on.
+        """
         if self.as_json or not sys.stderr.isatty():
             yield None
             return
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import (
+            BarColumn,
+            MofNCompleteColumn,
+            Progress,
+            TextColumn,
+            TimeElapsedColumn,
+        )
 
-        columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+        count = () if total is None else (MofNCompleteColumn(),)
+        columns = (TextColumn("{task.description}"), BarColumn(), *count, TimeElapsedColumn())
         with Progress(*columns, console=self.console(stderr=True), transient=True) as bar:
-            task = bar.add_task(title, total=None)
-            yield lambda step: bar.update(task, description=f"{title}: {step}")
+            task = bar.add_task(title, total=total)
+            yield lambda step: bar.update(
+                task, description=f"{title}: {step}", advance=0 if total is None else 1
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib.util import find_spec
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,6 +25,7 @@ __all__ = [
     "frontier_svg",
     "is_available",
     "require_matplotlib",
+    "svg_document",
 ]
 
 # Okabe and Ito's palette: told apart by colour-blind readers; markers differ as well.
@@ -75,17 +76,21 @@ def require_matplotlib() -> None:
         raise MissingComponent("matplotlib", "plots")
 
 
-def frontier_svg(frontier: Frontier) -> str:
-    """σ against bytes per user, both logarithmic, as an SVG document."""
+def svg_document(draw: Callable[[], Figure]) -> str:
+    """The figure as an SVG document in krand's style: the same bytes every time."""
     require_matplotlib()
     from matplotlib import rc_context
 
     buffer = io.StringIO()
     nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with rc_context(STYLE):
-        figure = frontier_figure(frontier)
-        figure.savefig(buffer, format="svg", metadata=nothing, facecolor=PAPER)
+        draw().savefig(buffer, format="svg", metadata=nothing, facecolor=PAPER)
     return buffer.getvalue()
+
+
+def frontier_svg(frontier: Frontier) -> str:
+    """σ against bytes per user, both logarithmic, as an SVG document."""
+    return svg_document(lambda: frontier_figure(frontier))
 
 
 def frontier_figure(frontier: Frontier) -> Figure:

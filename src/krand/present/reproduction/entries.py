@@ -33,7 +33,7 @@ class Section(StrEnum):
 
 def unit_in_the_last_place(printed: str) -> float:
     """What one step of the last printed digit is worth: 0.0001 for `0.2446`, 1e-53 for `5e-53`."""
-    exponent = Decimal(printed.replace(",", "")).as_tuple().exponent
+    exponent = Decimal(printed).as_tuple().exponent
     assert isinstance(exponent, int)
     return float(Decimal(1).scaleb(exponent))
 
@@ -55,21 +55,26 @@ class Number:
     """What the draft's own definition gives."""
     why: str = ""
     """Where the two differ: the reason, and what to use instead."""
+    note: str = ""
+    """What else is worth knowing, whether they differ or not."""
+    exposes: bool = False
+    """Whether trusting the printed number breaks the promise that is made with it."""
+    as_written: str = ""
+    """How the draft writes it, where that is not plain digits: `200K` for `2e5`."""
+    implied: bool = False
+    """The draft prints no digits here: its sentence implies the number."""
     seed: int | None = None
     """The seed of the simulation that computed it; None where nothing was drawn."""
-    factor: float = 1.0
-    """What one unit of the printed digits is worth: 1000 for `200` in `200K`."""
 
     @property
     def draft(self) -> float:
         """The printed number."""
-        return float(self.printed.replace(",", "")) * self.factor
+        return float(self.printed)
 
     @property
     def agrees(self) -> bool:
         """Whether the computed number rounds, or is cut off, to the printed digits."""
-        unit = unit_in_the_last_place(self.printed) * self.factor
-        return abs(self.computed - self.draft) < unit * (1 + 1e-9)
+        return abs(self.computed - self.draft) < unit_in_the_last_place(self.printed)
 
 
 @dataclass(frozen=True, slots=True)

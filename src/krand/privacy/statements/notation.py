@@ -1,0 +1,21 @@
+"""Exact numbers as LaTeX, for counterexamples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+
+__all__ = ["tex", "tex_list"]
+
+
+def tex(number: Fraction | int) -> str:
+    r"""A whole number as it is, another one as \frac{a}{b} with the sign in front."""
+    if number.denominator == 1:
+        return str(number.numerator)
+    sign = "-" if number < 0 else ""
+    return rf"{sign}\frac{{{abs(number.numerator)}}}{{{number.denominator}}}"
+
+
+def tex_list(numbers: Iterable[Fraction | int]) -> str:
+    """Numbers in round brackets, as a point or a list of masses."""
+    return "(" + ", ".join(map(tex, numbers)) + ")"
