@@ -12,12 +12,12 @@ import pytest
 from latex2mathml.converter import convert
 
 from krand.privacy.enumeration import collection_law, exact_one_bit
-from krand.privacy.statements import counts, log_concavity, ordering, tails
+from krand.privacy.statements.backgrounds import counts, log_concavity, ordering, tails
+from krand.privacy.statements.backgrounds.counts import STATEMENTS
+from krand.privacy.statements.backgrounds.log_concavity import coefficients
+from krand.privacy.statements.backgrounds.ordering import Comparison
+from krand.privacy.statements.backgrounds.tails import Pair, corners, steps
 from krand.privacy.statements.bit_counts import count_weights
-from krand.privacy.statements.counts import STATEMENTS
-from krand.privacy.statements.log_concavity import coefficients
-from krand.privacy.statements.ordering import Comparison
-from krand.privacy.statements.tails import Pair, corners, steps
 from krand.privacy.statements.verdict import Verdict
 
 THIRD = Fraction(1, 3)

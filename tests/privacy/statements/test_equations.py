@@ -19,9 +19,11 @@ from krand.privacy.drafts.single_bit_copies import (
     ratio_copies_003_5_9,
 )
 from krand.privacy.enumeration import collection_law
-from krand.privacy.statements.equations import STATEMENTS
-from krand.privacy.statements.equations_ranges import count_law, noises, square_noises, where
+from krand.privacy.statements import collections, one_bit
+from krand.privacy.statements.ranges import count_law, noises, square_noises, where
 from krand.privacy.statements.verdict import Count, Verdict
+
+STATEMENTS = (*one_bit.STATEMENTS, *collections.STATEMENTS)
 
 # By function: key, cases, failures, cases of the correction, smallest counterexample.
 EXPECTED: dict[str, tuple[str, int, int, int | None, str | None]] = {

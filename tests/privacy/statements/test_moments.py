@@ -15,19 +15,15 @@ from latex2mathml.converter import convert
 
 from krand.privacy.drafts.copies_moments import copies_condition_001_8_38
 from krand.privacy.enumeration import collection_law
-from krand.privacy.statements import (
-    copies_bounds,
-    copies_condition,
-    copies_equations,
-    copies_factors,
-    copies_terms,
-    expected_state,
-    moments,
-    tail_bound,
-    vector_equations,
-    vector_sums,
-)
+from krand.privacy.statements.copies import bounds as copies_bounds
+from krand.privacy.statements.copies import condition as copies_condition
+from krand.privacy.statements.copies import equations as copies_equations
+from krand.privacy.statements.copies import factors as copies_factors
+from krand.privacy.statements.copies import terms as copies_terms
 from krand.privacy.statements.vector_cases import Range, Setting, mean_and_variance, outcomes
+from krand.privacy.statements.vectors import equations as vector_equations
+from krand.privacy.statements.vectors import expected_state, moments, tail_bound
+from krand.privacy.statements.vectors import sums as vector_sums
 from krand.privacy.statements.verdict import Verdict
 
 MODULES = (

@@ -12,8 +12,15 @@ from hypothesis import strategies as st
 
 from krand.errors import InternalError
 from krand.privacy.enumeration import Vector, exact_outlier, exact_privacy
-from krand.privacy.statements import profiles
-from krand.privacy.statements.profiles import Bound, Case, Profile, outcome_weights, profile, ratio
+from krand.privacy.statements.worst_case import profiles
+from krand.privacy.statements.worst_case.profiles import (
+    Bound,
+    Case,
+    Profile,
+    outcome_weights,
+    profile,
+    ratio,
+)
 
 NOISES = st.fractions(Fraction(1, 30), Fraction(12, 25), max_denominator=30)
 LAMBDAS = st.fractions(1, 12, max_denominator=12)

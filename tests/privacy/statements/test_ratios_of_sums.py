@@ -12,7 +12,14 @@ import pytest
 from latex2mathml.converter import convert
 
 from krand.privacy.enumeration import collection_law
-from krand.privacy.statements import maximal_bits, ratios_of_sums
+from krand.privacy.statements.backgrounds import maximal_bits, ratios_of_sums
+from krand.privacy.statements.backgrounds.maximal_bits import places, privacy_ratio
+from krand.privacy.statements.backgrounds.ratios_of_sums import (
+    STATEMENTS,
+    falling_ratios,
+    least_lambda,
+    masses,
+)
 from krand.privacy.statements.bit_counts import (
     at,
     count_weights,
@@ -21,14 +28,7 @@ from krand.privacy.statements.bit_counts import (
     power,
     times,
 )
-from krand.privacy.statements.maximal_bits import places, privacy_ratio
 from krand.privacy.statements.notation import tex, tex_list
-from krand.privacy.statements.ratios_of_sums import (
-    STATEMENTS,
-    falling_ratios,
-    least_lambda,
-    masses,
-)
 from krand.privacy.statements.verdict import Verdict
 
 EXPECTED = {

@@ -13,9 +13,9 @@ from itertools import product
 
 from krand.privacy.enumeration import Vector, collection_law, vectors
 from krand.privacy.statements.bit_counts import noises
-from krand.privacy.statements.comparison import place
-from krand.privacy.statements.profiles import Case
 from krand.privacy.statements.verdict import Statement, Verdict, check
+from krand.privacy.statements.worst_case.comparison import place
+from krand.privacy.statements.worst_case.profiles import Case
 
 __all__ = ["claim_2", "ratio_law", "remark_5"]
 

@@ -14,8 +14,16 @@ from math import ceil
 from krand.errors import InternalError
 from krand.privacy.enumeration import Vector
 from krand.privacy.statements.notation import tex
-from krand.privacy.statements.profiles import Bound, Case, Meeting, Profile, Weights, profile, ratio
 from krand.privacy.statements.verdict import Count
+from krand.privacy.statements.worst_case.profiles import (
+    Bound,
+    Case,
+    Meeting,
+    Profile,
+    Weights,
+    profile,
+    ratio,
+)
 
 __all__ = [
     "Excess",

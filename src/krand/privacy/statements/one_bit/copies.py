@@ -19,7 +19,7 @@ from krand.privacy.drafts.single_bit_copies import (
     share_000_1_9_product,
     variance_of_estimate_copies_000_1_3,
 )
-from krand.privacy.statements.equations_ranges import (
+from krand.privacy.statements.ranges import (
     count_law,
     noises,
     noises_in_words,

@@ -13,12 +13,12 @@ from krand.privacy.drafts.single_bit_copies import (
     share_000_1_9,
     share_bound_000_1_11,
 )
-from krand.privacy.statements.equations_ranges import (
+from krand.privacy.statements.notation import tex
+from krand.privacy.statements.ranges import (
     noises,
     noises_in_words,
     where,
 )
-from krand.privacy.statements.notation import tex
 from krand.privacy.statements.verdict import Statement, Verdict, check
 
 __all__ = [

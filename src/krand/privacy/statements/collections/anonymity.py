@@ -10,15 +10,15 @@ from itertools import combinations
 
 from krand.privacy.drafts.anonymity import anonymity_003_3, presence_003_2
 from krand.privacy.enumeration import Multiset, Vector, vectors
-from krand.privacy.statements.equations_ranges import (
+from krand.privacy.statements.collections.reports import multisets, places, places_in_words
+from krand.privacy.statements.notation import tex
+from krand.privacy.statements.ranges import (
     count_law,
     law,
     vector_tex,
     vectors_tex,
     where,
 )
-from krand.privacy.statements.equations_reports import multisets, places, places_in_words
-from krand.privacy.statements.notation import tex
 from krand.privacy.statements.verdict import Statement, Verdict, check
 
 __all__ = [

@@ -25,7 +25,8 @@ from krand.privacy.drafts.single_bit import (
     shortfall_000_0_13,
     variance_of_estimate_003_4_3,
 )
-from krand.privacy.statements.equations_ranges import (
+from krand.privacy.statements.notation import tex
+from krand.privacy.statements.ranges import (
     Place,
     count_law,
     counts,
@@ -36,7 +37,6 @@ from krand.privacy.statements.equations_ranges import (
     unequal,
     where,
 )
-from krand.privacy.statements.notation import tex
 from krand.privacy.statements.verdict import Statement, Verdict, check
 
 __all__ = [

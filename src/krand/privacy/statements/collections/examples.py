@@ -26,7 +26,8 @@ from krand.privacy.drafts.examples import (
     ratio_of_two_003_7_9_corrected,
 )
 from krand.privacy.enumeration import Multiset, Vector, vectors
-from krand.privacy.statements.equations_ranges import (
+from krand.privacy.statements.collections.reports import one_outlier
+from krand.privacy.statements.ranges import (
     law,
     noises,
     noises_in_words,
@@ -34,7 +35,6 @@ from krand.privacy.statements.equations_ranges import (
     vector_tex,
     where,
 )
-from krand.privacy.statements.equations_reports import one_outlier
 from krand.privacy.statements.verdict import Statement, Verdict, check
 
 __all__ = [

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache, partial
 
-from krand.privacy.statements.comparison import Measure, Tally, compare, merged, place
-from krand.privacy.statements.divergence import (
+from krand.privacy.statements.notation import tex
+from krand.privacy.statements.verdict import Count, Statement, Verdict, check
+from krand.privacy.statements.worst_case.comparison import Measure, Tally, compare, merged, place
+from krand.privacy.statements.worst_case.divergence import (
     CHI_SQUARED,
     check_chi_squares,
     check_means,
@@ -20,7 +22,7 @@ from krand.privacy.statements.divergence import (
     mean_ratio,
     phi,
 )
-from krand.privacy.statements.domains import (
+from krand.privacy.statements.worst_case.domains import (
     AT_MOST,
     EXACTLY,
     Domain,
@@ -29,11 +31,9 @@ from krand.privacy.statements.domains import (
     roomy,
     sizes,
 )
-from krand.privacy.statements.equal_laws import remark_5
-from krand.privacy.statements.maximality import dense_cases, outlier
-from krand.privacy.statements.notation import tex
-from krand.privacy.statements.profiles import Bound, Case, profile
-from krand.privacy.statements.verdict import Count, Statement, Verdict, check
+from krand.privacy.statements.worst_case.equal_laws import remark_5
+from krand.privacy.statements.worst_case.maximality import dense_cases, outlier
+from krand.privacy.statements.worst_case.profiles import Bound, Case, profile
 
 __all__ = ["STATEMENTS"]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from krand.privacy.statements.bit_counts import at, count_weights
-from krand.privacy.statements.maximal_bits import (
+from krand.privacy.statements.backgrounds.maximal_bits import (
     MAX_BITS,
     NOISES,
     RANGE,
@@ -14,6 +13,7 @@ from krand.privacy.statements.maximal_bits import (
     places,
     step_ratio,
 )
+from krand.privacy.statements.bit_counts import at, count_weights
 from krand.privacy.statements.notation import tex, tex_list
 from krand.privacy.statements.verdict import Statement, Verdict, check
 

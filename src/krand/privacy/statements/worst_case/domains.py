@@ -8,8 +8,8 @@ from fractions import Fraction
 
 from krand.privacy.enumeration import Vector, vectors
 from krand.privacy.statements.bit_counts import noises
-from krand.privacy.statements.comparison import neighbours
-from krand.privacy.statements.profiles import Case
+from krand.privacy.statements.worst_case.comparison import neighbours
+from krand.privacy.statements.worst_case.profiles import Case
 
 __all__ = ["AT_MOST", "EXACTLY", "NOISES", "Domain", "covered", "range_of_users", "roomy", "sizes"]
 

@@ -13,18 +13,24 @@ from itertools import product
 
 from krand.privacy.enumeration import vectors
 from krand.privacy.statements.bit_counts import noises
-from krand.privacy.statements.comparison import Measure, Tally, compare, merged, neighbours
-from krand.privacy.statements.divergence import (
+from krand.privacy.statements.notation import tex
+from krand.privacy.statements.verdict import Count, Statement, Verdict
+from krand.privacy.statements.worst_case.comparison import (
+    Measure,
+    Tally,
+    compare,
+    merged,
+    neighbours,
+)
+from krand.privacy.statements.worst_case.divergence import (
     CHI_SQUARED,
     check_chi_squares,
     check_means,
     mean_ratio,
     phi,
 )
-from krand.privacy.statements.equal_laws import claim_2
-from krand.privacy.statements.notation import tex
-from krand.privacy.statements.profiles import Bound, Case, profile
-from krand.privacy.statements.verdict import Count, Statement, Verdict
+from krand.privacy.statements.worst_case.equal_laws import claim_2
+from krand.privacy.statements.worst_case.profiles import Bound, Case, profile
 
 __all__ = [
     "STATEMENTS",

@@ -17,8 +17,8 @@ from krand.privacy.drafts.single_bit_copies import (
     ratio_copies_003_5_9,
     ratio_limit_003_5_20,
 )
-from krand.privacy.statements.equations_ranges import square_noises, unequal, where
 from krand.privacy.statements.notation import tex
+from krand.privacy.statements.ranges import square_noises, unequal, where
 from krand.privacy.statements.verdict import Statement, Verdict, check
 
 __all__ = ["planning_000", "planning_003", "three_deviations_of_copies"]

@@ -20,7 +20,14 @@ from krand.privacy.drafts.synthetic import (
     weight_003_7_14,
 )
 from krand.privacy.enumeration import Multiset, Vector, vectors
-from krand.privacy.statements.equations_ranges import (
+from krand.privacy.statements.collections.reports import (
+    ALL_REPORTS,
+    Reports,
+    against,
+    all_reports,
+    one_outlier,
+)
+from krand.privacy.statements.ranges import (
     law,
     noises,
     noises_in_words,
@@ -28,13 +35,6 @@ from krand.privacy.statements.equations_ranges import (
     vector_tex,
     vectors_tex,
     where,
-)
-from krand.privacy.statements.equations_reports import (
-    ALL_REPORTS,
-    Reports,
-    against,
-    all_reports,
-    one_outlier,
 )
 from krand.privacy.statements.verdict import Statement, Verdict, check
 

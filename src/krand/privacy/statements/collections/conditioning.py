@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from krand.privacy.drafts.synthetic import collection_probability_002_2_1, ratio_002_3_1
 from krand.privacy.enumeration import Multiset, Vector, vectors
-from krand.privacy.statements.equations_ranges import law, unequal, vector_tex, vectors_tex, where
-from krand.privacy.statements.equations_reports import multisets, places, places_in_words
+from krand.privacy.statements.collections.reports import multisets, places, places_in_words
+from krand.privacy.statements.ranges import law, unequal, vector_tex, vectors_tex, where
 from krand.privacy.statements.verdict import Statement, Verdict, check
 
 __all__ = [

@@ -11,6 +11,20 @@ from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
+from krand.privacy.statements.backgrounds.counts_copies import copies_5_5, copies_5_5_products
+from krand.privacy.statements.backgrounds.log_concavity import (
+    equation_4_17,
+    equation_4_22,
+    inequality_4_29,
+    lemma_1,
+)
+from krand.privacy.statements.backgrounds.ordering import (
+    conjecture_9_3,
+    equation_9_5,
+    inequality_9_8,
+    limiting_binomials_9_4,
+)
+from krand.privacy.statements.backgrounds.tails import delta_of_all_equal, tail_of_all_equal
 from krand.privacy.statements.bit_counts import (
     at,
     count_weights,
@@ -18,21 +32,7 @@ from krand.privacy.statements.bit_counts import (
     noises,
     power,
 )
-from krand.privacy.statements.counts_copies import copies_5_5, copies_5_5_products
-from krand.privacy.statements.log_concavity import (
-    equation_4_17,
-    equation_4_22,
-    inequality_4_29,
-    lemma_1,
-)
 from krand.privacy.statements.notation import tex, tex_list
-from krand.privacy.statements.ordering import (
-    conjecture_9_3,
-    equation_9_5,
-    inequality_9_8,
-    limiting_binomials_9_4,
-)
-from krand.privacy.statements.tails import delta_of_all_equal, tail_of_all_equal
 from krand.privacy.statements.verdict import Statement, Verdict, check
 
 __all__ = [

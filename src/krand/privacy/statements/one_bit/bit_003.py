@@ -21,7 +21,7 @@ from krand.privacy.drafts.single_bit import (
     ratio_003_4_32,
     variance_of_estimate_003_4_3,
 )
-from krand.privacy.statements.equations_ranges import (
+from krand.privacy.statements.ranges import (
     Place,
     count_law,
     counts,

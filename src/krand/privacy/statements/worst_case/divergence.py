@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 from krand.privacy.enumeration import Vector, report_law
-from krand.privacy.statements.comparison import place
 from krand.privacy.statements.notation import tex
-from krand.privacy.statements.profiles import Case, outcome_weights
 from krand.privacy.statements.verdict import Count, check
+from krand.privacy.statements.worst_case.comparison import place
+from krand.privacy.statements.worst_case.profiles import Case, outcome_weights
 
 __all__ = [
     "CHI_SQUARED",

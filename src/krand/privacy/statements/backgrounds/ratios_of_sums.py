@@ -10,13 +10,13 @@ from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from typing import NamedTuple
 
-from krand.privacy.statements.maximal_bits import (
+from krand.privacy.statements.backgrounds.maximal_bits import (
     all_ones_is_maximal,
     all_zeros_is_maximal,
     claim_3_2,
     only_the_count_matters,
 )
-from krand.privacy.statements.maximal_bits_proof import (
+from krand.privacy.statements.backgrounds.maximal_bits_proof import (
     step_3_5,
     step_3_6,
     step_3_6_by_lemma_4_2,

@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 from krand.privacy.enumeration import Multiset, Vector, vectors
-from krand.privacy.statements.equations_ranges import (
+from krand.privacy.statements.ranges import (
     noises,
     noises_in_words,
     unequal,
