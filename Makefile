@@ -5,13 +5,17 @@ BIN     := .venv/bin
 ORACLES := .venv-oracles
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit oracles bench docs clean
+.PHONY: help demo drafts test lint unit oracles bench docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: .venv/.installed  ## plan a survey of ten million people; writes demo-output/report.html
 	$(BIN)/krand demo --output demo-output
+
+drafts: .venv/.installed  ## the drafts reproduced; writes drafts-output/drafts.html and docs/drafts.md
+	$(BIN)/krand drafts --output drafts-output
+	$(BIN)/python docs/write_drafts.py
 
 test: lint unit oracles  ## static checks, unit tests, tests against other people's libraries
 
@@ -43,7 +47,7 @@ docs: .venv/.installed  ## check that every relative link of the documentation r
 	$(BIN)/python docs/check_links.py
 
 clean:  ## remove environments, caches and demo output
-	rm -rf .venv .venv-oracles build dist demo-output
+	rm -rf .venv .venv-oracles build dist demo-output drafts-output
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -12,7 +12,9 @@ from krand.present.output import Output
 
 if TYPE_CHECKING:
     from rich.table import Table
+    from rich.text import Text
 
+    from krand.present.reproduction.findings import Finding
     from krand.present.reproduction.tasks import Reproduction
 
 SECTIONS = ("single-bit", "ratio", "tail", "precision", "sparse", "copies", "collections")
@@ -75,11 +77,19 @@ def drafts(as_json: bool, no_color: bool, directory: Path, sections: tuple[str, 
     console = output.console()
     console.print(_table(result))
     for finding in findings:
-        if not finding.stands:
-            console.print(f"[bold]{finding.source}[/bold] falls: {finding.text}")
+        console.print(_lines(finding))
     if not plots.is_available():
         console.print("Figures left out: matplotlib is not installed (pip install 'krand[plots]')")
     console.print(f"Report: {page}", markup=False, soft_wrap=True)
+
+
+def _lines(finding: Finding) -> Text:
+    """What became of one part of the drafts, and what to use instead."""
+    from rich.text import Text
+
+    word, style = ("stands", "bold green") if finding.stands else ("falls", "bold red")
+    text = Text.assemble((word, style), " ", (finding.source, "bold"), f": {finding.text}")
+    return text.append(f" Use instead: {finding.instead}") if finding.instead else text
 
 
 def _table(result: Reproduction) -> Table:

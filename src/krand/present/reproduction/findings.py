@@ -20,7 +20,10 @@ __all__ = ["FINDINGS", "Finding", "findings_of"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A part of the drafts and what became of it; `[[key]]` in a text is a computed number."""
+    """A part of the drafts and what became of it; `[[key]]` in a text is a computed number.
+
+    `[[key %]]` is the same number in per cent.
+    """
 
     source: str
     stands: bool
@@ -95,10 +98,11 @@ FINDINGS = (
     Finding(
         "001 §3.4",
         False,
-        "The inequality (3.17) bounds the harmless lower tail, its last line does not follow from"
-        " the one before, its printed values follow from neither, and the table is labelled λ = 2"
-        " where λ = e² is meant.",
+        "As printed (3.17) bounds neither tail: it starts from an inequality about the harmless"
+        " lower one, and its last line does not follow. Its printed values follow from no line,"
+        " and the table is labelled λ = 2 where λ = e² is meant.",
         (
+            "001-3.17",
             "001-3.17-upper",
             "001-3.17-step",
             "001-3.4-bound-1000",
@@ -120,7 +124,7 @@ FINDINGS = (
         False,
         "Copies buy precision, but not with less noise. The printed moments lose a factor k! and"
         " the covariances, so that (6.3) lets the noise fall: at k = 16 the promise is broken in"
-        " [[001-6.3-failure-16]] of all outcomes, at k = 200 in [[001-6.3-failure-200]].",
+        " [[001-6.3-failure-16 %]] of all outcomes, at k = 200 in [[001-6.3-failure-200 %]].",
         (
             "001-8.21",
             "001-6.1",
@@ -183,11 +187,11 @@ FINDINGS = (
         "the short proofs given with each statement.",
     ),
     Finding(
-        "000 (0.24)–(0.29), 001 §4",
+        "000 (0.24)–(0.29), 001 §4, 003 (4.52)",
         False,
         "Slips that harm nobody: intervals three times too wide, a deviation of"
         " [[000-sigma]] printed as 5.6, a thousand where 999 is meant, 7.5 for"
-        " [[001-4-local-sigma]].",
+        " [[001-4-local-sigma]], a mean rounded too early.",
         (
             "000-0.26-low",
             "000-0.27-high",
@@ -195,6 +199,7 @@ FINDINGS = (
             "000-0.29-low",
             "001-4-local-sigma",
             "000-0.24",
+            "003-4.52-low",
         ),
     ),
 )
@@ -214,4 +219,8 @@ def findings_of(result: Reproduction) -> tuple[Finding, ...]:
 
 
 def _filled_in(text: str, numbers: Mapping[str, Number]) -> str:
-    return re.sub(r"\[\[(.+?)\]\]", lambda m: number(numbers[m[1]].computed, 3), text)
+    def value(found: re.Match[str]) -> str:
+        computed = numbers[found["key"]].computed
+        return f"{number(100 * computed, 3)} %" if found["percent"] else number(computed, 3)
+
+    return re.sub(r"\[\[(?P<key>[^\]]+?)(?P<percent> %)?\]\]", value, text)

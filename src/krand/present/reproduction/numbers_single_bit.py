@@ -19,8 +19,6 @@ from krand.privacy.ratio import RatioLaw
 __all__ = ["intervals", "single_bit_000", "single_bit_003"]
 
 N, LAMBDA, COPIES = 1000, 2.0, 16
-LOCAL_ROUNDED = 0.3333
-"""003 prints .333 but its intervals (4.52) and (4.53) come out for p = .6667."""
 
 
 def single_bit_000() -> tuple[Number, ...]:
@@ -155,15 +153,16 @@ def intervals() -> tuple[Number, ...]:
         "Harmless: (0.24) reads $q\\cdot 1000+p$ where $q\\cdot 999+p$ is meant: 999 zeros"
         " and one set bit."
     )
+    rounded_mean = "Harmless: the mean is that of $p=0.6667$, rounded too early."
     third = 1 / 3
     return (
         *_interval("000-0.26", "000 (0.26)", "S", ("198.9", "467.1"), (0, third), wrong_sigma),
         *_interval("000-0.27", "000 (0.27)", "S_m", ("198.6", "467.8"), (1, third), wrong_sigma),
         *_interval("000-0.28", "000 (0.28)", "S", ("16.05", "49.94"), (0, 0.033), ""),
         *_interval("000-0.29", "000 (0.29)", "S_m", ("17.02", "50.91"), (1, 0.033), one_too_many),
-        *_interval("003-4.52", "003 (4.52)", "S", ("621.98", "711.42"), (N, LOCAL_ROUNDED), ""),
+        *_interval("003-4.52", "003 (4.52)", "S", ("621.98", "711.42"), (N, third), rounded_mean),
         *_interval(
-            "003-4.53", "003 (4.53)", "S_m", ("621.65", "711.09"), (N - 1, LOCAL_ROUNDED), ""
+            "003-4.53", "003 (4.53)", "S_m", ("621.65", "711.09"), (N - 1, third), rounded_mean
         ),
         *_interval("003-4.54", "003 (4.54)", "S", ("982.04", "999.96"), (N, 0.009), ""),
         *_interval("003-4.55", "003 (4.55)", "S_m", ("981.06", "998.98"), (N - 1, 0.009), ""),
@@ -186,7 +185,7 @@ def _interval(
         _number(
             f"{key}-{short}",
             source,
-            f"{end} end of the interval of ${variable}$, {true_ones} true ones, $q={noise:.4g}$",
+            f"{end} end of the interval of ${variable}$, true ones: {true_ones}, $q={noise:.4g}$",
             text,
             value,
             why,

@@ -35,8 +35,8 @@ INTRODUCTIONS = {
         "001 §3.4 wants to justify the three deviations by an inequality of Maurer:"
         " $$P[E(S)-S>\\beta\\sigma]\\le\\exp\\left(-\\frac{\\beta^2}{2}\\left[1-"
         "\\frac{(N-1)+\\varphi^L}{(N-1)\\varphi^L+(\\varphi^2+\\varphi-1)^L}\\right]\\right)"
-        "\\quad (3.17).$$ It bounds the lower tail of a sum of positive terms; privacy is lost in"
-        " the upper one."
+        "\\quad (3.17).$$ The inequality is about the lower tail of a sum of positive terms;"
+        " privacy is lost in the upper one."
     ),
     Section.PRECISION: (
         "001 §4 turns noise into precision. A count is estimated by $\\hat d=(M-qN)/(p-q)$ with"
