@@ -71,7 +71,7 @@ def _erratum(entry: dict[str, Any]) -> str:
     mark = " **Exposes people.**" if entry["exposes"] else ""
     return (
         f"* {entry['source']}, {entry['what']}: {entry['draft_as_written']} in the draft,"
-        f" {number(entry['computed'])} computed.{mark} {entry['why']}"
+        f" {number(entry['computed'], 6)} computed.{mark} {entry['why']}"
     )
 
 

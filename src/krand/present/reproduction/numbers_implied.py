@@ -85,8 +85,8 @@ def _agreeing_pair() -> Number:
         "largest tail over all homogeneous backgrounds, $L=5$, $N=300$, $q=0.2$, $\\lambda=8$",
         _implied(outlier),
         eta[worst],
-        f"The worst pair agrees in {worst.common} bits in which it differs from everybody else;"
-        " fewer users look like it, so that it stands out more.",
+        f"In {worst.common} of the 5 bits both answers of the worst pair are what nobody else's are:"
+        " few reports look like either, so that each of them tells more.",
         exposes=eta[worst] > outlier,
         as_written="at most the outlier pair's",
         implied=True,
@@ -188,9 +188,9 @@ def _failure_rate(copies: int, one_copy: float) -> Number:
         " $L=40$, $N=10^7$, $\\lambda=e^2$",
         _implied(one_copy),
         eta.value,
-        "(6.3) lets the noise fall as copies are added: it loses a factor $k!$ in (8.21) and the"
-        " covariances of overlapping subsets in (8.29)–(8.38). The right noise rises slowly with"
-        " $k$; krand composes the exact law of one copy.",
+        "(6.3) lets the noise fall as copies are added: it loses a factor $k!$ in (8.21) and, after"
+        " (8.37), the covariances of overlapping subsets. The right noise rises slowly with $k$;"
+        " krand composes the exact law of one copy.",
         note=f"95 % interval of the simulation: {digits(eta.low)} to {digits(eta.high)}.",
         exposes=eta.low > one_copy,
         as_written="as with one copy",

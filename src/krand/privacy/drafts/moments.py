@@ -86,8 +86,8 @@ def copies_mean_001_6_1(population: int, bits: int, q: float, copies: int) -> fl
 def copies_variance_001_6_2(population: int, bits: int, q: float, copies: int) -> float:
     """(φ^L/(kN) + (φ²+φ-1)^L/(kN)²)^k - (1/(kN) + φ^(2L)/(kN)²)^k, printed as a bound on Var.
 
-    Wrong for k > 1: besides the factor k! of (6.1), (8.29)–(8.38) add variances of overlapping
-    subsets as if they were independent. Infinite when it leaves the floating range.
+    Wrong for k > 1: besides the factor k! of (6.1), the lines after (8.37) add variances of
+    overlapping subsets as if they were independent. Infinite when it leaves the floating range.
     """
     log_power, log_growth = log_powers(bits, phi_less_one(q))
     small = log_power - log(copies * population)

@@ -32,7 +32,7 @@ class Statement:
     says: str
     """The statement, close to the draft's own words."""
     covered: str
-    """The range that is enumerated, exactly and completely."""
+    """The range that is enumerated, exactly and completely; a sentence."""
     comment: str = ""
     """What follows for a reader of the drafts, or the short proof."""
     corrected: str = ""
