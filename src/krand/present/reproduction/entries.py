@@ -72,6 +72,13 @@ class Number:
         return float(self.printed)
 
     @property
+    def shown(self) -> str:
+        """What the draft says, as people read it."""
+        if self.implied:
+            return f"{self.as_written} ({self.printed})"
+        return self.as_written or self.printed
+
+    @property
     def agrees(self) -> bool:
         """Whether the computed number rounds, or is cut off, to the printed digits."""
         return abs(self.computed - self.draft) < unit_in_the_last_place(self.printed)

@@ -85,7 +85,7 @@ def _agreeing_pair() -> Number:
         "largest tail over all homogeneous backgrounds, $L=5$, $N=300$, $q=0.2$, $\\lambda=8$",
         _implied(outlier),
         eta[worst],
-        f"In {worst.common} of the 5 bits both answers of the worst pair are what nobody else's are:"
+        f"In {worst.common} of the 5 bits both answers of the worst pair are what nobody else's is:"
         " few reports look like either, so that each of them tells more.",
         exposes=eta[worst] > outlier,
         as_written="at most the outlier pair's",

@@ -86,7 +86,7 @@ def _number(entry: Number) -> dict[str, Any]:
         "agrees": entry.agrees,
         "what": entry.what,
         "source": entry.source,
-        "printed": entry.as_written or entry.printed,
+        "printed": entry.shown,
         "computed": number(entry.computed, 5),
         "verdict": verdict,
         "text": " ".join(filter(None, texts)),

@@ -59,7 +59,7 @@ def _number(entry: Number) -> dict[str, Any]:
         "source": entry.source,
         "what": entry.what,
         "draft": entry.draft,
-        "draft_as_written": entry.as_written or entry.printed,
+        "draft_as_written": entry.shown,
         "draft_is_implied": entry.implied,
         "computed": entry.computed,
         "verdict": "agrees" if entry.agrees else "erratum",

@@ -26,14 +26,22 @@ from krand.privacy.drafts.single_bit import (
     variance_of_estimate_003_4_3,
 )
 from krand.privacy.statements.notation import tex
+from krand.privacy.statements.one_bit.cases import (
+    COUNTS,
+    DENOMINATOR,
+    RANGE,
+    ROOT_USERS,
+    ROOTS,
+    SQUARES,
+    USERS,
+    Count,
+)
 from krand.privacy.statements.ranges import (
     Place,
     count_law,
     counts,
-    noises_in_words,
     places,
     squares,
-    squares_in_words,
     unequal,
     where,
 )
@@ -46,16 +54,6 @@ __all__ = [
     "three_deviations_000",
     "unit_ratio_000",
 ]
-
-Count = tuple[int, Fraction, int]
-
-USERS = 12
-DENOMINATOR = 12
-RANGE = rf"$1 \le N \le {USERS}$ and {noises_in_words(DENOMINATOR)}"
-COUNTS = rf"{RANGE}; every count $0 \le i \le N$."
-ROOT_USERS = 30
-ROOTS = 12
-SQUARES = f"{squares_in_words(ROOT_USERS, ROOTS)}."
 
 
 def count_and_ratio_000() -> Verdict:
