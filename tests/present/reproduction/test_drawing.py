@@ -78,7 +78,7 @@ def test_an_inlined_drawing_takes_the_colours_of_the_page_and_has_words(picture:
     """No colour of its own is left; the title is read aloud, escaped."""
     inlined = element(picture)
     assert re.findall(r"(?:fill|stroke): ?#[0-9a-f]{6}", inlined) == []
-    assert inlined.startswith('<svg role="img" aria-label="Figure: Curves &amp; &quot;points&quot;')
+    assert inlined.startswith('<svg role="img" aria-label="Figure: Curves &amp; &#34;points&#34;')
     assert inlined.count("aria-label") == 1
     assert "001 §1" in spoken(picture)
 
