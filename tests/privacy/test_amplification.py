@@ -10,10 +10,10 @@ from itertools import product
 import pytest
 
 from krand.privacy.amplification import clones_delta, local_delta, total_variation
-from krand.privacy.blanket import FreeBits, blanket_law
+from krand.privacy.blanket import blanket_law
 from krand.privacy.channel import local_epsilon
 from krand.privacy.enumeration import exact_one_bit_worst, exact_worst, report_law, vectors
-from krand.privacy.guarantee import Assurance, Linkage, Reports
+from krand.privacy.guarantee import Assurance, FreeBits, Linkage, Reports
 from krand.privacy.mechanism import Mechanism
 from krand.privacy.ratio import one_way_delta
 

@@ -11,10 +11,10 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from krand.privacy.blanket import AtMost, Block, ExactlyOne, FreeBits, blanket_law
+from krand.privacy.blanket import blanket_law
 from krand.privacy.channel import ReportLaw, local_epsilon
 from krand.privacy.enumeration import Vector, exact_worst, report_law
-from krand.privacy.guarantee import Linkage, Policy, Reports
+from krand.privacy.guarantee import AtMost, Block, ExactlyOne, FreeBits, Linkage, Policy, Reports
 from krand.privacy.planner import plan_noise
 from krand.privacy.ratio import one_way_delta
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand.errors import InternalError
-from krand.privacy.blanket import FreeBits, blanket_law
+from krand.privacy.blanket import blanket_law
 from krand.privacy.channel import outlier_law
 from krand.privacy.composition import compose, connect_dots, loss_nodes
 from krand.privacy.drafts import planner_copies_001_6_3
 from krand.privacy.enumeration import exact_copies_outlier
-from krand.privacy.guarantee import Assurance, Linkage, Policy, Reports
+from krand.privacy.guarantee import Assurance, FreeBits, Linkage, Policy, Reports
 from krand.privacy.mechanism import Mechanism, converted_eta
 from krand.privacy.peers import gaussian_delta
 from krand.privacy.planner import plan_noise, precision

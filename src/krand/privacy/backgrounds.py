@@ -7,12 +7,13 @@ pattern that is at least as large in all three: only maximal patterns need to be
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from krand.privacy.channel import ReportLaw, homogeneous_law, phi_of_noise
+from krand.privacy.guarantee import AtMost, Block, ExactlyOne
 
-__all__ = ["Pattern", "loudest", "sparse_patterns", "uphill"]
+__all__ = ["Pattern", "loudest", "record_patterns", "sparse_patterns", "uphill"]
 
 WORSE = 1.01
 MOST = 16
@@ -26,6 +27,14 @@ class Pattern:
     near_first: int
     near_second: int = 0
     common: int = 0
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        return self.near_first, self.near_second, self.common
+
+    def joined(self, other: Pattern) -> Pattern:
+        """Two parts of a record side by side, the larger differences on the same side."""
+        return Pattern(*(a + b for a, b in zip(self.counts, other.counts, strict=True)))
 
     def law(self, q: float) -> ReportLaw:
         return homogeneous_law(q, self.near_first, self.near_second, self.common)
@@ -82,6 +91,29 @@ def sparse_patterns(options: int, set_bits: int, exactly: bool = False) -> tuple
     found = {f for f in found if f[0] + f[1] > 0}
     kept = [f for f in found if not any(_below(f, g) for g in found)]
     return tuple(Pattern(*f) for f in sorted(kept, reverse=True))
+
+
+def record_patterns(blocks: Sequence[Block], q: float) -> tuple[Pattern, ...]:
+    """Patterns of a record made of several parts: one of each part's, added up.
+
+    Parts are joined one by one, and only the loudest patterns are kept at each step: χ² is
+    largest where every part is loud.
+    """
+    found: tuple[Pattern, ...] = (Pattern(0),)
+    for block in blocks:
+        joined = {a.joined(b) for a in found for b in _block_patterns(block)}
+        found = loudest(tuple(sorted(joined, key=lambda f: f.counts, reverse=True)), q)
+    return found
+
+
+def _block_patterns(block: Block) -> tuple[Pattern, ...]:
+    match block:
+        case AtMost(set_bits, options) if block.is_sparse:
+            return sparse_patterns(options, set_bits)
+        case ExactlyOne(options) if block.is_sparse:
+            return sparse_patterns(options, 1, exactly=True)
+        case _:
+            return (Pattern(block.options),)
 
 
 def _below(f: tuple[int, int, int], g: tuple[int, int, int]) -> bool:

@@ -274,7 +274,10 @@ def bit_loss(
 
 
 def survey_losses(
-    noises: Mapping[float, int], population: int, certified: bool = True
+    noises: Mapping[float, int],
+    population: int,
+    certified: bool = True,
+    most_buckets: int = BUCKETS,
 ) -> list[tuple[LossLaw, int]]:
     """One-bit mechanisms with different noises, each so many times, ready to be composed.
 
@@ -283,7 +286,7 @@ def survey_losses(
     """
     total = sum(noises.values())
     step = bit_step(noises, population)
-    buckets = max(FEWEST_BUCKETS, min(BUCKETS, BUCKETS_IN_ALL // len(noises)))
+    buckets = max(FEWEST_BUCKETS, min(most_buckets, BUCKETS_IN_ALL // len(noises)))
     return [
         (bit_loss(q, population, step, total, certified, buckets), count)
         for q, count in noises.items()

@@ -24,38 +24,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from krand.privacy.channel import ReportLaw, local_epsilon, log_binomial
+from krand.privacy.guarantee import AtMost, Block, ExactlyOne, FreeBits
 
-__all__ = ["AtMost", "Block", "ExactlyOne", "FreeBits", "blanket_law"]
-
-
-@dataclass(frozen=True, slots=True)
-class FreeBits:
-    """Bits that can take any value."""
-
-    bits: int
-
-
-@dataclass(frozen=True, slots=True)
-class AtMost:
-    """At most `set_bits` ones among `options` positions."""
-
-    set_bits: int
-    options: int
-
-
-@dataclass(frozen=True, slots=True)
-class ExactlyOne:
-    """One-hot: exactly one of `options` positions is set."""
-
-    options: int
-
-
-Block = FreeBits | AtMost | ExactlyOne
+__all__ = ["blanket_law"]
 
 
 def blanket_law(q: float, blocks: Sequence[Block]) -> ReportLaw:

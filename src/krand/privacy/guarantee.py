@@ -11,7 +11,11 @@ from krand.errors import InvalidInput
 __all__ = [
     "NOISE_GRID",
     "Assurance",
+    "AtMost",
+    "Block",
     "Bounds",
+    "ExactlyOne",
+    "FreeBits",
     "Guarantee",
     "Linkage",
     "NoisePlan",
@@ -116,10 +120,65 @@ def check_population(population: int) -> None:
 
 
 @dataclass(frozen=True, slots=True)
+class FreeBits:
+    """Bits that can take any value."""
+
+    bits: int
+
+    @property
+    def options(self) -> int:
+        return self.bits
+
+    @property
+    def changed_bits(self) -> int:
+        return self.bits
+
+    @property
+    def is_sparse(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """At most `set_bits` ones among `options` positions."""
+
+    set_bits: int
+    options: int
+
+    @property
+    def changed_bits(self) -> int:
+        return min(self.options, 2 * self.set_bits)
+
+    @property
+    def is_sparse(self) -> bool:
+        return 2 * self.set_bits < self.options
+
+
+@dataclass(frozen=True, slots=True)
+class ExactlyOne:
+    """One-hot: exactly one of `options` positions is set."""
+
+    options: int
+
+    @property
+    def changed_bits(self) -> int:
+        return min(self.options, 2)
+
+    @property
+    def is_sparse(self) -> bool:
+        return self.options > 2
+
+
+Block = FreeBits | AtMost | ExactlyOne
+"""A part of a record, and what a true answer may look like there."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reports:
     """What one user sends: L bits, linked or not, k noisy copies, in each of some rounds.
 
-    `max_set_bits` promises that a true answer never has more than that many ones.
+    `max_set_bits` promises that a true answer never has more than that many ones; `structure`
+    does so part by part, for records made of several questions.
     """
 
     bits: int
@@ -127,6 +186,7 @@ class Reports:
     copies: int = 1
     max_set_bits: int | None = None
     rounds: int = 1
+    structure: tuple[Block, ...] = ()
 
     def __post_init__(self) -> None:
         _whole("bits", self.bits, 1, MAX_BITS)
@@ -135,15 +195,37 @@ class Reports:
         if self.max_set_bits is not None:
             _whole("max_set_bits", self.max_set_bits, 1, self.bits)
         object.__setattr__(self, "linkage", Linkage(self.linkage))
+        self._check_structure()
+
+    def _check_structure(self) -> None:
+        if not self.structure:
+            return
+        if self.max_set_bits is not None:
+            raise InvalidInput(
+                "max_set_bits", "must be left out where a structure says it", self.max_set_bits
+            )
+        positions = sum(block.options for block in self.structure)
+        if positions != self.bits:
+            raise InvalidInput("structure", f"must have {self.bits:,} positions", positions)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The parts of a record: those given, or one for all bits."""
+        if self.structure:
+            return self.structure
+        if self.max_set_bits is None or 2 * self.max_set_bits >= self.bits:
+            return (FreeBits(self.bits),)
+        return (AtMost(self.max_set_bits, self.bits),)
 
     @property
     def changed_bits(self) -> int:
         """t: how many bits one user's change of mind can touch (mathematics §7)."""
-        return self.bits if self.max_set_bits is None else min(self.bits, 2 * self.max_set_bits)
+        return sum(block.changed_bits for block in self.blocks)
 
     @property
     def is_sparse(self) -> bool:
-        return self.max_set_bits is not None and 2 * self.max_set_bits < self.bits
+        """Whether some part cannot take every value."""
+        return any(block.is_sparse for block in self.blocks)
 
 
 @dataclass(frozen=True, slots=True)

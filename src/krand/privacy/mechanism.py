@@ -15,8 +15,8 @@ import numpy as np
 
 from krand.privacy import bits
 from krand.privacy.amplification import clones_delta, local_delta
-from krand.privacy.backgrounds import Pattern, loudest, sparse_patterns, uphill
-from krand.privacy.blanket import AtMost, FreeBits, blanket_law
+from krand.privacy.backgrounds import Pattern, record_patterns, uphill
+from krand.privacy.blanket import blanket_law
 from krand.privacy.channel import ReportLaw, outlier_law
 from krand.privacy.composition import Composed, LossLaw, compose
 from krand.privacy.guarantee import Assurance, Bounds, Linkage, Reports, TwoWay
@@ -202,8 +202,8 @@ class Mechanism:
 
     def _patterns(self, q: float, effort: Effort) -> tuple[Pattern, ...]:
         """Sparse answers: the maximal patterns. Free bits: the outlier pair and what is uphill."""
-        if self.reports.max_set_bits is not None and self.reports.is_sparse:
-            return loudest(sparse_patterns(self.reports.bits, self.reports.max_set_bits), q)
+        if self.reports.is_sparse:
+            return record_patterns(self.reports.blocks, q)
         outlier = Pattern(self.reports.bits)
         small = self.reports.bits <= CLIMB_BITS and self.population <= CLIMB_CROWD
         if effort == Effort.QUICK or not small:
@@ -211,9 +211,7 @@ class Mechanism:
         return uphill(outlier, lambda p: _least_delta(p, q, self.population, self.epsilon))
 
     def _blanket(self, q: float) -> ReportLaw:
-        if self.reports.max_set_bits is None or not self.reports.is_sparse:
-            return blanket_law(q, [FreeBits(self.reports.bits)])
-        return blanket_law(q, [AtMost(self.reports.max_set_bits, self.reports.bits)])
+        return blanket_law(q, self.reports.blocks)
 
     def _homogeneous_delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         laws = [p.law(q) for p in self._patterns(q, effort)]

@@ -30,7 +30,8 @@ def nearest_requests(policy: Policy, reports: Reports) -> tuple[str, ...]:
     epsilon = _smallest_epsilon(policy, reports)
     if epsilon is not None:
         found.append(f"epsilon {epsilon:g} at population {policy.population:,}")
-    for field in ("bits", "copies"):
+    fewer = ("copies",) if reports.structure else ("bits", "copies")  # questions are not bits
+    for field in fewer:
         if len(found) < 2:
             most = _most(policy, reports, field)
             if most is not None:

@@ -26,7 +26,7 @@ from krand.privacy.nearest import nearest_requests
 from krand.privacy.peers import gaussian_shift
 from krand.privacy.search import smallest_passing
 
-__all__ = ["assess", "plan_noise", "precision"]
+__all__ = ["assess", "assumptions", "plan_noise", "precision"]
 
 
 def precision(reports: Reports, noise: float, population: int) -> Precision:
@@ -155,11 +155,12 @@ def _guarantee(policy: Policy, reports: Reports, noise: float) -> Guarantee:
         delta.method if policy.eta is None else eta.method,
         policy.population,
         policy.colluding,
-        _assumptions(policy, reports),
+        assumptions(policy, reports),
     )
 
 
-def _assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
+def assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
+    """What a guarantee rests on, in plain words."""
     crowd = f"at least {policy.honest:,} honest users report in the same batch"
     if policy.colluding:
         crowd += f" ({policy.colluding:,} more may work with the analyst)"
@@ -172,6 +173,8 @@ def _assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
         said.append("any attack but the one the drafts analyse rests on the conjecture of 001 §1.2")
     if reports.max_set_bits is not None:
         said.append(f"no true answer has more than {reports.max_set_bits:,} set bits")
+    elif reports.is_sparse:
+        said.append("no true answer sets more bits of a question than the question allows")
     return tuple(said)
 
 
@@ -185,7 +188,7 @@ def _draft_plan(policy: Policy, reports: Reports) -> NoisePlan:
             reports.copies,
             mend,
         )
-    if reports.is_sparse or reports.max_set_bits is not None:
+    if reports.structure or reports.max_set_bits is not None:
         raise InvalidInput(
             "max_set_bits",
             "the drafts' claim for sparse vectors, 001 §5, is wrong and is not offered",

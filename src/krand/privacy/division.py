@@ -1,0 +1,289 @@
+"""One promise for many questions: how the noise is divided among them (mathematics §7).
+
+Every bit is a mechanism of its own, and a survey is their composition. A bit with noise q costs
+about 1/(N·v) of privacy and has variance N·v, v = pq/(p-q)². With t bits that one person can
+change and weight w for its precision, Σ w·v is least for a given cost Σ t/v where v ∝ √(t/w): what
+is asked in more bits, or deserves less precision, gets more noise. For small q this is q ∝ √(t/w).
+The common scale is the least one at which the exact composition keeps the promise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from krand.errors import CannotMeet, InternalError, InvalidInput
+from krand.privacy import bits
+from krand.privacy.channel import local_epsilon
+from krand.privacy.composition import Composed, LossLaw, compose
+from krand.privacy.guarantee import (
+    NOISE_GRID,
+    Assurance,
+    Bounds,
+    Guarantee,
+    Policy,
+    Precision,
+    Reports,
+    TwoWay,
+)
+from krand.privacy.mechanism import FLOOR_REFINEMENT, Effort, converted_eta
+from krand.privacy.peers import gaussian_shift
+from krand.privacy.planner import assumptions, precision
+from krand.privacy.search import smallest_passing
+
+__all__ = ["DividedNoise", "Share", "divide_noise", "guarantee_of"]
+
+MIXTURES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Shares of the changed bits that fall rather than rise; the drafts' pair is not symmetric."""
+QUICK_BUCKETS = 64
+LAST = NOISE_GRID // 2 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Bits that are asked in the same way: how many one person can change, and what they weigh."""
+
+    changes: int
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.changes < 1:
+            raise InvalidInput("changes", "must be at least 1", self.changes)
+        if not 0 < self.weight < math.inf:
+            raise InvalidInput("weight", "must be a finite number above 0", self.weight)
+
+    @property
+    def ratio(self) -> float:
+        """√(t/w): the noise it gets, relative to the others."""
+        return math.sqrt(self.changes / self.weight)
+
+
+@dataclass(frozen=True, slots=True)
+class DividedNoise:
+    """The least noise of every share that keeps the promise together with all others."""
+
+    policy: Policy
+    shares: tuple[Share, ...]
+    rounds: int
+    numerators: tuple[int, ...]
+    guarantee: Guarantee
+    precisions: tuple[Precision, ...]
+
+    @property
+    def noises(self) -> tuple[float, ...]:
+        """q of every share, exact in binary floating point."""
+        return tuple(numerator / NOISE_GRID for numerator in self.numerators)
+
+
+def divide_noise(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> DividedNoise:
+    """The least noise a/2^32 of every share, divided by √(t/w), that keeps the policy."""
+    if policy.assurance is Assurance.DRAFT:
+        raise InvalidInput(
+            "assurance",
+            "must be 'certified' or 'outlier'",
+            "draft",
+            "the drafts do not compose bits that are reported apart",
+        )
+    if not shares:
+        raise InvalidInput("shares", "must not be empty", list(shares))
+    scale = _Scale(policy, tuple(shares), Reports(1, rounds=rounds).rounds)
+    base = smallest_passing(
+        scale.excess, scale.guess(), scale.floor(), LAST, must_fall=policy.eta is None
+    )
+    if base == LAST and scale.excess(base, True) > 0:
+        raise CannotMeet(
+            f"no noise on the grid keeps ε = {policy.epsilon:g} for {scale.changes:,} changed bits"
+        )
+    numerators = scale.numerators(base)
+    precisions = tuple(
+        precision(Reports(1), numerator / NOISE_GRID, policy.population) for numerator in numerators
+    )
+    guarantee = guarantee_of(policy, shares, numerators, rounds)
+    return DividedNoise(policy, tuple(shares), rounds, numerators, guarantee, precisions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """All noises by one number: that of the share that gets the most."""
+
+    policy: Policy
+    shares: tuple[Share, ...]
+    rounds: int
+
+    @property
+    def changes(self) -> int:
+        return sum(share.changes for share in self.shares)
+
+    def numerators(self, base: int) -> tuple[int, ...]:
+        """v ∝ √(t/w), rounded up to the grid, the largest share at `base`."""
+        largest = max(share.ratio for share in self.shares)
+        top = _spread(base / NOISE_GRID)
+        return tuple(
+            base if share.ratio == largest else _numerator(top * share.ratio / largest)
+            for share in self.shares
+        )
+
+    def excess(self, base: int, full: bool) -> float:
+        """log(bound/limit): the policy is met where this is not positive."""
+        policy, effort = self.policy, Effort.FULL if full else Effort.QUICK
+        composition = _Composition(policy, self.shares, self.numerators(base), self.rounds)
+        limit = policy.delta if policy.eta is None else policy.eta
+        assert limit is not None
+        bound = (composition.delta if policy.eta is None else composition.eta)(effort)
+        return math.log(bound / limit) if bound > 1e-300 else -700.0
+
+    def guess(self) -> int:
+        """Where to begin: the noise whose cost is that of the Gaussian mechanism."""
+        largest = max(share.ratio for share in self.shares)
+        cost = sum(share.changes * largest / share.ratio for share in self.shares)
+        shift = gaussian_shift(self.policy)
+        return _numerator(cost * self.rounds / (self.policy.honest * shift**2))
+
+    def floor(self) -> int:
+        """The least base worth trying: 1, or what a cap on ε₀ demands."""
+        cap = self.policy.max_local_epsilon
+        if cap is None or self._local(1) <= cap:
+            return 1
+        low, high = 1, LAST
+        if self._local(high) > cap:
+            raise CannotMeet(f"no noise on the grid keeps ε₀ at or below {cap:g}")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._local(middle) <= cap else (middle, high)
+        return high
+
+    def _local(self, base: int) -> float:
+        return _local_epsilon(self.shares, self.numerators(base), self.rounds)
+
+
+def _spread(q: float) -> float:
+    """v = pq/(p-q)²: the variance of an estimated count is N·v."""
+    return q * (1 - q) / (1 - 2 * q) ** 2
+
+
+def _numerator(spread: float) -> int:
+    """The noise with this spread, rounded up to the grid: q = ½(1 - 1/√(1+4v))."""
+    root = math.sqrt(1 + 4 * spread)
+    q = 2 * spread / (root * (root + 1))  # without cancellation
+    return min(LAST, max(1, math.ceil(q * NOISE_GRID)))
+
+
+def _local_epsilon(shares: Sequence[Share], numerators: Sequence[int], rounds: int) -> float:
+    """ε₀ = Σ t·ln(p/q): what is left if shuffler and analyst collude."""
+    return rounds * math.fsum(
+        local_epsilon(numerator / NOISE_GRID, share.changes)
+        for share, numerator in zip(shares, numerators, strict=True)
+    )
+
+
+def guarantee_of(
+    policy: Policy, shares: Sequence[Share], numerators: Sequence[int], rounds: int = 1
+) -> Guarantee:
+    """What exactly these noises promise to a member of the policy's crowd."""
+    composition = _Composition(policy, tuple(shares), tuple(numerators), rounds)
+    delta, eta = composition.two_way_delta(), composition.two_way_eta()
+    if delta.upper > 1 or eta.upper > 1:
+        raise InternalError("a bound above 1")
+    method = composition.method + ("" if policy.eta is None else ", δ converted to η")
+    return Guarantee(
+        policy.epsilon,
+        delta,
+        eta,
+        _local_epsilon(shares, numerators, rounds),
+        policy.assurance,
+        method,
+        policy.population,
+        policy.colluding,
+        assumptions(policy, Reports(1)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Composition:
+    """All changed bits of all shares, each with its own noise."""
+
+    policy: Policy
+    shares: tuple[Share, ...]
+    numerators: tuple[int, ...]
+    rounds: int
+
+    @property
+    def certified(self) -> bool:
+        return self.policy.assurance is Assurance.CERTIFIED
+
+    @property
+    def method(self) -> str:
+        if self.certified:
+            return "one-bit supremum over all backgrounds, composed"
+        return "exact one-bit law, homogeneous background, composed"
+
+    def _noises(self) -> Counter[float]:
+        counts: Counter[float] = Counter()
+        for share, numerator in zip(self.shares, self.numerators, strict=True):
+            counts[numerator / NOISE_GRID] += share.changes * self.rounds
+        return counts
+
+    def _composed(self, effort: Effort) -> list[Composed]:
+        """One composition if certified, else one for each mixture of rising and falling bits."""
+        buckets = QUICK_BUCKETS if effort is Effort.QUICK else bits.BUCKETS
+        losses = bits.survey_losses(self._noises(), self.policy.honest, self.certified, buckets)
+        epsilon = self.policy.epsilon
+        if self.certified:
+            return [compose(losses, epsilon)]
+        return [compose(_mixed(losses, falling), epsilon) for falling in MIXTURES]
+
+    def delta(self, effort: Effort) -> float:
+        """The proven upper end of δ, the worse direction."""
+        return max(one.delta(self.policy.epsilon) for one in self._composed(effort))
+
+    def eta(self, effort: Effort) -> float:
+        """The proven upper end of η, the worse direction."""
+        return max(converted_eta(one.delta, self.policy.epsilon) for one in self._composed(effort))
+
+    def two_way_delta(self) -> TwoWay:
+        """δ with what a real attack achieves as its lower end."""
+        tops = [one.delta(self.policy.epsilon) for one in self._composed(Effort.FULL)]
+        return _two_way(tops, tops, self._attack())
+
+    def two_way_eta(self) -> TwoWay:
+        """η: the bare tail as value, the proven one as upper end, δ of the attack as lower end."""
+        composed, epsilon = self._composed(Effort.FULL), self.policy.epsilon
+        tops = [converted_eta(one.delta, epsilon) for one in composed]
+        return _two_way([one.tail(epsilon) for one in composed], tops, self._attack())
+
+    def _attack(self) -> tuple[float, float]:
+        """The drafts' attack on all bits at once, every loss rounded down."""
+        noises, crowd, epsilon = self._noises(), self.policy.honest, self.policy.epsilon
+        if not all(bits.is_whole(q, crowd) for q in noises):
+            return 0.0, 0.0
+        step = bits.bit_step(noises, crowd) / FLOOR_REFINEMENT
+        pairs = [(bits.outlier_pair(q, crowd), count) for q, count in noises.items()]
+        rising, falling = (
+            [(bits.floor_loss(pair, step, way), count) for pair, count in pairs]
+            for way in (True, False)
+        )
+        return (
+            compose(rising, epsilon).delta_below(epsilon),
+            compose(falling, epsilon).delta_below(epsilon),
+        )
+
+
+def _mixed(losses: list[tuple[LossLaw, int]], falling: float) -> list[tuple[LossLaw, int]]:
+    """This share of every law's bits in the other direction."""
+    parts = []
+    for law, count in losses:
+        back = round(falling * count)
+        parts += [(one, n) for one, n in ((law, count - back), (law.reversed(), back)) if n]
+    return parts
+
+
+def _two_way(values: list[float], tops: list[float], lower: tuple[float, float]) -> TwoWay:
+    """From mixtures with none … all bits falling; a mixed one counts for both directions."""
+    ways = []
+    for end, low in ((0, lower[0]), (-1, lower[1])):
+        top = max(tops[end], *tops[1:-1]) if len(tops) > 1 else tops[0]
+        value = min(top, max(values[end], *values[1:-1]) if len(values) > 1 else values[0])
+        ways.append(Bounds(value, min(low, value), top).clipped())
+    return TwoWay(*ways)
