@@ -16,6 +16,7 @@ from krand import __version__
 from krand.present.commands.demo import demo
 from krand.present.commands.drafts import drafts
 from krand.present.commands.frontier import frontier
+from krand.present.commands.keygen import keygen
 from krand.present.commands.noise import noise
 from krand.present.commands.privacy import privacy
 from krand.present.commands.simulate import simulate
@@ -79,6 +80,7 @@ SHORT_HELP = """krand: anonymous telemetry and surveys by k-randomization
   krand privacy    from a noise to the promise it keeps
   krand frontier   what more volume buys, beside the alternatives
   krand simulate   the exact law, checked by Monte Carlo
+  krand keygen     the key pair that reports are sealed for
   krand demo       all of it for ten million people, with a report
   krand drafts     the papers it comes from, reproduced and corrected
 
@@ -107,7 +109,7 @@ def krand(context: click.Context) -> None:
         click.echo(SHORT_HELP)
 
 
-for command in (noise, privacy, frontier, simulate, demo, drafts):
+for command in (noise, privacy, frontier, simulate, keygen, demo, drafts):
     krand.add_command(command)
 
 

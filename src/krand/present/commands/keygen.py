@@ -1,0 +1,108 @@
+"""`krand keygen`: the analyzer's key pair."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from krand.errors import InvalidInput
+from krand.present.options import output_options
+from krand.present.output import Output
+
+__all__ = ["keygen"]
+
+
+@click.command(short_help="The analyzer's key pair.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="File of the private key, which stays with the analyzer.",
+)
+@click.option(
+    "--public",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File of the public key, for everybody; key.pub.pem beside key.pem if not given.",
+)
+@click.option(
+    "--passphrase-env",
+    metavar="NAME",
+    help="Encrypt the private key by the passphrase in this environment variable.",
+)
+@click.option("--passphrase", is_flag=True, help="Ask for a passphrase to encrypt it by.")
+@click.option("--force", is_flag=True, help="Replace existing files: what they opened is lost.")
+@output_options
+def keygen(
+    as_json: bool,
+    no_color: bool,
+    output: Path,
+    public: Path | None,
+    passphrase_env: str | None,
+    passphrase: bool,
+    force: bool,
+) -> None:
+    """Make the key pair that messages are sealed for.
+
+    Users' devices get the public key. Whoever has the private key can open the messages, so it
+    is written for its owner's eyes only, and an existing file is never replaced without --force.
+    A passphrase protects the file when it is copied; make it long.
+
+    \b
+    Examples:
+      krand keygen -o key.pem
+      krand keygen -o key.pem --public survey.pub.pem --passphrase-env KRAND_PASSPHRASE --json
+    """
+    from krand.wire.keys import fingerprint, generate_private_key, write_key_pair
+
+    secret = _passphrase(passphrase_env, passphrase)
+    public = _beside(output) if public is None else public
+    key = generate_private_key()
+    write_key_pair(key, output, public, secret, overwrite=force)
+    name = fingerprint(key.public_key())
+    screen = Output(as_json, no_color)
+    if as_json:
+        screen.json(
+            {
+                "private_key": str(output),
+                "public_key": str(public),
+                "fingerprint": name,
+                "encrypted": secret is not None,
+            }
+        )
+        return
+    lock = "not encrypted" if secret is None else "encrypted"
+    console = screen.console()
+    for line in (
+        f"private key: {output} ({lock}; keep it, and keep it secret)",
+        f"public key:  {public}",
+        f"fingerprint: {name}",
+    ):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _beside(private_path: Path) -> Path:
+    """key.pem → key.pub.pem"""
+    return private_path.parent / f"{private_path.stem}.pub{private_path.suffix}"
+
+
+def _passphrase(variable: str | None, ask: bool) -> bytes | None:
+    """The passphrase from where the options say, or none."""
+    if variable is not None and ask:
+        raise InvalidInput(
+            "passphrase", "must come from one place", "two", "keep --passphrase or --passphrase-env"
+        )
+    if ask:
+        answer: str = click.prompt(
+            "Passphrase", hide_input=True, confirmation_prompt=True, err=True
+        )
+        return answer.encode()
+    if variable is None:
+        return None
+    if not os.environ.get(variable):
+        raise InvalidInput(
+            "passphrase-env", "must name a variable that is set and not empty", variable
+        )
+    return os.fsencode(os.environ[variable])

@@ -1,0 +1,207 @@
+"""The analyzer's key pair: made, named, written and read, with errors that say what is wrong.
+
+Private keys are PKCS#8, public keys SubjectPublicKeyInfo, both PEM, as every other tool has them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+from contextlib import ExitStack
+from pathlib import Path
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+from krand.errors import InvalidInput
+
+__all__ = [
+    "fingerprint",
+    "generate_private_key",
+    "load_private_key",
+    "load_public_key",
+    "parse_private_key",
+    "parse_public_key",
+    "private_key_pem",
+    "public_key_pem",
+    "write_key_pair",
+]
+
+PRIVATE_MODE, PUBLIC_MODE = 0o600, 0o666
+FINGERPRINT_DIGITS = 16
+MAX_PASSPHRASE = 1023
+"""OpenSSL's limit, in bytes."""
+
+
+def generate_private_key() -> X25519PrivateKey:
+    """A new private key from the operating system's randomness."""
+    return X25519PrivateKey.generate()
+
+
+def fingerprint(key: X25519PublicKey) -> str:
+    """A short name of a public key, for people to compare: 64 bits of the SHA-256 of its bytes."""
+    return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:FINGERPRINT_DIGITS]
+
+
+def private_key_pem(key: X25519PrivateKey, passphrase: bytes | None = None) -> bytes:
+    """The private key as PEM, encrypted if there is a passphrase."""
+    encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
+    if passphrase is not None:
+        if not 1 <= len(passphrase) <= MAX_PASSPHRASE:
+            rule = f"must have 1 to {MAX_PASSPHRASE:,} bytes"
+            raise InvalidInput("passphrase", rule, f"{len(passphrase):,} bytes")
+        encryption = serialization.BestAvailableEncryption(passphrase)
+    return key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
+    )
+
+
+def public_key_pem(key: X25519PublicKey) -> bytes:
+    """The public key as PEM."""
+    return key.public_bytes(
+        serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
+    )
+
+
+def load_private_key(path: Path, passphrase: bytes | None = None) -> X25519PrivateKey:
+    """The private key in a PEM file."""
+    return parse_private_key(_read("private key", path), passphrase, str(path))
+
+
+def load_public_key(path: Path) -> X25519PublicKey:
+    """The public key in a PEM file."""
+    return parse_public_key(_read("public key", path), str(path))
+
+
+def parse_private_key(
+    pem: bytes, passphrase: bytes | None = None, source: str = "PEM text"
+) -> X25519PrivateKey:
+    """The private key in a PEM text; `source` says in errors where the text is from."""
+    _check_pem("private key", pem, b"PRIVATE KEY-----", source)
+    encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in pem
+    if encrypted and passphrase is None:
+        raise InvalidInput("private key", "is encrypted: its passphrase must be given", source)
+    if passphrase is not None and not encrypted:
+        raise InvalidInput("private key", "is not encrypted: no passphrase may be given", source)
+    try:
+        key = serialization.load_pem_private_key(pem, passphrase)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        damage = "must be readable: wrong passphrase, or damaged" if encrypted else _DAMAGED
+        raise InvalidInput("private key", damage, source) from None
+    if not isinstance(key, X25519PrivateKey):
+        raise InvalidInput("private key", "must be an X25519 key", source, _found(key))
+    return key
+
+
+def parse_public_key(pem: bytes, source: str = "PEM text") -> X25519PublicKey:
+    """The public key in a PEM text; `source` says in errors where the text is from."""
+    _check_pem("public key", pem, b"PUBLIC KEY-----", source)
+    try:
+        key = serialization.load_pem_public_key(pem)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise InvalidInput("public key", _DAMAGED, source) from None
+    if not isinstance(key, X25519PublicKey):
+        raise InvalidInput("public key", "must be an X25519 key", source, _found(key))
+    try:
+        # A few values are no real keys: whoever sealed for them would seal for everybody.
+        X25519PrivateKey.generate().exchange(key)
+    except ValueError:
+        raise InvalidInput("public key", "must not be a point of low order", source) from None
+    return key
+
+
+_DAMAGED = "must be a PEM file that is whole"
+
+
+def _check_pem(field: str, pem: bytes, ending: bytes, source: str) -> None:
+    """A PEM text of the right sort: the two are easily mixed up."""
+    if b"-----BEGIN " not in pem:
+        raise InvalidInput(field, "must be PEM, a text with the line -----BEGIN …-----", source)
+    if ending not in pem:
+        other = "public" if field == "private key" else "private"
+        mend = f"this is a {other} key" if f"{other.upper()} KEY-----".encode() in pem else ""
+        raise InvalidInput(field, f"must be the PEM of a {field}", source, mend)
+
+
+def _found(key: object) -> str:
+    return f"this is another sort of key ({type(key).__name__}); krand keygen makes the right one"
+
+
+def _read(field: str, path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InvalidInput(
+            field, "must be a file that can be read", str(path), _why(error)
+        ) from None
+
+
+def write_key_pair(
+    key: X25519PrivateKey,
+    private_path: Path,
+    public_path: Path,
+    passphrase: bytes | None = None,
+    *,
+    overwrite: bool = False,
+) -> None:
+    """Write both files, or neither; the private one is its owner's alone from the first byte on.
+
+    An existing file is never replaced unless `overwrite` says so: a lost private key takes
+    everything that was sealed for it along.
+    """
+    if private_path.resolve() == public_path.resolve():
+        rule = "must not be the file of the private key"
+        raise InvalidInput("public", rule, str(public_path))
+    for field, path in (("output", private_path), ("public", public_path)):
+        if path.is_dir():  # found now, because later one of the two files may be in place already
+            raise InvalidInput(field, "must be a file, not a folder", str(path))
+    private, public = private_key_pem(key, passphrase), public_key_pem(key.public_key())
+    with ExitStack() as cleanup:
+        hidden = _staged("output", private_path, private, PRIVATE_MODE, cleanup)
+        open_ = _staged("public", public_path, public, PUBLIC_MODE, cleanup)
+        _place("output", hidden, private_path, overwrite)
+        try:
+            _place("public", open_, public_path, overwrite)
+        except InvalidInput:
+            if not overwrite:
+                private_path.unlink()
+            raise
+
+
+def _staged(field: str, path: Path, content: bytes, mode: int, cleanup: ExitStack) -> Path:
+    """A whole new file beside `path` that nobody looks for; `cleanup` removes what is left."""
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
+    try:
+        handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        cleanup.callback(temporary.unlink, missing_ok=True)
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise _refusal(field, path, error) from None
+    return temporary
+
+
+def _place(field: str, temporary: Path, path: Path, overwrite: bool) -> None:
+    """Give the file its name in one step; a link, unlike a renaming, never replaces anything."""
+    try:
+        if overwrite:
+            os.replace(temporary, path)
+        else:
+            os.link(temporary, path)
+    except FileExistsError:
+        mend = "name another file, or replace it with --force"
+        raise InvalidInput(field, "must not exist yet", str(path), mend) from None
+    except OSError as error:
+        raise _refusal(field, path, error) from None
+
+
+def _refusal(field: str, path: Path, error: OSError) -> InvalidInput:
+    return InvalidInput(field, "must be a place that can be written to", str(path), _why(error))
+
+
+def _why(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()

@@ -1,0 +1,140 @@
+"""Seals: only the analyzer's key opens a message, and only as a message of the plan it is for.
+
+HPKE (RFC 9180), base mode, one message for each encapsulated key. The library takes no additional
+data for a single message, so purpose, version and plan are bound through `info` (RFC 9180, 8.1):
+a message of another plan or version does not open at all.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
+
+from krand.errors import InvalidInput
+from krand.wire.messages import FORMAT_VERSION, MessageFormat, Payload, Token, Vector
+from krand.wire.rejections import RejectedMessage, Rejection
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+__all__ = ["PLAN_HASH_LENGTH", "PURPOSE", "SUITE", "Opened", "Opener", "Sealer", "seal_info"]
+
+SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
+PURPOSE = b"krand message"
+PLAN_HASH_LENGTH = 32
+
+
+def seal_info(plan_hash: bytes) -> bytes:
+    """What every seal of a plan is bound to: purpose, version, plan; one length, so unambiguous."""
+    if len(plan_hash) != PLAN_HASH_LENGTH:
+        rule = f"must be the {PLAN_HASH_LENGTH} bytes of a SHA-256"
+        raise InvalidInput("plan_hash", rule, f"{len(plan_hash)} bytes")
+    return PURPOSE + bytes((FORMAT_VERSION,)) + plan_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Sealer:
+    """Seals messages of one plan for the analyzer; what a user's device has."""
+
+    key: X25519PublicKey
+    format: MessageFormat
+    plan_hash: bytes
+    _info: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_info", seal_info(self.plan_hash))
+
+    def seal(self, payload: Payload) -> bytes:
+        """One message as it travels; sealing the same payload again gives other bytes."""
+        return SUITE.encrypt(self.format.encode(payload), self.key, self._info)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Opened:
+    """What a collection of messages held, in the order they came in, and what was refused."""
+
+    positions: NDArray[np.int64]
+    """Bit linkage: the position of each token."""
+    vectors: NDArray[np.uint8]
+    """Record linkage: one packed record in each row."""
+    nulls: int
+    rejected: Counter[Rejection]
+
+    @property
+    def messages(self) -> int:
+        """How many messages there were, whatever became of them."""
+        kept = len(self.positions) + len(self.vectors)
+        return kept + self.nulls + self.rejected.total()
+
+
+@dataclass(frozen=True, slots=True)
+class Opener:
+    """Opens messages of one plan; what only the analyzer has."""
+
+    key: X25519PrivateKey = field(repr=False)
+    format: MessageFormat
+    plan_hash: bytes
+    _info: bytes = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_info", seal_info(self.plan_hash))
+
+    def open(self, sealed: bytes) -> Payload:
+        """The payload of one message, or RejectedMessage with the reason."""
+        if len(sealed) != self.format.sealed_length:
+            raise RejectedMessage(Rejection.WRONG_LENGTH)
+        try:
+            plaintext = SUITE.decrypt(sealed, self.key, self._info)
+        except InvalidTag:
+            raise RejectedMessage(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN) from None
+        return self.format.decode(plaintext)
+
+    def open_all(self, sealed: Iterable[bytes] | NDArray[np.uint8]) -> Opened:
+        """The payloads of many messages; refused ones are counted by reason, never raised.
+
+        Takes bytes one by one, or a 2-D array of bytes with one message in each row.
+        """
+        import numpy as np
+
+        positions: list[int] = []
+        vectors = bytearray()
+        nulls, rejected = 0, Counter[Rejection]()
+        for message in _messages(sealed):
+            try:
+                payload = self.open(message)
+            except RejectedMessage as refusal:
+                rejected[refusal.reason] += 1
+                continue
+            if isinstance(payload, Token):
+                positions.append(payload.position)
+            elif isinstance(payload, Vector):
+                vectors += payload.packed
+            else:
+                nulls += 1
+        rows = np.frombuffer(vectors, np.uint8).reshape(-1, self.format.payload_length)
+        return Opened(np.array(positions, np.int64), rows, nulls, rejected)
+
+
+def _messages(sealed: Iterable[bytes] | NDArray[np.uint8]) -> Iterator[bytes]:
+    """Message by message; what is no collection of messages is the caller's mistake."""
+    import numpy as np
+
+    if isinstance(sealed, np.ndarray):
+        if sealed.dtype != np.uint8 or sealed.ndim != 2:
+            found = f"{sealed.dtype} with {sealed.ndim} dimensions"
+            raise InvalidInput("sealed", "must be a 2-D array of uint8, or bytes", found)
+        for row in sealed:
+            yield row.tobytes()
+        return
+    for message in sealed:
+        if not isinstance(message, (bytes, bytearray, memoryview)):
+            found = type(message).__name__
+            raise InvalidInput("sealed", "must hold one bytes object for each message", found)
+        yield bytes(message)

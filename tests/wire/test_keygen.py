@@ -1,0 +1,126 @@
+"""`krand keygen` makes a key pair, says what it made, and never destroys one by accident."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from krand.present.cli import FailingClearly
+from krand.present.commands.keygen import keygen
+from krand.wire.keys import fingerprint, load_private_key, load_public_key
+
+krand = FailingClearly(commands={"keygen": keygen})
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A narrow terminal in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "40")
+    for name in ("NO_COLOR", "FORCE_COLOR", "KRAND_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(*arguments: str, answer: str | None = None) -> Result:
+    return CliRunner().invoke(krand, ["keygen", *arguments], input=answer)
+
+
+def test_a_key_pair_is_made_and_named() -> None:
+    """Two files that belong together, and the fingerprint of the public one."""
+    result = run("-o", "key.pem")
+    assert result.exit_code == 0, result.output
+    public = load_public_key(Path("key.pub.pem"))
+    assert load_private_key(Path("key.pem")).public_key() == public
+    for word in ("key.pem", "key.pub.pem", "not encrypted", fingerprint(public)):
+        assert word in result.stdout
+    assert "PRIVATE" not in result.output
+    assert sorted(path.name for path in Path().iterdir()) == ["key.pem", "key.pub.pem"]
+
+
+def test_programs_get_json() -> None:
+    """One object with both places, the fingerprint, and whether there is a passphrase."""
+    result = run("--output", "a.pem", "--public", "b.pem", "--json")
+    assert json.loads(result.stdout) == {
+        "private_key": "a.pem",
+        "public_key": "b.pem",
+        "fingerprint": fingerprint(load_public_key(Path("b.pem"))),
+        "encrypted": False,
+    }
+
+
+def test_a_passphrase_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The private key opens with it; it is not printed."""
+    monkeypatch.setenv("SOME_SECRET", "corréct horse")
+    result = run("-o", "key.pem", "--passphrase-env", "SOME_SECRET", "--json")
+    assert json.loads(result.stdout)["encrypted"] is True
+    assert "horse" not in result.output
+    load_private_key(Path("key.pem"), "corréct horse".encode())
+
+
+def test_a_passphrase_can_be_typed() -> None:
+    """It is asked for twice, not shown, and the question stays out of the JSON."""
+    result = run("-o", "key.pem", "--passphrase", "--json", answer="horse\nhorse\n")
+    assert json.loads(result.stdout)["encrypted"] is True
+    assert "horse" not in result.output
+    load_private_key(Path("key.pem"), b"horse")
+
+
+def test_an_interrupted_question_makes_no_key() -> None:
+    """No answer, no key."""
+    assert run("-o", "key.pem", "--passphrase", answer="").exit_code == 130
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        (["-o", "key.pem", "--passphrase-env", "NOT_SET"], "passphrase-env"),
+        (["-o", "key.pem", "--passphrase-env", "EMPTY"], "passphrase-env"),
+        (["-o", "key.pem", "--passphrase-env", "FULL", "--passphrase"], "passphrase"),
+        (["-o", "key.pem", "--public", "key.pem"], "public"),
+        (["-o", "nowhere/key.pem"], "output"),
+        (["-o", "key.pem", "--public", "nowhere/key.pem"], "public"),
+        (["-o", "."], "output"),
+        (["-o", ""], "output"),
+        ([], "output"),
+    ],
+)
+def test_mistakes_are_named_and_make_no_key(
+    monkeypatch: pytest.MonkeyPatch, arguments: list[str], field: str
+) -> None:
+    """Every mistake is the user's to mend, in JSON too, and leaves no file."""
+    monkeypatch.delenv("NOT_SET", raising=False)
+    monkeypatch.setenv("EMPTY", "")
+    monkeypatch.setenv("FULL", "x")
+    result = run(*arguments, "--json")
+    assert result.exit_code == 2
+    error = json.loads(result.stdout)["error"]
+    assert (error["kind"], error["field"]) == ("invalid_input", field)
+    assert list(Path().iterdir()) == []
+
+
+def test_a_key_is_replaced_only_by_force() -> None:
+    """A second run is refused and changes nothing; with --force there is another pair."""
+    run("-o", "key.pem")
+    before = Path("key.pem").read_bytes(), Path("key.pub.pem").read_bytes()
+    refused = run("-o", "key.pem")
+    assert refused.exit_code == 2
+    assert "must not exist yet" in refused.stderr
+    assert (Path("key.pem").read_bytes(), Path("key.pub.pem").read_bytes()) == before
+    assert run("-o", "key.pem", "--force").exit_code == 0
+    assert Path("key.pem").read_bytes() != before[0]
+    public = load_public_key(Path("key.pub.pem"))
+    assert load_private_key(Path("key.pem")).public_key() == public
+
+
+def test_help_has_examples_that_parse() -> None:
+    """The options of the examples exist."""
+    text = run("--help").stdout
+    lines = text[text.index("Examples:") : text.index("Options:")].splitlines()
+    examples = [line.split()[2:] for line in lines if line.strip().startswith("krand keygen")]
+    assert len(examples) == 2
+    for example in examples:
+        keygen.make_context("keygen", example)
