@@ -18,6 +18,7 @@ from krand.present.commands.drafts import drafts
 from krand.present.commands.frontier import frontier
 from krand.present.commands.keygen import keygen
 from krand.present.commands.noise import noise
+from krand.present.commands.plan import plan
 from krand.present.commands.privacy import privacy
 from krand.present.commands.simulate import simulate
 from krand.present.failures import as_krand_error, describe, explain
@@ -80,6 +81,7 @@ SHORT_HELP = """krand: anonymous telemetry and surveys by k-randomization
   krand privacy    from a noise to the promise it keeps
   krand frontier   what more volume buys, beside the alternatives
   krand simulate   the exact law, checked by Monte Carlo
+  krand plan       from a survey file to a plan with its noise
   krand keygen     the key pair that reports are sealed for
   krand demo       all of it for ten million people, with a report
   krand drafts     the papers it comes from, reproduced and corrected
@@ -109,7 +111,7 @@ def krand(context: click.Context) -> None:
         click.echo(SHORT_HELP)
 
 
-for command in (noise, privacy, frontier, simulate, keygen, demo, drafts):
+for command in (noise, privacy, frontier, simulate, plan, keygen, demo, drafts):
     krand.add_command(command)
 
 

@@ -1,0 +1,448 @@
+"""What flipping bits costs: krand, other packages, naive numpy and the limit, in one run.
+
+    python benchmarks/randomizer.py            # writes benchmarks/randomizer.md
+    python benchmarks/randomizer.py --quick    # a smoke run: to the terminal only
+
+Run it where krand, numba and the peers are installed: pure-ldp (which needs statsmodels but does
+not say so), multi-freq-ldpy, opendp, diffprivlib (with scikit-learn below 1.7). A peer that cannot
+be imported is listed with the reason, and its rows are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.metadata
+import math
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krand.client import fast
+from krand.client.binomial import binomial_bounds
+from krand.client.flips import flip_packed, pattern_table
+from krand.client.randomness import SecureRandom
+from krand.client.sparse import flipped_positions, gap_walk
+
+RESULTS = Path(__file__).with_suffix(".md")
+GRID = 2**32
+LENGTHS = (40, 1000)
+NOISE = (2e-5, 0.01, 0.25, 0.351)
+PEERS = ("pure-ldp", "multi-freq-ldpy", "opendp", "diffprivlib")
+NUMPY, NUMBA = "krand, numpy only", "krand, with numba"
+NAIVE = ("naive numpy, one array", "naive numpy, in cache-sized chunks")
+GOALS = {NUMPY: (20, 50), NUMBA: (30, 90)}
+"""Times naive numpy, times the fastest other package; at L = 40 and q ≥ .25."""
+
+CLIENTS = [(40, q) for q in (2e-5, 0.01, 0.351)]
+CLIENTS += [(10**6, 1e-7), (10**6, 2e-6), (10**6, 2e-5), (10**7, 2e-6)]
+CLIENT_GOAL = 1e-3
+
+Run = Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is measured."""
+
+    repeats: int
+    bits: int
+    """Flipped by krand and numpy in one repeat; other packages get a share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way to flip bits; `prepare(length, noise, bits)` gives a run and the bits it flips."""
+
+    name: str
+    source: str
+    prepare: Callable[[int, float, int], tuple[Run, int]]
+    share: int = 1
+
+
+FULL, QUICK = Size(7, 80_000_000), Size(1, 4_000_000)
+
+
+# --- measuring and writing -----------------------------------------------------------------------
+
+
+def timed(work: Run, repeats: int) -> float:
+    """Seconds, the median of some repeats after one that warms up."""
+    work()
+    return statistics.median(once(work) for _ in range(repeats))
+
+
+def once(work: Run) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def progress(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table, its first column to the left and the others to the right."""
+    lines = [columns, ["---", *["--:"] * (len(columns) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def rate(per_second: float) -> str:
+    for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if per_second >= unit:
+            return f"{per_second / unit:.3g} {name}"
+    return f"{per_second:.3g}"
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def micro(seconds: float) -> str:
+    return f"{seconds * 1e6:,.0f} µs"
+
+
+def processor() -> str:
+    """The processor's name where the system tells it."""
+    try:
+        told = subprocess.run(
+            ["lscpu"], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
+        ).stdout
+    except OSError:
+        told = ""
+    names = [line.split(":")[1].strip() for line in told.splitlines() if "Model name" in line]
+    return names[0] if names else platform.processor() or "processor without a name"
+
+
+def versions() -> list[str]:
+    """What is installed."""
+    found = [f"Python {platform.python_version()}"]
+    for package in ("krand", "numpy", "cryptography", "numba", *PEERS):
+        try:
+            found.append(f"{package} {importlib.metadata.version(package)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"no {package}")
+    return found
+
+
+def load_average() -> str:
+    return f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+
+
+def how(size: Size, quick: bool, busy: str, missing: list[str]) -> str:
+    """How these figures were obtained."""
+    kind = "A smoke run, not for quoting," if quick else "A full run"
+    command = "python benchmarks/randomizer.py" + (" --quick" if quick else "")
+    return (
+        f"{kind} by `{command}` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
+        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores, "
+        f"{platform.system()}; load average at the start {busy}. Everything runs on one core.\n"
+        f"- Versions: {', '.join(versions())}.\n"
+        f"- Left out: {'; '.join(missing) or 'nothing'}.\n"
+        f"- Times are by the clock on the wall, medians of {size.repeats} repeats after one to "
+        "warm up, the ways taking turns. Compare ratios, not times."
+    )
+
+
+# --- the ways ------------------------------------------------------------------------------------
+
+
+def by_krand(compiled: bool) -> Callable[[int, float, int], tuple[Run, int]]:
+    def prepare(length: int, noise: float, bits: int) -> tuple[Run, int]:
+        loaded = fast.kernels_for(GRID**2)
+        packed = np.zeros((bits // length, length // 8), np.uint8)
+        numerator, random = round(noise * GRID), SecureRandom()
+
+        def run() -> object:
+            fast._loaded[:] = [loaded] if compiled and loaded else []
+            return flip_packed(packed, numerator, random)
+
+        return run, 8 * packed.size
+
+    return prepare
+
+
+def naive(length: int, noise: float, bits: int) -> tuple[Run, int]:
+    answers, rng = np.zeros((bits // length // 2, length), bool), np.random.default_rng()
+    return lambda: answers ^ (rng.random(answers.shape) < noise), answers.size
+
+
+def naive_in_chunks(length: int, noise: float, bits: int) -> tuple[Run, int]:
+    """The same, on pieces that stay in the cache."""
+    answers, rng = np.zeros((2**14 // length, length), bool), np.random.default_rng()
+    pieces = bits // answers.size // 2
+
+    def run() -> None:
+        for _ in range(pieces):
+            answers ^ (rng.random(answers.shape) < noise)
+
+    return run, pieces * answers.size
+
+
+def repeated(one: Run, length: int, bits: int) -> tuple[Run, int]:
+    reports = max(1, bits // length)
+
+    def run() -> None:
+        for _ in range(reports):
+            one()
+
+    return run, reports * length
+
+
+def by_pure_ldp(length: int, noise: float, bits: int) -> tuple[Run, int]:
+    module: Any = importlib.import_module("pure_ldp.frequency_oracles.unary_encoding")
+    client = module.UEClient(epsilon=2 * math.log((1 - noise) / noise), d=length)
+    return repeated(lambda: client.privatise(1), length, bits)
+
+
+def by_multi_freq_ldpy(length: int, noise: float, bits: int) -> tuple[Run, int]:
+    module: Any = importlib.import_module("multi_freq_ldpy.pure_frequency_oracles.UE")
+    epsilon = 2 * math.log((1 - noise) / noise)
+    return repeated(lambda: module.UE_Client(1, length, epsilon, False), length, bits)
+
+
+def by_opendp(length: int, noise: float, bits: int) -> tuple[Run, int]:
+    dp: Any = importlib.import_module("opendp.prelude")
+    dp.enable_features("contrib")
+    space = dp.bitvector_domain(max_weight=length), dp.discrete_distance()
+    randomize = dp.m.make_randomized_response_bitvec(*space, f=2 * noise)
+    report = bytes(length // 8)
+    return repeated(lambda: randomize(report), length, bits)
+
+
+def by_diffprivlib(length: int, noise: float, bits: int) -> tuple[Run, int]:
+    module: Any = importlib.import_module("diffprivlib.mechanisms")
+    bit = module.Binary(epsilon=math.log((1 - noise) / noise), value0="0", value1="1")
+    return repeated(lambda: bit.randomise("0"), 1, bits)
+
+
+WAYS = (
+    Way(NUMPY, "AES-256-CTR", by_krand(False)),
+    Way(NUMBA, "AES-256-CTR", by_krand(True)),
+    Way(NAIVE[0], "PCG64, not secure", naive),
+    Way(NAIVE[1], "PCG64, not secure", naive_in_chunks),
+    Way("multi-freq-ldpy, UE_Client", "Mersenne Twister, not secure", by_multi_freq_ldpy, 20),
+    Way("pure-ldp, UEClient", "Mersenne Twister, not secure", by_pure_ldp, 200),
+    Way("opendp, randomized_response_bitvec", "secure", by_opendp, 1000),
+    Way("diffprivlib, Binary", "secure", by_diffprivlib, 4000),
+)
+OTHERS = WAYS[4:]
+
+
+def measure(ways: Sequence[Way], length: int, size: Size) -> dict[str, list[float]]:
+    """Flips per second of every way at every noise level.
+
+    The ways take turns, so that whatever else the machine does falls on all of them alike.
+    """
+    found: dict[str, list[float]] = {way.name: [] for way in ways}
+    for noise in NOISE:
+        progress(f"L = {length}, q = {noise:g}")
+        prepared = [way.prepare(length, noise, size.bits // way.share) for way in ways]
+        for run, _ in prepared:
+            run()
+        turns = [[once(run) for run, _ in prepared] for _ in range(size.repeats)]
+        for way, (_, bits), seconds in zip(ways, prepared, zip(*turns, strict=True), strict=True):
+            found[way.name].append(bits / statistics.median(seconds))
+    return found
+
+
+def usable() -> tuple[list[Way], list[str]]:
+    """The ways that can be imported here, and why others cannot."""
+    ways, missing = [], []
+    for way in WAYS:
+        try:
+            way.prepare(40, 0.25, 40)
+        except ImportError as error:
+            missing.append(f"{way.name} ({error})")
+        else:
+            ways.append(way)
+    return ways, missing
+
+
+# --- sections ------------------------------------------------------------------------------------
+
+
+def keystream(size: Size) -> float:
+    """Bytes per second of the cipher alone."""
+    random = SecureRandom()
+    pieces = max(1, size.bits // 2**22)
+
+    def run() -> None:
+        for _ in range(pieces):
+            random.bytes(2**18)
+
+    return pieces * 2**18 / timed(run, size.repeats)
+
+
+def entropy(noise: float) -> float:
+    return -noise * math.log2(noise) - (1 - noise) * math.log2(1 - noise)
+
+
+def speed_section(length: int, found: dict[str, list[float]], stream: float) -> str:
+    sources = {way.name: way.source for way in WAYS}
+    columns = [f"flips per second, L = {length}", "randomness"]
+    columns += [f"q = {noise:g}" for noise in NOISE]
+    rows = [[name, sources[name], *map(rate, speeds)] for name, speeds in found.items()]
+    limit = [8 * stream / entropy(noise) for noise in NOISE]
+    rows.append(["limit: keystream ÷ entropy", f"{stream / 1e9:.2f} GB/s", *map(rate, limit)])
+    lines = []
+    for name, speeds in [*found.items(), ("limit: keystream ÷ entropy", limit)]:
+        if name in GOALS:
+            continue
+        for ours in GOALS:
+            pairs = zip(found[ours], speeds, strict=True)
+            lines.append([name, ours.split(", ")[1], *(times(a / b) for a, b in pairs)])
+    heads = [
+        f"krand is … times as fast, L = {length}",
+        "by",
+        *(f"q = {noise:g}" for noise in NOISE),
+    ]
+    return f"## Reports of {length} bits\n\n{table(columns, rows)}\n\n{table(heads, lines)}"
+
+
+def verdict(met: bool) -> str:
+    return "met" if met else "**missed**"
+
+
+def fastest(found: dict[str, list[float]], names: Sequence[str]) -> list[float]:
+    speeds = [found[name] for name in names if name in found]
+    return [max(at_one_noise) for at_one_noise in zip(*speeds, strict=True)]
+
+
+def goal_section(found: dict[str, list[float]]) -> str:
+    rows = []
+    for ours, goals in GOALS.items():
+        for against, others, goal in (
+            ("naive numpy, the faster one", fastest(found, NAIVE), goals[0]),
+            ("the fastest other package", fastest(found, [w.name for w in OTHERS]), goals[1]),
+        ):
+            tiny, small, *large = (a / b for a, b in zip(found[ours], others, strict=True))
+            row = [f"{ours} ÷ {against}", f"≥ {goal}", times(min(large))]
+            rows.append([*row, verdict(min(large) >= goal), verdict(tiny > small > max(large))])
+    columns = ["L = 40", "goal at q ≥ .25", "lowest seen", "", "growing as q falls"]
+    return f"## Goals\n\n{table(columns, rows)}"
+
+
+def first_call(work: Run, repeats: int) -> float:
+    def run() -> None:
+        for cached in (binomial_bounds, gap_walk, pattern_table):
+            cached.cache_clear()
+        work()
+
+    return timed(run, repeats)
+
+
+def client_row(name: str, noise: float, work: Run, size: Size) -> list[str]:
+    warm, cold = timed(work, 50 * size.repeats), first_call(work, 5 * size.repeats)
+    return [name, f"{noise:g}", micro(warm), micro(cold), verdict(cold < CLIENT_GOAL)]
+
+
+def client_section(size: Size) -> str:
+    random, report, rows = SecureRandom(), np.zeros(5, np.uint8), []
+    for count, noise in CLIENTS:
+        find = partial(flipped_positions, count, round(noise * GRID), random)
+        rows.append(client_row(f"flipped_positions, {count:,} positions", noise, find, size))
+    for noise in NOISE:
+        flip = partial(flip_packed, report, round(noise * GRID), random)
+        rows.append(client_row("flip_packed, one report of 40 bits", noise, flip, size))
+    text = table(["one client", "q", "time", "first call for a q", "goal: < 1 ms"], rows)
+    return f"## One client\n\n{text}"
+
+
+LOAD = (
+    "import time, numpy as np; from krand.client import fast, flips; "
+    "from krand.client.randomness import secure_random as r; "
+    "z = np.zeros(80000, np.uint8); s = time.perf_counter(); "
+    "fast.kernels_for(2**60); flips.flip_packed(z, 2**30, r()); flips.flip_packed(z, 2**26, r()); "
+    "print(time.perf_counter() - s)"
+)
+
+
+def load_seconds() -> float:
+    command = [sys.executable, "-c", LOAD]
+    return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+
+def load_section(found: dict[str, list[float]], size: Size) -> str:
+    seconds = statistics.median([load_seconds() for _ in range(size.repeats)])
+    saved = [1 / a - 1 / b for a, b in zip(found[NUMPY], found[NUMBA], strict=True)]
+    rows = [
+        [f"{noise:g}", f"{gain * 1e9:.3f} ns", f"{seconds / gain:.1e}"]
+        for noise, gain in zip(NOISE, saved, strict=True)
+        if noise > 1e-4
+    ]
+    return (
+        "## When numba pays\n\n"
+        f"Loading numba and its compiled loops takes {seconds:.2f} s in a fresh process.\n\n"
+        + table(["q", "saved per bit", "bits to earn the loading back"], rows)
+        + f"\n\nkrand loads it from {fast.LOAD_ABOVE:.1e} bits on. Below q = 1e-4 there is nothing "
+        "to compile: both rows of krand run the same code."
+    )
+
+
+NOTES = (
+    "Packed bits in, packed bits out for krand and opendp; the others work on one number per bit "
+    "(or one string), which spares them the packing. pure-ldp, multi-freq-ldpy, opendp and "
+    "diffprivlib are called once per report or bit, as their documentation shows. pure-ldp and "
+    "multi-freq-ldpy encode one choice among L at the ε that flips with q. The limit is what the "
+    "keystream's bits could decide at one bit of randomness per bit of entropy; at small q "
+    "memory, which no way can avoid touching, is reached long before."
+)
+
+
+def report(size: Size, quick: bool) -> str:
+    busy = load_average()
+    ways, missing = usable()
+    head, stream = how(size, quick, busy, missing), keystream(size)
+    sections, by_length = [], {}
+    for length in LENGTHS:
+        by_length[length] = measure(ways, length, size)
+        sections.append(speed_section(length, by_length[length], stream))
+    fast._loaded.clear()
+    sections += [goal_section(by_length[40]), client_section(size)]
+    sections.append(load_section(by_length[40], size))
+    note = "<!-- Written by benchmarks/randomizer.py; do not edit. -->"
+    return "\n\n".join(["# What flipping bits costs", note, head, *sections, NOTES]) + "\n"
+
+
+def write(path: Path, text: str) -> None:
+    """All of the file or none of it."""
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="a smoke run, not for quoting")
+    parser.add_argument("--output", type=Path, metavar="FILE", help=f"default: {RESULTS.name}")
+    asked = parser.parse_args()
+    text = report(QUICK if asked.quick else FULL, asked.quick)
+    print(text)
+    path = asked.output or (None if asked.quick else RESULTS)
+    if path is not None:
+        write(path, text)
+        progress(f"written: {path.name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""What runs on a person's device: secure randomness and exact flips of answer bits."""

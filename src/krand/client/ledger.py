@@ -1,0 +1,193 @@
+"""The device's memory of what it has answered: one answer for each plan and round.
+
+Two different randomizations of one answer would tell more than one. So the messages are stored
+before the first of them can leave, and whoever asks again gets the same bytes. Nothing here looks
+at a clock: a device whose time is wrong forgets nothing and repeats nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from krand.errors import InvalidInput
+from krand.survey.plan import Plan
+
+__all__ = ["AlreadySubmitted", "Entry", "Ledger", "Spent", "Submission"]
+
+VERSION = 1
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS answers (
+    plan BLOB NOT NULL,
+    round INTEGER NOT NULL,
+    survey TEXT NOT NULL,
+    epsilon REAL NOT NULL,
+    delta REAL NOT NULL,
+    submission BLOB NOT NULL, -- random; a retry carries it again, so that it counts once
+    messages BLOB,            -- NULL once the collector has acknowledged them
+    message_length INTEGER NOT NULL,
+    PRIMARY KEY (plan, round)
+) WITHOUT ROWID
+"""
+WAIT_SECONDS = 30.0
+
+
+class AlreadySubmitted(InvalidInput):
+    """This round has been answered and acknowledged; nothing is sent twice."""
+
+    def __init__(self, plan: Plan, round_number: int) -> None:
+        super().__init__(
+            "round",
+            f"of survey {plan.survey.id} must not have been submitted before",
+            round_number,
+            "there is nothing left to do for this round",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What one person sends for one round: sealed messages of one length, in random order."""
+
+    id: bytes
+    messages: tuple[bytes, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A round that has been answered."""
+
+    plan_hash: str
+    round: int
+    survey: str
+    epsilon: float
+    delta: float
+    acknowledged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What all surveys together may have revealed about this person (basic composition)."""
+
+    epsilon: float
+    delta: float
+    surveys: int
+
+
+class Ledger:
+    """A file on the device, safe against crashes at any moment."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        with self._open() as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version not in (0, VERSION):
+                raise InvalidInput(
+                    "ledger", f"must have version {VERSION}", version, "use a newer krand"
+                )
+            connection.execute(SCHEMA)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def submission(
+        self, plan: Plan, round_number: int, make: Callable[[], Submission]
+    ) -> Submission:
+        """That of this round: the one stored, or a new one, stored before it is returned."""
+        _check_round(plan, round_number)
+        key = (bytes.fromhex(plan.hash), round_number)
+        with self._open() as connection, _at_once(connection):
+            row = connection.execute(
+                "SELECT submission, messages, message_length FROM answers"
+                " WHERE plan = ? AND round = ?",
+                key,
+            ).fetchone()
+            if row is not None:
+                name, joined, length = row
+                if joined is None:
+                    raise AlreadySubmitted(plan, round_number)
+                return Submission(name, _split(joined, length))
+            made = make()
+            promise = plan.promise
+            values = (plan.survey.id, promise.epsilon, promise.delta, made.id)
+            stored = (b"".join(made.messages), _one_length(made.messages))
+            connection.execute(
+                "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*key, *values, *stored)
+            )
+        return made
+
+    def acknowledge(self, plan: Plan, round_number: int) -> None:
+        """The collector has them: forget the messages, remember that the round is answered."""
+        with self._open() as connection:
+            connection.execute(
+                "UPDATE answers SET messages = NULL WHERE plan = ? AND round = ?",
+                (bytes.fromhex(plan.hash), round_number),
+            )
+
+    def entries(self) -> tuple[Entry, ...]:
+        """All rounds that have been answered, in no order that tells anything."""
+        with self._open() as connection:
+            rows = connection.execute(
+                "SELECT plan, round, survey, epsilon, delta, messages IS NULL FROM answers"
+            ).fetchall()
+        return tuple(
+            Entry(plan.hex(), number, survey, epsilon, delta, bool(done))
+            for plan, number, survey, epsilon, delta, done in rows
+        )
+
+    def spent(self) -> Spent:
+        """The sum over all plans; a plan's promise covers all of its rounds at once."""
+        plans = {entry.plan_hash: entry for entry in self.entries()}
+        return Spent(
+            sum(entry.epsilon for entry in plans.values()),
+            sum(entry.delta for entry in plans.values()),
+            len(plans),
+        )
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
+        except sqlite3.Error as error:
+            raise _unreadable(self.path, error) from None
+        try:
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA secure_delete = ON")  # acknowledged messages are overwritten
+            yield connection
+        except sqlite3.DatabaseError as error:
+            raise _unreadable(self.path, error) from None
+        finally:
+            connection.close()
+
+
+@contextmanager
+def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
+    """A transaction that holds the file from the first look to the last write."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _unreadable(path: Path, error: sqlite3.Error) -> InvalidInput:
+    return InvalidInput("ledger", "must be a ledger that can be used", str(path), str(error))
+
+
+def _check_round(plan: Plan, round_number: int) -> None:
+    rounds = plan.survey.rounds
+    if not 1 <= round_number <= rounds:
+        raise InvalidInput("round", f"must be from 1 to {rounds:,}", round_number)
+
+
+def _one_length(messages: Sequence[bytes]) -> int:
+    lengths = {len(message) for message in messages}
+    if len(lengths) != 1:
+        raise InvalidInput("messages", "must all have one length", sorted(lengths))
+    return lengths.pop()
+
+
+def _split(joined: bytes, length: int) -> tuple[bytes, ...]:
+    return tuple(joined[start : start + length] for start in range(0, len(joined), length))

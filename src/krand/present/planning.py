@@ -1,0 +1,164 @@
+"""A plan as people read it, and what the alternatives would have given."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from krand.errors import CannotMeet
+from krand.present.wording import at_most, local_promise, number, percent
+from krand.privacy.guarantee import Z95, Assurance, Linkage, Precision
+from krand.privacy.peers import central_gaussian_sigma, rappor_noise, rappor_sigma
+from krand.survey.plan import make_plan
+from krand.survey.record import record_reports
+
+if TYPE_CHECKING:
+    from krand.survey.plan import Plan
+    from krand.survey.survey import Survey
+
+__all__ = ["Alternative", "alternatives", "alternatives_table", "promise_sentence", "survey_table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another way to keep the promise: ± at 95 % of its most and least precise question."""
+
+    name: str
+    best: float
+    worst: float
+    local_epsilon: float | None
+    messages: int | None
+    note: str = ""
+
+
+def alternatives(
+    plan: Plan, progress: Callable[[str], None] | None = None
+) -> tuple[Alternative, ...]:
+    """This plan, weaker assurance, whole records, and what others would do at the same ε."""
+    survey = plan.survey
+    found = [_planned("this plan", plan)]
+    for name, other in _other_surveys(survey):
+        if progress is not None:
+            progress(name)
+        try:
+            found.append(_planned(name, make_plan(other)))
+        except CannotMeet as refusal:
+            found.append(Alternative(name, math.nan, math.nan, None, None, refusal.reason))
+    return (*found, *_peers(plan))
+
+
+def _other_surveys(survey: Survey) -> list[tuple[str, Survey]]:
+    alike = tuple(replace(question, weight=1.0) for question in survey.questions)
+    apart = replace(survey, questions=alike, together=(), linkage=Linkage.RECORD)
+    others = [
+        ("whole records, one copy", replace(apart, copies=1)),
+        ("whole records, 16 copies", replace(apart, copies=16)),
+    ]
+    if survey.policy.assurance is Assurance.CERTIFIED:
+        weaker = replace(survey.policy, assurance=Assurance.OUTLIER)
+        others.insert(0, ("outlier assurance", replace(survey, policy=weaker)))
+    if survey.linkage is Linkage.RECORD:
+        others.append(("every bit alone", replace(survey, linkage=Linkage.BIT, copies=1)))
+    return others
+
+
+def _planned(name: str, plan: Plan) -> Alternative:
+    widths = [precision.half_width_95 for precision in plan.precisions]
+    return Alternative(name, min(widths), max(widths), plan.promise.local_epsilon, plan.messages)
+
+
+def _peers(plan: Plan) -> tuple[Alternative, ...]:
+    policy = plan.survey.policy
+    reports = replace(record_reports(plan.survey, plan.layout), copies=1)
+    rappor = Z95 * rappor_sigma(policy, reports)
+    curator = Z95 * central_gaussian_sigma(policy, reports)
+    return (
+        Alternative(
+            "RAPPOR",
+            rappor,
+            rappor,
+            policy.epsilon,
+            1,
+            f"no shuffler needed, q = {number(rappor_noise(policy, reports))}",
+        ),
+        Alternative("trusted curator", curator, curator, None, None, "sees all raw answers"),
+    )
+
+
+def survey_table(plan: Plan) -> Table:
+    """One row for each question or group: how precise its counts will be."""
+    table = Table(title=f"{plan.survey.id}: what will be known", title_justify="left")
+    table.add_column("question")
+    table.add_column("asked as")
+    table.add_column("positions", justify="right")
+    table.add_column("each count, at 95 %", justify="right")
+    table.add_column("noise q", justify="right")
+    rows = zip(plan.layout.blocks, plan.noises, plan.precisions, strict=True)
+    for block, noise, precision in rows:
+        table.add_row(
+            " + ".join(block.question_names),
+            block.kind.value,
+            f"{block.positions:,}",
+            _half_width(precision),
+            number(noise),
+        )
+    return table
+
+
+def _half_width(precision: Precision) -> str:
+    width = precision.half_width_95
+    people = f"{width:,.0f}" if width >= 10 else number(width, 2)
+    return f"± {people} people ({percent(precision.half_width_percent)})"
+
+
+def promise_sentence(plan: Plan) -> str:
+    """What the survey promises, and to whom."""
+    promise, policy = plan.promise, plan.survey.policy
+    limit = f"e^{promise.epsilon:g} ≈ {number(math.exp(promise.epsilon))}"
+    if policy.delta is not None:
+        slack = f"give or take δ = {at_most(promise.delta)}"
+    else:
+        slack = f"except with probability η = {at_most(promise.eta)}"
+    rounds = "" if plan.survey.rounds == 1 else f" in all {plan.survey.rounds:,} rounds together"
+    return (
+        f"To everybody who takes part in a crowd of at least {policy.population:,}: exchanging your"
+        f" answers for any others changes the probability of anything the analyst can see{rounds}"
+        f" by a factor of at most {limit}, {slack}"
+        f" ({promise.assurance}). {local_promise(promise.local_epsilon)}."
+    )
+
+
+def alternatives_table(found: tuple[Alternative, ...]) -> Table:
+    """The alternatives, one row each."""
+    table = Table(title="the same promise in other ways", title_justify="left")
+    table.add_column("way")
+    table.add_column("± people at 95 %", justify="right")
+    table.add_column("ε₀", justify="right")
+    table.add_column("messages", justify="right")
+    table.add_column("note")
+    for way in found:
+        best, worst = (f"{v:,.0f}" if v >= 10 else number(v, 2) for v in (way.best, way.worst))
+        table.add_row(
+            way.name,
+            "cannot be had"
+            if math.isnan(way.best)
+            else best
+            if best == worst
+            else f"{best} to {worst}",
+            "" if way.local_epsilon is None else at_most(way.local_epsilon),
+            "" if way.messages is None else f"{way.messages:,}",
+            Text(way.note),
+        )
+    return table
+
+
+def _span(way: Alternative) -> str:
+    if math.isnan(way.best):
+        return "cannot be had"
+    best, worst = (f"{v:,.0f}" if v >= 10 else number(v, 2) for v in (way.best, way.worst))
+    return best if best == worst else f"{best} to {worst}"

@@ -1,0 +1,1 @@
+"""What is asked: survey files, questions, the layout of positions, encoding and decoding."""

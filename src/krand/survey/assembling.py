@@ -1,0 +1,114 @@
+"""From the tables of a document to a Survey: every rule is put to everything that can be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from krand.errors import InvalidInput
+from krand.privacy.guarantee import Linkage, Policy
+from krand.survey.coherence import Outline, outline, survey_rules
+from krand.survey.complaints import check_table, unknown_key
+from krand.survey.models import HeadTable, PolicyTable, SurveyFile, TogetherTable
+from krand.survey.questions import Question
+from krand.survey.rules import Broken
+from krand.survey.survey import Survey, Together
+from krand.survey.tables import question_of
+
+__all__ = ["assemble"]
+
+NO_POLICY = "add a [policy] table with epsilon, delta and population"
+
+
+def assemble(document: dict[str, Any], directory: Path) -> tuple[Survey | None, list[Broken]]:
+    """The survey, or None and all that is wrong."""
+    head, broken = _head(document)
+    policy, wrong = _policy(document)
+    broken += wrong
+    questions: list[Question | Outline] = []
+    tables, wrong = _tables(document, "question")
+    broken += wrong
+    if not tables and not wrong:
+        broken.append(Broken(("question",), "must be given", None, "add a [[question]] table"))
+    for index, raw in enumerate(tables):
+        question, wrong = question_of(raw, directory)
+        questions.append(question)
+        broken += [entry.under(("question", index)) for entry in wrong]
+    groups, wrong = _groups(document)
+    broken += wrong
+    broken += survey_rules(
+        [q if isinstance(q, Outline) else outline(q) for q in questions],
+        [group.get("questions") for group in groups],
+        Linkage(head["linkage"]) if "linkage" in head else None,
+    )
+    if broken or policy is None:
+        return None, broken
+    return Survey(
+        head["id"],
+        policy,
+        tuple(question for question in questions if isinstance(question, Question)),
+        tuple(Together(tuple(g["questions"]), g.get("weight")) for g in groups),
+        Linkage(head.get("linkage", Linkage.BIT)),
+        head.get("copies", 1),
+        head.get("rounds", 1),
+    ), []
+
+
+def _head(document: dict[str, Any]) -> tuple[dict[str, Any], list[Broken]]:
+    """What stands above the first table; a misspelled table is found here too."""
+    keys = SurveyFile.model_fields
+    unknown = [unknown_key(key, document[key], keys) for key in document if key not in keys]
+    known = {key: document[key] for key in document if key in HeadTable.model_fields}
+    head, broken = check_table(HeadTable, known)
+    return head, unknown + broken
+
+
+def _policy(document: dict[str, Any]) -> tuple[Policy | None, list[Broken]]:
+    if "policy" not in document:
+        return None, [Broken(("policy",), "must be given", None, NO_POLICY)]
+    raw = document["policy"]
+    table, broken = check_table(PolicyTable, raw)
+    if isinstance(raw, dict):
+        broken += _policy_rules(raw, table)
+    if broken:
+        return None, [entry.under(("policy",)) for entry in broken]
+    try:
+        return Policy(**table), []
+    except InvalidInput as error:  # a rule of the privacy engine that the models do not know
+        return None, [Broken(("policy", error.field), error.rule, error.value, error.mend)]
+
+
+def _policy_rules(raw: dict[str, Any], table: dict[str, Any]) -> list[Broken]:
+    """Rules about two keys at once."""
+    broken = []
+    if "delta" not in raw and "eta" not in raw:
+        broken.append(Broken(("delta",), "delta or eta must be given", None, "add delta = 1e-6"))
+    if "delta" in raw and "eta" in raw:
+        rule = "must not be given beside delta"
+        broken.append(Broken(("eta",), rule, raw["eta"], "keep the one that was agreed on"))
+    colluding, population = table.get("colluding", 0), table.get("population")
+    if population is not None and colluding > population - 2:
+        rule = f"must leave at least 2 of the crowd of {population:,} honest"
+        broken.append(Broken(("colluding",), rule, colluding, f"at most {population - 2:,}"))
+    return broken
+
+
+def _tables(document: dict[str, Any], key: str) -> tuple[list[Any], list[Broken]]:
+    """The elements of an array of tables."""
+    if key not in document:
+        return [], []
+    if isinstance(document[key], list):
+        return document[key], []
+    rule = "must be an array of tables"
+    return [], [Broken((key,), rule, document[key], f"write [[{key}]] with two brackets")]
+
+
+def _groups(document: dict[str, Any]) -> tuple[list[dict[str, Any]], list[Broken]]:
+    """What is valid of each group."""
+    tables, broken = _tables(document, "together")
+    groups = []
+    for index, raw in enumerate(tables):
+        group, wrong = check_table(TogetherTable, raw)
+        groups.append(group)
+        broken += [entry.under(("together", index)) for entry in wrong]
+    return groups, broken

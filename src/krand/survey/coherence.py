@@ -1,0 +1,130 @@
+"""Rules about the survey as a whole: names, groups, linkage, size.
+
+They look at outlines, not at questions, so that they can also be put to a file in which some
+questions are broken: what is known of those is still checked.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from krand.privacy.guarantee import MAX_BITS, Linkage
+from krand.survey.questions import Kind, Leveled, Question
+from krand.survey.rules import MAX_CHOICES, Broken
+
+__all__ = ["Outline", "outline", "survey_rules"]
+
+MAX_POSITIONS = 10**7
+JOINABLE = (Kind.YES_NO, Kind.CHOICE, Kind.NUMBER)
+NO_GROUPS = (
+    'remove [[together]]: a record keeps all answers together already; or say linkage = "bit"'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What the whole needs to know of a question; None is what could not be read."""
+
+    name: str | None
+    kind: Kind | None
+    positions: int | None
+    levels: int | None
+    weight: float | None
+
+
+def outline(question: Question) -> Outline:
+    """The outline of a question that could be read."""
+    levels = question.levels if isinstance(question, Leveled) else None
+    return Outline(question.name, question.kind, question.positions, levels, question.weight)
+
+
+def survey_rules(
+    questions: Sequence[Outline], groups: Sequence[Sequence[str] | None], linkage: Linkage | None
+) -> Iterator[Broken]:
+    """Everything that no question can know alone."""
+    yield from _different_names(questions)
+    yield from _members(questions, groups)
+    if linkage is Linkage.RECORD:
+        yield from _record(questions, len(groups))
+    else:
+        yield from _cells(questions, groups)
+    yield from _size(questions, groups, linkage)
+
+
+def _different_names(questions: Sequence[Outline]) -> Iterator[Broken]:
+    seen: dict[str, int] = {}
+    for index, question in enumerate(questions):
+        if question.name is None:
+            continue
+        first = seen.setdefault(question.name, index)
+        if first != index:
+            rule = f"must be different from the other names, but question[{first}] has it too"
+            yield Broken(("question", index, "name"), rule, question.name, "rename one of them")
+
+
+def _members(
+    questions: Sequence[Outline], groups: Sequence[Sequence[str] | None]
+) -> Iterator[Broken]:
+    known = {question.name: question for question in questions if question.name is not None}
+    taken: dict[str, int] = {}
+    for index, group in enumerate(groups):
+        for place, name in enumerate(group or ()):
+            where = ("together", index, "questions", place)
+            if name not in known:
+                mend = f"the questions are {', '.join(known)}" if known else ""
+                yield Broken(where, "must be the name of a question", name, mend)
+            elif known[name].kind not in (*JOINABLE, None):
+                rule = f"must be a yes_no, choice or number question, not {known[name].kind}"
+                mend = "leave it out of the group; it is counted on its own"
+                yield Broken(where, rule, name, mend)
+            first = taken.setdefault(name, index)
+            if first != index or name in (group or ())[:place]:
+                rule = f"must be in one group only, but together[{first}] has it too"
+                yield Broken(where, rule, name, "join the groups or drop it from one of them")
+
+
+def _record(questions: Sequence[Outline], groups: int) -> Iterator[Broken]:
+    for index in range(groups):
+        rule = 'must not be used with linkage = "record"'
+        yield Broken(("together", index), rule, None, NO_GROUPS)
+    for index, question in enumerate(questions):
+        if question.weight not in (1, None):
+            rule = 'must be 1 with linkage = "record", where all bits have the same noise'
+            mend = 'leave it out, or say linkage = "bit"'
+            yield Broken(("question", index, "weight"), rule, question.weight, mend)
+
+
+def _cells(
+    questions: Sequence[Outline], groups: Sequence[Sequence[str] | None]
+) -> Iterator[Broken]:
+    for index, group in enumerate(groups):
+        cells = _cell_count(questions, group)
+        if cells is not None and cells > MAX_CHOICES:
+            rule = f"must not make more than {MAX_CHOICES:,} cells"
+            mend = "group fewer questions, or give them fewer choices or wider bins"
+            yield Broken(("together", index, "questions"), rule, f"{cells:,} cells", mend)
+
+
+def _cell_count(questions: Sequence[Outline], group: Sequence[str] | None) -> int | None:
+    """Π(levels + 1) - 1: each question can be unanswered, and all unanswered is no cell."""
+    levels = {question.name: question.levels for question in questions}
+    sizes = [levels.get(name) for name in group or ()]
+    if not sizes or None in sizes:
+        return None
+    return math.prod(size + 1 for size in sizes if size is not None) - 1
+
+
+def _size(
+    questions: Sequence[Outline], groups: Sequence[Sequence[str] | None], linkage: Linkage | None
+) -> Iterator[Broken]:
+    grouped = {name for group in groups for name in group or ()}
+    alone = [q.positions or 0 for q in questions if q.name not in grouped]
+    cells = [_cell_count(questions, group) or 0 for group in groups]
+    total = sum(alone) + sum(cell for cell in cells if cell <= MAX_CHOICES)
+    limit = MAX_BITS if linkage is Linkage.RECORD else MAX_POSITIONS
+    if total > limit:
+        rule = f"must not need more than {limit:,} positions in all"
+        mend = "ask fewer questions, or split the survey"
+        yield Broken(("question",), rule, f"{total:,} positions", mend)

@@ -1,0 +1,81 @@
+"""A survey as plain data, in the shape of its file: what a plan carries and hashes.
+
+Every value is written out, so that a later change of a default cannot change an old survey. A list
+of choices that came from a file is named by its file and its SHA-256.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krand.survey.questions import Choice, Number, PickAny, Question, Words
+from krand.survey.survey import Survey, Together
+
+__all__ = ["document_of"]
+
+
+def document_of(survey: Survey) -> dict[str, Any]:
+    """Plain data that `survey_from_document` reads back as the same survey."""
+    return {
+        "id": survey.id,
+        "linkage": survey.linkage.value,
+        "copies": survey.copies,
+        "rounds": survey.rounds,
+        "policy": _policy(survey),
+        "question": [_question(question) for question in survey.questions],
+        "together": [_together(group) for group in survey.together],
+    }
+
+
+def _policy(survey: Survey) -> dict[str, Any]:
+    policy = survey.policy
+    return _given(
+        {
+            "epsilon": policy.epsilon,
+            "delta": policy.delta,
+            "eta": policy.eta,
+            "population": policy.population,
+            "colluding": policy.colluding,
+            "max_local_epsilon": policy.max_local_epsilon,
+            "assurance": policy.assurance.value,
+        }
+    )
+
+
+def _together(group: Together) -> dict[str, Any]:
+    return _given({"questions": list(group.questions), "weight": group.weight})
+
+
+def _question(question: Question) -> dict[str, Any]:
+    shared = {
+        "name": question.name,
+        "type": question.kind.value,
+        "text": question.text,
+        "weight": question.weight,
+    }
+    return _given(shared | _own(question))
+
+
+def _own(question: Question) -> dict[str, Any]:
+    match question:
+        case Choice(choices=choices) if choices.file is not None:
+            return {"choices_file": choices.file, "choices_sha256": choices.sha256}
+        case Choice(choices=choices):
+            return {"choices": list(choices)}
+        case PickAny(choices=choices, at_most=at_most):
+            return {"choices": list(choices), "at_most": at_most}
+        case Number(edges=edges):
+            return {"edges": list(edges), "open": _open(question)}
+        case Words(size=size, hashes=hashes, at_most=at_most):
+            return {"positions": size, "hashes": hashes, "at_most": at_most}
+    return {}
+
+
+def _open(question: Number) -> bool | str:
+    if question.open_below == question.open_above:
+        return question.open_below
+    return "below" if question.open_below else "above"
+
+
+def _given(table: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if value is not None}

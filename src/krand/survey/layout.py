@@ -1,0 +1,138 @@
+"""Which position belongs to what: the survey as a row of blocks.
+
+A block is a question, or a group of questions analysed jointly: that is one choice over the cells
+of their product, where each question may also be unanswered, so that margins come for free. The
+promise of privacy rests on two numbers of a block: how many ones an answer can set, and how many
+bits a change of mind can touch (mathematics §7).
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass
+from operator import attrgetter
+
+from krand.errors import InvalidInput
+from krand.survey.questions import Kind, Leveled, Question
+from krand.survey.survey import Survey, Together
+
+__all__ = ["Block", "Layout", "layout_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Neighbouring positions that answer one question, or one group of questions."""
+
+    name: str
+    kind: Kind
+    questions: tuple[Question, ...]
+    offset: int
+    positions: int
+    most_ones: int
+    """The most true ones that one person's answer sets."""
+    weight: float
+
+    @property
+    def changes(self) -> int:
+        """t: the most bits that differ between two answers of one person."""
+        return min(2 * self.most_ones, self.positions)
+
+    @property
+    def question_names(self) -> tuple[str, ...]:
+        return tuple(question.name for question in self.questions)
+
+    @property
+    def levels(self) -> tuple[Leveled, ...]:
+        """The questions of a group, or of a block with one answer of several."""
+        return tuple(q for q in self.questions if isinstance(q, Leveled))
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """How far apart two cells are whose answers to one question differ by one level."""
+        sizes = [question.levels + 1 for question in self.levels]
+        return tuple(math.prod(sizes[place + 1 :]) for place in range(len(sizes)))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """All blocks of a survey, in the order of the file."""
+
+    survey_id: str
+    blocks: tuple[Block, ...]
+
+    @property
+    def positions(self) -> int:
+        """P: how many bits a person's answers are."""
+        last = self.blocks[-1]
+        return last.offset + last.positions
+
+    @property
+    def most_ones(self) -> int:
+        return sum(block.most_ones for block in self.blocks)
+
+    @property
+    def changes(self) -> int:
+        """t of the whole survey: blocks have no position in common."""
+        return sum(block.changes for block in self.blocks)
+
+    @property
+    def question_names(self) -> tuple[str, ...]:
+        return tuple(name for block in self.blocks for name in block.question_names)
+
+    def positions_of(self, block: Block) -> range:
+        """The positions of a block."""
+        return range(block.offset, block.offset + block.positions)
+
+    def block_of(self, question: str) -> Block:
+        """The block that answers the question."""
+        for block in self.blocks:
+            if question in block.question_names:
+                return block
+        mend = f"the questions are {', '.join(self.question_names)}"
+        raise InvalidInput("question", "must be a question of the survey", question, mend)
+
+    def block_at(self, position: int) -> Block:
+        """The block that a position belongs to."""
+        if not 0 <= position < self.positions:
+            rule = f"must be from 0 to {self.positions - 1:,}"
+            raise InvalidInput("position", rule, position)
+        return self.blocks[bisect_right(self.blocks, position, key=attrgetter("offset")) - 1]
+
+
+def layout_of(survey: Survey) -> Layout:
+    """The blocks of a survey; a group stands where the first of its questions is asked."""
+    groups = {name: group for group in survey.together for name in group.questions}
+    blocks: list[Block] = []
+    done: set[str] = set()
+    offset = 0
+    for question in survey.questions:
+        if question.name in done:
+            continue
+        group = groups.get(question.name)
+        block = _alone(question, offset) if group is None else _joint(survey, group, offset)
+        blocks.append(block)
+        done.update(block.question_names)
+        offset += block.positions
+    return Layout(survey.id, tuple(blocks))
+
+
+def _alone(question: Question, offset: int) -> Block:
+    return Block(
+        question.name,
+        question.kind,
+        (question,),
+        offset,
+        question.positions,
+        question.most_ones,
+        question.weight,
+    )
+
+
+def _joint(survey: Survey, group: Together, offset: int) -> Block:
+    """One choice over the cells; the cell in which nothing is answered is no bit."""
+    asked = {question.name: question for question in survey.questions}
+    members = tuple(asked[name] for name in group.questions)
+    cells = math.prod(q.levels + 1 for q in members if isinstance(q, Leveled)) - 1
+    weight = max(q.weight for q in members) if group.weight is None else group.weight
+    return Block(group.name, Kind.TOGETHER, members, offset, cells, 1, weight)

@@ -1,0 +1,222 @@
+"""The plan: a survey with its noise, frozen. Its hash names it from here on.
+
+A plan file is canonical JSON without a line end, so that `sha256sum plan.json` prints the plan's
+name. Changing anything makes another plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+from krand.errors import CannotMeet, InvalidInput
+from krand.privacy.division import Share, divide_noise, guarantee_of
+from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Precision, Reports
+from krand.privacy.planner import assess, plan_noise, precision
+from krand.survey.canonical import canonical_json
+from krand.survey.document import document_of
+from krand.survey.layout import Block, Layout, layout_of
+from krand.survey.record import record_reports
+from krand.survey.survey import Survey
+from krand.survey.volume import Tokens, messages_needed
+
+__all__ = ["FORMAT", "Plan", "Promise", "make_plan", "planned_from", "verify_promise"]
+
+FORMAT = "krand-plan-1"
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """What the survey promises, in numbers that may be printed: proven upper ends."""
+
+    epsilon: float
+    delta: float
+    eta: float
+    local_epsilon: float
+    """ε₀: what is left if shuffler and analyst collude."""
+    assurance: str
+    method: str
+    population: int
+    colluding: int
+    assumptions: tuple[str, ...]
+
+    @classmethod
+    def of(cls, guarantee: Guarantee) -> Promise:
+        """The part of a guarantee that a plan carries."""
+        return cls(
+            guarantee.epsilon,
+            guarantee.delta.upper,
+            guarantee.eta.upper,
+            guarantee.local_epsilon,
+            guarantee.assurance.value,
+            guarantee.method,
+            guarantee.population,
+            guarantee.colluding,
+            guarantee.assumptions,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A survey, the noise of each of its blocks, and what that promises."""
+
+    survey: Survey
+    numerators: tuple[int, ...]
+    """Noise of every block as a/2^32; in record linkage all are alike."""
+    messages: int
+    """How many messages a submission consists of."""
+    promise: Promise
+    precisions: tuple[Precision, ...]
+
+    @property
+    def layout(self) -> Layout:
+        return layout_of(self.survey)
+
+    @property
+    def noises(self) -> tuple[float, ...]:
+        """q of every block, exact in binary floating point."""
+        return tuple(numerator / NOISE_GRID for numerator in self.numerators)
+
+    @property
+    def bytes(self) -> bytes:
+        """The plan file."""
+        return canonical_json(self.values())
+
+    @property
+    def hash(self) -> str:
+        """The plan's name: the SHA-256 of the plan file, in hexadecimal."""
+        return hashlib.sha256(self.bytes).hexdigest()
+
+    def values(self) -> dict[str, Any]:
+        """Everything as plain data."""
+        blocks = zip(self.layout.blocks, self.numerators, self.precisions, strict=True)
+        promise = self.promise
+        return {
+            "format": FORMAT,
+            "survey": document_of(self.survey),
+            "positions": self.layout.positions,
+            "blocks": [_block_values(*entry) for entry in blocks],
+            "messages": self.messages,
+            "promise": {
+                "epsilon": promise.epsilon,
+                "delta": promise.delta,
+                "eta": promise.eta,
+                "local_epsilon": promise.local_epsilon,
+                "assurance": promise.assurance,
+                "method": promise.method,
+                "population": promise.population,
+                "colluding": promise.colluding,
+                "assumptions": list(promise.assumptions),
+            },
+        }
+
+
+def _block_values(block: Block, numerator: int, known: Precision) -> dict[str, Any]:
+    return {
+        "name": block.name,
+        "kind": block.kind.value,
+        "questions": list(block.question_names),
+        "offset": block.offset,
+        "positions": block.positions,
+        "changes": block.changes,
+        "most_ones": block.most_ones,
+        "noise_numerator": numerator,
+        "sigma": known.sigma,
+        "half_width_95": known.half_width_95,
+        "half_width_percent": known.half_width_percent,
+    }
+
+
+def make_plan(survey: Survey) -> Plan:
+    """The least noise that keeps the survey's policy, and everything that follows from it."""
+    plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
+    _check_use(plan)
+    return plan
+
+
+def planned_from(survey: Survey, numerators: tuple[int, ...], promise: Promise) -> Plan:
+    """The plan with this noise: messages and precision follow from it."""
+    layout = layout_of(survey)
+    population, linked = survey.policy.population, survey.linkage is Linkage.RECORD
+    reports = Reports(1, copies=survey.copies)
+    noises = [numerator / NOISE_GRID for numerator in numerators]
+    tokens = [
+        Tokens(block.positions, block.most_ones, numerator)
+        for block, numerator in zip(layout.blocks, numerators, strict=True)
+    ]
+    return Plan(
+        survey,
+        numerators,
+        survey.copies if linked else messages_needed(tokens),
+        promise,
+        tuple(precision(reports, q, population) for q in noises),
+    )
+
+
+def verify_promise(plan: Plan) -> Promise:
+    """The promise computed anew for exactly the plan's noise; it must be the plan's own."""
+    policy, survey = plan.survey.policy, plan.survey
+    if survey.linkage is Linkage.RECORD:
+        reports = record_reports(survey, plan.layout)
+        found = assess(
+            reports,
+            plan.noises[0],
+            policy.population,
+            policy.epsilon,
+            policy.assurance,
+            policy.colluding,
+        )
+    else:
+        found = guarantee_of(policy, _shares(plan.layout), plan.numerators, survey.rounds)
+    return Promise.of(found)
+
+
+def _shares(layout: Layout) -> list[Share]:
+    return [Share(block.changes, block.weight) for block in layout.blocks]
+
+
+def _bit_by_bit(survey: Survey) -> Plan:
+    """Every position is its own mechanism; the noise is divided by weights (mathematics §7)."""
+    if survey.copies != 1:
+        raise InvalidInput(
+            "copies",
+            "must be 1 where bits are reported apart",
+            survey.copies,
+            'leave it out, or say linkage = "record"',
+        )
+    divided = divide_noise(survey.policy, _shares(layout_of(survey)), survey.rounds)
+    return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))
+
+
+def _linked(survey: Survey) -> Plan:
+    """Whole records, k copies: one noise for all bits (mathematics §4)."""
+    layout = layout_of(survey)
+    found = plan_noise(survey.policy, record_reports(survey, layout))
+    numerators = (found.noise_numerator,) * len(layout.blocks)
+    return planned_from(survey, numerators, Promise.of(found.guarantee))
+
+
+def _check_use(plan: Plan) -> None:
+    """Refuse a survey whose answers would be all noise, and say what would help."""
+    population = plan.survey.policy.population
+    blocks = zip(plan.layout.blocks, plan.precisions, strict=True)
+    drowned = [(b.name, p.half_width_95) for b, p in blocks if 2 * p.half_width_95 >= population]
+    if not drowned:
+        return
+    name, width = max(drowned, key=lambda entry: entry[1])
+    raise CannotMeet(
+        f"counts of {name} would be ± {width:,.0f} people at 95 % in a crowd of {population:,}:"
+        " an estimate could be anything",
+        (
+            f"a population of about {_rounded(2.2 * width):,}",
+            "a larger epsilon, or a larger delta or eta",
+            "fewer questions, or more weight for this one",
+        ),
+    )
+
+
+def _rounded(value: float) -> int:
+    """Two leading digits, rounded up: a number a person would say."""
+    unit = int(10 ** max(0, len(str(int(value))) - 2))
+    return -(-int(value) // unit) * unit

@@ -1,0 +1,51 @@
+"""All mistakes of a survey file in one error: nobody should mend a file one run at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from krand.errors import InvalidInput
+
+__all__ = ["Problem", "SurveyErrors"]
+
+SHOWN_CHARACTERS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake: where it stands, which rule it breaks, what was found, what to do."""
+
+    path: str
+    line: int | None
+    rule: str
+    value: object
+    mend: str
+
+    def __str__(self) -> str:
+        place = f"line {self.line}" if self.line is not None else ""
+        where = ", ".join(part for part in (place, self.path) if part)
+        found = "" if self.value is None else f", found {_short(self.value)}"
+        mend = f"\n    {self.mend}" if self.mend else ""
+        return f"{where}: {self.rule}{found}{mend}"
+
+
+class SurveyErrors(InvalidInput):
+    """A survey that breaks rules; `problems` holds every one of them, in the order of the file."""
+
+    def __init__(self, source: str, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        count = len(self.problems)
+        rule = f"has {count} mistake{'' if count == 1 else 's'}"
+        super().__init__(source, rule, None, "\n  ".join(str(problem) for problem in self.problems))
+
+    def __str__(self) -> str:
+        return f"{self.field} {self.rule}\n  {self.mend}"
+
+    def __reduce__(self) -> tuple[type[SurveyErrors], tuple[str, tuple[Problem, ...]]]:
+        return type(self), (self.field, self.problems)
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[: SHOWN_CHARACTERS - 1]}…"

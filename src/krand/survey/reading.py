@@ -1,0 +1,90 @@
+"""From a TOML file to a Survey, or to a list of everything that is wrong with the file.
+
+Tables are checked one by one, so that a mistake in one does not hide those of the others; the rules
+about the whole are then put to whatever could be read.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from krand.errors import InvalidInput
+from krand.survey.assembling import assemble
+from krand.survey.lines import Lines, locate
+from krand.survey.problems import Problem, SurveyErrors
+from krand.survey.rules import Broken, path_text
+from krand.survey.survey import Survey
+
+__all__ = ["Problem", "SurveyErrors", "parse_survey", "read_survey", "survey_from_document"]
+
+MAX_FILE_BYTES = 2**26
+_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+def read_survey(path: str | FilePath) -> Survey:
+    """The survey of a TOML file; lists of choices are looked for beside it."""
+    file = FilePath(path)
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(MAX_FILE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise InvalidInput("survey", "must be a readable file", str(path), reason) from None
+    if len(content) > MAX_FILE_BYTES:
+        mend = "put long lists of choices into files of their own: choices_file"
+        raise InvalidInput("survey", f"must be at most {MAX_FILE_BYTES:,} bytes", str(path), mend)
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        wrong = Problem("", line, "must be UTF-8 text", None, "save the file as UTF-8")
+        raise SurveyErrors(file.name, [wrong]) from None
+    return parse_survey(text, file.parent, file.name)
+
+
+def parse_survey(text: str, directory: str | FilePath = ".", source: str = "survey") -> Survey:
+    """The survey of a TOML text; `directory` is where lists of choices are looked for."""
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise SurveyErrors(source, [_syntax(text, error)]) from None
+    survey, broken = assemble(document, FilePath(directory))
+    if survey is None:
+        raise SurveyErrors(source, _problems(broken, locate(text)))
+    return survey
+
+
+def survey_from_document(
+    document: Mapping[str, Any], directory: str | FilePath = ".", source: str = "survey"
+) -> Survey:
+    """The survey of a document already read, as `document_of` writes it."""
+    survey, broken = assemble(dict(document), FilePath(directory))
+    if survey is None:
+        raise SurveyErrors(source, _problems(broken, None))
+    return survey
+
+
+def _problems(broken: Iterable[Broken], lines: Lines | None) -> list[Problem]:
+    """In the order of the file, as it is mended from top to bottom."""
+    found = []
+    for entry in broken:
+        line = None if lines is None else lines.of(entry.where)
+        found.append(Problem(path_text(entry.where), line, entry.rule, entry.value, entry.mend))
+    return sorted(found, key=lambda problem: problem.line or 0)
+
+
+def _syntax(text: str, error: Exception) -> Problem:
+    """Where TOML itself was left; tomllib says so in its message only."""
+    if isinstance(error, RecursionError):
+        return Problem("", 1, "must not be nested so deeply", None, "")
+    message = str(error)
+    place = _PLACE.search(message)
+    last = text.rstrip().count("\n") + 1
+    line = int(place[1]) if place and place[1] else last
+    reason = _PLACE.sub("", message)
+    mend = "text stands between quotes; a key and its value on one line"
+    return Problem("", line, f"is not TOML: {reason[:1].lower()}{reason[1:]}", None, mend)

@@ -1,0 +1,180 @@
+"""The rules a survey must keep, each written once.
+
+A rule is a generator of what is broken. The frozen values raise the first one, so that no broken
+survey can be built in Python; the reader of survey files collects them all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from krand.errors import InvalidInput
+
+__all__ = [
+    "MAX_CHOICES",
+    "OPEN",
+    "Broken",
+    "Path",
+    "at_most_rules",
+    "edge_rules",
+    "hash_rules",
+    "id_rules",
+    "item_rules",
+    "name_rules",
+    "open_rules",
+    "path_text",
+    "raise_first",
+    "range_rules",
+    "text_rules",
+    "whole_rules",
+]
+
+Path = tuple[str | int, ...]
+
+MAX_CHOICES = 10**6
+"""Positions of one question or one group."""
+MAX_ITEM_LENGTH = 1_000
+MAX_TEXT_LENGTH = 10_000
+MAX_HASHES = 16
+MAX_WORDS = 100
+MAX_WEIGHT = 10**6
+MAX_EDGE = 2**53
+"""Up to here every whole number is exact in floating point, on every device."""
+
+OPEN = (False, True, "below", "above")
+
+ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A rule that is broken; `where` leads to the guilty part."""
+
+    where: Path
+    rule: str
+    value: object
+    mend: str = ""
+
+    def under(self, path: Path) -> Broken:
+        """The same complaint, seen from further out."""
+        return Broken(path + self.where, self.rule, self.value, self.mend)
+
+
+def path_text(path: Path) -> str:
+    """A path as people write it: question[2].choices."""
+    text = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return text.removeprefix(".")
+
+
+def raise_first(broken: Iterable[Broken], at: Path = ()) -> None:
+    """An error for the first broken rule, if there is one."""
+    for first in broken:
+        where = path_text(at + first.where) or "survey"
+        raise InvalidInput(where, first.rule, first.value, first.mend)
+
+
+def id_rules(value: str) -> Iterator[Broken]:
+    """Letters, digits, dots, hyphens, underscores: it becomes part of file names and hashes."""
+    if not isinstance(value, str) or not re.fullmatch(ID_PATTERN[1:-1], value):
+        rule = "must be 1 to 100 letters a-z, digits, '.', '-' or '_', a letter or digit first"
+        yield Broken((), rule, value, 'for example id = "browser-2026-11"')
+
+
+def name_rules(value: str) -> Iterator[Broken]:
+    """A name that can head a column of a table."""
+    if not isinstance(value, str) or not re.fullmatch(NAME_PATTERN[1:-1], value):
+        rule = "must be 1 to 64 letters a-z, digits, '-' or '_', a letter first"
+        yield Broken((), rule, value, "put the wording shown to people into text")
+
+
+def text_rules(value: str) -> Iterator[Broken]:
+    """Wording of bounded length."""
+    if not isinstance(value, str) or len(value) > MAX_TEXT_LENGTH:
+        yield Broken((), f"must be text of at most {MAX_TEXT_LENGTH:,} characters", value)
+
+
+def whole_rules(value: int, low: int, high: int, where: Path = ()) -> Iterator[Broken]:
+    """A whole number in a range."""
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        yield Broken(where, f"must be a whole number from {low:,} to {high:,}", value)
+
+
+def range_rules(value: float, high: float, where: Path = ()) -> Iterator[Broken]:
+    """A number above 0 and not above a limit."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not number or not 0 < value <= high:
+        yield Broken(where, f"must be a number above 0, at most {high:,}", value)
+
+
+def item_rules(items: Sequence[str]) -> Iterator[Broken]:
+    """What a list of choices must be: 2 to a million different, visible texts."""
+    if not 2 <= len(items) <= MAX_CHOICES:
+        found = f"{len(items):,} choices"
+        yield Broken((), f"must hold 2 to {MAX_CHOICES:,} choices", found, "one choice is a yes_no")
+    first: dict[str, int] = {}
+    for index, item in enumerate(items):
+        fault = _fault(item)
+        if fault:
+            yield Broken((index,), fault[0], item, fault[1])
+        elif item in first:
+            mend = f"remove one of them; the first is choice number {first[item] + 1}"
+            yield Broken((index,), "must be different from the other choices", item, mend)
+        else:
+            first[item] = index
+
+
+def _fault(item: object) -> tuple[str, str] | None:
+    if not isinstance(item, str):
+        return "must be text", "put it between quotes"
+    if not item:
+        return "must not be empty", "everybody may leave the question unanswered anyway"
+    if len(item) > MAX_ITEM_LENGTH:
+        return f"must be at most {MAX_ITEM_LENGTH:,} characters long", ""
+    if item[0].isspace() or item[-1].isspace():
+        return "must not begin or end with a space", f"write {item.strip()!r}"
+    if _UNPRINTABLE.search(item):
+        return "must not contain control characters or line breaks", ""
+    return None
+
+
+def edge_rules(edges: Sequence[float]) -> Iterator[Broken]:
+    """What bin edges must be: at least two finite numbers, each larger than the one before."""
+    if not 2 <= len(edges) <= MAX_CHOICES - 1:
+        rule = f"must hold 2 to {MAX_CHOICES - 1:,} edges"
+        yield Broken((), rule, f"{len(edges):,} edges", "for example edges = [0, 10, 20, 50]")
+    last: float | None = None
+    for index, edge in enumerate(edges):
+        if isinstance(edge, bool) or not isinstance(edge, (int, float)):
+            yield Broken((index,), "must be a number", edge)
+        elif not abs(edge) <= MAX_EDGE:  # also true of what is not a number
+            mend = 'for bins without an end say open = true, "below" or "above"'
+            yield Broken((index,), "must be a number between -2^53 and 2^53", edge, mend)
+        elif last is not None and edge <= last:
+            rule = f"must be larger than the edge before it, {last!r}"
+            yield Broken((index,), rule, edge, "write the edges in rising order")
+        else:
+            last = edge
+
+
+def open_rules(value: object) -> Iterator[Broken]:
+    """Which ends of a number's bins are open."""
+    if not isinstance(value, (bool, str)) or value not in OPEN:  # 1 == True is not meant
+        yield Broken((), 'must be true, false, "below" or "above"', value)
+
+
+def at_most_rules(at_most: int, choices: int) -> Iterator[Broken]:
+    """Nobody can pick more than there is."""
+    if isinstance(at_most, bool) or not isinstance(at_most, int) or not 1 <= at_most <= choices:
+        rule = f"must be a whole number from 1 to the number of choices, {choices:,}"
+        yield Broken(("at_most",), rule, at_most, "leave at_most out if people may pick all")
+
+
+def hash_rules(hashes: int, positions: int) -> Iterator[Broken]:
+    """The hashes of a word are different positions, so there must be that many."""
+    if hashes > positions:
+        rule = f"must not be more than the positions, {positions:,}"
+        yield Broken(("hashes",), rule, hashes, "2 hashes into 1024 positions are a good start")

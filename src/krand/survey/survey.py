@@ -1,0 +1,73 @@
+"""A survey: who is promised what, what is asked, and what will be analysed jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from krand.privacy.guarantee import MAX_COPIES, MAX_ROUNDS, Assurance, Linkage, Policy
+from krand.survey.coherence import outline, survey_rules
+from krand.survey.questions import Question
+from krand.survey.rules import (
+    MAX_WEIGHT,
+    Broken,
+    id_rules,
+    raise_first,
+    range_rules,
+    whole_rules,
+)
+
+__all__ = ["Survey", "Together"]
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Questions that will be analysed jointly; by default as precise as its weightiest one."""
+
+    questions: tuple[str, ...]
+    weight: float | None = None
+
+    def __post_init__(self) -> None:
+        raise_first(self._rules(), ("together",))
+
+    def _rules(self) -> Iterator[Broken]:
+        if len(self.questions) < 2:
+            yield Broken(("questions",), "must name at least two questions", self.questions)
+        if self.weight is not None:
+            yield from range_rules(self.weight, MAX_WEIGHT, ("weight",))
+
+    @property
+    def name(self) -> str:
+        """No question can be called like this: '+' is not allowed in names."""
+        return "+".join(self.questions)
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """A survey that keeps every rule: another one cannot be constructed."""
+
+    id: str
+    policy: Policy
+    questions: tuple[Question, ...]
+    together: tuple[Together, ...] = ()
+    linkage: Linkage = Linkage.BIT
+    copies: int = 1
+    rounds: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "linkage", Linkage(self.linkage))
+        raise_first(id_rules(self.id), ("id",))
+        raise_first(self._rules())
+
+    def _rules(self) -> Iterator[Broken]:
+        if not self.questions:
+            yield Broken(("question",), "at least one question must be asked", None)
+        if self.policy.assurance is Assurance.DRAFT:
+            rule = 'must be "certified" or "outlier"'
+            mend = "the formulas of the drafts are for comparison only"
+            yield Broken(("policy", "assurance"), rule, "draft", mend)
+        yield from whole_rules(self.copies, 1, MAX_COPIES, ("copies",))
+        yield from whole_rules(self.rounds, 1, MAX_ROUNDS, ("rounds",))
+        outlines = [outline(question) for question in self.questions]
+        groups = [group.questions for group in self.together]
+        yield from survey_rules(outlines, groups, self.linkage)

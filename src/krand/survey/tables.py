@@ -1,0 +1,113 @@
+"""From one [[question]] table to a question, or to what is known of it and what is wrong."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from krand.survey.choices import Choices, read_items
+from krand.survey.coherence import Outline
+from krand.survey.complaints import check_table
+from krand.survey.models import QUESTION_TABLES, QuestionTable
+from krand.survey.questions import Choice, Kind, Number, PickAny, Question, Words, YesNo
+from krand.survey.rules import Broken, at_most_rules, hash_rules
+
+__all__ = ["question_of"]
+
+Keys = dict[str, Any]
+
+
+def question_of(raw: object, directory: Path) -> tuple[Question | Outline, list[Broken]]:
+    """The question; where anything is wrong, its outline and every mistake."""
+    if not isinstance(raw, dict):
+        return _outline({}, None), [Broken((), "must be a table of keys and values", raw)]
+    model = QUESTION_TABLES.get(raw["type"]) if isinstance(raw.get("type"), str) else None
+    if model is None:
+        return _without_type(raw)
+    keys, broken = check_table(model, raw)
+    kind = Kind(raw["type"])
+    items: tuple[str, ...] = ()
+    if kind is Kind.CHOICE:
+        items, wrong = _items(raw, keys, directory)
+        broken += wrong
+    broken += _pairs(kind, keys)
+    if broken:
+        return _outline(keys, kind), broken
+    return _question(kind, keys, items), []
+
+
+def _without_type(raw: Keys) -> tuple[Outline, list[Broken]]:
+    """Without its type only what all questions share can be checked."""
+    shared = {key: raw[key] for key in raw if key in QuestionTable.model_fields}
+    keys, broken = check_table(QuestionTable, shared)
+    known = ", ".join(QUESTION_TABLES)
+    if "type" in raw:
+        near = difflib.get_close_matches(str(raw["type"]), QUESTION_TABLES, 1)
+        mend = f'did you mean "{near[0]}"?' if near else ""
+        broken.append(Broken(("type",), f"must be one of {known}", raw["type"], mend))
+    else:
+        broken.append(Broken(("type",), "must be given", None, f"one of {known}"))
+    return _outline(keys, None), broken
+
+
+def _outline(keys: Keys, kind: Kind | None) -> Outline:
+    return Outline(keys.get("name"), kind, None, None, keys.get("weight"))
+
+
+def _items(raw: Keys, keys: Keys, directory: Path) -> tuple[tuple[str, ...], list[Broken]]:
+    """The choices, which stand in the survey or in a file."""
+    if "choices" not in raw and "choices_file" not in raw:
+        mend = 'add choices = ["…", "…"] or choices_file = "items.txt"'
+        return (), [Broken(("choices",), "choices or choices_file must be given", None, mend)]
+    if "choices" in raw and "choices_file" in raw:
+        value, mend = raw["choices_file"], "keep one of the two"
+        return (), [Broken(("choices_file",), "must not be given beside choices", value, mend)]
+    if "choices_file" in raw:
+        return _items_of_file(keys, directory)
+    if "choices_sha256" in raw:
+        value, rule = raw["choices_sha256"], "must only be given beside choices_file"
+        return (), [Broken(("choices_sha256",), rule, value, "remove it")]
+    return tuple(keys.get("choices", ())), []
+
+
+def _items_of_file(keys: Keys, directory: Path) -> tuple[tuple[str, ...], list[Broken]]:
+    if "choices_file" not in keys:  # given, but not as a text
+        return (), []
+    file, pinned = keys["choices_file"], keys.get("choices_sha256")
+    items, faults = read_items(directory, file)
+    broken = [fault.under(("choices_file",)) for fault in faults]
+    if not broken and pinned is not None and Choices(items).sha256 != pinned:
+        rule = f"must be the SHA-256 of the items in {file}, {Choices(items).sha256}"
+        mend = "the list has changed: restore it, or make a new survey with the new hash"
+        broken.append(Broken(("choices_sha256",), rule, pinned, mend))
+    return items, broken
+
+
+def _pairs(kind: Kind, keys: Keys) -> list[Broken]:
+    """Rules about two keys of a question, where both could be read."""
+    if kind is Kind.PICK_ANY and {"choices", "at_most"} <= keys.keys():
+        return list(at_most_rules(keys["at_most"], len(keys["choices"])))
+    if kind is Kind.WORDS and {"hashes", "positions"} <= keys.keys():
+        return list(hash_rules(keys["hashes"], keys["positions"]))
+    return []
+
+
+def _question(kind: Kind, keys: Keys, items: tuple[str, ...]) -> Question:
+    shared = {key: keys[key] for key in ("name", "text", "weight") if key in keys}
+    match kind:
+        case Kind.YES_NO:
+            return YesNo(**shared)
+        case Kind.CHOICE:
+            return Choice(**shared, choices=Choices(items, keys.get("choices_file")))
+        case Kind.PICK_ANY:
+            choices = Choices(keys["choices"])
+            return PickAny(**shared, choices=choices, at_most=keys.get("at_most"))
+        case Kind.NUMBER:
+            ends = keys.get("open", False)
+            below, above = ends in (True, "below"), ends in (True, "above")
+            edges = tuple(keys["edges"])
+            return Number(**shared, edges=edges, open_below=below, open_above=above)
+        case _:
+            size, hashes = keys["positions"], keys["hashes"]
+            return Words(**shared, size=size, hashes=hashes, at_most=keys.get("at_most", 1))

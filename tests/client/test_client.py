@@ -1,0 +1,146 @@
+"""From answers to sealed messages and back: the law is the plan's, the look is always the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from krand.client.client import Client
+from krand.client.ledger import Ledger
+from krand.client.randomizer import (
+    message_format,
+    payloads,
+    reported_positions,
+    reported_vectors,
+)
+from krand.client.randomness import secure_random
+from krand.errors import InvalidInput
+from krand.privacy.guarantee import Linkage, Policy
+from krand.survey.choices import Choices
+from krand.survey.plan import Plan, make_plan
+from krand.survey.questions import Choice, YesNo
+from krand.survey.survey import Survey
+from krand.wire.keys import generate_private_key
+from krand.wire.messages import Null, Token, Vector
+from krand.wire.sealing import Opener
+
+QUESTIONS = (
+    YesNo(name="smokes"),
+    Choice(name="engine", choices=Choices(["a", "b", "c"])),
+    YesNo(name="drives"),
+)
+POLICY = Policy(epsilon=1.0, delta=1e-3, population=150)
+
+
+def plan_for(linkage: Linkage, copies: int = 1) -> Plan:
+    """Few people, hence much noise: its law shows quickly."""
+    return make_plan(Survey("habits", POLICY, QUESTIONS, linkage=linkage, copies=copies))
+
+
+@pytest.fixture(scope="module")
+def apart() -> Plan:
+    return plan_for(Linkage.BIT)
+
+
+@pytest.fixture(scope="module")
+def linked() -> Plan:
+    return plan_for(Linkage.RECORD, copies=3)
+
+
+def far(count: int, draws: int, q: float) -> float:
+    """How many standard deviations a count is from what the noise gives."""
+    return float(abs(count - draws * q) / (draws * q * (1 - q)) ** 0.5)
+
+
+def test_every_position_is_flipped_with_its_own_noise(apart: Plan) -> None:
+    """True ones fall and zeros rise with q of their block, within five deviations."""
+    truth, draws = (0, 2), 20_000
+    ones = Counter(
+        int(position)
+        for _ in range(draws)
+        for position in reported_positions(apart, truth, secure_random())
+    )
+    for block, q in zip(apart.layout.blocks, apart.noises, strict=True):
+        for position in apart.layout.positions_of(block):
+            expected = 1 - q if position in truth else q
+            assert far(ones[position], draws, expected) < 5, position
+
+
+def test_records_are_flipped_bit_by_bit(linked: Plan) -> None:
+    """All copies of a record, every bit with the one noise; padding stays 0."""
+    truth, draws = (0, 2), 7_000
+    rows = np.concatenate([reported_vectors(linked, truth, secure_random()) for _ in range(draws)])
+    assert rows.shape == (3 * draws, 1)
+    bits = np.unpackbits(rows, axis=1)
+    assert not bits[:, linked.layout.positions :].any()
+    for position in range(linked.layout.positions):
+        expected = 1 - linked.noises[0] if position in truth else linked.noises[0]
+        assert far(int(bits[:, position].sum()), 3 * draws, expected) < 5, position
+
+
+def test_copies_are_randomized_independently(linked: Plan) -> None:
+    """Two copies agree in a bit as often as two coins do, not always."""
+    pairs = np.array([reported_vectors(linked, (), secure_random())[:2, 0] for _ in range(5_000)])
+    first, second = (np.unpackbits(pairs[:, k : k + 1], axis=1)[:, :5] for k in (0, 1))
+    q = linked.noises[0]
+    assert far(int((first & second).sum()), first.size, q * q) < 5
+
+
+@pytest.mark.parametrize("truth", [(), (0,), (0, 2, 4)])
+def test_number_and_kinds_of_messages_do_not_depend_on_the_answers(
+    apart: Plan, truth: tuple[int, ...]
+) -> None:
+    """Always the plan's number; tokens and nulls in an order that says nothing."""
+    first = Counter()
+    for _ in range(3_000):
+        made = payloads(apart, truth, secure_random())
+        assert len(made) == apart.messages
+        assert all(isinstance(one, (Token, Null)) for one in made)
+        first[type(made[0])] += 1
+    if truth:
+        assert len(first) == 2
+
+
+def test_a_record_is_sent_in_as_many_copies_as_planned(linked: Plan) -> None:
+    """k vectors, whatever the answers."""
+    made = payloads(linked, (1,), secure_random())
+    assert [type(one) for one in made] == [Vector] * 3
+
+
+@pytest.mark.parametrize("linkage", [Linkage.BIT, Linkage.RECORD])
+def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: Path) -> None:
+    """With the analyzer's key and the plan; every message has one length."""
+    plan = plan_for(linkage)
+    key = generate_private_key()
+    client = Client(plan, key.public_key(), Ledger(tmp_path / "ledger"))
+    sent = client.prepare({"smokes": True, "engine": "b"})
+    assert {len(message) for message in sent.messages} == {message_format(plan).sealed_length}
+    opened = Opener(key, message_format(plan), bytes.fromhex(plan.hash)).open_all(sent.messages)
+    assert opened.messages == plan.messages
+    assert not opened.rejected
+    assert len(sent.id) == 16
+
+
+def test_changing_ones_mind_changes_nothing(apart: Plan, tmp_path: Path) -> None:
+    """The first randomization stands: a second one would reveal more."""
+    key = generate_private_key().public_key()
+    client = Client(apart, key, Ledger(tmp_path / "ledger"))
+    first = client.prepare({"smokes": True})
+    assert client.prepare({"smokes": False}) == first
+    client.acknowledge()
+    with pytest.raises(InvalidInput, match="submitted before"):
+        client.prepare({"smokes": True})
+
+
+def test_answers_that_break_a_rule_are_refused_before_anything_is_stored(
+    apart: Plan, tmp_path: Path
+) -> None:
+    """The ledger stays empty, so that a corrected answer can still be sent."""
+    key = generate_private_key().public_key()
+    client = Client(apart, key, Ledger(tmp_path / "ledger"))
+    with pytest.raises(InvalidInput, match="engine"):
+        client.prepare({"engine": "none of them"})
+    assert client.ledger.entries() == ()

@@ -1,0 +1,172 @@
+"""The ledger: one randomization for each round, whatever happens to the device."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sqlite3
+import threading
+import time
+from collections import defaultdict
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from krand.client.ledger import AlreadySubmitted, Ledger, Submission
+from krand.errors import InvalidInput
+from krand.privacy.guarantee import Policy
+from krand.survey.plan import Plan, make_plan
+from krand.survey.questions import YesNo
+from krand.survey.survey import Survey
+
+ROUNDS = 400
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    policy = Policy(epsilon=1.0, delta=1e-4, population=1_000_000)
+    return make_plan(Survey("habits", policy, (YesNo(name="smokes"),), rounds=ROUNDS))
+
+
+def fresh() -> Submission:
+    """As random as a real one: two of them are never alike."""
+    return Submission(os.urandom(16), tuple(os.urandom(54) for _ in range(3)))
+
+
+def test_whoever_asks_again_gets_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
+    """From the same ledger, and from one that is opened later."""
+    ledger = Ledger(tmp_path / "ledger")
+    first = ledger.submission(plan, 1, fresh)
+    assert ledger.submission(plan, 1, fresh) == first
+    assert Ledger(tmp_path / "ledger").submission(plan, 1, fresh) == first
+    assert ledger.submission(plan, 2, fresh) != first
+
+
+def test_plans_are_kept_apart(plan: Plan, tmp_path: Path) -> None:
+    """Another plan, even of the same survey, is another answer."""
+    ledger = Ledger(tmp_path / "ledger")
+    other = replace(plan, messages=plan.messages + 1)
+    assert ledger.submission(plan, 1, fresh) != ledger.submission(other, 1, fresh)
+
+
+def test_an_acknowledged_round_is_never_sent_again(plan: Plan, tmp_path: Path) -> None:
+    """Its messages are gone from the file, the fact that it was answered is not."""
+    file = tmp_path / "ledger"
+    ledger = Ledger(file)
+    sent = ledger.submission(plan, 1, fresh)
+    assert sent.messages[0] in file.read_bytes()
+    ledger.acknowledge(plan, 1)
+    with pytest.raises(AlreadySubmitted, match="habits"):
+        ledger.submission(plan, 1, fresh)
+    assert sent.messages[0] not in file.read_bytes()
+    assert [entry.acknowledged for entry in ledger.entries()] == [True]
+
+
+def test_what_was_spent_is_the_sum_over_plans(plan: Plan, tmp_path: Path) -> None:
+    """All rounds of a plan are one promise; two plans are two."""
+    ledger = Ledger(tmp_path / "ledger")
+    assert ledger.spent().surveys == 0
+    for number in (1, 2, 3):
+        ledger.submission(plan, number, fresh)
+    assert ledger.spent().epsilon == plan.promise.epsilon
+    ledger.submission(replace(plan, messages=plan.messages + 1), 1, fresh)
+    spent = ledger.spent()
+    assert (spent.epsilon, spent.surveys) == (2 * plan.promise.epsilon, 2)
+    assert spent.delta == 2 * plan.promise.delta
+
+
+@pytest.mark.parametrize("number", [0, -1, ROUNDS + 1])
+def test_a_round_that_was_not_planned_is_refused(plan: Plan, tmp_path: Path, number: int) -> None:
+    """The promise covers the planned rounds and no others."""
+    with pytest.raises(InvalidInput, match="round"):
+        Ledger(tmp_path / "ledger").submission(plan, number, fresh)
+
+
+def test_a_failure_while_randomizing_leaves_nothing_behind(plan: Plan, tmp_path: Path) -> None:
+    """The next try makes a submission as if nothing had happened."""
+    ledger = Ledger(tmp_path / "ledger")
+
+    def broken() -> Submission:
+        raise RuntimeError("no entropy")
+
+    with pytest.raises(RuntimeError):
+        ledger.submission(plan, 1, broken)
+    assert ledger.entries() == ()
+    assert ledger.submission(plan, 1, fresh).messages
+
+
+def test_threads_that_ask_at_the_same_time_get_the_same(plan: Plan, tmp_path: Path) -> None:
+    """Sixteen of them: one submission is made."""
+    ledger = Ledger(tmp_path / "ledger")
+    got: list[Submission] = []
+    threads = [
+        threading.Thread(target=lambda: got.append(ledger.submission(plan, 1, fresh)))
+        for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(got) == 16
+    assert len(set(got)) == 1
+
+
+def test_a_file_that_is_no_ledger_is_refused(plan: Plan, tmp_path: Path) -> None:
+    """With the field and the path, and it is left as it is."""
+    file = tmp_path / "ledger"
+    file.write_bytes(b"not a database at all, but long enough to look like one" * 100)
+    with pytest.raises(InvalidInput, match="ledger"):
+        Ledger(file)
+    other = tmp_path / "newer"
+    with sqlite3.connect(other) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(InvalidInput, match="version"):
+        Ledger(other)
+
+
+def answer_until_killed(ledger: Ledger, plan: Plan, start: int, report: int) -> None:
+    """Answer round after round, each told to the parent as soon as it could be sent."""
+    for number in range(start, ROUNDS + 1):
+        sent = ledger.submission(plan, number, fresh)
+        os.write(report, number.to_bytes(2, "big") + sent.id + sent.messages[0])
+    time.sleep(60)
+
+
+def killed_child(file: Path, plan: Plan, start: int, after: float) -> bytes:
+    """What a child reported before it was killed at a random moment."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.close(read)
+            answer_until_killed(Ledger(file), plan, start, write)
+        finally:
+            os._exit(1)
+    os.close(write)
+    time.sleep(after)
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    with os.fdopen(read, "rb") as stream:
+        return stream.read()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_two_hundred_kills_never_give_two_randomizations(plan: Plan, tmp_path: Path) -> None:
+    """kill -9 at random moments: whatever left the device for a round is always the same."""
+    file, size, chance = tmp_path / "ledger", 2 + 16 + 54, random.Random(7)
+    seen: dict[int, set[bytes]] = defaultdict(set)
+    reported = 0
+    for _ in range(200):
+        start = chance.randint(1, max(1, max(seen, default=1)))
+        told = killed_child(file, plan, start, chance.uniform(0.005, 0.1))
+        for place in range(0, len(told) - size + 1, size):
+            number = int.from_bytes(told[place : place + 2], "big")
+            seen[number].add(told[place + 2 : place + size])
+            reported += 1
+    assert reported > 200
+    assert max(map(len, seen.values())) == 1
+    for number, (sent,) in seen.items():
+        stored = Ledger(file).submission(plan, number, fresh)
+        assert stored.id + stored.messages[0] == sent

@@ -1,0 +1,96 @@
+"""`krand plan`: a table for people, JSON for programs, one file that names itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from krand.present.cli import krand
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+SURVEY = """
+id = "habits"
+[policy]
+epsilon = 1.0
+delta = 1e-5
+population = 20_000
+[[question]]
+name = "smokes"
+type = "yes_no"
+[[question]]
+name = "engine"
+type = "choice"
+choices = ["a", "b", "c"]
+"""
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(krand, list(arguments))
+
+
+@pytest.fixture
+def survey(tmp_path: Path) -> Path:
+    file = tmp_path / "survey.toml"
+    file.write_text(SURVEY, encoding="utf-8")
+    return file
+
+
+def test_the_table_says_how_precise_every_question_is(survey: Path, tmp_path: Path) -> None:
+    """± people and per cent, the promise and to whom, the plan's name."""
+    done = run("plan", str(survey), "-o", str(tmp_path / "plan.json"))
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.stdout.split())
+    assert "± " in text
+    assert "people (" in text
+    assert "To everybody who takes part in a crowd of at least 20,000" in text
+    assert "(certified)" in text
+    name = hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
+    assert name in text
+
+
+def test_without_an_output_nothing_is_written(survey: Path, tmp_path: Path) -> None:
+    """The survey file stays alone."""
+    assert run("plan", str(survey)).exit_code == 0
+    assert list(tmp_path.iterdir()) == [survey]
+
+
+def test_json_holds_the_whole_plan(survey: Path) -> None:
+    """The same values as the file, and its hash."""
+    values = json.loads(run("plan", str(survey), "--json").stdout)
+    assert len(values["hash"]) == 64
+    assert [block["name"] for block in values["blocks"]] == ["smokes", "engine"]
+    assert values["promise"]["delta"] <= 1e-5
+
+
+def test_explain_compares_with_the_alternatives(survey: Path) -> None:
+    """Whole records, copies, RAPPOR and the curator, each with its precision."""
+    values = json.loads(run("plan", str(survey), "--explain", "--json").stdout)
+    widths = {way["name"]: way["worst"] for way in values["alternatives"]}
+    assert widths["trusted curator"] < widths["this plan"] < widths["whole records, one copy"]
+    assert widths["whole records, 16 copies"] < widths["whole records, one copy"]
+    assert widths["whole records, one copy"] < widths["RAPPOR"]
+    text = run("plan", str(survey), "--explain").stdout
+    assert "the same promise in other ways" in text
+
+
+def test_all_mistakes_of_a_file_are_named_with_their_lines(survey: Path) -> None:
+    """In one go, and with exit code 2."""
+    survey.write_text(SURVEY.replace("1.0", "-1").replace('"choice"', '"choise"'), "utf-8")
+    done = run("plan", str(survey))
+    assert done.exit_code == 2
+    assert "2 mistakes" in done.output
+    assert "line 4" in done.output
+    assert "line 12" in done.output
+
+
+@pytest.mark.parametrize("example", ["browser", "health"])
+def test_the_examples_are_planned(example: str) -> None:
+    """Certified, and precise enough to be of use."""
+    values = json.loads(run("plan", str(EXAMPLES / f"{example}.toml"), "--json").stdout)
+    assert values["promise"]["assurance"] == "certified"
+    assert all(block["half_width_percent"] < 1 for block in values["blocks"])

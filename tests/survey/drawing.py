@@ -1,0 +1,119 @@
+"""Random surveys and answers, and all answers of a small survey."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+
+from hypothesis import strategies as st
+
+from krand.privacy.guarantee import Policy
+from krand.survey.choices import Choices
+from krand.survey.questions import Choice, Leveled, Number, PickAny, Question, Words, YesNo
+from krand.survey.survey import Survey, Together
+
+POLICY = Policy(1.0, 100_000, delta=1e-6)
+ITEM = st.text(
+    st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=9
+)
+
+
+@st.composite
+def questions(draw: st.DrawFn, name: str) -> Question:
+    """A question of any kind."""
+    kind = draw(st.sampled_from([YesNo, Choice, Number, PickAny, Words]))
+    shared = {"name": name, "weight": draw(st.sampled_from([1.0, 2, 0.5]))}
+    if kind is YesNo:
+        return YesNo(**shared)
+    if kind is Number:
+        edges = draw(st.lists(st.integers(-50, 50), min_size=2, max_size=6, unique=True))
+        below, above = draw(st.booleans()), draw(st.booleans())
+        return Number(**shared, edges=tuple(sorted(edges)), open_below=below, open_above=above)
+    if kind is Words:
+        size, hashes = draw(st.integers(2, 60)), draw(st.integers(1, 3))
+        at_most = draw(st.integers(1, 3))
+        return Words(**shared, size=size, hashes=min(hashes, size), at_most=at_most)
+    choices = Choices(draw(st.lists(ITEM, min_size=2, max_size=6, unique=True)))
+    if kind is Choice:
+        return Choice(**shared, choices=choices)
+    at_most = draw(st.none() | st.integers(1, len(choices)))
+    return PickAny(**shared, choices=choices, at_most=at_most)
+
+
+@st.composite
+def surveys(draw: st.DrawFn, most: int = 6) -> Survey:
+    """A survey with some questions, some of them analysed jointly."""
+    count = draw(st.integers(1, most))
+    asked = [draw(questions(f"q{index}")) for index in range(count)]
+    names = [question.name for question in asked if isinstance(question, Leveled)]
+    names = draw(st.permutations(names))
+    groups = []
+    while len(names) >= 2 and draw(st.booleans()):
+        size = draw(st.integers(2, min(3, len(names))))
+        groups.append(Together(tuple(names[:size]), draw(st.none() | st.just(3.0))))
+        names = names[size:]
+    return Survey("drawn", POLICY, tuple(asked), tuple(groups))
+
+
+@st.composite
+def answers(draw: st.DrawFn, survey: Survey) -> dict[str, object]:
+    """What one person might answer; silence is left out or None."""
+    given = {question.name: draw(answer(question)) for question in survey.questions}
+    return {
+        name: value for name, value in given.items() if value is not None or draw(st.booleans())
+    }
+
+
+def answer(question: Question) -> st.SearchStrategy[object]:
+    """An answer to one question, in all the ways it can be written."""
+    match question:
+        case YesNo():
+            return st.sampled_from([None, True, False, "yes", "no"])
+        case Choice(choices=choices):
+            return st.none() | st.sampled_from(list(choices))
+        case Number(edges=edges):
+            low = -1000 if question.open_below else edges[0]
+            high = 1000 if question.open_above else edges[-1]
+            inside = st.floats(low, high, exclude_max=True) | st.integers(low, high - 1)
+            return st.none() | inside
+        case PickAny(choices=choices):
+            picks = st.lists(
+                st.sampled_from(list(choices)), max_size=question.most_ones, unique=True
+            )
+            return st.none() | picks | picks.map(set)
+        case Words(at_most=at_most):
+            word = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
+            return (
+                st.none() | word.filter(_counts) | st.lists(word.filter(_counts), max_size=at_most)
+            )
+    raise AssertionError(question)
+
+
+def _counts(word: str) -> bool:
+    from krand.errors import InvalidInput
+    from krand.survey.words import normalized
+
+    try:
+        return bool(normalized("word", word))
+    except InvalidInput:
+        return False
+
+
+def every_answer(question: Question) -> Iterator[object]:
+    """All that can be told apart in the answer to one question; for words a good many."""
+    yield None
+    match question:
+        case YesNo():
+            yield from (True, False)
+        case Choice(choices=choices):
+            yield from choices
+        case Number(edges=edges):
+            yield from edges[:-1]
+            yield from [edges[0] - 1] * question.open_below + [edges[-1]] * question.open_above
+        case PickAny(choices=choices):
+            for count in range(question.most_ones + 1):
+                yield from (list(picked) for picked in combinations(choices, count))
+        case Words(at_most=at_most):
+            words = [f"word {number}" for number in range(7)]
+            for count in range(at_most + 1):
+                yield from (list(given) for given in combinations(words, count))

@@ -1,0 +1,253 @@
+"""Encoding and decoding: answers become positions, positions become answers again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from krand.errors import InvalidInput
+from krand.survey.choices import Choices
+from krand.survey.columns import encode_block, encode_column, encode_columns
+from krand.survey.decoding import candidate_positions, describe, levels_at, margin_positions
+from krand.survey.encoding import encode
+from krand.survey.layout import Layout, layout_of
+from krand.survey.questions import Choice, Kind, Leveled, Number, PickAny, Question, Words, YesNo
+from krand.survey.survey import Survey, Together
+from survey.drawing import POLICY, answers, surveys
+
+SLOW = [HealthCheck.too_slow]
+COLOURS = Choices(["red", "green", "blue"])
+
+
+def layout(*asked: Question, together: tuple[Together, ...] = ()) -> Layout:
+    return layout_of(Survey("s", POLICY, asked, together))
+
+
+def level_name(question: Leveled, answer: object) -> str | None:
+    """The level of an answer, found without the encoder."""
+    match question:
+        case _ if answer is None:
+            return None
+        case YesNo():
+            return "yes" if answer in (True, "yes") else "no"
+        case Choice():
+            return str(answer)
+        case Number(edges=edges):
+            assert isinstance(answer, (int, float))
+            if answer < edges[0]:
+                return f"below {edges[0]}"
+            if answer >= edges[-1]:
+                return f"{edges[-1]} or above"
+            low = max(edge for edge in edges if edge <= answer)
+            high = min(edge for edge in edges if edge > answer)
+            return f"[{low}, {high})"
+    raise AssertionError(question)
+
+
+@settings(max_examples=200, suppress_health_check=SLOW)
+@given(st.data())
+def test_positions_tell_the_answers_again(data: st.DataObject) -> None:
+    """describe() and levels_at() invert encode() for choices, numbers, picks and groups."""
+    survey = data.draw(surveys())
+    where = layout_of(survey)
+    person = data.draw(answers(survey))
+    positions = encode(where, person)
+    for block in where.blocks:
+        told = [levels_at(where, p) for p in positions if p in where.positions_of(block)]
+        if block.kind is Kind.PICK_ANY:
+            assert {level[block.name] for level in told} == set(person.get(block.name) or ())
+        elif block.kind is Kind.YES_NO:
+            assert told == [{block.name: "yes"}] * (person.get(block.name) in (True, "yes"))
+        elif block.kind is not Kind.WORDS:
+            meant = {q.name: level_name(q, person.get(q.name)) for q in block.levels}
+            assert told == ([meant] if any(meant.values()) else [])
+
+
+@settings(max_examples=50, suppress_health_check=SLOW)
+@given(surveys())
+def test_every_position_has_its_own_meaning(survey: Survey) -> None:
+    """No two positions are described alike."""
+    where = layout_of(survey)
+    cells = [(where.block_at(p).name, *levels_at(where, p).items()) for p in range(where.positions)]
+    assert len(set(cells)) == where.positions
+    assert describe(where, 0).name == where.blocks[0].name
+
+
+@settings(max_examples=100, suppress_health_check=SLOW)
+@given(st.data())
+def test_margins_of_a_group_count_each_answer(data: st.DataObject) -> None:
+    """A person is in the margin of an answer exactly if that was the answer."""
+    survey = data.draw(surveys())
+    where = layout_of(survey)
+    person = data.draw(answers(survey))
+    positions = set(encode(where, person))
+    for block in where.blocks:
+        for question in block.levels if block.kind is Kind.TOGETHER else ():
+            meant = level_name(question, person.get(question.name))
+            for index in range(question.levels):
+                level = question.level_name(index)
+                margin = positions & set(margin_positions(where, question.name, level))
+                assert len(margin) == (level == meant)
+
+
+def test_margins_of_single_questions_are_one_position() -> None:
+    """Alone, an answer is counted by its own position; silence and "no" are not counted."""
+    where = layout(
+        YesNo(name="y"), PickAny(name="p", choices=COLOURS), Number(name="n", edges=(0, 1))
+    )
+    assert margin_positions(where, "y", "yes") == (0,)
+    assert margin_positions(where, "p", "blue") == (3,)
+    assert margin_positions(where, "n", "[0, 1)") == (4,)
+    with pytest.raises(InvalidInput, match="silence look the same"):
+        margin_positions(where, "y", "no")
+    with pytest.raises(InvalidInput, match="one of its answers"):
+        margin_positions(where, "p", "pink")
+
+
+def test_labels_read_well() -> None:
+    """Positions are described in the words of the survey."""
+    where = layout(
+        YesNo(name="smokes"),
+        Choice(name="colour", choices=COLOURS),
+        Number(name="age", edges=(0, 17.5, 65.0), open_below=True, open_above=True),
+        Words(name="town", size=4, hashes=1),
+        together=(Together(("colour", "smokes")),),
+    )
+    labels = [describe(where, position).label for position in range(where.positions)]
+    assert labels[:3] == [
+        "colour=unanswered, smokes=yes",
+        "colour=unanswered, smokes=no",
+        "colour=red, smokes=unanswered",
+    ]
+    assert labels[10] == "colour=blue, smokes=no"
+    assert labels[11:15] == ["below 0", "[0, 17.5)", "[17.5, 65)", "65 or above"]
+    assert labels[15] == "position 0"
+    assert describe(where, 0).name == "colour+smokes"
+
+
+def test_bins_hold_their_lower_edge() -> None:
+    """A value on an edge belongs to the bin that begins there; infinities to the open bins."""
+    where = layout(Number(name="n", edges=(0, 10, 20), open_below=True, open_above=True))
+    values = [-math.inf, -1e-300, 0, 9.999, 10, 19, 20, 10**400]
+    found = [encode(where, {"n": value})[0] for value in values]
+    assert found == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+GOOD = layout(
+    YesNo(name="y"),
+    Choice(name="c", choices=COLOURS),
+    PickAny(name="p", choices=COLOURS, at_most=2),
+    Number(name="n", edges=(0, 10, 20)),
+    Words(name="w", size=64, hashes=2, at_most=2),
+    YesNo(name="g1"),
+    Number(name="g2", edges=(0, 1, 2)),
+    together=(Together(("g1", "g2")),),
+)
+WRONG = [
+    ("y", "maybe", "true, false"),
+    ("y", 1, "true, false"),
+    ("y", "Yes", "true, false"),
+    ("c", "pink", "one of its choices"),
+    ("c", "Red", "did you mean 'red'"),
+    ("c", 3, "one of its choices"),
+    ("c", ["red"], "one of its choices"),
+    ("p", "red", "list of choices"),
+    ("p", ["red", "green", "blue"], "at most 2"),
+    ("p", ["pink"], "one of its choices"),
+    ("n", "7", "must be a number"),
+    ("n", True, "must be a number"),
+    ("n", math.nan, "must be a number"),
+    ("n", -1, "below 0.*lower edge"),
+    ("n", 20, "must be below 20.*higher edge"),
+    ("n", math.inf, "must be below 20"),
+    ("w", "  ", "empty word"),
+    ("w", ["a", "b", "c"], "at most 2 words"),
+    ("w", 7, "a word or a list"),
+    ("w", [7], "a word or a list"),
+    ("w", "x" * 1001, "at most 1,000"),
+    ("w", "bad \ud800", "valid Unicode"),
+    ("g1", "maybe", "true, false"),
+    ("g2", 2, "must be below 2"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "message"), WRONG)
+def test_a_wrong_answer_is_refused_by_name(name: str, value: object, message: str) -> None:
+    """The error names the question, the rule and the value."""
+    with pytest.raises(InvalidInput, match=message) as caught:
+        encode(GOOD, {name: value})
+    assert caught.value.field == name
+    assert caught.value.rule
+
+
+def test_an_answer_to_no_question_is_refused() -> None:
+    """A misspelled question is not silently lost."""
+    with pytest.raises(InvalidInput, match="did you mean g1"):
+        encode(GOOD, {"g_1": True})
+
+
+def test_repeated_picks_and_words_count_once() -> None:
+    """at_most speaks of different picks and different words."""
+    assert encode(GOOD, {"p": ["red", "red", "blue"]}) == encode(GOOD, {"p": {"blue", "red"}})
+    twice = encode(GOOD, {"w": ["Tree", " tree", "ＴＲＥＥ"]})
+    assert twice == encode(GOOD, {"w": "tree"}) == candidate_positions(GOOD, "w", "TREE")
+
+
+def test_candidates_are_for_words_only() -> None:
+    """Other questions have no candidates, nor has a group."""
+    for name in ("y", "g1"):
+        with pytest.raises(InvalidInput, match="type words"):
+            candidate_positions(GOOD, name, "tree")
+
+
+@settings(max_examples=100, suppress_health_check=SLOW)
+@given(st.data())
+def test_columns_encode_like_single_people(data: st.DataObject) -> None:
+    """A table of answers sets, row by row, what each person's answers set."""
+    survey = data.draw(surveys())
+    where = layout_of(survey)
+    people = data.draw(st.lists(answers(survey), max_size=6))
+    columns = {name: [person.get(name) for person in people] for name in where.question_names}
+    table = encode_columns(where, columns)
+    assert table.mistakes == ()
+    for row, person in enumerate(people):
+        assert tuple(table.positions[table.rows == row]) == encode(where, person)
+    for block in where.blocks:
+        part = encode_block(where, block, columns)
+        inside = np.isin(table.positions, where.positions_of(block))
+        assert sorted(zip(part.rows, part.positions, strict=True)) == sorted(
+            zip(table.rows[inside], table.positions[inside], strict=True)
+        )
+
+
+def test_bad_rows_are_reported_and_set_nothing() -> None:
+    """All mistakes are found; a row with one is left out of every column."""
+    columns = {"y": [True, "x", True, None], "n": [5, 5, 99, None], "g2": ["?", 1, 1, 1]}
+    table = encode_columns(GOOD, columns)
+    found = [(mistake.row, mistake.error.field) for mistake in table.mistakes]
+    assert found == [(0, "g2"), (1, "y"), (2, "n")]
+    assert set(table.rows) == {3}
+
+
+def test_arrays_are_columns_too() -> None:
+    """numpy's own numbers and truth values are understood."""
+    table = encode_columns(GOOD, {"y": np.array([True, False]), "n": np.array([3, 15])})
+    assert table.mistakes == ()
+    assert [tuple(table.positions[table.rows == row]) for row in (0, 1)] == [(0, 7), (8,)]
+    single = encode_column(GOOD, "n", np.array([0.5, 10.0], dtype=np.float32))
+    assert list(single.positions) == [7, 8]
+
+
+def test_columns_must_fit_together() -> None:
+    """Columns of different height, unknown columns and half a group are refused."""
+    with pytest.raises(InvalidInput, match="same number of rows"):
+        encode_columns(GOOD, {"y": [True], "c": []})
+    with pytest.raises(InvalidInput, match="questions of the survey"):
+        encode_columns(GOOD, {"zzz": []})
+    with pytest.raises(InvalidInput, match="g1\\+g2"):
+        encode_column(GOOD, "g1", [True])
+    assert encode_columns(GOOD, {}).rows.size == 0

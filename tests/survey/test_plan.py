@@ -1,0 +1,162 @@
+"""A plan keeps the survey's promise, is named by its content, and reads back as it was written."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from krand.errors import CannotMeet, InvalidInput
+from krand.privacy.division import Share, guarantee_of
+from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
+from krand.privacy.planner import plan_noise
+from krand.survey.choices import Choices
+from krand.survey.layout import layout_of
+from krand.survey.plan import Plan, make_plan, planned_from, verify_promise
+from krand.survey.plan_file import parse_plan, read_plan
+from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.record import record_reports
+from krand.survey.survey import Survey, Together
+
+POLICY = Policy(epsilon=1.0, delta=1e-5, population=20_000)
+QUESTIONS = (
+    YesNo(name="smokes"),
+    Choice(name="engine", choices=Choices(["a", "b", "c"]), weight=4.0),
+    PickAny(name="sports", choices=Choices(["run", "swim", "row"]), at_most=2),
+)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan(Survey("habits", POLICY, QUESTIONS))
+
+
+def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> None:
+    """Computed again from the plan's own numbers, and not above the policy."""
+    shares = [Share(block.changes, block.weight) for block in plan.layout.blocks]
+    again = guarantee_of(POLICY, shares, plan.numerators)
+    assert again.delta.upper == plan.promise.delta <= 1e-5
+    assert again.local_epsilon == plan.promise.local_epsilon
+    assert plan.promise.assurance == "certified"
+
+
+def test_a_promise_can_be_verified(plan: Plan) -> None:
+    """Anew from the plan's noise: the same; and less noise does not keep it."""
+    assert verify_promise(plan) == plan.promise
+    quieter = tuple(numerator * 9 // 10 for numerator in plan.numerators)
+    assert verify_promise(planned_from(plan.survey, quieter, plan.promise)).delta > 1e-5
+
+
+def test_every_block_has_its_noise_and_precision(plan: Plan) -> None:
+    """Weight buys precision; the precision is that of the noise."""
+    by_name = dict(zip((b.name for b in plan.layout.blocks), plan.precisions, strict=True))
+    assert by_name["engine"].sigma < by_name["smokes"].sigma < by_name["sports"].sigma
+    for q, precision in zip(plan.noises, plan.precisions, strict=True):
+        sigma = (POLICY.population * q * (1 - q)) ** 0.5 / (1 - 2 * q)
+        assert precision.sigma == pytest.approx(sigma)
+
+
+def test_a_submission_has_room_for_all_answers_and_some_flips(plan: Plan) -> None:
+    """One yes, one choice, two sports, and never more than all positions."""
+    assert plan.layout.most_ones == 4
+    assert 4 < plan.messages <= plan.layout.positions == 7
+
+
+def test_the_hash_is_that_of_the_file(plan: Plan) -> None:
+    """What `sha256sum` prints: canonical JSON, no line end."""
+    assert plan.hash == hashlib.sha256(plan.bytes).hexdigest()
+    assert not plan.bytes.endswith(b"\n")
+    assert json.loads(plan.bytes)["format"] == "krand-plan-1"
+
+
+def test_a_plan_reads_back_as_the_same_value(plan: Plan, tmp_path: Path) -> None:
+    """From a file, and from bytes."""
+    file = tmp_path / "plan.json"
+    file.write_bytes(plan.bytes)
+    assert read_plan(file) == plan
+    assert read_plan(file).hash == plan.hash
+
+
+def test_whatever_is_changed_makes_another_plan(plan: Plan) -> None:
+    """Name, wording, crowd, weight: each gives another hash."""
+    surveys = [
+        replace(plan.survey, id="other"),
+        replace(plan.survey, policy=replace(POLICY, population=20_001)),
+        replace(plan.survey, questions=(replace(QUESTIONS[0], text="Do you?"), *QUESTIONS[1:])),
+        replace(plan.survey, questions=(replace(QUESTIONS[0], weight=2.0), *QUESTIONS[1:])),
+    ]
+    hashes = {plan.hash, *(replace(plan, survey=survey).hash for survey in surveys)}
+    assert len(hashes) == 5
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text + b"\n",
+        lambda text: text.replace(b'"messages":', b'"messages": '),
+        lambda text: text.replace(b'"noise_numerator":', b'"noise_numerator":1'),
+        lambda text: text.replace(b'"offset":1', b'"offset":2'),
+        lambda text: text.replace(b"krand-plan-1", b"krand-plan-2"),
+        lambda text: text[:-1],
+        lambda text: b"[]",
+        lambda text: b"\xff",
+        lambda text: b"null",
+        lambda text: text.replace(b'"delta":', b'"gamma":', 1),
+    ],
+)
+def test_a_plan_that_was_touched_is_refused(plan: Plan, change: object) -> None:
+    """Down to the last byte: a plan is what its hash says."""
+    changed = change(plan.bytes)  # type: ignore[operator]
+    assert changed != plan.bytes
+    with pytest.raises(InvalidInput):
+        parse_plan(changed)
+
+
+def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
+    """With the field, not with a traceback."""
+    with pytest.raises(InvalidInput, match="plan"):
+        read_plan(tmp_path / "none.json")
+
+
+def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
+    """Record linkage: the planner's noise for the record's structure."""
+    questions = tuple(replace(question, weight=1.0) for question in QUESTIONS)
+    survey = Survey("habits", POLICY, questions, linkage=Linkage.RECORD, copies=4)
+    plan = make_plan(survey)
+    expected = plan_noise(POLICY, record_reports(survey, layout_of(survey)))
+    assert set(plan.numerators) == {expected.noise_numerator}
+    assert plan.messages == 4
+    assert plan.promise.delta == expected.guarantee.delta.upper <= 1e-5
+    assert parse_plan(plan.bytes) == plan
+    assert verify_promise(plan).delta == plan.promise.delta
+
+
+def test_what_is_asked_together_is_one_choice() -> None:
+    """Two yes/no questions together: eight cells, two changed bits."""
+    questions = (YesNo(name="a"), YesNo(name="b"), YesNo(name="c"))
+    plan = make_plan(Survey("three", POLICY, questions, (Together(("a", "b")),)))
+    joint, alone = plan.layout.blocks
+    assert (joint.positions, joint.changes, alone.positions) == (8, 2, 1)
+    assert plan.numerators[0] > plan.numerators[1]
+
+
+def test_copies_of_single_bits_are_refused() -> None:
+    """They belong to whole records; the message says what to do."""
+    with pytest.raises(InvalidInput, match="copies"):
+        make_plan(Survey("habits", POLICY, QUESTIONS, copies=4))
+
+
+def test_a_survey_that_would_be_all_noise_is_refused() -> None:
+    """Eight people cannot hide forty answers; what would help is said."""
+    tiny = Policy(epsilon=0.1, delta=1e-9, population=50)
+    with pytest.raises(CannotMeet, match="could be anything") as refused:
+        make_plan(Survey("habits", tiny, QUESTIONS))
+    assert len(refused.value.nearest) == 3
+
+
+def test_noise_lies_on_the_grid(plan: Plan) -> None:
+    """a/2^32 with 0 < a < 2^31, which the randomizer compares as integers."""
+    assert all(0 < n < NOISE_GRID // 2 for n in plan.numerators)

@@ -1,0 +1,386 @@
+"""Reading survey files: what is right becomes a survey, all that is wrong is told at once."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from krand.errors import InvalidInput
+from krand.present.failures import describe, explain
+from krand.privacy.guarantee import Assurance, Linkage
+from krand.survey.document import document_of
+from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
+from krand.survey.reading import (
+    Problem,
+    SurveyErrors,
+    parse_survey,
+    read_survey,
+    survey_from_document,
+)
+from krand.survey.survey import Survey
+from survey.drawing import surveys
+
+HEAD = """\
+id = "s"
+[policy]
+epsilon = 1
+delta = 1e-6
+population = 1000
+"""
+YES = """\
+[[question]]
+name = "a"
+type = "yes_no"
+"""
+
+
+def problems(text: str, directory: Path | str = ".") -> tuple[Problem, ...]:
+    with pytest.raises(SurveyErrors) as caught:
+        parse_survey(text, directory)
+    return caught.value.problems
+
+
+def places(text: str) -> list[tuple[str, int | None]]:
+    return [(problem.path, problem.line) for problem in problems(text)]
+
+
+def test_a_whole_file_is_read() -> None:
+    """Every key has its place in the survey."""
+    survey = parse_survey(
+        """
+        id = "all-2026"
+        copies = 3
+        rounds = 2
+        policy = { epsilon = 2, eta = 0.01, population = 5_000, colluding = 7,
+            max_local_epsilon = 9.5, assurance = "outlier" }
+        [[question]]
+        name = "y"
+        type = "yes_no"
+        text = "Really?"
+        weight = 2.5
+        [[question]]
+        name = "c"
+        type = "choice"
+        choices = ["α", "β"]
+        [[question]]
+        name = "p"
+        type = "pick_any"
+        choices = ["x", "y", "z"]
+        at_most = 2
+        [[question]]
+        name = "n"
+        type = "number"
+        edges = [0, 0.5, 10]
+        open = "below"
+        [[question]]
+        name = "w"
+        type = "words"
+        positions = 128
+        hashes = 3
+        at_most = 4
+        [[together]]
+        questions = ["n", "y"]
+        weight = 7
+        """.replace("colluding = 7,\n", "colluding = 7,")
+    )
+    y, c, p, n, w = survey.questions
+    assert (survey.id, survey.copies, survey.rounds, survey.linkage) == ("all-2026", 3, 2, "bit")
+    policy = survey.policy
+    assert (policy.epsilon, policy.eta, policy.delta, policy.population) == (2, 0.01, None, 5000)
+    assert (policy.colluding, policy.max_local_epsilon) == (7, 9.5)
+    assert policy.assurance is Assurance.OUTLIER
+    assert isinstance(y, YesNo)
+    assert (y.text, y.weight) == ("Really?", 2.5)
+    assert isinstance(c, Choice)
+    assert list(c.choices) == ["α", "β"]
+    assert isinstance(p, PickAny)
+    assert (list(p.choices), p.at_most) == (["x", "y", "z"], 2)
+    assert isinstance(n, Number)
+    assert (n.edges, n.open_below, n.open_above) == ((0, 0.5, 10), True, False)
+    assert isinstance(w, Words)
+    assert (w.size, w.hashes, w.at_most) == (128, 3, 4)
+    assert survey.together[0].questions == ("n", "y")
+    assert survey.together[0].weight == 7
+
+
+def test_what_is_left_out_has_its_default() -> None:
+    """Bit linkage, one copy, one round, certified, weight one, closed bins."""
+    survey = parse_survey(HEAD + YES)
+    assert (survey.linkage, survey.copies, survey.rounds) == (Linkage.BIT, 1, 1)
+    assert survey.policy.assurance is Assurance.CERTIFIED
+    assert (survey.questions[0].weight, survey.questions[0].text) == (1.0, "")
+
+
+FIVE = """\
+id = "five mistakes"            # 1: a space
+
+[policy]
+epsilon = 1.0
+population = 10_000
+delta = 2                       # 6: not below 1
+
+[[question]]                    # 8
+name = "colour"
+type = "choice"
+choices = [
+  "red",
+  "green",
+  "red",                        # 14: twice
+]
+
+[[question]]                    # 17: no edges
+name = "age"
+type = "number"
+
+[[together]]
+questions = ["colour", "size"]  # 22: not asked
+"""
+
+
+def test_five_mistakes_are_told_at_once_with_their_lines() -> None:
+    """Nobody has to run krand five times."""
+    assert places(FIVE) == [
+        ("id", 1),
+        ("policy.delta", 6),
+        ("question[0].choices[2]", 14),
+        ("question[1].edges", 17),
+        ("together[0].questions[1]", 22),
+    ]
+
+
+def test_the_command_line_prints_all_mistakes() -> None:
+    """One line for each, with what was found and what to do; exit code 2; no traceback."""
+    with pytest.raises(SurveyErrors) as caught:
+        parse_survey(FIVE, source="five.toml")
+    text = explain(caught.value)
+    assert text.startswith("five.toml: has 5 mistakes\n  line 1, id: must be ")
+    assert "line 6, policy.delta: must be below 1, found 2\n    for example delta = 1e-06" in text
+    assert "line 17, question[1].edges: must be given\n    for example edges = [0, 10" in text
+    assert caught.value.exit_code == 2
+    assert json.loads(json.dumps(describe(caught.value)))["error"]["kind"] == "invalid_input"
+    assert "five.toml has 5 mistakes" in str(caught.value)
+    assert pickle.loads(pickle.dumps(caught.value)).problems == caught.value.problems
+
+
+def question(body: str) -> str:
+    """A file whose only question, on lines 6 to 8, has these further lines."""
+    return f'{HEAD}[[question]]\nname = "q"\n{body}\n'
+
+
+CHOICE = 'type = "choice"\n'
+PICK = 'type = "pick_any"\n'
+NUMBER = 'type = "number"\n'
+WORDS = 'type = "words"\n'
+
+MISTAKES = [
+    # the head
+    (HEAD.replace("s", "ß", 1) + YES, "id", 1, "letters a-z"),
+    (HEAD.replace('"s"', "3") + YES, "id", 1, "text between quotes"),
+    (HEAD.replace('id = "s"', "") + YES, "id", 1, "must be given"),
+    ("copies = 0\n" + HEAD + YES, "copies", 1, "at least 1"),
+    ("copies = 1.5\n" + HEAD + YES, "copies", 1, "whole number"),
+    ("rounds = 20_000\n" + HEAD + YES, "rounds", 1, "at most 10,000"),
+    ('linkage = "word"\n' + HEAD + YES, "linkage", 1, "'bit' or 'record'"),
+    (HEAD, "question", 1, "must be given"),
+    ("question = []\n" + HEAD, "question", 1, "must be given"),
+    (HEAD + '[question]\nname = "a"\n', "question", 6, "array of tables"),
+    ("question = [3]\n" + HEAD, "question[0]", 1, "table of keys"),
+    ('id = "s"\n' + YES, "policy", 1, "must be given"),
+    ('id = "s"\npolicy = 3\n' + YES, "policy", 2, "table of keys"),
+    (HEAD + YES + "[questions]\n", "questions", 9, "not a key"),
+    # the policy
+    (HEAD.replace("epsilon = 1", "epsilon = 101") + YES, "policy.epsilon", 3, "at most 100"),
+    (HEAD.replace("epsilon = 1", "epsilon = nan") + YES, "policy.epsilon", 3, "finite"),
+    (HEAD.replace("epsilon = 1", "epsilon = true") + YES, "policy.epsilon", 3, "a number"),
+    (HEAD.replace("delta = 1e-6\n", "") + YES, "policy.delta", 2, "delta or eta"),
+    (HEAD + "eta = 0.1\n" + YES, "policy.eta", 6, "beside delta"),
+    (HEAD.replace("1000", "1") + YES, "policy.population", 5, "at least 2"),
+    (HEAD.replace("1000", "1e6") + YES, "policy.population", 5, "whole number"),
+    (HEAD + "colluding = 999\n" + YES, "policy.colluding", 6, "at least 2 of the crowd"),
+    (HEAD + 'assurance = "draft"\n' + YES, "policy.assurance", 6, "'certified' or 'outlier'"),
+    (HEAD + "max_local_epsilon = 0\n" + YES, "policy.max_local_epsilon", 6, "above 0"),
+    (HEAD + "epsilom = 1\n" + YES, "policy.epsilom", 6, "not a key"),
+    # questions
+    (question('type = "yesno"'), "question[0].type", 8, "one of yes_no"),
+    (question("type = 3"), "question[0].type", 8, "one of yes_no"),
+    (question(""), "question[0].type", 6, "must be given"),
+    (HEAD + '[[question]]\ntype = "yes_no"\n', "question[0].name", 6, "must be given"),
+    (HEAD + YES.replace('"a"', '"1a"'), "question[0].name", 7, "a letter first"),
+    (HEAD + YES + "weight = 0\n", "question[0].weight", 9, "above 0"),
+    (HEAD + YES + "weight = inf\n", "question[0].weight", 9, "finite"),
+    (HEAD + YES + "choices = []\n", "question[0].choices", 9, "not a key"),
+    (HEAD + YES + YES, "question[1].name", 10, "question[0] has it too"),
+    (HEAD + YES + "text = 1\n", "question[0].text", 9, "text between quotes"),
+    (question(CHOICE), "question[0].choices", 6, "choices_file must be given"),
+    (question(CHOICE + 'choices = "a"'), "question[0].choices", 9, "must be a list"),
+    (question(CHOICE + 'choices = ["a"]'), "question[0].choices", 9, "2 to 1,000,000"),
+    (question(CHOICE + 'choices = ["a", ""]'), "question[0].choices[1]", 9, "empty"),
+    (question(CHOICE + 'choices = ["a", 1]'), "question[0].choices[1]", 9, "text"),
+    (question(CHOICE + 'choices = ["a", "b "]'), "question[0].choices[1]", 9, "end with a space"),
+    (question(CHOICE + 'choices = ["a", "b\\nc"]'), "question[0].choices[1]", 9, "line breaks"),
+    (question(CHOICE + 'choices_file = ""'), "question[0].choices_file", 9, "empty"),
+    (question(CHOICE + 'choices_file = "none"'), "question[0].choices_file", 9, "readable"),
+    (question(CHOICE + 'choices_file = "/etc/x"'), "question[0].choices_file", 9, "relative"),
+    (
+        question(CHOICE + 'choices = ["a", "b"]\nchoices_file = "x"'),
+        "question[0].choices_file",
+        10,
+        "beside choices",
+    ),
+    (
+        question(CHOICE + f'choices = ["a", "b"]\nchoices_sha256 = "{"0" * 64}"'),
+        "question[0].choices_sha256",
+        10,
+        "beside choices_file",
+    ),
+    (question(PICK), "question[0].choices", 6, "must be given"),
+    (question(PICK + 'choices = ["a", "b"]\nat_most = 3'), "question[0].at_most", 10, "from 1 to"),
+    (question(PICK + 'choices = ["a", "b"]\nat_most = 0'), "question[0].at_most", 10, "at least 1"),
+    (question(NUMBER + "edges = [1]"), "question[0].edges", 9, "2 to"),
+    (question(NUMBER + "edges = [1, 1.0]"), "question[0].edges[1]", 9, "larger than"),
+    (question(NUMBER + "edges = [1, nan]"), "question[0].edges[1]", 9, "between -2"),
+    (question(NUMBER + "edges = [1, inf]"), "question[0].edges[1]", 9, "between -2"),
+    (question(NUMBER + f"edges = [1, {10**400}]"), "question[0].edges[1]", 9, "between -2"),
+    (question(NUMBER + "edges = [1, true]"), "question[0].edges[1]", 9, "a number"),
+    (question(NUMBER + "edges = [1, 2]\nopen = 1"), "question[0].open", 10, "true, false"),
+    (question(NUMBER + 'edges = [1, 2]\nopen = "up"'), "question[0].open", 10, "true, false"),
+    (question(WORDS + "positions = 1\nhashes = 1"), "question[0].positions", 9, "at least 2"),
+    (question(WORDS + "positions = 2\nhashes = 3"), "question[0].hashes", 10, "than the positions"),
+    (question(WORDS + "positions = 99\nhashes = 17"), "question[0].hashes", 10, "at most 16"),
+]
+
+
+@pytest.mark.parametrize(("text", "path", "line", "rule"), MISTAKES)
+def test_every_mistake_is_told_with_path_line_and_rule(
+    text: str, path: str, line: int, rule: str
+) -> None:
+    """One mistake, one problem, in the right place."""
+    (problem,) = problems(text)
+    assert (problem.path, problem.line) == (path, line)
+    assert rule in problem.rule
+
+
+A_AND_B = HEAD + YES + YES.replace('"a"', '"b"')
+PICKED = '[[question]]\nname = "p"\ntype = "pick_any"\nchoices = ["x", "y"]\n'
+GROUPS = [
+    ('questions = ["a"]', "together[0].questions", "at least 2"),
+    ('questions = ["a", "a"]', "together[0].questions[1]", "one group only"),
+    ('questions = ["a", "z"]', "together[0].questions[1]", "name of a question"),
+    ('questions = ["a", "p"]', "together[0].questions[1]", "not pick_any"),
+    ('questions = ["a", "b"]\n[[together]]\nquestions = ["b", "p"]', None, "one group only"),
+    ('questions = ["a", "b"]\nweight = -1', "together[0].weight", "above 0"),
+    ('question = ["a", "b"]', None, "not a key"),
+]
+
+
+@pytest.mark.parametrize(("body", "path", "rule"), GROUPS)
+def test_groups_join_known_questions_once(body: str, path: str | None, rule: str) -> None:
+    """What cannot be analysed jointly is refused."""
+    found = problems(A_AND_B + PICKED + "[[together]]\n" + body)
+    assert path is None or [problem.path for problem in found] == [path]
+    assert any(rule in problem.rule for problem in found)
+
+
+def test_absurd_groups_are_refused_with_their_size() -> None:
+    """Cells multiply: 101⁴ - 1 of them are too many."""
+    items = json.dumps([str(number) for number in range(100)])
+    asked = "".join(
+        f'[[question]]\nname = "q{index}"\ntype = "choice"\nchoices = {items}\n'
+        for index in range(4)
+    )
+    group = '[[together]]\nquestions = ["q0", "q1", "q2", "q3"]\n'
+    (problem,) = problems(HEAD + asked + group)
+    assert (problem.path, problem.value) == ("together[0].questions", "104,060,400 cells")
+    assert "fewer" in problem.mend
+    assert parse_survey(HEAD + asked + group.replace(', "q3"', "").replace(', "q2"', ""))
+
+
+def test_a_survey_cannot_grow_without_end() -> None:
+    """The positions of all questions together have a limit, a lower one for records."""
+    words = '[[question]]\nname = "w{}"\ntype = "words"\npositions = 1_000_000\nhashes = 1\n'
+    ten = HEAD + "".join(words.format(index) for index in range(10))
+    assert len(parse_survey(ten).questions) == 10
+    (problem,) = problems(ten + YES)
+    assert problem.value == "10,000,001 positions"
+    (problem,) = problems('linkage = "record"\n' + HEAD + words.format(0) + YES)
+    assert "more than 1,000,000 positions" in problem.rule
+
+
+def test_records_need_no_groups_and_no_weights() -> None:
+    """A record keeps everything together already, and all its bits have the same noise."""
+    group = '[[together]]\nquestions = ["a", "b"]\n'
+    text = (
+        'linkage = "record"\n' + A_AND_B.replace('"yes_no"\n', '"yes_no"\nweight = 2\n', 1) + group
+    )
+    assert places(text) == [("question[0].weight", 10), ("together[0]", 14)]
+    assert 'linkage = "bit"' in problems(text)[1].mend
+    record = parse_survey('linkage = "record"\ncopies = 5\n' + A_AND_B)
+    assert (record.linkage, record.copies) == (Linkage.RECORD, 5)
+
+
+SYNTAX = [
+    ('id = "s"\n[policy\n', 2),
+    ('id = "s"\nid = "t"\n', 2),
+    ('id = "s"\n\nname = yes\n', 3),
+    ("id = [1,\n2,\n", 2),
+    ('id = "s\n', 1),
+    ("a = 2026-13-99\n", 1),
+]
+
+
+@pytest.mark.parametrize(("text", "line"), SYNTAX)
+def test_bad_syntax_is_told_with_its_line(text: str, line: int) -> None:
+    """What is not TOML is one problem, on the line where it stops being TOML."""
+    (problem,) = problems(text)
+    assert problem.line == line
+    assert "not TOML" in problem.rule
+
+
+def test_absurd_nesting_and_numbers_are_no_traceback() -> None:
+    """What Python itself cannot read is a mistake of the file."""
+    assert "nested" in problems("a = " + "[" * 100_000)[0].rule
+    assert problems("a = " + "9" * 5_000)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    """Missing files, directories and other encodings are told as such."""
+    for path in (tmp_path / "none.toml", tmp_path):
+        with pytest.raises(InvalidInput, match="readable file"):
+            read_survey(path)
+    latin = tmp_path / "latin.toml"
+    latin.write_bytes('# ok\nid = "é"\n'.encode("latin-1"))
+    with pytest.raises(SurveyErrors) as caught:
+        read_survey(latin)
+    assert (caught.value.problems[0].line, caught.value.problems[0].rule) == (
+        2,
+        "must be UTF-8 text",
+    )
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> None:
+    """Some editors write them; lines are counted all the same."""
+    file = tmp_path / "s.toml"
+    file.write_bytes(b"\xef\xbb\xbf" + (HEAD + YES).replace("\n", "\r\n").encode())
+    assert read_survey(file).id == "s"
+    assert places((HEAD + YES + "weight = 0\n").replace("\n", "\r\n")) == [
+        ("question[0].weight", 9)
+    ]
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
+@given(surveys())
+def test_surveys_survive_being_written_as_json(survey: Survey) -> None:
+    """What a plan carries reads back as the same survey."""
+    assert survey_from_document(json.loads(json.dumps(document_of(survey)))) == survey
+
+
+def test_a_broken_document_has_no_lines() -> None:
+    """Without a file the path alone tells the place."""
+    document = document_of(parse_survey(HEAD + YES))
+    document["question"][0]["weight"] = 0
+    with pytest.raises(SurveyErrors, match=r"\n  question\[0\].weight: must be above 0"):
+        survey_from_document(document)

@@ -1,0 +1,72 @@
+"""The published schema: up to date, and of the same opinion as the reader."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from components import require
+from krand.survey.reading import SurveyErrors, parse_survey
+from krand.survey.schema import survey_schema
+
+ROOT = Path(__file__).resolve().parents[2]
+HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, population = 1000 }\n'
+YES = '[[question]]\nname = "a"\ntype = "yes_no"\n'
+
+
+def test_the_published_schema_is_up_to_date() -> None:
+    """docs/survey.schema.json is what `python -m krand.survey.schema` prints."""
+    published = json.loads((ROOT / "docs" / "survey.schema.json").read_text(encoding="utf-8"))
+    assert published == survey_schema()
+
+
+def test_every_key_is_described_and_documented() -> None:
+    """An editor can say what each key means, and docs/survey.md names it."""
+    manual = (ROOT / "docs" / "survey.md").read_text(encoding="utf-8")
+    schema = survey_schema()
+    for table in (schema, *schema["$defs"].values()):
+        for key, value in table["properties"].items():
+            assert f"`{key}" in manual or f"[{key}]" in manual, key
+            if key not in ("type", "policy", "question", "together"):
+                assert value["description"], key
+                assert value["examples"], key
+                assert value.get("default", 0) is not None
+
+
+@pytest.mark.parametrize("name", ["browser", "health", "homepages"])
+def test_the_examples_fit_the_schema(name: str) -> None:
+    """Editors have nothing to complain about in the examples."""
+    jsonschema = require("jsonschema")
+    document = tomllib.loads((ROOT / "examples" / f"{name}.toml").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(survey_schema())
+    jsonschema.validate(document, survey_schema(), jsonschema.Draft202012Validator)
+
+
+WRONG = [
+    HEAD,
+    YES,
+    HEAD + YES + "weight = 0\n",
+    HEAD + YES + "color = 1\n",
+    HEAD + YES.replace("yes_no", "yesno"),
+    HEAD + YES.replace("yes_no", "choice"),
+    HEAD + YES.replace("yes_no", "number") + "edges = [1]\n",
+    HEAD + YES.replace("yes_no", "number") + 'edges = [1, 2]\nopen = "up"\n',
+    HEAD + YES.replace("yes_no", "words") + "positions = 8\n",
+    HEAD + YES.replace("yes_no", "pick_any") + 'choices = ["a", "b"]\nat_most = 0\n',
+    HEAD.replace("delta = 1e-6, ", "") + YES,
+    HEAD.replace("delta = 1e-6", "delta = 1e-6, eta = 0.1") + YES,
+    HEAD + YES + '[[together]]\nquestions = ["a"]\n',
+]
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_schema_and_reader_refuse_the_same(text: str) -> None:
+    """What the schema can say, it says like the reader."""
+    jsonschema = require("jsonschema")
+    with pytest.raises(SurveyErrors):
+        parse_survey(text)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(tomllib.loads(text), survey_schema())

@@ -1,0 +1,77 @@
+"""The number of messages hides how many ones a submission holds."""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import binom
+
+from krand.privacy.guarantee import NOISE_GRID
+from krand.survey.volume import OVERFLOW, Tokens, messages_needed, size_class
+
+
+def tokens(positions: int, most_ones: int, q: float) -> Tokens:
+    return Tokens(positions, most_ones, max(1, math.ceil(q * NOISE_GRID)))
+
+
+def overflow(blocks: list[Tokens], messages: int) -> float:
+    """The exact probability of more ones than messages, when everybody sets the most ones."""
+    law = np.ones(1)
+    for block in blocks:
+        q = block.numerator / NOISE_GRID
+        for count, p in ((block.most_ones, 1 - q), (block.positions - block.most_ones, q)):
+            law = np.convolve(law, binom.pmf(np.arange(count + 1), count, p))
+    return float(law[messages + 1 :].sum())
+
+
+CASES = [
+    [tokens(40, 40, 0.002)],
+    [tokens(4, 1, 0.002), tokens(10, 1, 0.003), tokens(1, 1, 0.001)],
+    [tokens(2000, 1, 0.001)],
+    [tokens(300, 3, 0.1)],
+    [tokens(1, 1, 0.2)],
+    [tokens(5, 1, 0.45)],
+]
+
+
+@pytest.mark.parametrize("blocks", CASES)
+def test_overflows_are_rarer_than_promised(blocks: list[Tokens]) -> None:
+    """By the exact law; and far fewer messages would not do."""
+    needed = messages_needed(blocks)
+    assert overflow(blocks, needed) <= OVERFLOW
+    positions = sum(block.positions for block in blocks)
+    assert needed <= positions
+    if needed < positions:
+        flips = needed - sum(block.most_ones for block in blocks)
+        assert overflow(blocks, needed - flips // 2 - 1) > OVERFLOW
+
+
+@given(st.integers(1, 10**6), st.floats(1e-7, 0.49), st.integers(1, 50))
+def test_there_is_always_room_for_what_is_expected(positions: int, q: float, ones: int) -> None:
+    """At least the mean, at most every position, and more noise never needs fewer messages."""
+    ones = min(ones, positions)
+    few, many = (messages_needed([tokens(positions, ones, r)]) for r in (q, min(0.499, 1.5 * q)))
+    assert ones + tokens(positions, ones, q).flips <= few + 1
+    assert ones <= few <= positions
+    assert few <= many
+
+
+def test_a_choice_of_a_million_needs_few_messages() -> None:
+    """At q = 2e-6 two flips are expected; the submission stays below twenty messages."""
+    assert messages_needed([tokens(10**6, 1, 2e-6)]) < 20
+
+
+def test_forty_facts_need_little_more_than_their_answers() -> None:
+    """Thirteen answers among forty positions and few flips: some messages more, not forty."""
+    assert messages_needed([tokens(40, 13, 0.003)]) < 20
+
+
+def test_size_classes_double() -> None:
+    """So that a rare overflow says little, and however many tokens there are, they fit."""
+    assert [size_class(n, 5) for n in (0, 5, 6, 10, 11, 40, 41)] == [5, 5, 10, 10, 20, 40, 80]
+    assert all(a <= b for a, b in pairwise(size_class(n, 3) for n in range(100)))
