@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import pickle
+import tomllib
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
 from krand.present.failures import describe, explain
@@ -326,6 +330,8 @@ SYNTAX = [
     ('id = "s"\n[policy\n', 2),
     ('id = "s"\nid = "t"\n', 2),
     ('id = "s"\n\nname = yes\n', 3),
+    (f"id = s\n{HEAD}", 1),
+    (HEAD.replace("= 1e-6", "1e-6") + YES, 4),
     ("id = [1,\n2,\n", 2),
     ('id = "s\n', 1),
     ("a = 2026-13-99\n", 1),
@@ -376,6 +382,58 @@ def test_a_byte_order_mark_and_windows_line_ends_are_fine(tmp_path: Path) -> Non
 def test_surveys_survive_being_written_as_json(survey: Survey) -> None:
     """What a plan carries reads back as the same survey."""
     assert survey_from_document(json.loads(json.dumps(document_of(survey)))) == survey
+
+
+WHOLE = """
+id = "s"
+copies = 2
+policy = { epsilon = 1, delta = 1e-6, population = 1000, colluding = 1 }
+question = [
+  { name = "y", type = "yes_no", weight = 2, text = "?" },
+  { name = "c", type = "choice", choices = ["a", "b"] },
+  { name = "n", type = "number", edges = [0, 1.5], open = true },
+  { name = "p", type = "pick_any", choices = ["a", "b"], at_most = 1 },
+  { name = "w", type = "words", positions = 9, hashes = 2 },
+]
+together = [ { questions = ["y", "c"], weight = 3 } ]
+"""
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["", "y", "c", "record", "choice", "words", "id"])
+    | st.text(max_size=5)
+    | st.dates(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["name", "type", "choices", "x"]), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_whatever_stands_in_a_file_there_is_no_traceback(data: st.DataObject) -> None:
+    """Any value in any place, any key left out: a survey, or all its mistakes."""
+    document: Any = tomllib.loads(WHOLE)
+    assert survey_from_document(document)
+    here = document
+    while isinstance(here, (dict, list)) and here:
+        keys = list(here) if isinstance(here, dict) else list(range(len(here)))
+        key = data.draw(st.sampled_from(keys))
+        deeper = isinstance(here[key], (dict, list)) and data.draw(st.integers(0, 3))
+        if deeper:
+            here = here[key]
+        elif data.draw(st.integers(0, 3)):
+            here[key] = data.draw(ANYTHING)
+            break
+        else:
+            del here[key]
+            break
+    with suppress(SurveyErrors):
+        survey_from_document(document)
 
 
 def test_a_broken_document_has_no_lines() -> None:
