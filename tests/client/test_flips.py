@@ -172,15 +172,35 @@ def test_positions_and_neighbours(numerator: int, random: SecureRandom) -> None:
     assert flip_complaints(partial(flip, numerator, random), numerator, 200_000, 5) == []
 
 
-@pytest.mark.usefixtures("no_numba")
-@pytest.mark.parametrize("numerator", [TABLE[2], WALK[0], BLOCKS[0]])
-def test_small_chunks(
-    numerator: int, random: SecureRandom, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """No flip is lost or doubled at the edges of chunks: rows are chunks of 64 bytes."""
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chunks of 64 bytes, and no other way for little work."""
     monkeypatch.setattr(flips, "TABLE_CHUNK", 64)
     monkeypatch.setattr(flips, "WALK_CHUNK_BITS", 512)
+    monkeypatch.setattr(sparse, "LITTLE_BELOW", 0)
+
+
+@pytest.mark.usefixtures("no_numba", "small_chunks")
+@pytest.mark.parametrize("numerator", [TABLE[2], WALK[0], BLOCKS[0]])
+def test_small_chunks(numerator: int, random: SecureRandom) -> None:
+    """No flip is lost or doubled at the edges of chunks: rows are chunks of 64 bytes."""
     assert flip_complaints(partial(flip, numerator, random), numerator, 4_000, 64) == []
+
+
+@pytest.mark.usefixtures("loaded", "small_chunks")
+@pytest.mark.parametrize("numerator", [TABLE[2], WALK[0]])
+def test_small_chunks_compiled(numerator: int, random: SecureRandom) -> None:
+    """The same for the compiled loops."""
+    assert flip_complaints(partial(flip, numerator, random), numerator, 4_000, 64) == []
+
+
+@pytest.mark.usefixtures("no_numba", "small_chunks")
+@pytest.mark.parametrize("numerator", [TABLE[2], WALK[0]])
+def test_last_chunk_of_one_byte(numerator: int, random: SecureRandom) -> None:
+    """A byte left over behind the last whole chunk flips like the others."""
+    source = np.zeros(65, np.uint8)
+    rows = np.array([flip_packed(source, numerator, random) for _ in range(4000)])
+    assert rate_complaints(position_counts(rows), 4000, numerator) == []
 
 
 @pytest.mark.usefixtures("no_numba")

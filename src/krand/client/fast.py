@@ -1,6 +1,6 @@
 """The same kernels compiled by numba, where it is installed (extra `fast`) and pays for itself.
 
-Loading numba takes about a second. That is more than the compiled loops save on small work, so
+Loading numba takes most of a second. That is more than the compiled loops save on small work, so
 they are loaded only above LOAD_ABOVE bits. Given the same random words they flip the same bits.
 """
 
