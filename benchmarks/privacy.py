@@ -8,7 +8,6 @@ Needs dp-accounting; `make bench` installs it into an environment of its own.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.metadata
 import importlib.util
@@ -20,7 +19,6 @@ import statistics
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -42,6 +40,7 @@ from krand.privacy.guarantee import Assurance, Linkage, Policy, Reports
 from krand.privacy.planner import plan_noise
 from krand.privacy.ratio import one_way_delta
 from krand.privacy.simulation import Estimate, draw_histograms, log_ratio, simulate
+from running import processor, progress, run_benchmark, table
 
 Floats = NDArray[np.float64]
 T = TypeVar("T")
@@ -202,10 +201,6 @@ def command_seconds(arguments: Sequence[str], repeats: int) -> float:
     return timed(run, repeats)[0]
 
 
-def progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
 # --- writing -----------------------------------------------------------------------------------
 
 
@@ -249,37 +244,6 @@ def verdict(value: float, goal: float) -> str:
 def crowd(population: int) -> str:
     exponent = round(math.log10(population))
     return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(exponent))
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, its first column to the left and the others to the right."""
-    lines = [columns, ["---", *["--:"] * (len(columns) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def write(path: Path, text: str) -> None:
-    """All of the file or none of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def processor() -> str:
-    """The processor's name where the system tells it."""
-    try:
-        told = subprocess.run(
-            ["lscpu"], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
-        ).stdout
-    except OSError:
-        told = ""
-    names = [line.split(":")[1].strip() for line in told.splitlines() if "Model name" in line]
-    return names[0] if names else platform.processor() or "processor without a name"
 
 
 def how(size: Size, quick: bool) -> str:
@@ -710,18 +674,5 @@ def report(size: Size, quick: bool) -> str:
     return "\n\n".join([title, note, head, *sections]) + "\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a smoke run, not for quoting")
-    parser.add_argument("--output", type=Path, metavar="FILE", help=f"default: {RESULTS.name}")
-    asked = parser.parse_args()
-    text = report(QUICK if asked.quick else FULL, asked.quick)
-    print(text)
-    path = asked.output or (None if asked.quick else RESULTS)
-    if path is not None:
-        write(path, text)
-        progress(f"written: {path.name}")
-
-
 if __name__ == "__main__":
-    main()
+    run_benchmark(__doc__, RESULTS, lambda quick: report(QUICK if quick else FULL, quick))

@@ -10,7 +10,6 @@ be imported is listed with the reason, and its rows are left out.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import importlib.metadata
 import math
@@ -19,7 +18,6 @@ import platform
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -35,6 +33,7 @@ from krand.client.binomial import binomial_bounds
 from krand.client.flips import flip_packed, pattern_table
 from krand.client.randomness import SecureRandom
 from krand.client.sparse import flipped_positions, gap_walk
+from running import processor, progress, run_benchmark, table
 
 RESULTS = Path(__file__).with_suffix(".md")
 GRID = 2**32
@@ -90,16 +89,6 @@ def once(work: Run) -> float:
     return time.perf_counter() - start
 
 
-def progress(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table, its first column to the left and the others to the right."""
-    lines = [columns, ["---", *["--:"] * (len(columns) - 1)], *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def rate(per_second: float) -> str:
     for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
         if per_second >= unit:
@@ -113,18 +102,6 @@ def times(ratio: float) -> str:
 
 def micro(seconds: float) -> str:
     return f"{seconds * 1e6:,.0f} µs"
-
-
-def processor() -> str:
-    """The processor's name where the system tells it."""
-    try:
-        told = subprocess.run(
-            ["lscpu"], capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"}
-        ).stdout
-    except OSError:
-        told = ""
-    names = [line.split(":")[1].strip() for line in told.splitlines() if "Model name" in line]
-    return names[0] if names else platform.processor() or "processor without a name"
 
 
 def versions() -> list[str]:
@@ -418,31 +395,5 @@ def report(size: Size, quick: bool) -> str:
     return "\n\n".join(["# What flipping bits costs", note, head, *sections, NOTES]) + "\n"
 
 
-def write(path: Path, text: str) -> None:
-    """All of the file or none of it."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a smoke run, not for quoting")
-    parser.add_argument("--output", type=Path, metavar="FILE", help=f"default: {RESULTS.name}")
-    asked = parser.parse_args()
-    text = report(QUICK if asked.quick else FULL, asked.quick)
-    print(text)
-    path = asked.output or (None if asked.quick else RESULTS)
-    if path is not None:
-        write(path, text)
-        progress(f"written: {path.name}")
-
-
 if __name__ == "__main__":
-    main()
+    run_benchmark(__doc__, RESULTS, lambda quick: report(QUICK if quick else FULL, quick))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from krand.privacy.guarantee import MAX_POPULATION, Z95, Policy, Reports
 from krand.privacy.mechanism import Effort, Mechanism
 
-__all__ = ["loudest_useful_noise", "nearest_requests"]
+__all__ = ["loudest_useful_noise", "nearest_requests", "round_up"]
 
 
 def loudest_useful_noise(reports: Reports, population: int) -> float:
@@ -59,7 +59,7 @@ def _smallest_crowd(policy: Policy, reports: Reports) -> int | None:
         middle = round(math.sqrt(low * high))
         met = _met(replace(policy, population=middle), reports)
         low, high = (low, middle) if met else (middle, high)
-    return _round_up(high)
+    return round_up(high)
 
 
 def _smallest_epsilon(policy: Policy, reports: Reports) -> float | None:
@@ -86,7 +86,7 @@ def _most(policy: Policy, reports: Reports, field: str) -> int | None:
     return low or None
 
 
-def _round_up(count: int) -> int:
+def round_up(count: float) -> int:
     """Two leading digits, rounded up: a number a person would say."""
-    unit = int(10 ** max(0, len(str(count)) - 2))
+    unit = int(10 ** max(0, len(str(int(count))) - 2))
     return math.ceil(count * 1.01 / unit) * unit

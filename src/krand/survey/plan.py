@@ -13,6 +13,7 @@ from typing import Any
 from krand.errors import CannotMeet, InvalidInput
 from krand.privacy.division import Share, divide_noise, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Precision, Reports
+from krand.privacy.nearest import round_up
 from krand.privacy.planner import assess, plan_noise, precision
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
@@ -209,14 +210,8 @@ def _check_use(plan: Plan) -> None:
         f"counts of {name} would be ± {width:,.0f} people at 95 % in a crowd of {population:,}:"
         " an estimate could be anything",
         (
-            f"a population of about {_rounded(2.2 * width):,}",
+            f"a population of about {round_up(2.2 * width):,}",
             "a larger epsilon, or a larger delta or eta",
             "fewer questions, or more weight for this one",
         ),
     )
-
-
-def _rounded(value: float) -> int:
-    """Two leading digits, rounded up: a number a person would say."""
-    unit = int(10 ** max(0, len(str(int(value))) - 2))
-    return -(-int(value) // unit) * unit

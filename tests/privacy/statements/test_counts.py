@@ -19,6 +19,7 @@ from krand.privacy.statements.backgrounds.ordering import Comparison
 from krand.privacy.statements.backgrounds.tails import Pair, corners, steps
 from krand.privacy.statements.bit_counts import count_weights
 from krand.privacy.statements.verdict import Verdict
+from verdicts import check_verdict
 
 THIRD = Fraction(1, 3)
 
@@ -122,16 +123,7 @@ def test_every_statement_is_expected() -> None:
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_verdict(statement: Callable[[], Verdict]) -> None:
     """Each statement meets the expected fate, and every correction holds without exception."""
-    key, least_cases, counterexample = EXPECTED[statement.__name__]
-    verdict = statement()
-    assert verdict.statement.key == key
-    assert verdict.printed.cases >= least_cases
-    assert verdict.printed.first_failure == counterexample
-    assert verdict.holds == (counterexample is None)
-    assert (verdict.correction is None) == verdict.holds == (not verdict.statement.corrected)
-    if verdict.correction is not None:
-        assert verdict.correction.cases > 0
-        assert verdict.correction.failures == 0
+    check_verdict(statement(), *EXPECTED[statement.__name__])
 
 
 @pytest.mark.parametrize("statement", [counts.law_4_7_to_4_9, ordering.equation_9_5])

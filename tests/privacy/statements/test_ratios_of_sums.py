@@ -30,6 +30,7 @@ from krand.privacy.statements.bit_counts import (
 )
 from krand.privacy.statements.notation import tex, tex_list
 from krand.privacy.statements.verdict import Verdict
+from verdicts import check_verdict
 
 EXPECTED = {
     "proposition_1_1": ("002-proposition-1.1", 13_000, None),
@@ -62,16 +63,7 @@ def test_every_statement_is_expected() -> None:
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_verdict(statement: Callable[[], Verdict]) -> None:
     """Each statement meets the expected fate, and every correction holds without exception."""
-    key, least_cases, counterexample = EXPECTED[statement.__name__]
-    verdict = statement()
-    assert verdict.statement.key == key
-    assert verdict.printed.cases >= least_cases
-    assert verdict.printed.first_failure == counterexample
-    assert verdict.holds == (counterexample is None)
-    assert (verdict.correction is None) == verdict.holds == (not verdict.statement.corrected)
-    if verdict.correction is not None:
-        assert verdict.correction.cases > 0
-        assert verdict.correction.failures == 0
+    check_verdict(statement(), *EXPECTED[statement.__name__])
 
 
 @pytest.mark.parametrize("statement", [ratios_of_sums.lemma_4_3, maximal_bits.claim_3_2])

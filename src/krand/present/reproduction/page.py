@@ -115,7 +115,7 @@ def _statement(verdict: Verdict) -> dict[str, Any]:
         "holds": verdict.holds,
         "verdict": "holds" if verdict.holds else "fails",
         "says": statement.says,
-        "covered": f"{statement.covered.rstrip('.')}.",
+        "covered": statement.tested,
         "cases": _fared(printed),
         "counterexample": printed.first_failure,
         "corrected": statement.corrected,

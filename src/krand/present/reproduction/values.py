@@ -77,7 +77,7 @@ def _picture(picture: Picture) -> dict[str, Any]:
 def _verdict(section: Section, verdict: Verdict) -> dict[str, Any]:
     return {
         **asdict(verdict.statement),
-        "covered": f"{verdict.statement.covered.rstrip('.')}.",
+        "covered": verdict.statement.tested,
         "section": str(section),
         "verdict": "holds" if verdict.holds else "fails",
         "cases": verdict.printed.cases,

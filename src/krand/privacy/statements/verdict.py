@@ -32,11 +32,16 @@ class Statement:
     says: str
     """The statement, close to the draft's own words."""
     covered: str
-    """The range that is enumerated, exactly and completely; a sentence."""
+    """The range that is enumerated, exactly and completely."""
     comment: str = ""
     """What follows for a reader of the drafts, or the short proof."""
     corrected: str = ""
     """The statement that is right, where the printed one is not."""
+
+    @property
+    def tested(self) -> str:
+        """The range as a sentence."""
+        return f"{self.covered.rstrip('.')}."
 
 
 @dataclass(frozen=True, slots=True)
