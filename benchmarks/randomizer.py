@@ -306,6 +306,8 @@ def goal_section(found: dict[str, list[float]]) -> str:
             ("naive numpy, the faster one", fastest(found, NAIVE), goals[0]),
             ("the fastest other package", fastest(found, [w.name for w in OTHERS]), goals[1]),
         ):
+            if not others:  # none of the other packages is installed; `how` lists them
+                continue
             tiny, small, *large = (a / b for a, b in zip(found[ours], others, strict=True))
             row = [f"{ours} ÷ {against}", f"≥ {goal}", times(min(large))]
             rows.append([*row, verdict(min(large) >= goal), verdict(tiny > small > max(large))])

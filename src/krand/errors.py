@@ -4,14 +4,22 @@
     ├── InvalidInput       a value breaks a rule; names field, rule, value and mend   (exit code 2)
     ├── CannotMeet         a well-formed request that no useful noise can satisfy     (exit code 3)
     ├── MissingComponent   an optional part of krand is not installed                 (exit code 4)
+    ├── NoEntropy          the machine gives no randomness; nothing was randomized    (exit code 71)
     └── InternalError      krand contradicts itself: a bug to report                  (exit code 70)
 
-The first three are for the user to mend; the last one is ours.
+The first three are for the user to mend, the fourth for whoever runs the machine; the last is ours.
 """
 
 from __future__ import annotations
 
-__all__ = ["CannotMeet", "InternalError", "InvalidInput", "KrandError", "MissingComponent"]
+__all__ = [
+    "CannotMeet",
+    "InternalError",
+    "InvalidInput",
+    "KrandError",
+    "MissingComponent",
+    "NoEntropy",
+]
 
 
 class KrandError(Exception):
@@ -48,6 +56,18 @@ class MissingComponent(KrandError):
     def __init__(self, component: str, extra: str) -> None:
         self.component, self.extra = component, extra
         super().__init__(f"{component} is not installed; run: pip install 'krand[{extra}]'")
+
+
+class NoEntropy(KrandError):
+    """The operating system's source of randomness failed, was short or repeated itself."""
+
+    exit_code = 71
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the operating system's source of randomness {what}; nothing was randomized. Restart"
+            " the machine, and let nobody answer on it until its source of randomness works"
+        )
 
 
 class InternalError(KrandError):

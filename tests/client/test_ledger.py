@@ -44,6 +44,13 @@ def test_whoever_asks_again_gets_the_same_bytes(plan: Plan, tmp_path: Path) -> N
     assert ledger.submission(plan, 2, fresh) != first
 
 
+def test_a_ledger_is_its_owners_alone(plan: Plan, tmp_path: Path) -> None:
+    """It tells which surveys somebody has answered."""
+    file = tmp_path / "ledger"
+    Ledger(file).submission(plan, 1, fresh)
+    assert file.stat().st_mode & 0o077 == 0
+
+
 def test_plans_are_kept_apart(plan: Plan, tmp_path: Path) -> None:
     """Another plan, even of the same survey, is another answer."""
     ledger = Ledger(tmp_path / "ledger")

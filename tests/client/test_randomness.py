@@ -30,7 +30,7 @@ from flip_checks import (
 )
 from krand.client import randomness
 from krand.client.randomness import SecureRandom, secure_random
-from krand.errors import InternalError, InvalidInput
+from krand.errors import InvalidInput, NoEntropy
 
 URANDOM = os.urandom
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
@@ -133,7 +133,7 @@ def test_fork_without_entropy(random: SecureRandom) -> None:
         for _ in range(3):
             try:
                 random.bytes(8)
-            except InternalError:
+            except NoEntropy:
                 refused += 1
         os._exit(refused)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 3
@@ -195,7 +195,7 @@ def test_no_entropy(urandom: object, said: str, monkeypatch: pytest.MonkeyPatch)
     """A source that fails, is short or repeats itself stops everything, and is named."""
     monkeypatch.setattr(SecureRandom, "_last_key", b"")
     monkeypatch.setattr(os, "urandom", urandom)
-    with pytest.raises(InternalError, match=said) as caught:
+    with pytest.raises(NoEntropy, match=said) as caught:
         SecureRandom()
     assert "source of randomness" in str(caught.value)
 
@@ -205,7 +205,7 @@ def test_entropy_fails_later(random: SecureRandom, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(randomness, "REKEY_AFTER", 1000)
     monkeypatch.setattr(os, "urandom", failing(OSError("gone")))
     for _ in range(3):
-        with pytest.raises(InternalError, match="gone"):
+        with pytest.raises(NoEntropy, match="gone"):
             random.bytes(2000)
 
 

@@ -11,7 +11,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.errors import CannotMeet, InternalError, InvalidInput, MissingComponent
+from krand.errors import CannotMeet, InternalError, InvalidInput, MissingComponent, NoEntropy
 from krand.present.cli import krand
 from krand.present.failures import as_krand_error, describe, explain
 
@@ -238,3 +238,13 @@ def test_a_closed_pipe_is_no_bug() -> None:
     process.wait()
     assert "Traceback" not in stderr
     assert "internal error" not in stderr
+
+
+def test_a_machine_without_randomness_is_neither_the_users_mistake_nor_a_bug() -> None:
+    """It says that nothing was randomized and what to do, and has an exit code of its own."""
+    error = NoEntropy("failed (no device)")
+    assert error.exit_code == 71
+    assert "nothing was randomized" in explain(error)
+    assert "Restart the machine" in explain(error)
+    assert "bug" not in explain(error)
+    assert describe(error)["error"]["kind"] == "no_entropy"

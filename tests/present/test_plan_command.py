@@ -48,7 +48,7 @@ def test_the_table_says_how_precise_every_question_is(survey: Path, tmp_path: Pa
     assert "± " in text
     assert "people (" in text
     assert "To everybody who takes part in a crowd of at least 20,000" in text
-    assert "(certified)" in text
+    assert "(certified: proven, whatever everybody else answers)" in text
     name = hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
     assert name in text
 
@@ -86,6 +86,14 @@ def test_all_mistakes_of_a_file_are_named_with_their_lines(survey: Path) -> None
     assert "2 mistakes" in done.output
     assert "line 4" in done.output
     assert "line 12" in done.output
+
+
+def test_the_precision_of_a_group_is_said_to_be_that_of_a_cell() -> None:
+    """An answer's count is the sum of cells: nobody should read more precision than there is."""
+    lines = run("plan", str(EXAMPLES / "health.toml")).stdout.splitlines()
+    (group,) = (line for line in lines if "smokes + age" in line)
+    assert "per cell" in group
+    assert all("per cell" not in line for line in lines if "yes_no" in line)
 
 
 @pytest.mark.parametrize("example", ["browser", "health"])

@@ -7,6 +7,7 @@ at a clock: a device whose time is wrong forgets nothing and repeats nothing.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -81,6 +82,7 @@ class Ledger:
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
+        _create(self.path)
         with self._open() as connection:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version not in (0, VERSION):
@@ -172,7 +174,15 @@ def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
     connection.execute("COMMIT")
 
 
-def _unreadable(path: Path, error: sqlite3.Error) -> InvalidInput:
+def _create(path: Path) -> None:
+    """For its owner's eyes only: it tells which surveys somebody has answered."""
+    try:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: Path, error: Exception) -> InvalidInput:
     return InvalidInput("ledger", "must be a ledger that can be used", str(path), str(error))
 
 

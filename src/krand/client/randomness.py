@@ -20,7 +20,7 @@ import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext, algorithms, modes
 from numpy.typing import DTypeLike, NDArray
 
-from krand.errors import InternalError, InvalidInput
+from krand.errors import InvalidInput, NoEntropy
 
 __all__ = ["REKEY_AFTER", "SecureRandom", "secure_random"]
 
@@ -155,10 +155,7 @@ class SecureRandom:
             cls._last_key = _digest(_entropy(SEED_BYTES))
         seed = _entropy(SEED_BYTES)
         if _digest(seed) == cls._last_key:
-            raise InternalError(
-                "the operating system's source of randomness gave the same key twice; "
-                "nothing was randomized"
-            )
+            raise NoEntropy("gave the same key twice")
         cls._last_key = _digest(seed)
         return seed
 
@@ -171,14 +168,9 @@ def _entropy(count: int) -> bytes:
     try:
         found = os.urandom(count)
     except (OSError, NotImplementedError) as error:
-        raise InternalError(
-            f"the operating system's source of randomness failed ({error}); nothing was randomized"
-        ) from error
+        raise NoEntropy(f"failed ({error})") from error
     if len(found) != count:
-        raise InternalError(
-            f"the operating system's source of randomness gave {len(found)} bytes instead of "
-            f"{count}; nothing was randomized"
-        )
+        raise NoEntropy(f"gave {len(found)} bytes instead of {count}")
     return found
 
 

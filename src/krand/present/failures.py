@@ -7,7 +7,14 @@ from typing import Any
 
 import click
 
-from krand.errors import CannotMeet, InternalError, InvalidInput, KrandError, MissingComponent
+from krand.errors import (
+    CannotMeet,
+    InternalError,
+    InvalidInput,
+    KrandError,
+    MissingComponent,
+    NoEntropy,
+)
 
 __all__ = ["as_krand_error", "describe", "explain"]
 
@@ -51,6 +58,8 @@ def describe(error: KrandError) -> dict[str, Any]:
         entry |= {"kind": "cannot_meet", "reason": error.reason, "nearest": list(error.nearest)}
     elif isinstance(error, MissingComponent):
         entry |= {"kind": "missing_component", "field": error.component, "mend": str(error)}
+    elif isinstance(error, NoEntropy):
+        entry |= {"kind": "no_entropy", "reason": str(error)}
     else:
         entry |= {"reason": str(error)}
     return {"error": entry}
@@ -67,7 +76,7 @@ def explain(error: KrandError) -> str:
             return error.reason
         nearest = "".join(f"\n  • {request}" for request in error.nearest)
         return f"{error.reason}\nnearest requests that can be met:{nearest}"
-    if isinstance(error, MissingComponent):
+    if isinstance(error, (MissingComponent, NoEntropy)):
         return str(error)
     return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
 
-from krand.errors import CannotMeet
-from krand.present.wording import at_most, local_promise, number, percent
-from krand.privacy.guarantee import Z95, Assurance, Linkage, Precision
+from krand.errors import KrandError
+from krand.present.wording import at_most, how_known, local_promise, number, people, percent
+from krand.privacy.guarantee import Z95, Assurance, Linkage
 from krand.privacy.peers import central_gaussian_sigma, rappor_noise, rappor_sigma
 from krand.survey.plan import make_plan
+from krand.survey.questions import Kind
 from krand.survey.record import record_reports
 
 if TYPE_CHECKING:
@@ -42,29 +43,30 @@ def alternatives(
     """This plan, weaker assurance, whole records, and what others would do at the same ε."""
     survey = plan.survey
     found = [_planned("this plan", plan)]
-    for name, other in _other_surveys(survey):
+    for name, changes in _other_ways(survey):
         if progress is not None:
             progress(name)
         try:
-            found.append(_planned(name, make_plan(other)))
-        except CannotMeet as refusal:
-            found.append(Alternative(name, math.nan, math.nan, None, None, refusal.reason))
+            found.append(_planned(name, make_plan(replace(survey, **changes))))
+        except KrandError as refusal:  # too many positions for a record, or nothing but noise
+            found.append(Alternative(name, math.nan, math.nan, None, None, str(refusal)))
     return (*found, *_peers(plan))
 
 
-def _other_surveys(survey: Survey) -> list[tuple[str, Survey]]:
+def _other_ways(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
+    """What else could be asked for, as changes of the survey."""
     alike = tuple(replace(question, weight=1.0) for question in survey.questions)
-    apart = replace(survey, questions=alike, together=(), linkage=Linkage.RECORD)
-    others = [
-        ("whole records, one copy", replace(apart, copies=1)),
-        ("whole records, 16 copies", replace(apart, copies=16)),
+    record = {"questions": alike, "together": (), "linkage": Linkage.RECORD}
+    ways: list[tuple[str, dict[str, Any]]] = [
+        ("whole records, one copy", {**record, "copies": 1}),
+        ("whole records, 16 copies", {**record, "copies": 16}),
     ]
     if survey.policy.assurance is Assurance.CERTIFIED:
         weaker = replace(survey.policy, assurance=Assurance.OUTLIER)
-        others.insert(0, ("outlier assurance", replace(survey, policy=weaker)))
+        ways.insert(0, ("outlier assurance", {"policy": weaker}))
     if survey.linkage is Linkage.RECORD:
-        others.append(("every bit alone", replace(survey, linkage=Linkage.BIT, copies=1)))
-    return others
+        ways.append(("every bit alone", {"linkage": Linkage.BIT, "copies": 1}))
+    return ways
 
 
 def _planned(name: str, plan: Plan) -> Alternative:
@@ -104,16 +106,15 @@ def survey_table(plan: Plan) -> Table:
             " + ".join(block.question_names),
             block.kind.value,
             f"{block.positions:,}",
-            _half_width(precision),
+            f"{people(precision)} ({percent(precision.half_width_percent)}){_each(block.kind)}",
             number(noise),
         )
     return table
 
 
-def _half_width(precision: Precision) -> str:
-    width = precision.half_width_95
-    people = f"{width:,.0f}" if width >= 10 else number(width, 2)
-    return f"± {people} people ({percent(precision.half_width_percent)})"
+def _each(kind: Kind) -> str:
+    """What the precision is of: an answer's count may be the sum of several noisy ones."""
+    return {Kind.TOGETHER: " per cell", Kind.WORDS: " per position"}.get(kind, "")
 
 
 def promise_sentence(plan: Plan) -> str:
@@ -129,7 +130,8 @@ def promise_sentence(plan: Plan) -> str:
         f"To everybody who takes part in a crowd of at least {policy.population:,}: exchanging your"
         f" answers for any others changes the probability of anything the analyst can see{rounds}"
         f" by a factor of at most {limit}, {slack}"
-        f" ({promise.assurance}). {local_promise(promise.local_epsilon)}."
+        f" ({promise.assurance}: {how_known(policy.assurance)})."
+        f" {local_promise(promise.local_epsilon)}."
     )
 
 

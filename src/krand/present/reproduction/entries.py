@@ -80,7 +80,7 @@ class Number:
 
     @property
     def agrees(self) -> bool:
-        """Whether the computed number rounds, or is cut off, to the printed digits."""
+        """Whether it is less than one unit of the last printed digit away: rounded, or cut off."""
         return abs(self.computed - self.draft) < unit_in_the_last_place(self.printed)
 
 
