@@ -22,8 +22,8 @@ LEAD = (
     "Five drafts by Maxim Zhilyaev and David Zeber (2016–17) invented the method behind krand. Here"
     " every number and figure of theirs is computed again, and every statement put to the test by"
     " exact enumeration. An erratum is where the computed number is a whole unit of the last"
-    " printed digit away, or more; a statement fails where a single case contradicts it. Throughout $q$ is"
-    " the probability of a flip, $p=1-q$, $\\varphi=p/q+q/p-1$, $R=P(S|D_m)/P(S|D)$ and"
+    " printed digit away, or more; a statement fails where a single case contradicts it. Throughout"
+    " $q$ is the probability of a flip, $p=1-q$, $\\varphi=p/q+q/p-1$, $R=P(S|D_m)/P(S|D)$ and"
     " $\\lambda=e^\\varepsilon$."
 )
 
