@@ -34,6 +34,7 @@ from krand.client.flips import flip_packed, pattern_table
 from krand.client.randomness import SecureRandom
 from krand.client.sparse import flipped_positions, gap_walk
 from running import processor, progress, run_benchmark, table
+from whole_table import table_section
 
 RESULTS = Path(__file__).with_suffix(".md")
 GRID = 2**32
@@ -392,7 +393,7 @@ def report(size: Size, quick: bool) -> str:
         sections.append(speed_section(length, by_length[length], stream))
     fast._loaded.clear()
     sections += [goal_section(by_length[40]), client_section(size)]
-    sections.append(load_section(by_length[40], size))
+    sections += [load_section(by_length[40], size), table_section(quick)]
     note = "<!-- Written by benchmarks/randomizer.py; do not edit. -->"
     return "\n\n".join(["# What flipping bits costs", note, head, *sections, NOTES]) + "\n"
 

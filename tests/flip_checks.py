@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 from scipy import stats
 
+from krand.client.flips import flip_packed
 from krand.client.randomness import SecureRandom, secure_random
 from krand.client.tables import ExactTable
 
@@ -201,6 +203,21 @@ def shared_blocks(left: bytes, right: bytes) -> int:
     assert len(left) == len(right) == 4480
     runs = [{text[i : i + 8] for i in range(len(text) - 7)} for text in (left, right)]
     return len(runs[0] & runs[1])
+
+
+def agreement_complaints(flipped: list[Packed], numerator: int) -> list[str]:
+    """Two processes that flip the same bits must both flip one with chance q², not more often."""
+    q2, found = Fraction(numerator, GRID) ** 2, []
+    for (i, left), (j, right) in combinations(enumerate(flipped), 2):
+        both = int(np.bitwise_count(left & right).sum())
+        if not in_wilson(both, 8 * left.size, q2):
+            found.append(f"{i} and {j} both flip {both / 8 / left.size:.9g}, not {float(q2):.9g}")
+    return found
+
+
+def process_flips(numerator: int, count: int) -> Packed:
+    """What this process flips of so many clear bytes, by the generator that all of it shares."""
+    return flip_packed(np.zeros(count, np.uint8), numerator, secure_random())
 
 
 def stream_head() -> bytes:

@@ -133,6 +133,47 @@ def test_a_file_that_is_no_ledger_is_refused(plan: Plan, tmp_path: Path) -> None
         Ledger(other)
 
 
+def test_looking_at_a_ledger_makes_none(plan: Plan, tmp_path: Path) -> None:
+    """A missing file stays missing; an empty one and another program's stay as they are."""
+    with pytest.raises(InvalidInput, match="must be a file that exists") as caught:
+        Ledger(tmp_path / "none", create=False)
+    assert caught.value.field == "ledger"
+    assert list(tmp_path.iterdir()) == []
+    empty, other = tmp_path / "empty", tmp_path / "other"
+    empty.touch()
+    with sqlite3.connect(other) as connection:
+        connection.execute("CREATE TABLE theirs (secret)")
+    for file in (empty, other):
+        before = file.read_bytes()
+        with pytest.raises(InvalidInput, match="must be a ledger of krand"):
+            Ledger(file, create=False)
+        assert file.read_bytes() == before
+
+
+def test_looking_at_a_ledger_shows_what_it_holds(plan: Plan, tmp_path: Path) -> None:
+    """Whatever its name, and even where it may only be read; not a byte is changed."""
+    file = tmp_path / "what? 100% of #1.ledger"
+    kept = Ledger(file)
+    kept.submission(plan, 1, fresh)
+    before = file.read_bytes()
+    file.chmod(0o400)
+    seen = Ledger(file, create=False)
+    assert (seen.entries(), seen.spent()) == (kept.entries(), kept.spent())
+    assert file.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == [file.name]
+
+
+def test_a_ledger_that_was_removed_is_not_begun_anew(plan: Plan, tmp_path: Path) -> None:
+    """A new one in its place would not know what has been sent already."""
+    file = tmp_path / "ledger"
+    ledger = Ledger(file)
+    ledger.submission(plan, 1, fresh)
+    file.unlink()
+    with pytest.raises(InvalidInput, match="can be used"):
+        ledger.submission(plan, 1, fresh)
+    assert not file.exists()
+
+
 def answer_until_killed(ledger: Ledger, plan: Plan, start: int, report: int) -> None:
     """Answer round after round, each told to the parent as soon as it could be sent."""
     for number in range(start, ROUNDS + 1):

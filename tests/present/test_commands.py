@@ -16,7 +16,10 @@ from krand.present.cli import krand
 
 CROWD = ["--population", "10M", "--bits", "40", "--epsilon", "2"]
 SMALL = ["--population", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
-COMMANDS = ["noise", "privacy", "frontier", "simulate", "plan", "keygen", "demo", "drafts"]
+COMMANDS = [
+    *("noise", "privacy", "frontier", "simulate"),
+    *("plan", "keygen", "randomize", "ledger", "demo", "drafts"),
+]
 
 
 def run(*arguments: str) -> Result:

@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 from krand.errors import CannotMeet, InternalError, InvalidInput, MissingComponent, NoEntropy
 from krand.present.cli import krand
 from krand.present.failures import as_krand_error, describe, explain
+from krand.survey.problems import Problem, SurveyErrors
 
 NOISE = ["noise", "--population", "10M", "--bits", "40", "--epsilon", "2", "--delta", "1e-6"]
 PRIVACY = ["privacy", "--population", "10M", "--bits", "40", "--epsilon", "2", "--noise", "0.35"]
@@ -201,6 +202,8 @@ def test_color_appears_only_where_it_is_wanted() -> None:
         (CannotMeet("no"), "cannot_meet"),
         (MissingComponent("matplotlib", "plots"), "missing_component"),
         (InternalError("2 < 1"), "internal_error"),
+        (NoEntropy("failed"), "no_entropy"),
+        (SurveyErrors("s.toml", [Problem("id", 1, "must be given", None, "")]), "invalid_input"),
     ],
 )
 def test_every_error_has_the_same_shape_in_json(error: Any, kind: str) -> None:
@@ -208,10 +211,35 @@ def test_every_error_has_the_same_shape_in_json(error: Any, kind: str) -> None:
     entry = describe(error)["error"]
     json.dumps(entry, allow_nan=False)
     assert set(entry) == {
-        *("kind", "message", "field", "rule", "value", "mend", "reason", "nearest"),
+        *("kind", "message", "field", "rule", "value", "mend", "reason", "nearest", "problems"),
     }
     assert entry["kind"] == kind
     assert entry["message"] == explain(error)
+
+
+def test_every_mistake_of_a_survey_is_an_object_of_its_own() -> None:
+    """Programs need not take the message apart; what is not known is null."""
+    error = SurveyErrors(
+        "s.toml",
+        [
+            Problem("policy.epsilon", 4, "must be finite", float("nan"), "for example 1"),
+            Problem("", None, "must be UTF-8 text", None, ""),
+            Problem("id", 9, "must be text", [1, 2], ""),
+        ],
+    )
+    assert describe(error)["error"]["problems"] == [
+        {
+            "path": "policy.epsilon",
+            "line": 4,
+            "rule": "must be finite",
+            "value": "nan",
+            "mend": "for example 1",
+        },
+        {"path": None, "line": None, "rule": "must be UTF-8 text", "value": None, "mend": None},
+        {"path": "id", "line": 9, "rule": "must be text", "value": "[1, 2]", "mend": None},
+    ]
+    for other in (InvalidInput("noise", "must be small", 3), CannotMeet("no"), NoEntropy("failed")):
+        assert describe(other)["error"]["problems"] == []
 
 
 def test_clicks_own_errors_become_invalid_input() -> None:

@@ -88,6 +88,23 @@ def test_all_mistakes_of_a_file_are_named_with_their_lines(survey: Path) -> None
     assert "line 12" in done.output
 
 
+def test_all_mistakes_of_a_file_are_listed_in_json(survey: Path) -> None:
+    """One error object; each mistake with path, line, rule, value and mend."""
+    wrong = SURVEY.replace("1.0", "-1").replace('"choice"', '"choise"')
+    survey.write_text(f"copies = 2{wrong}", "utf-8")
+    done = run("plan", str(survey), "--json")
+    assert done.exit_code == 2
+    error = json.loads(done.stdout)["error"]
+    assert (error["field"], error["rule"]) == ("survey.toml", "has 3 mistakes")
+    found = [(mistake["path"], mistake["line"], mistake["value"]) for mistake in error["problems"]]
+    assert found == [
+        ("copies", 1, 2),
+        ("policy.epsilon", 4, -1),
+        ("question[1].type", 12, "choise"),
+    ]
+    assert all(mistake["rule"] and mistake["mend"] for mistake in error["problems"])
+
+
 def test_the_precision_of_a_group_is_said_to_be_that_of_a_cell() -> None:
     """An answer's count is the sum of cells: nobody should read more precision than there is."""
     lines = run("plan", str(EXAMPLES / "health.toml")).stdout.splitlines()

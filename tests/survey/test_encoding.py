@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
-from krand.survey.columns import encode_block, encode_column, encode_columns
+from krand.survey.column import MOST_TOLD, Column
+from krand.survey.columns import encode_columns
 from krand.survey.decoding import candidate_positions, describe, levels_at, margin_positions
 from krand.survey.encoding import encode
 from krand.survey.layout import Layout, layout_of
@@ -184,6 +186,55 @@ def test_a_wrong_answer_is_refused_by_name(name: str, value: object, message: st
     assert caught.value.rule
 
 
+@pytest.mark.parametrize(("name", "value", "message"), WRONG)
+def test_a_wrong_answer_in_a_column_is_told_in_the_same_words(
+    name: str, value: object, message: str
+) -> None:
+    """A column finds the same mistake, whatever stands around it."""
+    silent: list[object] = [None, value, None, value]
+    table = encode_columns(GOOD, {name: silent})
+    assert list(table.bad) == [1, 3]
+    assert [mistake.row for mistake in table.mistakes] == [1, 3]
+    assert re.search(message, str(table.mistakes[0].error))
+    assert table.mistakes[0].error.field == name
+
+
+@settings(max_examples=200, suppress_health_check=SLOW)
+@given(st.data())
+def test_numbers_as_they_come_fall_into_the_same_bins(data: st.DataObject) -> None:
+    """An array of numbers, not written down once each, is encoded like single answers."""
+    edges = sorted(data.draw(st.lists(st.floats(-9, 9), min_size=2, max_size=5, unique=True)))
+    opened = data.draw(st.booleans()), data.draw(st.booleans())
+    asked = Number(name="n", edges=tuple(edges), open_below=opened[0], open_above=opened[1])
+    where = layout(asked)
+    inside = st.sampled_from(edges) | st.floats(allow_nan=True) | st.floats(-9, 9)
+    given = np.array(data.draw(st.lists(inside, max_size=9)))
+    codes = np.arange(len(given))
+    codes[::4] = -1
+    table = encode_columns(where, {"n": Column(given.astype(float), codes, len(given))})
+    told = {mistake.row: str(mistake.error) for mistake in table.mistakes}
+    assert sorted(told) == list(table.bad)
+    for row, (value, code) in enumerate(zip(given.tolist(), codes, strict=True)):
+        expected = outcome(where, {"n": value if code >= 0 else None})
+        assert told.get(row, tuple(table.positions[table.rows == row])) == expected
+
+
+def outcome(where: Layout, person: dict[str, object]) -> object:
+    """What a single person's answers set, or what is said against them."""
+    try:
+        return encode(where, person)
+    except InvalidInput as error:
+        return str(error)
+
+
+def test_more_mistakes_than_anybody_reads_are_counted() -> None:
+    """All bad rows are known; only the first are told in words."""
+    table = encode_columns(GOOD, {"y": ["?"] * 1000, "c": ["?"] * 1000})
+    assert table.bad.size == 1000
+    assert len(table.mistakes) == MOST_TOLD
+    assert {mistake.row for mistake in table.mistakes} <= set(range(MOST_TOLD))
+
+
 def test_an_answer_to_no_question_is_refused() -> None:
     """A misspelled question is not silently lost."""
     with pytest.raises(InvalidInput, match="did you mean g1"):
@@ -216,12 +267,6 @@ def test_columns_encode_like_single_people(data: st.DataObject) -> None:
     assert table.mistakes == ()
     for row, person in enumerate(people):
         assert tuple(table.positions[table.rows == row]) == encode(where, person)
-    for block in where.blocks:
-        part = encode_block(where, block, columns)
-        inside = np.isin(table.positions, where.positions_of(block))
-        assert sorted(zip(part.rows, part.positions, strict=True)) == sorted(
-            zip(table.rows[inside], table.positions[inside], strict=True)
-        )
 
 
 def test_bad_rows_are_reported_and_set_nothing() -> None:
@@ -238,16 +283,14 @@ def test_arrays_are_columns_too() -> None:
     table = encode_columns(GOOD, {"y": np.array([True, False]), "n": np.array([3, 15])})
     assert table.mistakes == ()
     assert [tuple(table.positions[table.rows == row]) for row in (0, 1)] == [(0, 7), (8,)]
-    single = encode_column(GOOD, "n", np.array([0.5, 10.0], dtype=np.float32))
+    single = encode_columns(GOOD, {"n": np.array([0.5, 10.0], dtype=np.float32)})
     assert list(single.positions) == [7, 8]
 
 
 def test_columns_must_fit_together() -> None:
-    """Columns of different height, unknown columns and half a group are refused."""
+    """Columns of different height and unknown columns are refused."""
     with pytest.raises(InvalidInput, match="same number of rows"):
         encode_columns(GOOD, {"y": [True], "c": []})
     with pytest.raises(InvalidInput, match="questions of the survey"):
         encode_columns(GOOD, {"zzz": []})
-    with pytest.raises(InvalidInput, match="g1\\+g2"):
-        encode_column(GOOD, "g1", [True])
     assert encode_columns(GOOD, {}).rows.size == 0

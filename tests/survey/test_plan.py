@@ -143,12 +143,6 @@ def test_what_is_asked_together_is_one_choice() -> None:
     assert plan.numerators[0] > plan.numerators[1]
 
 
-def test_copies_of_single_bits_are_refused() -> None:
-    """They belong to whole records; the message says what to do."""
-    with pytest.raises(InvalidInput, match="copies"):
-        make_plan(Survey("habits", POLICY, QUESTIONS, copies=4))
-
-
 def test_a_survey_that_would_be_all_noise_is_refused() -> None:
     """Eight people cannot hide forty answers; what would help is said."""
     tiny = Policy(epsilon=0.1, delta=1e-9, population=50)

@@ -57,7 +57,8 @@ def test_a_whole_file_is_read() -> None:
     survey = parse_survey(
         """
         id = "all-2026"
-        copies = 3
+        linkage = "bit"
+        copies = 1
         rounds = 2
         policy = { epsilon = 2, eta = 0.01, population = 5_000, colluding = 7,
             max_local_epsilon = 9.5, assurance = "outlier" }
@@ -92,7 +93,7 @@ def test_a_whole_file_is_read() -> None:
         """.replace("colluding = 7,\n", "colluding = 7,")
     )
     y, c, p, n, w = survey.questions
-    assert (survey.id, survey.copies, survey.rounds, survey.linkage) == ("all-2026", 3, 2, "bit")
+    assert (survey.id, survey.copies, survey.rounds, survey.linkage) == ("all-2026", 1, 2, "bit")
     policy = survey.policy
     assert (policy.epsilon, policy.eta, policy.delta, policy.population) == (2, 0.01, None, 5000)
     assert (policy.colluding, policy.max_local_epsilon) == (7, 9.5)
@@ -187,6 +188,9 @@ MISTAKES = [
     (HEAD.replace('id = "s"', "") + YES, "id", 1, "must be given"),
     ("copies = 0\n" + HEAD + YES, "copies", 1, "at least 1"),
     ("copies = 1.5\n" + HEAD + YES, "copies", 1, "whole number"),
+    ("\ncopies = 2\n" + HEAD + YES, "copies", 2, '1 with linkage = "bit"'),
+    ('linkage = "bit"\ncopies = 2\n' + HEAD + YES, "copies", 2, '1 with linkage = "bit"'),
+    ('copies = 2\nlinkage = "word"\n' + HEAD + YES, "linkage", 2, "'bit' or 'record'"),
     ("rounds = 20_000\n" + HEAD + YES, "rounds", 1, "at most 10,000"),
     ('linkage = "word"\n' + HEAD + YES, "linkage", 1, "'bit' or 'record'"),
     (HEAD, "question", 1, "must be given"),
@@ -304,14 +308,28 @@ def test_absurd_groups_are_refused_with_their_size() -> None:
 
 
 def test_a_survey_cannot_grow_without_end() -> None:
-    """The positions of all questions together have a limit, a lower one for records."""
-    words = '[[question]]\nname = "w{}"\ntype = "words"\npositions = 1_000_000\nhashes = 1\n'
-    ten = HEAD + "".join(words.format(index) for index in range(10))
-    assert len(parse_survey(ten).questions) == 10
-    (problem,) = problems(ten + YES)
-    assert problem.value == "10,000,001 positions"
-    (problem,) = problems('linkage = "record"\n' + HEAD + words.format(0) + YES)
-    assert "more than 1,000,000 positions" in problem.rule
+    """A million positions in all, whatever the linkage; the largest question is blamed."""
+    words = '[[question]]\nname = "{}"\ntype = "words"\npositions = {}\nhashes = 1\n'
+    for linkage in ("bit", "record"):
+        head = f'linkage = "{linkage}"\n{HEAD}{YES}'  # the next question stands on line 10
+        assert parse_survey(head + words.format("w", 999_999))
+        (problem,) = problems(head + words.format("w", 600_000) + words.format("v", 400_000))
+        assert (problem.path, problem.line) == ("question[1]", 10)
+        assert "more than 1,000,000 positions" in problem.rule
+        assert problem.value == "1,000,001 positions"
+        assert "the largest" in problem.mend
+
+
+def test_groups_count_with_their_cells() -> None:
+    """A group of 999,999 cells leaves room for one more question, and is blamed otherwise."""
+    items = json.dumps([str(number) for number in range(999)])
+    asked = "".join(f'[[question]]\nname = "{n}"\n{CHOICE}choices = {items}\n' for n in "ab")
+    group = '[[together]]\nquestions = ["a", "b"]\n'
+    assert parse_survey(HEAD + asked + YES.replace('"a"', '"c"') + group)
+    both = YES.replace('"a"', '"c"') + YES.replace('"a"', '"d"')
+    (problem,) = problems(HEAD + asked + both + group)
+    assert (problem.path, problem.line) == ("together[0]", 20)
+    assert problem.value == "1,000,001 positions"
 
 
 def test_records_need_no_groups_and_no_weights() -> None:
@@ -386,7 +404,7 @@ def test_surveys_survive_being_written_as_json(survey: Survey) -> None:
 
 WHOLE = """
 id = "s"
-copies = 2
+copies = 1
 policy = { epsilon = 1, delta = 1e-6, population = 1000, colluding = 1 }
 question = [
   { name = "y", type = "yes_no", weight = 2, text = "?" },

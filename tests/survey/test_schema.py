@@ -59,7 +59,17 @@ WRONG = [
     HEAD.replace("delta = 1e-6, ", "") + YES,
     HEAD.replace("delta = 1e-6", "delta = 1e-6, eta = 0.1") + YES,
     HEAD + YES + '[[together]]\nquestions = ["a"]\n',
+    "copies = 2\n" + HEAD + YES,
+    'linkage = "bit"\ncopies = 2\n' + HEAD + YES,
 ]
+
+
+@pytest.mark.parametrize("head", ["", "copies = 1\n", 'linkage = "record"\ncopies = 2\n'])
+def test_schema_and_reader_take_the_same(head: str) -> None:
+    """Copies go with whole records; one copy goes with everything."""
+    jsonschema = require("jsonschema")
+    assert parse_survey(head + HEAD + YES)
+    jsonschema.validate(tomllib.loads(head + HEAD + YES), survey_schema())
 
 
 @pytest.mark.parametrize("text", WRONG)

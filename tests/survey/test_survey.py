@@ -34,12 +34,14 @@ BROKEN: list[tuple[Callable[[], object], str]] = [
     (lambda: Survey("s", POLICY, ()), "question"),
     (lambda: Survey("s", POLICY, (A, A)), "question[1].name"),
     (lambda: Survey("s", POLICY, (A,), copies=0), "copies"),
+    (lambda: Survey("s", POLICY, (A,), copies=2), "copies"),
     (lambda: Survey("s", POLICY, (A,), rounds=True), "rounds"),
     (lambda: Survey("s", POLICY, (A,), (Together(("a", "b")),)), "together[0].questions[1]"),
     (
         lambda: Survey("s", POLICY, (A, B), (Together(("a", "b")),), linkage=Linkage.RECORD),
         "together[0]",
     ),
+    (lambda: Survey("s", POLICY, (A, Words(name="w", size=10**6, hashes=1))), "question[1]"),
     (
         lambda: Survey("s", Policy(1, 9, delta=0.1, assurance=Assurance.DRAFT), (A,)),
         "policy.assurance",

@@ -10,7 +10,13 @@ from click.testing import CliRunner, Result
 
 from krand.present.cli import FailingClearly
 from krand.present.commands.keygen import keygen
-from krand.wire.keys import fingerprint, load_private_key, load_public_key
+from krand.wire.keys import (
+    fingerprint,
+    load_private_key,
+    load_public_key,
+    load_signing_key,
+    load_verifying_key,
+)
 
 krand = FailingClearly(commands={"keygen": keygen})
 
@@ -48,7 +54,15 @@ def test_programs_get_json() -> None:
         "public_key": "b.pem",
         "fingerprint": fingerprint(load_public_key(Path("b.pem"))),
         "encrypted": False,
+        "signing": False,
     }
+
+
+def test_a_collector_gets_a_key_to_sign_with() -> None:
+    """--signing makes a pair that signs and verifies."""
+    run("-o", "c.pem", "--signing")
+    signature = load_signing_key(Path("c.pem")).sign(b"x")
+    load_verifying_key(Path("c.pub.pem")).verify(signature, b"x")
 
 
 def test_a_passphrase_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +135,6 @@ def test_help_has_examples_that_parse() -> None:
     text = run("--help").stdout
     lines = text[text.index("Examples:") : text.index("Options:")].splitlines()
     examples = [line.split()[2:] for line in lines if line.strip().startswith("krand keygen")]
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in examples:
         keygen.make_context("keygen", example)

@@ -6,14 +6,13 @@ they are loaded only above LOAD_ABOVE bits. Given the same random words they fli
 
 from __future__ import annotations
 
-import importlib
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from krand.client.compiling import Loop, compiled
 
 __all__ = ["LOAD_ABOVE", "Kernels", "kernels_for"]
 
@@ -25,8 +24,8 @@ LOAD_ABOVE = 2**32
 class Kernels:
     """The compiled loops."""
 
-    look_up: Callable[..., int]
-    walk: Callable[..., int]
+    look_up: Loop
+    walk: Loop
 
 
 _loaded: list[Kernels] = []
@@ -47,19 +46,8 @@ def kernels_for(bits: int) -> Kernels | None:
 def _compile() -> Kernels | None:
     if sys.byteorder != "little":  # the loops put eight patterns into one word
         return None
-    try:
-        numba: Any = importlib.import_module("numba")
-    except ImportError:  # the extra is not installed: numpy does the same work
-        return None
-    return Kernels(_compiled(numba, _look_up), _compiled(numba, _walk))
-
-
-def _compiled(numba: Any, loop: Callable[..., int]) -> Callable[..., int]:
-    try:
-        compiled: Callable[..., int] = numba.njit(cache=True, nogil=True)(loop)
-    except RuntimeError:  # nowhere to keep compiled code: compile again in every process
-        compiled = numba.njit(nogil=True)(loop)
-    return compiled
+    loops = compiled(_look_up, _walk)
+    return None if loops is None else Kernels(*loops)
 
 
 def _look_up(

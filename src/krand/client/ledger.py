@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krand.errors import InvalidInput
+from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 
 __all__ = ["AlreadySubmitted", "Entry", "Ledger", "Spent", "Submission"]
@@ -78,17 +79,23 @@ class Spent:
 
 
 class Ledger:
-    """A file on the device, safe against crashes at any moment."""
+    """A file on the device, safe against crashes at any moment; made if it is not there yet.
 
-    def __init__(self, path: str | Path) -> None:
+    With `create=False` it must be there, and nothing is written by looking at it.
+    """
+
+    def __init__(self, path: str | Path, *, create: bool = True) -> None:
         self.path = Path(path)
-        _create(self.path)
+        if create:
+            _create(self.path)
+        elif not self.path.exists():
+            mend = "it is made when the first survey is answered"
+            raise InvalidInput("ledger", "must be a file that exists", str(path), mend)
         with self._open() as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, VERSION):
-                raise InvalidInput(
-                    "ledger", f"must have version {VERSION}", version, "use a newer krand"
-                )
+            if _version(connection) != 0:
+                return
+            if not create:
+                raise InvalidInput("ledger", "must be a ledger of krand", str(path))
             connection.execute(SCHEMA)
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -96,7 +103,7 @@ class Ledger:
         self, plan: Plan, round_number: int, make: Callable[[], Submission]
     ) -> Submission:
         """That of this round: the one stored, or a new one, stored before it is returned."""
-        _check_round(plan, round_number)
+        check_round(plan, round_number)
         key = (bytes.fromhex(plan.hash), round_number)
         with self._open() as connection, _at_once(connection):
             row = connection.execute(
@@ -149,7 +156,12 @@ class Ledger:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            connection = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?mode=rw",  # a lost file is not made again
+                timeout=WAIT_SECONDS,
+                isolation_level=None,
+                uri=True,
+            )
         except sqlite3.Error as error:
             raise _unreadable(self.path, error) from None
         try:
@@ -182,14 +194,16 @@ def _create(path: Path) -> None:
         raise _unreadable(path, error) from None
 
 
+def _version(connection: sqlite3.Connection) -> int:
+    """That of the file's format, 0 before there is any; another one is refused."""
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if version not in (0, VERSION):
+        raise InvalidInput("ledger", f"must have version {VERSION}", version, "use a newer krand")
+    return int(version)
+
+
 def _unreadable(path: Path, error: Exception) -> InvalidInput:
     return InvalidInput("ledger", "must be a ledger that can be used", str(path), str(error))
-
-
-def _check_round(plan: Plan, round_number: int) -> None:
-    rounds = plan.survey.rounds
-    if not 1 <= round_number <= rounds:
-        raise InvalidInput("round", f"must be from 1 to {rounds:,}", round_number)
 
 
 def _one_length(messages: Sequence[bytes]) -> int:

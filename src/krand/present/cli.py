@@ -17,9 +17,11 @@ from krand.present.commands.demo import demo
 from krand.present.commands.drafts import drafts
 from krand.present.commands.frontier import frontier
 from krand.present.commands.keygen import keygen
+from krand.present.commands.ledger import ledger
 from krand.present.commands.noise import noise
 from krand.present.commands.plan import plan
 from krand.present.commands.privacy import privacy
+from krand.present.commands.randomize import randomize
 from krand.present.commands.simulate import simulate
 from krand.present.failures import as_krand_error, describe, explain
 from krand.present.output import to_json
@@ -83,6 +85,8 @@ SHORT_HELP = """krand: anonymous telemetry and surveys by k-randomization
   krand simulate   the exact law, checked by Monte Carlo
   krand plan       from a survey file to a plan with its noise
   krand keygen     the key pair that reports are sealed for
+  krand randomize  a whole table of answers becomes noisy reports
+  krand ledger     what a device has answered, and the guarantee spent
   krand demo       all of it for ten million people, with a report
   krand drafts     the papers it comes from, reproduced and corrected
 
@@ -111,7 +115,18 @@ def krand(context: click.Context) -> None:
         click.echo(SHORT_HELP)
 
 
-for command in (noise, privacy, frontier, simulate, plan, keygen, demo, drafts):
+for command in (
+    noise,
+    privacy,
+    frontier,
+    simulate,
+    plan,
+    keygen,
+    randomize,
+    ledger,
+    demo,
+    drafts,
+):
     krand.add_command(command)
 
 

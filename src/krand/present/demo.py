@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from krand.files import ensure_directory, write_atomically
 from krand.present import plots
-from krand.present.files import ensure_directory, write_atomically
 from krand.present.output import to_json
 from krand.present.report import planner_report
 from krand.present.values import frontier_values

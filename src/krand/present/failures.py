@@ -15,6 +15,7 @@ from krand.errors import (
     MissingComponent,
     NoEntropy,
 )
+from krand.survey.problems import Problem, SurveyErrors
 
 __all__ = ["as_krand_error", "describe", "explain"]
 
@@ -50,10 +51,13 @@ def describe(error: KrandError) -> dict[str, Any]:
         "mend": None,
         "reason": None,
         "nearest": [],
+        "problems": [],
     }
     if isinstance(error, InvalidInput):
         entry |= {"kind": "invalid_input", "field": error.field, "rule": error.rule}
         entry |= {"value": _plain(error.value), "mend": error.mend or None}
+        if isinstance(error, SurveyErrors):
+            entry |= {"problems": [_problem(problem) for problem in error.problems]}
     elif isinstance(error, CannotMeet):
         entry |= {"kind": "cannot_meet", "reason": error.reason, "nearest": list(error.nearest)}
     elif isinstance(error, MissingComponent):
@@ -79,6 +83,17 @@ def explain(error: KrandError) -> str:
     if isinstance(error, (MissingComponent, NoEntropy)):
         return str(error)
     return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
+
+
+def _problem(problem: Problem) -> dict[str, Any]:
+    """One mistake of a survey file; what is not known is null."""
+    return {
+        "path": problem.path or None,
+        "line": problem.line,
+        "rule": problem.rule,
+        "value": _plain(problem.value),
+        "mend": problem.mend or None,
+    }
 
 
 def _plain(value: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,12 +13,15 @@ from krand.present.numbers import Count, Real
 from krand.privacy.guarantee import Assurance, Linkage, Policy, Reports
 
 __all__ = [
+    "OneOf",
     "assurance_options",
     "copies_option",
     "crowd_options",
     "linkage_option",
     "noise_option",
     "output_options",
+    "passphrase_from",
+    "passphrase_options",
     "policy_from",
     "promise_options",
     "reports_from",
@@ -146,3 +150,33 @@ def policy_from(options: Mapping[str, Any]) -> Policy:
         max_local_epsilon=options["max_local_epsilon"],
         assurance=Assurance(options["assurance"]),
     )
+
+
+passphrase_options = _stack(
+    click.option(
+        "--passphrase-env",
+        metavar="NAME",
+        help="The passphrase of the private key is in this environment variable.",
+    ),
+    click.option("--passphrase", is_flag=True, help="Ask for the passphrase of the private key."),
+)
+
+
+def passphrase_from(variable: str | None, ask: bool, *, confirm: bool = False) -> bytes | None:
+    """The passphrase from where the options say, or none."""
+    if variable is not None and ask:
+        raise InvalidInput(
+            "passphrase", "must come from one place", "two", "keep --passphrase or --passphrase-env"
+        )
+    if ask:
+        answer: str = click.prompt(
+            "Passphrase", hide_input=True, confirmation_prompt=confirm, err=True
+        )
+        return answer.encode()
+    if variable is None:
+        return None
+    if not os.environ.get(variable):
+        raise InvalidInput(
+            "passphrase-env", "must name a variable that is set and not empty", variable
+        )
+    return os.fsencode(os.environ[variable])

@@ -93,3 +93,22 @@ class Output:
             yield lambda step: bar.update(
                 task, description=f"{title}: {step}", advance=0 if total is None else 1
             )
+
+    @contextmanager
+    def counting(self, title: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
+        """A bar on stderr that is told how much more is done; silent where no person looks."""
+        if self.as_json or not sys.stderr.isatty():
+            yield lambda _: None
+            return
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        amount = "{task.completed:,.0f}" + ("" if total is None else " of {task.total:,.0f}")
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn(f"{amount} {unit}"),
+            TimeElapsedColumn(),
+        )
+        with Progress(*columns, console=self.console(stderr=True), transient=True) as bar:
+            task = bar.add_task(title, total=total)
+            yield lambda more: bar.advance(task, more)

@@ -48,7 +48,7 @@ def alternatives(
             progress(name)
         try:
             found.append(_planned(name, make_plan(replace(survey, **changes))))
-        except KrandError as refusal:  # too many positions for a record, or nothing but noise
+        except KrandError as refusal:  # nothing but noise
             found.append(Alternative(name, math.nan, math.nan, None, None, str(refusal)))
     return (*found, *_peers(plan))
 
@@ -157,10 +157,3 @@ def alternatives_table(found: tuple[Alternative, ...]) -> Table:
             Text(way.note),
         )
     return table
-
-
-def _span(way: Alternative) -> str:
-    if math.isnan(way.best):
-        return "cannot be had"
-    best, worst = (f"{v:,.0f}" if v >= 10 else number(v, 2) for v in (way.best, way.worst))
-    return best if best == worst else f"{best} to {worst}"

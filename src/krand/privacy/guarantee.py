@@ -34,6 +34,7 @@ Z95 = 1.959963984540054
 """Standard deviations on each side of a 95 % interval."""
 MAX_POPULATION = 10**12
 MAX_BITS = 10**6
+"""Of one person in all: the positions of a survey, whatever its linkage, obey it too."""
 MAX_COPIES = 10**4
 MAX_ROUNDS = 10**4
 

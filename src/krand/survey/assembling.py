@@ -36,20 +36,22 @@ def assemble(document: dict[str, Any], directory: Path) -> tuple[Survey | None, 
         broken += [entry.under(("question", index)) for entry in wrong]
     groups, wrong = _groups(document)
     broken += wrong
+    linkage, copies = _linkage(document, head), head.get("copies", 1)
     broken += survey_rules(
         [q if isinstance(q, Outline) else outline(q) for q in questions],
         [group.get("questions") for group in groups],
-        Linkage(head["linkage"]) if "linkage" in head else None,
+        linkage,
+        copies,
     )
-    if broken or policy is None:
+    if broken or policy is None or linkage is None:
         return None, broken
     return Survey(
         head["id"],
         policy,
         tuple(question for question in questions if isinstance(question, Question)),
         tuple(Together(tuple(g["questions"]), g.get("weight")) for g in groups),
-        Linkage(head.get("linkage", Linkage.BIT)),
-        head.get("copies", 1),
+        linkage,
+        copies,
         head.get("rounds", 1),
     ), []
 
@@ -61,6 +63,12 @@ def _head(document: dict[str, Any]) -> tuple[dict[str, Any], list[Broken]]:
     known = {key: document[key] for key in document if key in HeadTable.model_fields}
     head, broken = check_table(HeadTable, known)
     return head, unknown + broken
+
+
+def _linkage(document: dict[str, Any], head: dict[str, Any]) -> Linkage | None:
+    """None if it cannot be read: then nobody knows what would go with it."""
+    broken = "linkage" in document and "linkage" not in head
+    return None if broken else Linkage(head.get("linkage", Linkage.BIT))
 
 
 def _policy(document: dict[str, Any]) -> tuple[Policy | None, list[Broken]]:

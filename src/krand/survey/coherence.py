@@ -1,4 +1,4 @@
-"""Rules about the survey as a whole: names, groups, linkage, size.
+"""Rules about the survey as a whole: names, groups, linkage, copies, size.
 
 They look at outlines, not at questions, so that they can also be put to a file in which some
 questions are broken: what is known of those is still checked.
@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from krand.privacy.guarantee import MAX_BITS, Linkage
 from krand.survey.questions import Kind, Leveled, Question
-from krand.survey.rules import MAX_CHOICES, Broken
+from krand.survey.rules import MAX_CHOICES, Broken, Path
 
 __all__ = ["Outline", "outline", "survey_rules"]
 
-MAX_POSITIONS = 10**7
 JOINABLE = (Kind.YES_NO, Kind.CHOICE, Kind.NUMBER)
 NO_GROUPS = (
     'remove [[together]]: a record keeps all answers together already; or say linkage = "bit"'
@@ -41,16 +40,22 @@ def outline(question: Question) -> Outline:
 
 
 def survey_rules(
-    questions: Sequence[Outline], groups: Sequence[Sequence[str] | None], linkage: Linkage | None
+    questions: Sequence[Outline],
+    groups: Sequence[Sequence[str] | None],
+    linkage: Linkage | None,
+    copies: int,
 ) -> Iterator[Broken]:
-    """Everything that no question can know alone."""
+    """Everything that no question can know alone; a linkage that could not be read is None."""
     yield from _different_names(questions)
     yield from _members(questions, groups)
     if linkage is Linkage.RECORD:
         yield from _record(questions, len(groups))
     else:
         yield from _cells(questions, groups)
-    yield from _size(questions, groups, linkage)
+    if linkage is Linkage.BIT and copies > 1:
+        rule = 'must be 1 with linkage = "bit", where bits travel apart'
+        yield Broken(("copies",), rule, copies, 'leave it out, or say linkage = "record"')
+    yield from _size(questions, groups)
 
 
 def _different_names(questions: Sequence[Outline]) -> Iterator[Broken]:
@@ -116,15 +121,20 @@ def _cell_count(questions: Sequence[Outline], group: Sequence[str] | None) -> in
     return math.prod(size + 1 for size in sizes if size is not None) - 1
 
 
-def _size(
-    questions: Sequence[Outline], groups: Sequence[Sequence[str] | None], linkage: Linkage | None
-) -> Iterator[Broken]:
+def _size(questions: Sequence[Outline], groups: Sequence[Sequence[str] | None]) -> Iterator[Broken]:
+    """The largest question or group is blamed: that is where most can be saved."""
     grouped = {name for group in groups for name in group or ()}
-    alone = [q.positions or 0 for q in questions if q.name not in grouped]
-    cells = [_cell_count(questions, group) or 0 for group in groups]
-    total = sum(alone) + sum(cell for cell in cells if cell <= MAX_CHOICES)
-    limit = MAX_BITS if linkage is Linkage.RECORD else MAX_POSITIONS
-    if total > limit:
-        rule = f"must not need more than {limit:,} positions in all"
-        mend = "ask fewer questions, or split the survey"
-        yield Broken(("question",), rule, f"{total:,} positions", mend)
+    sizes: dict[Path, int] = {
+        ("question", index): question.positions or 0
+        for index, question in enumerate(questions)
+        if question.name not in grouped
+    }
+    for index, group in enumerate(groups):
+        cells = _cell_count(questions, group) or 0
+        sizes["together", index] = cells if cells <= MAX_CHOICES else 0  # complained of already
+    total = sum(sizes.values())
+    if total > MAX_BITS:
+        largest = max(sizes, key=lambda where: sizes[where])
+        rule = f"all questions together must not need more than {MAX_BITS:,} positions"
+        mend = "shorten this one, the largest; ask fewer questions; or split the survey"
+        yield Broken(largest, rule, f"{total:,} positions", mend)

@@ -87,6 +87,10 @@ def _exactly_one_of(*keys: str) -> dict[str, Any]:
     return {"oneOf": [{"required": [key]} for key in keys]}
 
 
+RECORD: dict[str, Any] = {"properties": {"linkage": {"const": "record"}}, "required": ["linkage"]}
+ONE_COPY: dict[str, Any] = {"properties": {"copies": {"const": 1}}}
+
+
 class PolicyTable(Table):
     """What is promised, to a member of which crowd."""
 
@@ -192,6 +196,8 @@ class TogetherTable(Table):
 class HeadTable(Table):
     """What stands above the first table of the file."""
 
+    model_config = ConfigDict(json_schema_extra={"anyOf": [RECORD, ONE_COPY]})
+
     id: Annotated[
         str,
         _obeys(rules.id_rules),
@@ -201,7 +207,7 @@ class HeadTable(Table):
     linkage: Annotated[Literal["bit", "record"], Field(examples=["bit"])] = "bit"
     """What travels together: every bit alone, or the whole record of a person's answers."""
     copies: Annotated[int, Field(ge=1, le=MAX_COPIES, examples=[1])] = 1
-    """How many noisy copies of the answers each person sends."""
+    """How many noisy copies of the record each person sends; 1 where bits travel apart."""
     rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[1])] = 1
     """How many times the same people are asked; the promise covers all rounds."""
 

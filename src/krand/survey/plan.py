@@ -10,7 +10,7 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from krand.errors import CannotMeet, InvalidInput
+from krand.errors import CannotMeet
 from krand.privacy.division import Share, divide_noise, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Precision, Reports
 from krand.privacy.nearest import round_up
@@ -179,13 +179,6 @@ def _shares(layout: Layout) -> list[Share]:
 
 def _bit_by_bit(survey: Survey) -> Plan:
     """Every position is its own mechanism; the noise is divided by weights (mathematics §7)."""
-    if survey.copies != 1:
-        raise InvalidInput(
-            "copies",
-            "must be 1 where bits are reported apart",
-            survey.copies,
-            'leave it out, or say linkage = "record"',
-        )
     divided = divide_noise(survey.policy, _shares(layout_of(survey)), survey.rounds)
     return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))
 

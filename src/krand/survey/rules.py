@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from krand.errors import InvalidInput
+from krand.privacy.guarantee import MAX_BITS
 
 __all__ = [
     "MAX_CHOICES",
@@ -33,8 +34,8 @@ __all__ = [
 
 Path = tuple[str | int, ...]
 
-MAX_CHOICES = 10**6
-"""Positions of one question or one group."""
+MAX_CHOICES = MAX_BITS
+"""Positions of one question or one group: as many as the whole survey may have."""
 MAX_ITEM_LENGTH = 1_000
 MAX_TEXT_LENGTH = 10_000
 MAX_HASHES = 16

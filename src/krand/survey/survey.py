@@ -70,4 +70,4 @@ class Survey:
         yield from whole_rules(self.rounds, 1, MAX_ROUNDS, ("rounds",))
         outlines = [outline(question) for question in self.questions]
         groups = [group.questions for group in self.together]
-        yield from survey_rules(outlines, groups, self.linkage)
+        yield from survey_rules(outlines, groups, self.linkage, self.copies)

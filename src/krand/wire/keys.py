@@ -1,4 +1,6 @@
-"""The analyzer's key pair: made, named, written and read, with errors that say what is wrong.
+"""Key pairs: made, named, written and read, with errors that say what is wrong.
+
+Messages are sealed for the analyzer (X25519); the collector signs what it releases (Ed25519).
 
 Private keys are PKCS#8, public keys SubjectPublicKeyInfo, both PEM, as every other tool has them.
 """
@@ -13,6 +15,7 @@ from pathlib import Path
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from krand.errors import InvalidInput
@@ -20,8 +23,11 @@ from krand.errors import InvalidInput
 __all__ = [
     "fingerprint",
     "generate_private_key",
+    "generate_signing_key",
     "load_private_key",
     "load_public_key",
+    "load_signing_key",
+    "load_verifying_key",
     "parse_private_key",
     "parse_public_key",
     "private_key_pem",
@@ -34,18 +40,26 @@ FINGERPRINT_DIGITS = 16
 MAX_PASSPHRASE = 1023
 """OpenSSL's limit, in bytes."""
 
+PrivateKey = X25519PrivateKey | Ed25519PrivateKey
+PublicKey = X25519PublicKey | Ed25519PublicKey
+
 
 def generate_private_key() -> X25519PrivateKey:
     """A new private key from the operating system's randomness."""
     return X25519PrivateKey.generate()
 
 
-def fingerprint(key: X25519PublicKey) -> str:
+def generate_signing_key() -> Ed25519PrivateKey:
+    """A new key for a collector to sign with."""
+    return Ed25519PrivateKey.generate()
+
+
+def fingerprint(key: PublicKey) -> str:
     """A short name of a public key, for people to compare: 64 bits of the SHA-256 of its bytes."""
     return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:FINGERPRINT_DIGITS]
 
 
-def private_key_pem(key: X25519PrivateKey, passphrase: bytes | None = None) -> bytes:
+def private_key_pem(key: PrivateKey, passphrase: bytes | None = None) -> bytes:
     """The private key as PEM, encrypted if there is a passphrase."""
     encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
     if passphrase is not None:
@@ -58,7 +72,7 @@ def private_key_pem(key: X25519PrivateKey, passphrase: bytes | None = None) -> b
     )
 
 
-def public_key_pem(key: X25519PublicKey) -> bytes:
+def public_key_pem(key: PublicKey) -> bytes:
     """The public key as PEM."""
     return key.public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
@@ -75,10 +89,34 @@ def load_public_key(path: Path) -> X25519PublicKey:
     return parse_public_key(_read("public key", path), str(path))
 
 
+def load_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519PrivateKey:
+    """The collector's private key in a PEM file."""
+    key = _private_key(_read("private key", path), passphrase, str(path))
+    if not isinstance(key, Ed25519PrivateKey):
+        raise InvalidInput("private key", "must be an Ed25519 key", str(path), _found(key))
+    return key
+
+
+def load_verifying_key(path: Path) -> Ed25519PublicKey:
+    """The collector's public key in a PEM file."""
+    key = _public_key(_read("public key", path), str(path))
+    if not isinstance(key, Ed25519PublicKey):
+        raise InvalidInput("public key", "must be an Ed25519 key", str(path), _found(key))
+    return key
+
+
 def parse_private_key(
     pem: bytes, passphrase: bytes | None = None, source: str = "PEM text"
 ) -> X25519PrivateKey:
     """The private key in a PEM text; `source` says in errors where the text is from."""
+    key = _private_key(pem, passphrase, source)
+    if not isinstance(key, X25519PrivateKey):
+        raise InvalidInput("private key", "must be an X25519 key", source, _found(key))
+    return key
+
+
+def _private_key(pem: bytes, passphrase: bytes | None, source: str) -> object:
+    """A private key of any sort."""
     _check_pem("private key", pem, b"PRIVATE KEY-----", source)
     encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in pem
     if encrypted and passphrase is None:
@@ -86,22 +124,15 @@ def parse_private_key(
     if passphrase is not None and not encrypted:
         raise InvalidInput("private key", "is not encrypted: no passphrase may be given", source)
     try:
-        key = serialization.load_pem_private_key(pem, passphrase)
+        return serialization.load_pem_private_key(pem, passphrase)
     except (ValueError, TypeError, UnsupportedAlgorithm):
         damage = "must be readable: wrong passphrase, or damaged" if encrypted else _DAMAGED
         raise InvalidInput("private key", damage, source) from None
-    if not isinstance(key, X25519PrivateKey):
-        raise InvalidInput("private key", "must be an X25519 key", source, _found(key))
-    return key
 
 
 def parse_public_key(pem: bytes, source: str = "PEM text") -> X25519PublicKey:
     """The public key in a PEM text; `source` says in errors where the text is from."""
-    _check_pem("public key", pem, b"PUBLIC KEY-----", source)
-    try:
-        key = serialization.load_pem_public_key(pem)
-    except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise InvalidInput("public key", _DAMAGED, source) from None
+    key = _public_key(pem, source)
     if not isinstance(key, X25519PublicKey):
         raise InvalidInput("public key", "must be an X25519 key", source, _found(key))
     try:
@@ -110,6 +141,15 @@ def parse_public_key(pem: bytes, source: str = "PEM text") -> X25519PublicKey:
     except ValueError:
         raise InvalidInput("public key", "must not be a point of low order", source) from None
     return key
+
+
+def _public_key(pem: bytes, source: str) -> object:
+    """A public key of any sort."""
+    _check_pem("public key", pem, b"PUBLIC KEY-----", source)
+    try:
+        return serialization.load_pem_public_key(pem)
+    except (ValueError, TypeError, UnsupportedAlgorithm):
+        raise InvalidInput("public key", _DAMAGED, source) from None
 
 
 _DAMAGED = "must be a PEM file that is whole"
@@ -126,7 +166,8 @@ def _check_pem(field: str, pem: bytes, ending: bytes, source: str) -> None:
 
 
 def _found(key: object) -> str:
-    return f"this is another sort of key ({type(key).__name__}); krand keygen makes the right one"
+    mend = "krand keygen makes the right one, with --signing for a collector"
+    return f"this is another sort of key ({type(key).__name__}); {mend}"
 
 
 def _read(field: str, path: Path) -> bytes:
@@ -139,7 +180,7 @@ def _read(field: str, path: Path) -> bytes:
 
 
 def write_key_pair(
-    key: X25519PrivateKey,
+    key: PrivateKey,
     private_path: Path,
     public_path: Path,
     passphrase: bytes | None = None,

@@ -31,6 +31,7 @@ __all__ = [
 
 FORMAT_VERSION = 1
 MAX_POSITIONS = 10**7
+"""What the format has room for; a survey has fewer (`krand.privacy.guarantee.MAX_BITS`)."""
 SEAL_LENGTH = 32 + 16
 """What sealing adds: an encapsulated X25519 key in front, an authentication tag behind."""
 

@@ -50,7 +50,7 @@ def drafts(as_json: bool, no_color: bool, directory: Path, sections: tuple[str, 
       krand drafts --output drafts-output
       krand drafts --only copies --only sparse
     """
-    from krand.present.files import ensure_directory, write_atomically
+    from krand.files import ensure_directory, write_atomically
     from krand.present.output import to_json
     from krand.present.reproduction.entries import Section
     from krand.present.reproduction.findings import findings_of

@@ -70,7 +70,7 @@ def frontier(
     with output.progress("frontier") as progress:
         result = compute(policy, reports, copies_list, progress)
     if plot is not None:
-        from krand.present.files import write_atomically
+        from krand.files import write_atomically
 
         write_atomically("plot", plot, frontier_svg(result))
     if as_json:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
-from krand.errors import InvalidInput
-from krand.present.options import output_options
+from krand.present.options import output_options, passphrase_from, passphrase_options
 from krand.present.output import Output
 
 __all__ = ["keygen"]
 
 
-@click.command(short_help="The analyzer's key pair.")
+@click.command(short_help="The key pair that reports are sealed for.")
 @click.option(
     "-o",
     "--output",
@@ -27,12 +25,12 @@ __all__ = ["keygen"]
     type=click.Path(dir_okay=False, path_type=Path),
     help="File of the public key, for everybody; key.pub.pem beside key.pem if not given.",
 )
+@passphrase_options
 @click.option(
-    "--passphrase-env",
-    metavar="NAME",
-    help="Encrypt the private key by the passphrase in this environment variable.",
+    "--signing",
+    is_flag=True,
+    help="A collector's key instead: it signs what it releases, and opens nothing.",
 )
-@click.option("--passphrase", is_flag=True, help="Ask for a passphrase to encrypt it by.")
 @click.option("--force", is_flag=True, help="Replace existing files: what they opened is lost.")
 @output_options
 def keygen(
@@ -42,6 +40,7 @@ def keygen(
     public: Path | None,
     passphrase_env: str | None,
     passphrase: bool,
+    signing: bool,
     force: bool,
 ) -> None:
     """Make the key pair that messages are sealed for.
@@ -53,13 +52,19 @@ def keygen(
     \b
     Examples:
       krand keygen -o key.pem
+      krand keygen --signing -o collector.pem
       krand keygen -o key.pem --public survey.pub.pem --passphrase-env KRAND_PASSPHRASE --json
     """
-    from krand.wire.keys import fingerprint, generate_private_key, write_key_pair
+    from krand.wire.keys import (
+        fingerprint,
+        generate_private_key,
+        generate_signing_key,
+        write_key_pair,
+    )
 
-    secret = _passphrase(passphrase_env, passphrase)
+    secret = passphrase_from(passphrase_env, passphrase, confirm=True)
     public = _beside(output) if public is None else public
-    key = generate_private_key()
+    key = generate_signing_key() if signing else generate_private_key()
     write_key_pair(key, output, public, secret, overwrite=force)
     name = fingerprint(key.public_key())
     screen = Output(as_json, no_color)
@@ -70,6 +75,7 @@ def keygen(
                 "public_key": str(public),
                 "fingerprint": name,
                 "encrypted": secret is not None,
+                "signing": signing,
             }
         )
         return
@@ -86,23 +92,3 @@ def keygen(
 def _beside(private_path: Path) -> Path:
     """key.pem → key.pub.pem"""
     return private_path.parent / f"{private_path.stem}.pub{private_path.suffix}"
-
-
-def _passphrase(variable: str | None, ask: bool) -> bytes | None:
-    """The passphrase from where the options say, or none."""
-    if variable is not None and ask:
-        raise InvalidInput(
-            "passphrase", "must come from one place", "two", "keep --passphrase or --passphrase-env"
-        )
-    if ask:
-        answer: str = click.prompt(
-            "Passphrase", hide_input=True, confirmation_prompt=True, err=True
-        )
-        return answer.encode()
-    if variable is None:
-        return None
-    if not os.environ.get(variable):
-        raise InvalidInput(
-            "passphrase-env", "must name a variable that is set and not empty", variable
-        )
-    return os.fsencode(os.environ[variable])

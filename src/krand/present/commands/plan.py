@@ -39,7 +39,7 @@ def plan(as_json: bool, no_color: bool, survey: Path, output: Path | None, expla
       krand plan survey.toml -o plan.json
       krand plan survey.toml --explain
     """
-    from krand.present.files import write_atomically
+    from krand.files import write_atomically
     from krand.survey.plan import make_plan
     from krand.survey.reading import read_survey
 

@@ -1,0 +1,117 @@
+"""What `krand randomize` costs for a whole table: time and peak memory of the real command."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from krand.privacy.guarantee import Linkage, Policy
+from krand.survey.layout import layout_of
+from krand.survey.plan import make_plan
+from krand.survey.questions import Choice, Number, PickAny, Question, YesNo
+from krand.survey.reading import read_survey
+from krand.survey.survey import Survey
+from running import progress, table
+
+__all__ = ["table_section"]
+
+EXAMPLE = Path(__file__).parents[1] / "examples" / "browser.toml"
+LINKED = Policy(epsilon=2.0, delta=1e-6, population=1_000_000)
+"""Whole records need a larger crowd and epsilon to be of any use."""
+AT_A_TIME = 500_000
+
+
+def survey_for(linkage: Linkage) -> Survey:
+    """The example survey; in records all questions are linked anyway and have one noise."""
+    example = read_survey(EXAMPLE)
+    if linkage is Linkage.BIT:
+        return example
+    asked = tuple(replace(question, weight=1.0) for question in example.questions)
+    return Survey(example.id, LINKED, asked, linkage=linkage)
+
+
+def answers(question: Question, rows: int, random: np.random.Generator) -> Any:
+    match question:
+        case YesNo():
+            return pa.array(random.random(rows) < 0.3, mask=random.random(rows) < 0.1)
+        case Choice(choices=choices):
+            return pa.array(np.array(list(choices))[random.integers(0, len(choices), rows)])
+        case Number(edges=edges):
+            return pa.array(random.uniform(edges[0], edges[-1], rows))
+        case PickAny(choices=choices):
+            ends = np.cumsum(random.integers(0, question.most_ones + 1, rows), dtype=np.int32)
+            picked = np.array(list(choices))[random.integers(0, len(choices), ends[-1])]
+            return pa.ListArray.from_arrays(np.append(np.int32(0), ends), pa.array(picked))
+    raise AssertionError(question)
+
+
+def write_answers(survey: Survey, rows: int, path: Path) -> None:
+    random, writer = np.random.default_rng(1), None
+    for start in range(0, rows, AT_A_TIME):
+        some = min(AT_A_TIME, rows - start)
+        part = pa.table({q.name: answers(q, some, random) for q in survey.questions})
+        writer = writer or pq.ParquetWriter(path, part.schema)
+        writer.write_table(part)
+    if writer is not None:
+        writer.close()
+
+
+def measured(command: list[str]) -> tuple[float, float]:
+    """Seconds on the wall and the peak of resident memory in MB."""
+    start = time.perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    if status:
+        raise SystemExit(f"failed: {' '.join(command)}")
+    return time.perf_counter() - start, used.ru_maxrss / (1 if sys.platform == "darwin" else 1024)
+
+
+def one(linkage: Linkage, rows: int, place: Path) -> list[str]:
+    survey = survey_for(linkage)
+    bits = layout_of(survey).positions
+    given, planned, made = (place / name for name in ("a.parquet", "plan.json", "r.parquet"))
+    planned.write_bytes(make_plan(survey).bytes)
+    # Elsewhere: a process is born with the peak of the one that started it.
+    with get_context("spawn").Pool(1) as pool:
+        pool.apply(write_answers, (survey, rows, given))
+    command = [sys.executable, "-m", "krand", "randomize", str(given), "--plan", str(planned)]
+    seconds, memory = measured([*command, "-o", str(made)])
+    reports, size = pq.ParquetFile(made).metadata.num_rows, made.stat().st_size
+    for path in (given, planned, made):
+        path.unlink()
+    kind = "positions" if linkage is Linkage.BIT else "records"
+    return [
+        f"{linkage}, {bits} positions, {rows:,} people",
+        f"{seconds:.1f} s",
+        f"{rows / seconds:,.0f}",
+        f"{memory:.0f} MB",
+        f"{reports:,} {kind}",
+        f"{size / 1e6:.2f} MB",
+    ]
+
+
+def table_section(quick: bool) -> str:
+    """Peak memory must not depend on the number of rows."""
+    rows = []
+    with tempfile.TemporaryDirectory() as place:
+        for linkage in Linkage:
+            for count in (1_000_000,) if quick else (1_000_000, 10_000_000):
+                progress(f"krand randomize, {linkage}, {count:,} people")
+                rows.append(one(linkage, count, Path(place)))
+    columns = ["linkage", "time", "people per second", "peak memory", "output", "its size"]
+    return (
+        "## A whole table: `krand randomize`\n\n"
+        "The example browser survey from Parquet to a reports file, start-up"
+        " included; peak memory is that of the whole process.\n\n" + table(columns, rows)
+    )

@@ -1,0 +1,127 @@
+"""`krand randomize`: a data holder's whole table becomes noisy reports without order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from krand.present.options import OneOf, output_options
+from krand.present.output import Output
+
+if TYPE_CHECKING:
+    from krand.client.batch import Randomized
+
+__all__ = ["randomize"]
+
+MOST_SHOWN = 10
+
+
+@click.command(short_help="A whole table of answers becomes noisy reports.")
+@click.argument("answers", type=click.Path(dir_okay=False, path_type=Path))
+@click.option(
+    "--plan",
+    "plan_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The plan, made by krand plan.",
+)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="Where the reports are written, as Parquet; must not exist yet.",
+)
+@click.option("--round", "round_number", type=int, default=1, help="Which of the planned rounds.")
+@click.option(
+    "--on-error",
+    type=OneOf(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="Stop at rows that cannot be read, or leave them out and say so.",
+)
+@click.option(
+    "--separator",
+    default=";",
+    show_default=True,
+    help="What stands between the answers of a list, in CSV files.",
+)
+@output_options
+def randomize(
+    as_json: bool,
+    no_color: bool,
+    answers: Path,
+    plan_file: Path,
+    output: Path,
+    round_number: int,
+    on_error: str,
+    separator: str,
+) -> None:
+    """Randomize a table of answers, Parquet or CSV, as everybody's own device would have done.
+
+    One row is one person, one column a question of the survey; an empty field is no answer. The
+    reports carry no order: positions are sorted, records shuffled. Below the planned crowd
+    nothing is written. Do it once: a second randomization of the same answers reveals more.
+
+    \b
+    Examples:
+      krand randomize answers.parquet --plan plan.json -o reports.parquet
+      krand randomize answers.csv --plan plan.json -o reports.parquet --on-error skip
+    """
+    from krand.client.answers import open_answers
+    from krand.client.batch import randomize as randomize_answers
+    from krand.survey.plan_file import read_plan
+
+    out = Output(as_json, no_color)
+    plan = read_plan(plan_file)
+    skip = on_error == "skip"
+    table = open_answers(answers, plan.layout, separator=separator, skip_torn=skip)
+    if table.ignored:
+        out.warn(f"not in the survey, so left out: {', '.join(table.ignored)}")
+    with out.counting("randomizing", table.rows, "people") as progress:
+        done = randomize_answers(
+            plan,
+            table,
+            output,
+            round_number=round_number,
+            skip_bad_rows=skip,
+            progress=progress,
+        )
+    if as_json:
+        out.json({"plan": plan.hash, "round": round_number, **_values(done)})
+        return
+    if done.skipped:
+        rows = (
+            "1 row could not be read and was"
+            if done.skipped == 1
+            else (f"{done.skipped:,} rows could not be read and were")
+        )
+        out.warn(f"{rows} left out")
+        for mistake in done.mistakes[:MOST_SHOWN]:
+            error = mistake.error
+            out.warn(f"row {mistake.row:,}, {error.field}: {error.rule}, found {error.value!r}")
+    what = "positions reported as 1" if plan.survey.linkage == "bit" else "noisy records"
+    console = out.console()
+    console.print(f"{done.people:,} people, {done.reports:,} {what}.", markup=False)
+    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
+    console.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _values(done: Randomized) -> dict[str, Any]:
+    return {
+        "output": str(done.output),
+        "people": done.people,
+        "reports": done.reports,
+        "skipped": done.skipped,
+        "mistakes": [
+            {
+                "row": mistake.row,
+                "column": mistake.error.field,
+                "rule": mistake.error.rule,
+                "value": str(mistake.error.value),
+            }
+            for mistake in done.mistakes
+        ],
+    }

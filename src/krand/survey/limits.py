@@ -1,0 +1,31 @@
+"""What a plan allows: the crowd its promise was made for, and its rounds."""
+
+from __future__ import annotations
+
+from krand.errors import InvalidInput
+from krand.survey.plan import Plan
+
+__all__ = ["CrowdTooSmall", "check_crowd", "check_round"]
+
+
+class CrowdTooSmall(InvalidInput):
+    """Fewer people than the noise was planned for: each of them would be less hidden."""
+
+
+def check_crowd(plan: Plan, people: int) -> None:
+    """Refuse a crowd that is smaller than planned; there is no way to insist."""
+    planned = plan.promise.population
+    if people < planned:
+        raise CrowdTooSmall(
+            "people",
+            f"must be at least the planned crowd of {planned:,}",
+            people,
+            "wait for more people, or plan the survey anew for a smaller population",
+        )
+
+
+def check_round(plan: Plan, round_number: int) -> None:
+    """Refuse a round that was not planned."""
+    rounds = plan.survey.rounds
+    if not 1 <= round_number <= rounds:
+        raise InvalidInput("round", f"must be from 1 to {rounds:,}", round_number)

@@ -1,0 +1,90 @@
+"""The manifest of a released batch: who counted how many people, signed by the collector.
+
+The number of people is what the noise is inverted with and what the promise rests on, and it
+cannot be read off the messages. So it is signed, with the plan and the hash of the batch file.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from krand.errors import InvalidInput
+from krand.survey.canonical import canonical_json
+
+__all__ = ["FORMAT", "Manifest", "manifest_bytes", "parse_manifest", "read_manifest"]
+
+FORMAT = "krand-manifest-1"
+PURPOSE = b"krand manifest"
+"""Signed in front of the content, so that a signature cannot be taken for one of another kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What the collector vouches for."""
+
+    plan: str
+    round: int
+    submissions: int
+    """Distinct submissions, each by one person."""
+    messages: int
+    batch_sha256: str
+    """Of the whole batch file; it names the batch everywhere after."""
+
+
+def manifest_bytes(manifest: Manifest, key: Ed25519PrivateKey) -> bytes:
+    """The manifest file: canonical JSON with the signature inside."""
+    content = _content(manifest)
+    signature = key.sign(PURPOSE + canonical_json(content))
+    return canonical_json({**content, "signature": signature.hex()})
+
+
+def read_manifest(path: str | Path, key: Ed25519PublicKey) -> Manifest:
+    """The manifest in a file, if this collector signed it."""
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        rule, why = "must be a file that can be read", (error.strerror or str(error)).lower()
+        raise InvalidInput("manifest", rule, str(path), why) from None
+    return parse_manifest(content, key, str(path))
+
+
+def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifest") -> Manifest:
+    """The manifest in these bytes, or an error that says what is wrong with it."""
+    try:
+        values = json.loads(content)
+        signature = bytes.fromhex(values.pop("signature"))
+        if values.pop("format") != FORMAT:
+            raise _malformed(source)
+        manifest = Manifest(**values)
+        _check_types(manifest)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise _malformed(source) from None
+    try:
+        key.verify(signature, PURPOSE + canonical_json(_content(manifest)))
+    except InvalidSignature:
+        rule = "must be signed by the collector, and unchanged since"
+        raise InvalidInput("manifest", rule, source, "is this the right collector's key?") from None
+    return manifest
+
+
+def _content(manifest: Manifest) -> dict[str, Any]:
+    return {"format": FORMAT, **asdict(manifest)}
+
+
+def _check_types(manifest: Manifest) -> None:
+    numbers = (manifest.round, manifest.submissions, manifest.messages)
+    texts = (manifest.plan, manifest.batch_sha256)
+    if not all(type(n) is int and n >= 0 for n in numbers) or not all(
+        isinstance(t, str) for t in texts
+    ):
+        raise ValueError
+
+
+def _malformed(source: str) -> InvalidInput:
+    return InvalidInput("manifest", f"must be a file of the format {FORMAT}", source)

@@ -1,0 +1,143 @@
+"""Reports files: what a data holder randomized, unsealed, in Parquet, in no order that tells.
+
+Bit linkage: the positions reported as 1, sorted, so that nothing but their multiset is left.
+Record linkage: the noisy records as packed bytes, shuffled. How many people took part, and by which
+plan, stands in the file's metadata.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from krand.errors import InvalidInput
+from krand.privacy.guarantee import Linkage
+from krand.wire.batches import fixed_column, fixed_rows
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+__all__ = [
+    "FORMAT",
+    "ReportsHeader",
+    "ReportsWriter",
+    "header_of",
+    "read_header",
+    "report_batches",
+]
+
+FORMAT = "krand-reports-1"
+KEY = b"krand"
+POSITION, VECTOR = "position", "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class ReportsHeader:
+    """What a reports file says about itself."""
+
+    plan: str
+    round: int
+    people: int
+    linkage: Linkage
+    positions: int
+
+    @property
+    def schema(self) -> pa.Schema:
+        """One column: positions, or packed vectors."""
+        if self.linkage is Linkage.BIT:
+            column = pa.field(POSITION, pa.int32(), nullable=False)
+        else:
+            column = pa.field(VECTOR, pa.binary((self.positions + 7) // 8), nullable=False)
+        values = {"format": FORMAT, **asdict(self), "linkage": self.linkage.value}
+        return pa.schema([column], {KEY: json.dumps(values, sort_keys=True).encode()})
+
+
+class ReportsWriter:
+    """Writes reports to a stream, a chunk at a time."""
+
+    def __init__(self, stream: BinaryIO, header: ReportsHeader) -> None:
+        self._schema, self._record = header.schema, header.linkage is Linkage.RECORD
+        # Sorted positions become runs, which take next to no room; noise cannot be compressed.
+        self._writer = pq.ParquetWriter(
+            stream,
+            self._schema,
+            compression="none" if self._record else "zstd",
+            use_dictionary=not self._record,
+            write_statistics=not self._record,
+        )
+
+    def __enter__(self) -> ReportsWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._writer.close()
+
+    def write(self, reports: NDArray[Any]) -> None:
+        """Positions, or rows of packed bytes."""
+        if not len(reports):  # Parquet would make a row group of nothing
+            return
+        kind = self._schema.field(0).type
+        column = fixed_column(reports, kind) if self._record else pa.array(reports, kind)
+        self._writer.write_batch(pa.record_batch([column], schema=self._schema))
+
+
+def read_header(path: str | Path) -> ReportsHeader:
+    """Who randomized what, or an error that says why this is no reports file."""
+    return header_of(_opened(path), path)
+
+
+def report_batches(path: str | Path, size: int) -> Iterator[NDArray[Any]]:
+    """The reports in chunks: positions, or rows of packed bytes."""
+    file = _opened(path)
+    header = header_of(file, path)
+    for batch in file.iter_batches(batch_size=size):
+        column = batch.column(0)
+        if header.linkage is Linkage.BIT:
+            yield column.to_numpy()
+        else:
+            yield fixed_rows(column)
+
+
+def _opened(path: str | Path) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(path, pre_buffer=False)  # it would keep what it has read
+    except OSError as error:
+        reason = (error.strerror or "no such file").lower()
+        raise InvalidInput(
+            "reports", "must be a file that can be read", str(path), reason
+        ) from None
+    except pa.ArrowInvalid:
+        raise _not_reports(path) from None
+
+
+def header_of(file: pq.ParquetFile, path: str | Path) -> ReportsHeader:
+    """What an open file says about itself."""
+    try:
+        values = json.loads((file.schema_arrow.metadata or {})[KEY])
+        if values.pop("format") != FORMAT:
+            raise _not_reports(path)
+        header = ReportsHeader(**{**values, "linkage": Linkage(values["linkage"])})
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise _not_reports(path) from None
+    if not file.schema_arrow.equals(header.schema):
+        raise _not_reports(path)
+    return header
+
+
+def _not_reports(path: str | Path) -> InvalidInput:
+    return InvalidInput(
+        "reports", f"must be a file of the format {FORMAT}", str(path), "krand randomize writes it"
+    )

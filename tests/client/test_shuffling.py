@@ -1,0 +1,78 @@
+"""A shuffle of any size: every row once, every order alike, nothing left on the disk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from krand.client import shuffling
+from krand.client.randomness import secure_random
+from krand.client.shuffling import Rows, shuffled_chunks
+
+ALPHA = 1e-6
+
+
+def numbered(count: int, chunk: int) -> Iterator[Rows]:
+    """Rows of four bytes that tell where they were."""
+    rows = np.arange(count, dtype=">u4").view(np.uint8).reshape(-1, 4)
+    yield from (rows[start : start + chunk] for start in range(0, count, chunk))
+
+
+def shuffled(count: int, chunk: int, directory: Path) -> np.ndarray:
+    parts = list(shuffled_chunks(numbered(count, chunk), 4, secure_random(), directory))
+    return np.concatenate(parts).view(">u4").reshape(-1).astype(np.int64)
+
+
+@pytest.mark.parametrize("most_bytes", [2**24, 2**14, 2**8])
+def test_every_row_comes_out_once(
+    most_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In memory, by piles, and by piles of piles; no file is left."""
+    monkeypatch.setattr(shuffling, "MOST_BYTES", most_bytes)
+    found = shuffled(100_000, 7_000, tmp_path)
+    assert np.array_equal(np.sort(found), np.arange(100_000))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("most_bytes", [2**24, 2**14])
+def test_order_says_nothing(
+    most_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rank correlation between coming and going is that of chance."""
+    monkeypatch.setattr(shuffling, "MOST_BYTES", most_bytes)
+    found = shuffled(100_000, 9_999, tmp_path)
+    assert abs(np.corrcoef(found, np.arange(found.size))[0, 1]) * found.size**0.5 < 5
+    ups = np.count_nonzero(np.diff(found) > 0)  # mean n/2, variance n/12
+    assert abs(ups - found.size / 2) < 5 * (found.size / 12) ** 0.5
+
+
+@pytest.mark.parametrize("most_bytes", [2**24, 8])
+def test_all_orders_of_few_rows_are_alike(
+    most_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The 24 orders of four rows, by a chi-square test."""
+    monkeypatch.setattr(shuffling, "MOST_BYTES", most_bytes)
+    monkeypatch.setattr(shuffling, "PILES", 2)
+    monkeypatch.setattr(
+        shuffling, "_throw", lambda rows, piles, random: throw_in_two(rows, piles, random)
+    )
+    orders = Counter(tuple(shuffled(4, 3, tmp_path)) for _ in range(4_800))
+    assert len(orders) == 24
+    assert stats.chisquare(list(orders.values())).pvalue > ALPHA
+
+
+def throw_in_two(rows: Rows, piles: list, random: object) -> None:
+    """As `_throw`, with two piles, so that few rows meet in one."""
+    for row in rows:
+        piles[secure_random().below(2)].write(row.tobytes())
+
+
+def test_nothing_is_nothing(tmp_path: Path) -> None:
+    """No rows are no rows, in a chunk of the right width."""
+    (none,) = shuffled_chunks(iter(()), 4, secure_random(), tmp_path)
+    assert none.shape == (0, 4)

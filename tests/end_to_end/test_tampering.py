@@ -1,0 +1,104 @@
+"""Messages of real clients: whoever changes one, or reads it for something else, gets nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from krand.client.client import Client
+from krand.client.ledger import Ledger
+from krand.client.randomizer import message_format
+from krand.privacy.guarantee import Linkage, Policy
+from krand.survey.plan import Plan, make_plan
+from krand.survey.questions import YesNo
+from krand.survey.survey import Survey
+from krand.wire.keys import generate_private_key
+from krand.wire.rejections import Rejection
+from krand.wire.sealing import Opener
+
+POLICY = Policy(epsilon=1.0, delta=1e-3, population=500)
+SURVEY = Survey("habits", POLICY, (YesNo(name="smokes"), YesNo(name="drives")))
+ANSWERS = {"smokes": True}
+NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
+
+
+@pytest.fixture(scope="module", params=[Linkage.BIT, Linkage.RECORD], ids=str)
+def plan(request: pytest.FixtureRequest) -> Plan:
+    copies = 2 if request.param is Linkage.RECORD else 1
+    return make_plan(replace(SURVEY, linkage=request.param, copies=copies))
+
+
+@pytest.fixture(scope="module")
+def key() -> X25519PrivateKey:
+    return generate_private_key()
+
+
+@pytest.fixture
+def messages(plan: Plan, key: X25519PrivateKey, tmp_path: Path) -> tuple[bytes, ...]:
+    """What a client sends."""
+    client = Client(plan, key.public_key(), Ledger(tmp_path / "ledger"))
+    return client.prepare(ANSWERS).messages
+
+
+def rejections(plan: Plan, key: X25519PrivateKey, sealed: list[bytes]) -> Counter[Rejection]:
+    """Why the analyst refuses these messages; nothing of them may be counted."""
+    opened = Opener(key, message_format(plan), bytes.fromhex(plan.hash)).open_all(sealed)
+    assert opened.messages == len(sealed)
+    assert opened.rejected.total() == len(sealed)
+    return opened.rejected
+
+
+def test_unchanged_messages_open(
+    plan: Plan, key: X25519PrivateKey, messages: tuple[bytes, ...]
+) -> None:
+    """So that what follows is refused for its change alone."""
+    opened = Opener(key, message_format(plan), bytes.fromhex(plan.hash)).open_all(messages)
+    assert opened.messages == len(messages) == plan.messages
+    assert not opened.rejected
+
+
+def test_every_single_bit_change_is_refused(
+    plan: Plan, key: X25519PrivateKey, messages: tuple[bytes, ...]
+) -> None:
+    """Every bit of every message."""
+    changed = [
+        message[:place] + bytes([message[place] ^ 1 << bit]) + message[place + 1 :]
+        for message in messages
+        for place in range(len(message))
+        for bit in range(8)
+    ]
+    assert rejections(plan, key, changed) == {NOT_SEALED: len(changed)}
+
+
+def test_another_key_opens_nothing(plan: Plan, messages: tuple[bytes, ...]) -> None:
+    """Only the key that the client sealed for."""
+    found = rejections(plan, generate_private_key(), list(messages))
+    assert found == {NOT_SEALED: len(messages)}
+
+
+def test_another_plan_opens_nothing(
+    plan: Plan, key: X25519PrivateKey, messages: tuple[bytes, ...]
+) -> None:
+    """Another survey, another noise, another promise: each is another plan."""
+    others = (
+        replace(plan, survey=replace(plan.survey, id="habits2")),
+        replace(plan, numerators=tuple(numerator + 1 for numerator in plan.numerators)),
+        replace(plan, promise=replace(plan.promise, population=501)),
+    )
+    for other in others:
+        assert message_format(other) == message_format(plan)
+        assert rejections(other, key, list(messages)) == {NOT_SEALED: len(messages)}
+
+
+def test_the_other_linkage_opens_nothing(
+    plan: Plan, key: X25519PrivateKey, messages: tuple[bytes, ...]
+) -> None:
+    """Its messages have another length, or do not open."""
+    record = plan.survey.linkage is Linkage.RECORD
+    survey = replace(plan.survey, linkage=Linkage.BIT if record else Linkage.RECORD, copies=1)
+    found = rejections(replace(plan, survey=survey), key, list(messages))
+    assert found == {Rejection.WRONG_LENGTH: len(messages)}

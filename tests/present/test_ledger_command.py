@@ -1,0 +1,146 @@
+"""`krand ledger`: what was answered, what that cost, and nothing is touched."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from krand.client.ledger import Ledger, Submission
+from krand.present.cli import krand
+from krand.privacy.guarantee import Policy
+from krand.survey.plan import Plan, make_plan
+from krand.survey.questions import YesNo
+from krand.survey.survey import Survey
+
+POLICY = Policy(epsilon=1.0, delta=1e-4, population=10_000)
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(krand, list(arguments))
+
+
+def words(result: Result) -> str:
+    """The output without its line breaks."""
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stdout.split())
+
+
+def answer(file: Path, plan: Plan, number: int, epsilon: float | None = None) -> None:
+    """Let a device answer; with another ε, as if the plan had promised that."""
+    if epsilon is not None:
+        plan = replace(plan, promise=replace(plan.promise, epsilon=epsilon))
+    made = Submission(os.urandom(16), (os.urandom(54),))
+    Ledger(file).submission(plan, number, lambda: made)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan(Survey("habits", POLICY, (YesNo(name="smokes"),), rounds=12))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "answers.ledger"
+
+
+@pytest.fixture
+def answered(plan: Plan, file: Path) -> Path:
+    """Three rounds of one plan, one of another; two are acknowledged."""
+    other = replace(plan, survey=replace(plan.survey, id="health"))
+    for number in (10, 2, 1):
+        answer(file, plan, number)
+    answer(file, other, 1)
+    Ledger(file).acknowledge(plan, 2)
+    Ledger(file).acknowledge(other, 1)
+    return file
+
+
+def test_programs_get_every_round_and_the_sum(plan: Plan, answered: Path) -> None:
+    """In an order that says nothing about time: by survey, plan and round."""
+    found = json.loads(run("ledger", str(answered), "--json").stdout)
+    assert [(r["survey"], r["round"], r["state"]) for r in found["rounds"]] == [
+        ("habits", 1, "waiting"),
+        ("habits", 2, "acknowledged"),
+        ("habits", 10, "waiting"),
+        ("health", 1, "acknowledged"),
+    ]
+    assert {r["plan"] for r in found["rounds"] if r["survey"] == "habits"} == {plan.hash}
+    spent = found["spent"]
+    assert (spent["epsilon"], spent["surveys"]) == (2.0, 2)
+    assert 0 < spent["delta"] <= 2e-4
+
+
+def test_people_get_a_table_and_what_the_sum_means(plan: Plan, answered: Path) -> None:
+    """The same rounds with a shortened plan, and one sentence on what is promised in all."""
+    shown = run("ledger", str(answered))
+    rows = [line.split("│")[1:5] for line in shown.stdout.splitlines() if plan.hash[:12] in line]
+    assert [[cell.strip() for cell in row] for row in rows] == [
+        ["habits", plan.hash[:12], "1", "waiting"],
+        ["habits", plan.hash[:12], "2", "acknowledged"],
+        ["habits", plan.hash[:12], "10", "waiting"],
+    ]
+    assert plan.hash[:13] not in shown.stdout
+    text = words(shown)
+    meaning = json.loads(run("ledger", str(answered), "--json").stdout)["spent"]["meaning"]
+    assert meaning in text
+    assert "Spent by 2 surveys: ε = 2, δ = 0.0002" in meaning
+    assert "at most e^2 ≈ 7.39" in meaning
+    assert "covers all of its rounds" in meaning
+
+
+def test_one_survey_is_one_survey(plan: Plan, file: Path) -> None:
+    """However many of its rounds were answered."""
+    answer(file, plan, 1)
+    answer(file, plan, 2)
+    assert "Spent by 1 survey: ε = 1," in words(run("ledger", str(file)))
+
+
+def test_what_promises_next_to_nothing_gets_no_number(plan: Plan, file: Path) -> None:
+    """e^772 is more than a float can hold, and more than anybody can weigh."""
+    for epsilon in range(93, 101):
+        answer(file, plan, 1, epsilon)
+    text = words(run("ledger", str(file)))
+    assert "a factor of at most e^772, give or take" in text
+
+
+def test_an_empty_ledger_says_so(file: Path) -> None:
+    """Nothing answered, nothing spent."""
+    Ledger(file)
+    assert words(run("ledger", str(file))) == "Nothing has been answered, so nothing is spent."
+    found = json.loads(run("ledger", str(file), "--json").stdout)
+    assert found["rounds"] == []
+    assert (found["spent"]["epsilon"], found["spent"]["surveys"]) == (0, 0)
+
+
+def test_looking_changes_nothing(answered: Path) -> None:
+    """Not a byte, and no file beside it."""
+    before = answered.read_bytes()
+    run("ledger", str(answered))
+    assert answered.read_bytes() == before
+    assert list(answered.parent.iterdir()) == [answered]
+
+
+def test_a_missing_file_is_not_made(tmp_path: Path) -> None:
+    """Exit code 2 with field and value; the directory stays empty."""
+    done = run("ledger", str(tmp_path / "none"), "--json")
+    assert done.exit_code == 2
+    error = json.loads(done.stdout)["error"]
+    assert (error["field"], error["value"]) == ("ledger", str(tmp_path / "none"))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("content", [b"", b"id = 'no ledger'\n" * 100])
+def test_what_is_no_ledger_is_refused(tmp_path: Path, content: bytes) -> None:
+    """An empty file, a text or a directory: exit code 2, and it stays as it is."""
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    for path in (file, tmp_path):
+        done = run("ledger", str(path), "--json")
+        assert done.exit_code == 2
+        assert json.loads(done.stdout)["error"]["field"] == "ledger"
+    assert file.read_bytes() == content
