@@ -13,8 +13,10 @@ from typing import Any
 import click
 
 from krand import __version__
+from krand.present.commands.compare import compare
 from krand.present.commands.demo import demo
 from krand.present.commands.drafts import drafts
+from krand.present.commands.estimate import estimate
 from krand.present.commands.frontier import frontier
 from krand.present.commands.keygen import keygen
 from krand.present.commands.ledger import ledger
@@ -23,6 +25,7 @@ from krand.present.commands.plan import plan
 from krand.present.commands.privacy import privacy
 from krand.present.commands.randomize import randomize
 from krand.present.commands.simulate import simulate
+from krand.present.commands.tally import tally
 from krand.present.failures import as_krand_error, describe, explain
 from krand.present.output import to_json
 
@@ -86,6 +89,9 @@ SHORT_HELP = """krand: anonymous telemetry and surveys by k-randomization
   krand plan       from a survey file to a plan with its noise
   krand keygen     the key pair that reports are sealed for
   krand randomize  a whole table of answers becomes noisy reports
+  krand tally      open and count reports
+  krand estimate   from a tally to estimates with a guarantee
+  krand compare    the same question in two releases
   krand ledger     what a device has answered, and the guarantee spent
   krand demo       all of it for ten million people, with a report
   krand drafts     the papers it comes from, reproduced and corrected
@@ -123,6 +129,9 @@ for command in (
     plan,
     keygen,
     randomize,
+    tally,
+    estimate,
+    compare,
     ledger,
     demo,
     drafts,

@@ -12,7 +12,7 @@ from typing import Any
 
 from krand.errors import CannotMeet
 from krand.privacy.division import Share, divide_noise, guarantee_of
-from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Precision, Reports
+from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Policy, Precision, Reports
 from krand.privacy.nearest import round_up
 from krand.privacy.planner import assess, plan_noise, precision
 from krand.survey.canonical import canonical_json
@@ -22,7 +22,15 @@ from krand.survey.record import record_reports
 from krand.survey.survey import Survey
 from krand.survey.volume import Tokens, messages_needed
 
-__all__ = ["FORMAT", "Plan", "Promise", "make_plan", "planned_from", "verify_promise"]
+__all__ = [
+    "FORMAT",
+    "Plan",
+    "Promise",
+    "make_plan",
+    "planned_from",
+    "promise_for",
+    "verify_promise",
+]
 
 FORMAT = "krand-plan-1"
 
@@ -157,11 +165,15 @@ def planned_from(survey: Survey, numerators: tuple[int, ...], promise: Promise) 
 
 def verify_promise(plan: Plan) -> Promise:
     """The promise computed anew for exactly the plan's noise; it must be the plan's own."""
-    policy, survey = plan.survey.policy, plan.survey
+    return promise_for(plan, plan.survey.policy)
+
+
+def promise_for(plan: Plan, policy: Policy) -> Promise:
+    """What exactly the plan's noise promises to a member of another policy's crowd."""
+    survey = plan.survey
     if survey.linkage is Linkage.RECORD:
-        reports = record_reports(survey, plan.layout)
         found = assess(
-            reports,
+            record_reports(survey, plan.layout),
             plan.noises[0],
             policy.population,
             policy.epsilon,

@@ -1,0 +1,441 @@
+"""What counting unsealed reports costs: krand, numpy, DuckDB, Polars and the limit, in one run.
+
+The sections of benchmarks/analyzer.py that are about counting. Run alone it only prints them:
+
+    python benchmarks/counting_speed.py --quick
+
+DuckDB and Polars are left out, with the reason, where they are not installed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from krand.analyze import compiled
+from krand.analyze.counting import count_bits, count_positions
+from krand.privacy.guarantee import Linkage
+from krand.wire.reports import ReportsHeader, ReportsWriter, report_batches
+from running import progress, table
+
+__all__ = ["counting_sections"]
+
+NUMPY, NUMBA = "krand, numpy only", "krand, with numba"
+LIMIT = "limit: reading the memory"
+GOALS = {NUMPY: 15, NUMBA: 3}
+"""At most so many times the limit."""
+MOST_MEGABYTES = 300
+BITS = 40
+CHUNK, FILE_CHUNK = 2**22, 2**20
+"""Reports that krand is handed at a time, in memory and from a file."""
+
+Counts = NDArray[np.int64]
+Run = Callable[[], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much is measured: reports, and how often."""
+
+    reports: int
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Reports of one kind; `positions` of tokens, None for records of 40 bits."""
+
+    name: str
+    positions: int | None = None
+    shuffled: bool = False
+
+    def chunks(self, count: int) -> Iterator[NDArray[Any]]:
+        """The same reports every time, a chunk after the other."""
+        rng = np.random.default_rng(count)
+        if self.positions and not self.shuffled:  # as `krand randomize` writes them: sorted
+            counts = rng.multinomial(count, np.full(self.positions, 1 / self.positions))
+            ends = np.cumsum(counts)
+            for start in range(0, count, CHUNK):
+                places = np.arange(start, min(start + CHUNK, count))
+                yield np.searchsorted(ends, places, side="right").astype(np.int32)
+            return
+        for start in range(0, count, CHUNK):
+            size = min(CHUNK, count - start)
+            if self.positions:
+                yield rng.integers(0, self.positions, size, dtype=np.int32)
+            else:
+                yield rng.integers(0, 256, (size, BITS // 8), dtype=np.uint8)
+
+    def count(self, chunks: Iterator[NDArray[Any]]) -> Counts:
+        """krand's own way."""
+        into = np.zeros(self.positions or BITS, np.int64)
+        for chunk in chunks:
+            if self.positions:
+                count_positions(chunk, into)
+            else:
+                count_bits(chunk, BITS, into)
+        return into
+
+
+RECORDS = Case(f"records of {BITS} bits")
+CASES = (
+    Case("tokens, 40 positions, sorted as in files", 40),
+    Case("tokens, 40 positions, in any order", 40, shuffled=True),
+    Case("tokens, 100,000 positions, sorted as in files", 100_000),
+    Case("tokens, 100,000 positions, in any order", 100_000, shuffled=True),
+    RECORDS,
+)
+FULL, QUICK = (Size(10**7, 9), Size(10**8, 3)), (Size(10**6, 1),)
+
+
+# --- the ways ------------------------------------------------------------------------------------
+
+
+def use(kernels: compiled.Kernels | None) -> None:
+    compiled._loaded[:] = [] if kernels is None else [kernels]
+
+
+def pieces(reports: NDArray[Any], size: int = CHUNK) -> Iterator[NDArray[Any]]:
+    return (reports[start : start + size] for start in range(0, len(reports), size))
+
+
+def by_krand(case: Case, reports: NDArray[Any], kernels: compiled.Kernels | None) -> Counts:
+    use(kernels)
+    return case.count(pieces(reports))
+
+
+def by_numpy(case: Case, reports: NDArray[Any]) -> Counts:
+    """What a reader of numpy's documentation would write, in chunks as large as are good for it."""
+    if case.positions:
+        parts = pieces(reports)
+        return sum(np.bincount(part, minlength=case.positions) for part in parts)  # type: ignore
+    found = np.zeros(BITS, np.int64)
+    for part in pieces(reports, 2**15):  # so few that 16 bits hold every sum, which is fastest
+        found += np.unpackbits(part, axis=1).sum(axis=0, dtype=np.uint16)
+    return found
+
+
+def as_numbers(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """A record in one whole number, which is as packed as databases have it."""
+    numbers = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        numbers <<= 8
+        numbers |= column
+    return numbers
+
+
+def column(case: Case, reports: NDArray[Any]) -> NDArray[Any]:
+    if case.positions:
+        return reports
+    return np.concatenate([as_numbers(part) for part in pieces(reports)])
+
+
+def duckdb_query(case: Case, source: str) -> str:
+    if case.positions:
+        return f"select report, count(*) from {source} group by report"
+    sums = (f"sum((report >> {BITS - 1 - bit}) & 1)" for bit in range(BITS))
+    return f"select {', '.join(sums)} from {source}"
+
+
+def by_duckdb(case: Case, source: Any) -> Counts:
+    """`source`: an Arrow table, or the path of a Parquet file."""
+    connection = importlib.import_module("duckdb").connect()
+    connection.execute("set threads = 1").fetchall()
+    if isinstance(source, str):
+        query = duckdb_query(case, f"read_parquet('{source}')")
+    else:
+        connection.register("reports", source)
+        query = duckdb_query(case, "reports")
+    rows = connection.execute(query).fetchall()
+    return scattered(case, *zip(*rows, strict=True)) if case.positions else np.array(rows[0], int)
+
+
+def by_polars(case: Case, source: Any) -> Counts:
+    """`source`: a data frame, or the path of a Parquet file."""
+    pl = polars()
+    frame = pl.scan_parquet(source) if isinstance(source, str) else source.lazy()
+    report = pl.col("report")
+    if case.positions:
+        found = frame.group_by(report).len().collect()
+        return scattered(case, found["report"], found["len"])
+    ones = [((report & 1 << BITS - 1 - bit) != 0).sum().alias(str(bit)) for bit in range(BITS)]
+    return np.array(frame.select(ones).collect().row(0), np.int64)
+
+
+def polars() -> Any:
+    os.environ["POLARS_MAX_THREADS"] = "1"  # read when it is imported
+    return importlib.import_module("polars")
+
+
+def scattered(case: Case, places: Any, numbers: Any) -> Counts:
+    counts = np.zeros(case.positions or 0, np.int64)
+    counts[np.asarray(places)] = np.asarray(numbers)
+    return counts
+
+
+def sum_words(words: NDArray[np.uint64]) -> np.uint64:
+    total = np.uint64(0)
+    for i in range(words.size):
+        total += words[i]
+    return total
+
+
+def ways(case: Case, reports: NDArray[Any], missing: list[str]) -> dict[str, Run]:
+    kernels = compiled.kernels_for(compiled.LOAD_ABOVE)
+    words = reports.reshape(-1).view(np.uint64)
+    found: dict[str, Run] = {LIMIT: words.sum, NUMPY: partial(by_krand, case, reports, None)}
+    if kernels is None:
+        missing.append("numba")
+    else:
+        found[NUMBA] = partial(by_krand, case, reports, kernels)
+        found[LIMIT + ", compiled"] = partial(
+            importlib.import_module("numba").njit(sum_words), words
+        )
+    found["numpy, " + ("bincount" if case.positions else "unpackbits")] = partial(
+        by_numpy, case, reports
+    )
+    packed = column(case, reports)
+    try:
+        importlib.import_module("duckdb")
+        found["DuckDB"] = partial(by_duckdb, case, pa.table({"report": packed}))
+    except ImportError as error:
+        missing.append(f"DuckDB ({error})")
+    try:
+        found["Polars"] = partial(by_polars, case, polars().DataFrame({"report": packed}))
+    except ImportError as error:
+        missing.append(f"Polars ({error})")
+    return found
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def processor_seconds(work: Run) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def measure(case: Case, size: Size, missing: list[str]) -> dict[str, float]:
+    """Seconds of every way, the ways taking turns; all must count the same."""
+    progress(f"{size.reports:,} {case.name}")
+    reports = np.concatenate(list(case.chunks(size.reports)))
+    runs = ways(case, reports, missing)
+    truth = runs[NUMPY]()
+    for name, run in runs.items():
+        counted = run()
+        if not name.startswith(LIMIT) and not np.array_equal(counted, truth):
+            raise SystemExit(f"{name} counts something else: {case.name}")
+    turns = [[processor_seconds(run) for run in runs.values()] for _ in range(size.repeats)]
+    medians = map(statistics.median, zip(*turns, strict=True))
+    found = dict(zip(runs, medians, strict=True))
+    found[LIMIT] = min(found.pop(name) for name in list(found) if name.startswith(LIMIT))
+    return found
+
+
+def milliseconds(seconds: float) -> str:
+    return f"{seconds * 1e3:,.0f}" if seconds >= 0.1 else f"{seconds * 1e3:.2g}"
+
+
+def times(ratio: float) -> str:
+    return f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2g}"
+
+
+def verdict(met: bool) -> str:
+    return "met" if met else "**missed**"
+
+
+def memory_section(size: Size, missing: list[str]) -> str:
+    """Every case in memory: times, and ratios to the limit."""
+    found = {case.name: measure(case, size, missing) for case in CASES}
+    parts = [f"### {size.reports:,} reports in memory"]
+    goals = []
+    for case, seconds in found.items():
+        limit, fastest = seconds[LIMIT], min(seconds.get(name, 9e9) for name in GOALS)
+        columns = [case, "ms", "÷ limit", "÷ the faster krand"]
+        rows = [
+            [name, milliseconds(time), times(time / limit), times(time / fastest)]
+            for name, time in sorted(seconds.items(), key=lambda item: item[1])
+        ]
+        parts.append(table(columns, rows))
+        others = [time for name, time in seconds.items() if name not in GOALS and name != LIMIT]
+        for name, goal in GOALS.items():
+            if name in seconds:
+                ratio, ahead = seconds[name] / limit, min(others) / seconds[name]
+                row = [f"{case}; {name}", f"≤ {goal}", times(ratio), verdict(ratio <= goal)]
+                goals.append([*row, times(ahead), verdict(ahead > 1)])
+    columns = ["goals", "÷ limit", "seen", "", "fastest other ÷ krand", "ahead of all"]
+    return "\n\n".join([*parts, table(columns, goals)])
+
+
+# --- from files, each in a process of its own ----------------------------------------------------
+
+
+def write_files(case: Case, count: int, folder: Path) -> tuple[Path, Path]:
+    """A reports file for krand, and for the others what they can read."""
+    ours, theirs = folder / "reports.parquet", folder / "numbers.parquet"
+    linkage = Linkage.BIT if case.positions else Linkage.RECORD
+    header = ReportsHeader("0" * 64, 1, count, linkage, case.positions or BITS)
+    kind = pa.int32() if case.positions else pa.int64()
+    schema = pa.schema([pa.field("report", kind, nullable=False)])
+    # Noise cannot be compressed, and sorted positions shrink to nothing: as krand writes them.
+    options = {} if case.positions else {"compression": "none", "use_dictionary": False}
+    with (
+        ours.open("wb") as stream,
+        ReportsWriter(stream, header) as writer,
+        pq.ParquetWriter(theirs, schema, **options) as other,
+    ):
+        for chunk in case.chunks(count):
+            for part in pieces(chunk, FILE_CHUNK):
+                writer.write(part)
+                numbers = part if case.positions else as_numbers(part)
+                other.write_table(pa.table([numbers], schema=schema))
+    return ours, theirs
+
+
+def in_own_process(name: str, case: Case, path: Path) -> dict[str, float]:
+    command = [sys.executable, __file__, "--measure", name, str(CASES.index(case)), str(path)]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return dict(json.loads(told))
+
+
+def measured_here(name: str, number: str, path: str) -> None:
+    """What a process of its own does: count one file, and say what that took."""
+    case = CASES[int(number)]
+    if name == NUMBA:
+        compiled.kernels_for(compiled.LOAD_ABOVE)
+        case.count(case.chunks(2**18))  # the first call loads what was compiled before
+    elif name == "Polars":
+        polars()
+    elif name == "DuckDB":
+        importlib.import_module("duckdb")
+    start, busy = time.perf_counter(), time.process_time()
+    if name == "DuckDB":
+        by_duckdb(case, path)
+    elif name == "Polars":
+        by_polars(case, path)
+    elif name == "reading alone":
+        for _ in report_batches(path, FILE_CHUNK):
+            pass
+    else:
+        case.count(report_batches(path, FILE_CHUNK))
+    spent = {"wall": time.perf_counter() - start, "busy": time.process_time() - busy}
+    print(json.dumps({**spent, "megabytes": peak_megabytes()}))
+
+
+def peak_megabytes() -> float:
+    """The most memory that this process had; Linux tells it apart from what forked it."""
+    try:
+        status = Path("/proc/self/status").read_text()
+    except OSError:
+        unit = 2**20 if sys.platform == "darwin" else 2**10
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+    return float(status.split("VmHWM:")[1].split()[0]) / 2**10
+
+
+def file_section(size: Size, missing: Sequence[str]) -> str:
+    """Counting a file from beginning to end: time and the most memory it took."""
+    rows = []
+    others = [name for name in ("DuckDB", "Polars") if not any(name in line for line in missing)]
+    ours = [NUMPY] if "numba" in missing else [NUMPY, NUMBA]
+    for case in (CASES[0], CASES[2], RECORDS):
+        progress(f"a file of {size.reports:,} {case.name}")
+        with tempfile.TemporaryDirectory() as folder:
+            own, numbers = write_files(case, size.reports, Path(folder))
+            paths = dict.fromkeys(("reading alone", *ours), own) | dict.fromkeys(others, numbers)
+            turns = [
+                {name: in_own_process(name, case, path) for name, path in paths.items()}
+                for _ in range(min(3, size.repeats))
+            ]
+        for name in paths:
+            wall, busy, peak = (
+                statistics.median(turn[name][what] for turn in turns)
+                for what in ("wall", "busy", "megabytes")
+            )
+            met = verdict(peak <= MOST_MEGABYTES) if name in GOALS else ""
+            rows.append([f"{case.name}; {name}", f"{wall:.2f}", f"{busy:.2f}", f"{peak:.0f}", met])
+    columns = [f"a file of {size.reports:,}", "s", "s of processor", "MB at most"]
+    columns.append(f"goal: ≤ {MOST_MEGABYTES} MB")
+    return f"### {size.reports:,} reports from a file\n\n{table(columns, rows)}"
+
+
+# --- when numba pays -----------------------------------------------------------------------------
+
+LOAD = (
+    "import time, numpy as np; from krand.analyze import compiled, counting as c; "
+    "t = np.arange(10**5, dtype=np.int32) % 40; r = np.zeros((10**5, 5), np.uint8); "
+    "i = np.zeros(40, np.int64); s = time.process_time(); compiled.kernels_for(2**60); "
+    "c.count_positions(t, i); c.count_bits(r, 40, i); print(time.process_time() - s)"
+)
+
+
+def load_section(size: Size, missing: Sequence[str]) -> str:
+    """What loading the compiled loops costs, and what they save."""
+    if "numba" in missing:
+        return ""
+    command = [sys.executable, "-c", LOAD]
+    told = (subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(5))
+    load = statistics.median([float(one.stdout) for one in told])
+    rows = []
+    for case in (CASES[1], CASES[3], RECORDS):
+        reports = np.concatenate(list(case.chunks(size.reports)))
+        kernels = compiled.kernels_for(compiled.LOAD_ABOVE)
+        slow, fast = (
+            statistics.median(
+                processor_seconds(partial(by_krand, case, reports, loops))
+                for _ in range(size.repeats)
+            )
+            for loops in (None, kernels)
+        )
+        saved = (slow - fast) / reports.nbytes
+        use(kernels)
+        rows.append([case.name, f"{saved * 1e9:.2f} ns", f"{load / saved:.1e}"])
+    return (
+        f"### When numba pays\n\nLoading it takes {load:.2f} s in a fresh process.\n\n"
+        + table(["counting", "saved per byte", "bytes to earn the loading back"], rows)
+        + f"\n\nkrand loads it from {compiled.LOAD_ABOVE:.1e} bytes on."
+    )
+
+
+NOTES = (
+    "Times in memory are processor time, medians, the ways taking turns on one thread each, so "
+    "that other work on the machine falls on nobody; every way counts the same, which is checked. "
+    "The limit is adding up the reports' 64-bit words, by numpy or compiled, whichever is faster. "
+    "DuckDB and Polars count records as one whole number each, 8 bytes in place of 5: neither can "
+    "count the bits of packed bytes. From files, everything is in a process of its own, start-up "
+    "not counted; numba's own memory is in the figure."
+)
+
+
+def counting_sections(quick: bool) -> str:
+    """All about counting, as Markdown."""
+    sizes, missing = QUICK if quick else FULL, []
+    parts: list[str] = [memory_section(size, missing) for size in sizes]
+    parts += [file_section(sizes[-1], missing), load_section(sizes[0], missing)]
+    left_out = ", ".join(dict.fromkeys(missing)) or "nothing"
+    head = f"## Counting unsealed reports\n\n{NOTES} Left out: {left_out}."
+    return "\n\n".join([head, *filter(None, parts)])
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--measure"]:
+        measured_here(*sys.argv[2:])
+    else:
+        print(counting_sections("--quick" in sys.argv))

@@ -1,0 +1,131 @@
+"""A `number` question as a distribution: below which edge, which quantile, which mean.
+
+All of it is among the people who answered, whose number is itself estimated: every share is a
+ratio, with Fieller's interval. What is known are the bins. Where inside its bin a number lies is
+not; results that assume it (evenly spread, or the middle) say so and have honest bounds beside
+them.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from krand.analyze.intervals import normal_quantile, simultaneous_confidence
+from krand.analyze.inversion import Floats
+from krand.analyze.ratios import weighted_limits
+from krand.analyze.results import CdfPoint, Distribution, Interval, MeanEstimate, Quantile
+from krand.survey.questions import Number
+
+__all__ = ["Bins", "distribution_of"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bins:
+    """The estimated bins of a question, counted independently of each other."""
+
+    question: Number
+    counts: Floats
+    """Unbiased."""
+    consistent: Floats
+    variances: Floats
+    """By noise, and by sampling where the crowd is a sample."""
+
+    def below(self, edge: int) -> int:
+        """How many bins lie below an edge."""
+        return edge + self.question.open_below
+
+
+def distribution_of(bins: Bins, confidence: float, levels: Sequence[float]) -> Distribution | None:
+    """CDF at the edges, quantiles, mean; None if nobody seems to have answered."""
+    if bins.consistent.sum() <= 0:
+        return None
+    cdf = _cdf(bins, confidence)
+    quantiles = tuple(_quantile(bins.question, cdf, level) for level in levels)
+    answered = float(bins.counts.sum())
+    return Distribution(answered, cdf, quantiles, _mean(bins, normal_quantile(confidence)))
+
+
+def _cdf(bins: Bins, confidence: float) -> tuple[CdfPoint, ...]:
+    """At every edge; 0 and 1 are certain at the ends of bins that are not open."""
+    edges = bins.question.edges
+    unknown = sum(0 < bins.below(edge) < len(bins.counts) for edge in range(len(edges)))
+    together = simultaneous_confidence(confidence, unknown)
+    return tuple(
+        _point(bins, edge, normal_quantile(confidence), normal_quantile(together))
+        for edge in range(len(edges))
+    )
+
+
+def _point(bins: Bins, edge: int, alone: float, together: float) -> CdfPoint:
+    below = bins.below(edge)
+    value = bins.question.edges[edge]
+    if below in (0, len(bins.counts)):
+        certain = 1.0 if below else 0.0
+        sure = Interval(certain, certain)
+        return CdfPoint(value, certain, certain, sure, sure)
+    inside = (np.arange(len(bins.counts)) < below).astype(float)
+    answered = float(bins.counts.sum())
+    share = float(inside @ bins.consistent / bins.consistent.sum())
+    unadjusted = float(inside @ bins.counts) / answered if answered > 0 else None
+    return CdfPoint(
+        value, share, unadjusted, _band(bins, inside, alone), _band(bins, inside, together)
+    )
+
+
+def _band(bins: Bins, inside: Floats, z: float) -> Interval:
+    low, high = weighted_limits(inside, bins.counts, bins.variances, z)
+    return Interval(min(1.0, max(0.0, low)), max(0.0, min(1.0, high)))
+
+
+def _quantile(question: Number, cdf: tuple[CdfPoint, ...], level: float) -> Quantile:
+    """Edges that the simultaneous band puts on one side: so all quantiles hold together.
+
+    An edge whose share is surely below the level lies below the quantile; one whose share surely
+    reaches it does not.
+    """
+    lower = [point.edge for point in cdf if point.simultaneous.high < level]
+    upper = [point.edge for point in cdf if point.simultaneous.low >= level]
+    low = None if question.open_below else question.edges[0]
+    high = None if question.open_above else question.edges[-1]
+    return Quantile(
+        level,
+        _interpolated(cdf, level),
+        max(lower) if lower else low,
+        min(upper) if upper else high,
+    )
+
+
+def _interpolated(cdf: tuple[CdfPoint, ...], level: float) -> float | None:
+    """Straight between the two edges around the level; None in an open bin."""
+    for before, after in itertools.pairwise(cdf):
+        if before.share < level <= after.share:
+            part = (level - before.share) / (after.share - before.share)
+            return before.edge + part * (after.edge - before.edge)
+    return None
+
+
+def _mean(bins: Bins, z: float) -> MeanEstimate:
+    """By the middles of the bins, and bounds by their ends."""
+    question = bins.question
+    edges = np.array(question.edges)
+    no_end, no_top = [np.nan] * question.open_below, [np.nan] * question.open_above
+    lower = np.concatenate([no_end, edges[:-1], edges[-1:] if question.open_above else []])
+    upper = np.concatenate([edges[:1] if question.open_below else [], edges[1:], no_top])
+    low = None if question.open_below else _mean_limits(bins, lower, z).low
+    high = None if question.open_above else _mean_limits(bins, upper, z).high
+    if question.open_below or question.open_above:
+        return MeanEstimate(None, None, low, high)
+    middles = (lower + upper) / 2
+    value = float(middles @ bins.consistent / bins.consistent.sum())
+    return MeanEstimate(value, _mean_limits(bins, middles, z), low, high)
+
+
+def _mean_limits(bins: Bins, values: Floats, z: float) -> Interval:
+    """A mean cannot lie outside its values, however loud the noise."""
+    low, high = weighted_limits(values, bins.counts, bins.variances, z)
+    least, most = float(values.min()), float(values.max())
+    return Interval(min(most, max(least, low)), max(least, min(most, high)))

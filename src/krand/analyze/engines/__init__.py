@@ -1,0 +1,64 @@
+"""Drivers that count where the data is: one machine, Dask or Spark; all run the same function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Protocol, cast
+
+from krand.analyze.partition import Work
+from krand.analyze.source import Source
+from krand.analyze.tally import Tally
+from krand.errors import InvalidInput
+from krand.privacy.guarantee import Linkage
+
+__all__ = ["ENGINES", "Engine", "Progress", "engine_named", "tally_source"]
+
+ENGINES = ("local", "spark", "dask")
+
+Progress = Callable[[int], None]
+"""Told how many more reports are done."""
+
+
+class Engine(Protocol):
+    """Counts a source; `place` is an address of workers, where the engine has such."""
+
+    def __call__(
+        self,
+        source: Source,
+        work: Work,
+        *,
+        workers: int,
+        place: str | None,
+        checkpoint: Path | None,
+        progress: Progress,
+    ) -> Tally: ...
+
+
+def engine_named(name: str) -> Engine:
+    """The engine of that name, loaded only now."""
+    if name not in ENGINES:
+        raise InvalidInput("engine", f"must be one of {', '.join(ENGINES)}", name)
+    return cast(Engine, import_module(f"krand.analyze.engines.{name}").count)
+
+
+def tally_source(
+    source: Source,
+    work: Work,
+    engine: str = "local",
+    *,
+    workers: int = 1,
+    place: str | None = None,
+    checkpoint: Path | None = None,
+    progress: Progress = lambda _: None,
+) -> Tally:
+    """The whole tally of a source, with its people and its name."""
+    found = engine_named(engine)(
+        source, work, workers=workers, place=place, checkpoint=checkpoint, progress=progress
+    )
+    # Bits are counted for people who send nothing too; records only where they arrived.
+    reports = found.reports if work.linkage is Linkage.RECORD else source.people
+    people = source.people
+    return replace(found, people=people, crowd=people, reports=reports, batches=(source.sha256,))

@@ -1,0 +1,59 @@
+"""Dask: row groups are counted by its workers, the partial tallies are added here."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from krand.analyze.engines import Progress
+from krand.analyze.partition import Work, tally_part
+from krand.analyze.source import Source, group_columns, group_sizes
+from krand.analyze.tally import Tally, merged
+from krand.errors import MissingComponent
+
+__all__ = ["count"]
+
+ROWS_AT_A_TIME = 2**18
+
+
+def count(
+    source: Source,
+    work: Work,
+    *,
+    workers: int,
+    place: str | None,
+    checkpoint: Path | None,
+    progress: Progress,
+) -> Tally:
+    """Count a source by the scheduler at `place`, or by so many processes of this machine."""
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise MissingComponent("distributed", "dask") from None
+    found, sizes = work.nothing, group_sizes(source.uri)
+    where = {"address": place} if place else _own_workers(workers)
+    with distributed.Client(**where) as client:
+        tasks = {
+            client.submit(_counted, work, source.uri, group, pure=False): rows
+            for group, rows in enumerate(sizes)
+        }
+        for future in distributed.as_completed(list(tasks)):
+            found = merged(found, future.result())
+            progress(tasks[future])
+    return found
+
+
+def _counted(work: Work, uri: str, group: int) -> Tally:
+    return tally_part(work, group_columns(uri, group, ROWS_AT_A_TIME))
+
+
+def _own_workers(workers: int) -> dict[str, Any]:
+    """Processes, because opening holds the interpreter; nothing listens beyond this machine."""
+    return {
+        "n_workers": workers,
+        "threads_per_worker": 1,
+        "processes": True,
+        "host": "127.0.0.1",
+        "dashboard_address": None,
+    }

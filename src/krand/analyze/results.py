@@ -1,0 +1,156 @@
+"""What estimating gives: frozen values, numbers only, ready to be written down.
+
+Every count comes twice. `count` is unbiased: on average over the noise it is the truth, and so it
+may be negative or above the crowd. `consistent` is the nearest set of counts that people could
+have given: better to look at, slightly biased. The standard error is that of `count`, by the noise
+alone, and was known before anybody answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.analyze.sampling import Sampling
+from krand.survey.questions import Kind
+
+__all__ = [
+    "Band",
+    "CdfPoint",
+    "Distribution",
+    "Interval",
+    "MeanEstimate",
+    "Method",
+    "PicksEstimate",
+    "Quantile",
+    "QuestionEstimate",
+    "Row",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """From `low` to `high`, both included."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """Intervals for all cells of a table."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
+class Method(StrEnum):
+    """How an interval was found."""
+
+    EXACT = "exact"
+    """By inverting the exact law of the count."""
+    NORMAL = "normal"
+    """By the normal law, with the skewness of the count taken into account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One answer: how many people gave it, and how well that is known."""
+
+    label: str
+    count: float
+    """Unbiased; may be negative or above the crowd."""
+    consistent: float
+    """Part of the nearest counts that are possible."""
+    standard_error: float
+    """Of `count`, by the noise alone."""
+    interval: Interval
+    """For the people of the crowd, this answer alone."""
+    simultaneous: Interval
+    """The same, but so that all rows of the question hold together."""
+    share: float
+    """`count` as a part of the people."""
+    share_interval: Interval
+    """Of the crowd, or of the population that the crowd is a sample of."""
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class CdfPoint:
+    """The share of the numbers below an edge, among the people who answered."""
+
+    edge: float
+    share: float
+    """From the consistent counts: never falls from one edge to the next."""
+    unadjusted: float | None
+    """From the unbiased counts; None where they leave nobody who answered."""
+    interval: Interval
+    simultaneous: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """The number that a share `level` of the answers lie below.
+
+    `value` takes numbers as evenly spread inside a bin, the interval assumes nothing: its ends are
+    edges. None: in an open bin, which has no end.
+    """
+
+    level: float
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEstimate:
+    """The mean number of the people who answered.
+
+    `value` and `interval` take every number as the middle of its bin. `low` and `high` assume
+    nothing: all numbers at the lower ends of their bins, or all at the upper ends, and the noise on
+    top. An open bin has no middle and no end: None.
+    """
+
+    value: float | None
+    interval: Interval | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A `number` question as a distribution, among the people who answered it."""
+
+    answered: float
+    cdf: tuple[CdfPoint, ...]
+    quantiles: tuple[Quantile, ...]
+    mean: MeanEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class PicksEstimate:
+    """How many items of a `pick_any` question a person picks on average."""
+
+    value: float
+    standard_error: float
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEstimate:
+    """A question answered by the crowd."""
+
+    name: str
+    kind: Kind
+    people: int
+    confidence: float
+    sampling: Sampling | None
+    """None: the crowd is all that is asked about."""
+    rows: tuple[Row, ...]
+    unanswered: Row | None
+    """None where silence looks like an answer: yes_no alone, and pick_any."""
+    distribution: Distribution | None = None
+    picks: PicksEstimate | None = None

@@ -1,0 +1,160 @@
+"""What was counted: the only thing that estimates are made from.
+
+Tallies of one plan and round add up, in any order and grouping, so that many machines, batches
+and collectors can count apart. A batch counts once: its name travels with its counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.errors import InvalidInput
+from krand.privacy.guarantee import Linkage
+
+__all__ = ["MAX_TABLE_BITS", "Bits", "Counts", "Tally", "empty_tally", "merged"]
+
+Counts = NDArray[np.int64]
+Bits = tuple[int, ...]
+
+FORMAT = "krand-tally-1"
+
+MAX_TABLE_BITS = 16
+"""The full table of 2^b vectors is kept for records of up to so many bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Counts of one plan and round."""
+
+    plan_hash: str
+    linkage: Linkage
+    positions: int
+    round: int
+    people: int
+    """Submissions: what the collector counted, or the rows that were randomized."""
+    crowd: int
+    """The people of the smallest batch: each was shuffled alone, so nobody hides in more."""
+    reports: int
+    """Bit linkage: the people. Record linkage: the vectors that were counted, k for each person."""
+    counts: Counts
+    """How many reports have a 1 at each position."""
+    table: Counts | None = None
+    """Records of at most 16 bits: how many reports are each vector, first bit highest."""
+    joint: Mapping[Bits, Counts] = field(default_factory=dict)
+    """Longer records: the same table for the bits that were asked for."""
+    histogram: Counts | None = None
+    """Records: how many reports have 0, 1, 2, … set bits; T of draft 001 (3.3)."""
+    nulls: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    """Messages that were refused, by reason."""
+    batches: tuple[str, ...] = ()
+    """SHA-256 of every batch file that was counted, sorted."""
+
+    def __post_init__(self) -> None:
+        for name in ("joint", "rejected"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Partial tallies travel between processes; read-only views of dicts do not."""
+        values = [getattr(self, f.name) for f in fields(self)]
+        return Tally, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
+
+    def same_as(self, other: Tally) -> bool:
+        """Whether every number of the two is the same."""
+        return self.values() == other.values()
+
+    def values(self) -> dict[str, Any]:
+        """Everything as plain data; `tally_from` reads it back."""
+        return {
+            "format": FORMAT,
+            "plan": self.plan_hash,
+            "linkage": self.linkage.value,
+            "positions": self.positions,
+            "round": self.round,
+            "people": self.people,
+            "crowd": self.crowd,
+            "reports": self.reports,
+            "counts": self.counts.tolist(),
+            "table": None if self.table is None else self.table.tolist(),
+            "joint": [
+                {"bits": list(bits), "counts": self.joint[bits].tolist()}
+                for bits in sorted(self.joint)
+            ],
+            "histogram": None if self.histogram is None else self.histogram.tolist(),
+            "nulls": self.nulls,
+            "rejected": dict(sorted(self.rejected.items())),
+            "batches": list(self.batches),
+        }
+
+
+def empty_tally(
+    plan_hash: str,
+    linkage: Linkage,
+    positions: int,
+    round_number: int = 1,
+    joint: tuple[Bits, ...] = (),
+) -> Tally:
+    """Nothing counted yet: the beginning of every sum."""
+    record = linkage is Linkage.RECORD
+    whole = record and positions <= MAX_TABLE_BITS
+    return Tally(
+        plan_hash,
+        linkage,
+        positions,
+        round_number,
+        0,
+        0,
+        0,
+        np.zeros(positions, np.int64),
+        np.zeros(1 << positions, np.int64) if whole else None,
+        {chosen: np.zeros(1 << len(chosen), np.int64) for chosen in joint},
+        np.zeros(positions + 1, np.int64) if record else None,
+    )
+
+
+def merged(first: Tally, second: Tally) -> Tally:
+    """Both together; they must be of one plan and round, and share no batch."""
+    _check_alike(first, second)
+    return Tally(
+        first.plan_hash,
+        first.linkage,
+        first.positions,
+        first.round,
+        first.people + second.people,
+        min(first.crowd or second.crowd, second.crowd or first.crowd),
+        first.reports + second.reports,
+        first.counts + second.counts,
+        _sum(first.table, second.table),
+        {bits: counts + second.joint[bits] for bits, counts in first.joint.items()},
+        _sum(first.histogram, second.histogram),
+        first.nulls + second.nulls,
+        dict(Counter(first.rejected) + Counter(second.rejected)),
+        tuple(sorted(first.batches + second.batches)),
+    )
+
+
+def _sum(first: Counts | None, second: Counts | None) -> Counts | None:
+    return None if first is None or second is None else first + second
+
+
+def _check_alike(first: Tally, second: Tally) -> None:
+    if first.plan_hash != second.plan_hash:
+        rule = f"must be of the plan {first.plan_hash}"
+        raise InvalidInput("plan", rule, second.plan_hash, "tallies of one plan add up")
+    if first.round != second.round:
+        rule = f"must be of round {first.round}"
+        raise InvalidInput("round", rule, second.round, "tally each round apart")
+    if set(first.joint) != set(second.joint):
+        rule = f"must count the same bits jointly, {sorted(first.joint)}"
+        raise InvalidInput("joint", rule, sorted(second.joint))
+    twice = sorted(set(first.batches) & set(second.batches))
+    if twice:
+        rule = "must not be counted twice"
+        raise InvalidInput("batch", rule, twice[0], "leave it out of one of the tallies")

@@ -1,0 +1,157 @@
+"""Releases as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from krand.present.wording import at_most
+
+if TYPE_CHECKING:
+    from krand.analyze.comparison import Difference
+    from krand.analyze.release import JointResult, Release
+    from krand.analyze.results import Interval, QuestionEstimate, Row
+    from krand.analyze.words import WordsEstimate
+
+__all__ = ["comparison_table", "release_tables", "remarks"]
+
+MOST_ROWS = 20
+"""Answers of a question that are shown; the file has them all."""
+
+
+def release_tables(release: Release) -> Iterator[Table]:
+    """A table for each question, for what was asked jointly, for words."""
+    for question in release.questions:
+        yield _question_table(question)
+    for joint in release.joint:
+        if len(joint.table.questions) == 2:
+            yield _joint_table(joint)
+    for words in release.words:
+        yield _words_table(words)
+
+
+def remarks(release: Release) -> Iterator[str]:
+    """What must be said beside the numbers."""
+    promise = release.promise
+    yield (
+        f"{release.people:,} people. The guarantee for this crowd: ε = {at_most(promise.epsilon)},"
+        f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance});"
+        f" if shuffler and analyst collude, ε₀ = {at_most(promise.local_epsilon)}."
+    )
+    if release.rejected:
+        refused = ", ".join(f"{count:,} {reason}" for reason, count in release.rejected.items())
+        yield f"Refused messages: {refused}. Each is taken as a person who hides nobody."
+    worst = max(release.shifts, key=lambda shift: shift.too_high)
+    clients = "1 client" if worst.corrupted == 1 else f"{worst.corrupted:,} clients"
+    yield (
+        f"{clients} lying as well as possible could have raised a count by at most"
+        f" {worst.too_high:,.0f} people ({worst.name}), or lowered one by {worst.too_low:,.0f}."
+    )
+
+
+def _question_table(question: QuestionEstimate) -> Table:
+    percent = f"{question.confidence:.0%}".replace("%", " %")
+    table = Table(title=question.name, title_justify="left")
+    table.add_column("answer")
+    for name in ("people", f"at {percent}", "share", f"at {percent}"):
+        table.add_column(name, justify="right")
+    rows = sorted(question.rows, key=lambda row: -row.count)
+    shown = rows[:MOST_ROWS] if len(rows) > MOST_ROWS else list(question.rows)
+    for row in (*shown, *(() if question.unanswered is None else (question.unanswered,))):
+        table.add_row(*_cells(row))
+    notes = []
+    if len(rows) > MOST_ROWS:
+        notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,}")
+    if question.distribution is not None:
+        median = next((q for q in question.distribution.quantiles if q.level == 0.5), None)
+        if median is not None:
+            notes.append(f"median {_number(median.value)} ({_span(median.low, median.high)})")
+        mean = question.distribution.mean
+        if mean.value is not None and mean.interval is not None:
+            notes.append(f"mean {mean.value:,.4g} ({_span(mean.interval.low, mean.interval.high)})")
+    if question.picks is not None:
+        picks = question.picks
+        ends = _span(picks.interval.low, picks.interval.high)
+        notes.append(f"{picks.value:.3f} picks a person ({ends})")
+    if notes:
+        table.caption, table.caption_justify = "; ".join(notes), "left"
+    return table
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    interval, share = row.interval, row.share_interval
+    return (
+        row.label,
+        f"{row.count:,.0f}",
+        _counts(interval),
+        f"{100 * row.share:.2f} %",
+        f"{100 * share.low:.2f} to {100 * share.high:.2f}",
+    )
+
+
+def _counts(interval: Interval) -> str:
+    return f"{interval.low:,.0f} to {interval.high:,.0f}"
+
+
+def _number(value: float | None) -> str:
+    return "beyond the edges" if value is None else f"{value:,.4g}"
+
+
+def _span(low: float | None, high: float | None) -> str:
+    ends = ("…" if end is None else f"{end:,.4g}" for end in (low, high))
+    return " to ".join(ends)
+
+
+def _joint_table(joint: JointResult) -> Table:
+    found = joint.table
+    table = Table(title=" × ".join(found.questions), title_justify="left")
+    table.add_column(found.questions[0])
+    for label in found.labels[1]:
+        table.add_column(label, justify="right")
+    for row, label in enumerate(found.labels[0]):
+        cells = zip(found.counts[row], found.standard_errors[row], strict=True)
+        table.add_row(label, *(f"{count:,.0f} ± {1.96 * error:,.0f}" for count, error in cells))
+    if joint.independence is not None:
+        test = joint.independence
+        p_value = "p < 0.0001" if test.p_value < 1e-4 else f"p = {test.p_value:.4f}"
+        table.caption = (
+            f"independent? chi-square {test.statistic:,.1f}, {test.degrees} degrees, {p_value}"
+        )
+        table.caption_justify = "left"
+    return table
+
+
+def _words_table(words: WordsEstimate) -> Table:
+    table = Table(title=words.question, title_justify="left")
+    table.add_column("word")
+    for name in ("people", f"at {words.confidence:.0%}".replace("%", " %")):
+        table.add_column(name, justify="right")
+    for row in words.found[:MOST_ROWS]:
+        table.add_row(row.word, f"{row.count:,.0f}", f"{row.low:,.0f} to {row.high:,.0f}")
+    limit = "none" if words.detection_limit is None else f"{words.detection_limit:,.0f} people"
+    table.caption = (
+        f"{len(words.found):,} of {len(words.rows):,} candidates found, at most"
+        f" {100 * words.false_discovery_rate:.0f} % of them falsely; detection limit {limit}"
+    )
+    table.caption_justify = "left"
+    return table
+
+
+def comparison_table(title: str, found: tuple[Difference, ...]) -> Table:
+    """Differences of shares, in points."""
+    table = Table(title=title, title_justify="left")
+    table.add_column("answer")
+    for name in ("first - second", "interval", "p, this answer", "p, any answer"):
+        table.add_column(name, justify="right")
+    for row in found:
+        low, high = 100 * row.interval.low, 100 * row.interval.high
+        table.add_row(
+            row.label,
+            f"{100 * row.difference:+.2f} points",
+            f"{low:+.2f} to {high:+.2f}",
+            f"{row.p_value:.3g}",
+            f"{row.adjusted_p_value:.3g}",
+        )
+    return table

@@ -1,0 +1,123 @@
+"""Tallies add up in any order, each batch once, and come back from their files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from dataclasses import replace
+from functools import reduce
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from krand.analyze.tally import Tally, empty_tally, merged
+from krand.analyze.tally_file import read_tally, tally_from, write_tally
+from krand.errors import InvalidInput
+from krand.privacy.guarantee import Linkage
+
+NOTHING = empty_tally("ab" * 32, Linkage.RECORD, 3, joint=((0, 2),))
+
+
+def tally(seed: int, **changes: Any) -> Tally:
+    """Some numbers, all different."""
+    random = np.random.default_rng(seed)
+    values: dict[str, Any] = {
+        "people": 100 + seed,
+        "crowd": 100 + seed,
+        "reports": 200 + seed,
+        "counts": random.integers(0, 99, 3),
+        "table": random.integers(0, 99, 8),
+        "joint": {(0, 2): random.integers(0, 99, 4)},
+        "histogram": random.integers(0, 99, 4),
+        "nulls": seed,
+        "rejected": {"wrong_length": seed, f"reason {seed % 2}": 1},
+        "batches": (f"{seed:064x}",),
+    }
+    return replace(NOTHING, **{**values, **changes})
+
+
+def test_any_order_and_grouping_gives_the_same() -> None:
+    """Addition is associative and commutative, with nothing as its zero."""
+    parts = [tally(seed) for seed in range(4)]
+    expected = reduce(merged, parts)
+    for order in permutations(parts):
+        first, second, third, fourth = order
+        assert merged(merged(first, second), merged(third, fourth)).same_as(expected)
+        assert merged(first, merged(second, merged(third, fourth))).same_as(expected)
+    assert merged(NOTHING, expected).same_as(expected)
+    assert merged(expected, NOTHING).same_as(expected)
+    assert expected.people == 406
+    assert expected.crowd == 100  # the smallest batch: each was shuffled alone
+    assert expected.rejected["wrong_length"] == 6
+    assert np.array_equal(expected.counts, sum(part.counts for part in parts))
+
+
+@pytest.mark.parametrize(
+    ("other", "message"),
+    [
+        (tally(2, plan_hash="cd" * 32), "cdcd"),
+        (tally(2, round=2), "round"),
+        (tally(2, batches=tally(1).batches), "counted twice"),
+        (tally(2, joint={}), "the same bits jointly"),
+    ],
+)
+def test_what_does_not_belong_together_is_refused(other: Tally, message: str) -> None:
+    """Another plan or round, a batch that is in both, other joint counts."""
+    with pytest.raises(InvalidInput, match=message):
+        merged(tally(1), other)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [tally(3), NOTHING, empty_tally("ab" * 32, Linkage.BIT, 50), tally(3, joint={}, rejected={})],
+)
+def test_files_give_back_every_number(of: Tally, tmp_path: Path) -> None:
+    """Written, read, and sent to another process."""
+    write_tally("output", tmp_path / "t.json", of)
+    assert read_tally(tmp_path / "t.json").same_as(of)
+    assert pickle.loads(pickle.dumps(of)).same_as(of)
+
+
+BROKEN: list[dict[str, Any]] = [
+    {"format": "krand-tally-9"},
+    {"people": -1},
+    {"people": 1.5},
+    {"people": True},
+    {"counts": [1, 2]},
+    {"counts": [1, 2, -3]},
+    {"counts": [1, 2, 2**63]},
+    {"counts": ["1", "2", "3"]},
+    {"table": None},
+    {"table": [0] * 7},
+    {"histogram": [0] * 3},
+    {"linkage": "none"},
+    {"joint": [{"bits": [0, 1], "counts": [1]}]},
+    {"rejected": []},
+]
+
+
+@pytest.mark.parametrize("change", BROKEN)
+def test_other_files_are_refused(change: dict[str, Any], tmp_path: Path) -> None:
+    """With the name of the format; never a traceback."""
+    values = {**tally(1).values(), **change}
+    (tmp_path / "t.json").write_text(json.dumps(values), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="krand-tally-1"):
+        read_tally(tmp_path / "t.json")
+
+
+def test_values_are_plain() -> None:
+    """What is written can be read by anybody's JSON, and missing keys are noticed."""
+    values = tally(1).values()
+    assert tally_from(json.loads(json.dumps(values))).same_as(tally(1))
+    for key in values:
+        with pytest.raises((KeyError, ValueError)):
+            tally_from({k: v for k, v in values.items() if k != key})
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    """With the system's reason."""
+    with pytest.raises(InvalidInput, match="no such file"):
+        read_tally(tmp_path / "absent")

@@ -1,0 +1,166 @@
+"""`krand tally`, `estimate` and `compare`: from reports to a release on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from krand.present.cli import krand
+
+SURVEY = """
+id = "habits"
+[policy]
+epsilon = 1.0
+delta = 1e-3
+population = 400
+[[question]]
+name = "smokes"
+type = "yes_no"
+[[question]]
+name = "age"
+type = "number"
+edges = [0, 20, 40, 60]
+[[question]]
+name = "tag"
+type = "words"
+positions = 64
+hashes = 2
+[[question]]
+name = "pet"
+type = "choice"
+choices = ["cat", "dog"]
+[[together]]
+questions = ["smokes", "pet"]
+"""
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Plan and reports of 1,000 people, and their tally."""
+    at = tmp_path_factory.mktemp("analysis")
+    (at / "survey.toml").write_text(SURVEY, encoding="utf-8")
+    rows = ["yes,30,jazz,cat"] * 500 + ["no,50,,dog"] * 500
+    (at / "a.csv").write_text("smokes,age,tag,pet\n" + "\n".join(rows), encoding="utf-8")
+    (at / "words.txt").write_text("jazz\n\nrock\n", encoding="utf-8")
+    done(at, "plan", "survey.toml", "-o", "plan.json")
+    for name in ("r", "s"):
+        done(at, "randomize", "a.csv", "--plan", "plan.json", "-o", f"{name}.parquet")
+    done(at, "tally", "r.parquet", "--plan", "plan.json", "-o", "t.json")
+    return at
+
+
+def run(at: Path, *arguments: str) -> Result:
+    ends = (".csv", ".json", ".toml", ".parquet")
+    paths = [
+        str(at / a) if a.endswith(ends) else a.replace("=words", f"={at}/words") for a in arguments
+    ]
+    return CliRunner().invoke(krand, paths)
+
+
+def done(at: Path, *arguments: str) -> Result:
+    result = run(at, *arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def answer(at: Path, *arguments: str) -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(done(at, *arguments, "--json").stdout)
+    return value
+
+
+def test_tally_says_what_was_counted(place: Path, tmp_path: Path) -> None:
+    """For people and for programs; two files of one plan add up."""
+    both = ("tally", "r.parquet", "s.parquet", "--plan", "plan.json", "-o", "both.json")
+    assert "2,000 people" in done(place, *both).stdout
+    values = answer(place, *both)
+    assert (values["people"], len(values["batches"]), values["rejected"]) == (2_000, 2, {})
+
+
+def test_estimate_shows_tables_and_the_guarantee(place: Path) -> None:
+    """Every question, what was declared together, words, and what was promised."""
+    options = ("--plan", "plan.json", "-o", "release.json", "--candidates", "tag=words.txt")
+    text = done(place, "estimate", "t.json", *options).stdout
+    for word in ("smokes × pet", "unanswered", "median", "certified", "detection limit", "jazz"):
+        assert word in text
+    values = answer(place, "estimate", "t.json", *options)
+    assert values["promise"]["delta"] <= 1e-3
+    (age,) = (q for q in values["questions"] if q["name"] == "age")
+    counts = [row["count"] for row in age["rows"]]
+    errors = [row["standard_error"] for row in age["rows"]]
+    for count, error, truth in zip(counts, errors, (0, 500, 500), strict=True):
+        assert abs(count - truth) < 6 * error
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_the_ending_tells_the_form(place: Path, ending: str) -> None:
+    """A table is written where a table is asked for."""
+    done(place, "estimate", "t.json", "--plan", "plan.json", "-o", f"flat.{ending}")
+    head = (place / f"flat.{ending}").read_bytes()[:10]
+    assert head.startswith(b"PAR1" if ending == "parquet" else b'"question"')
+
+
+def test_samples_are_wider(place: Path) -> None:
+    """A crowd that is a sample says less about everybody."""
+    widths = []
+    for more in ((), ("--sample-of", "everybody"), ("--sample-of", "1k")):
+        options = ("--plan", "plan.json", "-o", "sampled.json", *more)
+        values = answer(place, "estimate", "t.json", *options)
+        ends = values["questions"][0]["rows"][0]["share_interval"]
+        widths.append(ends["high"] - ends["low"])
+    assert widths[1] > 1.05 * widths[0]
+    assert widths[2] == pytest.approx(widths[0], rel=0.1)  # everybody took part
+
+
+def test_compare_two_releases(place: Path) -> None:
+    """The same people twice: no difference beyond the noise; questions can be chosen."""
+    for name, reports in (("first", "r"), ("second", "s")):
+        done(place, "tally", f"{reports}.parquet", "--plan", "plan.json", "-o", "x.json")
+        done(place, "estimate", "x.json", "--plan", "plan.json", "-o", f"{name}.json")
+    values = answer(place, "compare", "first.json", "second.json")
+    assert set(values["questions"]) == {"smokes", "age", "pet"}
+    for rows in values["questions"].values():
+        assert all(abs(row["z"]) < 6 for row in rows)
+    text = done(place, "compare", "first.json", "second.json", "-q", "pet").stdout
+    assert "cat" in text
+    assert "points" in text
+
+
+TALLY = ("tally", "r.parquet", "--plan", "plan.json", "-o", "x.json")
+ESTIMATE = ("estimate", "t.json", "--plan", "plan.json", "-o", "x.json")
+WRONG = [
+    ((*TALLY, "r.parquet"), "reports"),
+    (("tally", "absent.parquet", *TALLY[2:]), "reports"),
+    ((*TALLY, "--workers", "0"), "workers"),
+    ((*TALLY, "--engine", "abacus"), "engine"),
+    ((*TALLY, "--plan", "absent.json"), "plan"),
+    (("estimate", "absent.json", *ESTIMATE[2:]), "tally"),
+    ((*ESTIMATE, "--confidence", "2"), "confidence"),
+    ((*ESTIMATE, "--sample-of", "7"), "population"),
+    ((*ESTIMATE, "--sample-of", "x"), "sample_of"),
+    ((*ESTIMATE, "--joint", "pet,age"), "questions"),
+    ((*ESTIMATE, "--candidates", "tag"), "candidates"),
+    ((*ESTIMATE, "--candidates", "tag=nowhere"), "candidates"),
+    (("compare", "t.json", "t.json"), "release"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "field"), WRONG)
+def test_mistakes_are_named(place: Path, arguments: tuple[str, ...], field: str) -> None:
+    """Each is one error with its field, exit code 2, and writes nothing."""
+    (place / "x.json").unlink(missing_ok=True)
+    result = run(place, *arguments, "--json")
+    assert result.exit_code == 2, result.output
+    assert json.loads(result.stdout)["error"]["field"] == field
+    assert not (place / "x.json").exists()
+
+
+def test_a_key_needs_a_collector(place: Path) -> None:
+    """A sealed batch is counted only if its manifest can be verified."""
+    done(place, "keygen", "-o", str(place / "key.pem"), "--force")
+    options = ("--plan", "plan.json", "--key", str(place / "key.pem"), "-o", "x.json")
+    result = run(place, "tally", "r.parquet", *options, "--json")
+    assert json.loads(result.stdout)["error"]["field"] == "collector"
