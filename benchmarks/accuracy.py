@@ -3,8 +3,8 @@
     python benchmarks/accuracy.py            # writes benchmarks/accuracy.md
     python benchmarks/accuracy.py --quick    # a smoke run: to the terminal only
 
-Run it where krand and the peers are installed: multi-freq-ldpy, and pure-ldp with statsmodels and
-xxhash below 4. A package that cannot be imported is listed with the reason, and its row left out.
+Run it where krand and the peers are installed: multi-freq-ldpy, and pure-ldp with statsmodels. A
+package that cannot be imported is listed with the reason, and its row is left out.
 """
 
 from __future__ import annotations
@@ -13,248 +13,44 @@ import importlib.metadata
 import math
 import os
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from local_privacy import (
+from accuracy_ways import (
+    CURATOR,
+    KRAND,
     Floats,
-    Unary,
-    asked_one,
-    divided_best,
-    divided_by_bits,
-    pieces_of,
-    sampled_sigma,
-    unary,
-    with_multi_freq_ldpy,
-    with_pure_ldp,
+    Size,
+    Way,
+    World,
+    all_ways,
+    linked,
+    tally_of,
+    world,
 )
-from numpy.typing import NDArray
 
 from krand.analyze.axes import bits_needed
-from krand.analyze.counted import block_counts
-from krand.analyze.counting import count_bits, count_joint
 from krand.analyze.joint import joint_table
-from krand.analyze.tally import Tally, empty_tally
-from krand.client.randomizer import add_reported_counts, reported_rows
+from krand.client.randomizer import reported_rows
 from krand.client.randomness import SecureRandom
-from krand.privacy.guarantee import Linkage, Reports
-from krand.privacy.peers import central_gaussian_sigma, gaussian_shift
-from krand.survey.choices import Choices
-from krand.survey.column import Column, Encoded
-from krand.survey.columns import encode_columns
-from krand.survey.decoding import describe
-from krand.survey.layout import Layout, layout_of
+from krand.survey.layout import Layout
 from krand.survey.plan import Plan, make_plan
-from krand.survey.population import simulated_answers
-from krand.survey.questions import Choice
 from krand.survey.reading import read_survey
-from krand.survey.record import record_blocks
-from krand.survey.survey import Survey, Together
+from krand.survey.survey import Together
 from running import processor, progress, run_benchmark, table
-
-Estimates = Callable[[int], Floats]
-"""Estimates of all positions; the argument counts the repeats."""
 
 RESULTS = Path(__file__).with_suffix(".md")
 SURVEY = read_survey(RESULTS.parents[1] / "examples" / "browser.toml")
-SEED = 1
 GOAL = 1.10
 """Times the error of a trusted curator who divides noise in the same way."""
 COPIES = (1, 16)
 PAIR = ("operating_system", "crashed")
 """Two questions that the survey does not declare together."""
 PACKAGES = ("krand", "numpy", "scipy", "multi-freq-ldpy", "pure-ldp")
-KRAND, CURATOR = "krand, bit linkage", "central Gaussian, krand's division"
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """How often each way is run."""
-
-    quick: bool
-    repeats: int
-    records: int
-    packages: int
-    slow_package: int
-
-
-FULL, QUICK = Size(False, 400, 40, 40, 3), Size(True, 20, 2, 2, 1)
-
-
-# --- the people ----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class World:
-    """The same people for every way: what they answer, as columns, pairs and bits."""
-
-    survey: Survey
-    layout: Layout
-    columns: dict[str, Column]
-    encoded: Encoded
-    bits: NDArray[np.bool_]
-
-    @property
-    def people(self) -> int:
-        return len(self.bits)
-
-    @property
-    def truth(self) -> NDArray[np.int64]:
-        """How many people set each position."""
-        return np.asarray(self.bits.sum(axis=0), dtype=np.int64)
-
-    def of_blocks(self, values: Sequence[float]) -> Floats:
-        """A value of each block, at each of its positions."""
-        return np.repeat(np.array(values), [block.positions for block in self.layout.blocks])
-
-
-def world() -> World:
-    layout, people = layout_of(SURVEY), SURVEY.policy.population
-    columns = simulated_answers(SURVEY, people, SEED)
-    encoded = encode_columns(layout, columns)
-    bits = np.zeros((people, layout.positions), dtype=bool)
-    bits[encoded.rows, encoded.positions] = True
-    return World(SURVEY, layout, columns, encoded, bits)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Way:
-    """A way to estimate the survey, and the deviation it should have at every position."""
-
-    name: str
-    trusted: str
-    sigma: Floats
-    run: Estimates
-    repeats: int
-
-
-# --- krand ---------------------------------------------------------------------------------------
-
-
-def tally_of(
-    plan: Plan, people: int, rows: NDArray[np.uint8], joint: tuple[int, ...] = ()
-) -> Tally:
-    """Whole records, counted."""
-    asked = (joint,) if joint else ()
-    found = empty_tally(plan.hash, Linkage.RECORD, plan.layout.positions, 1, asked)
-    count_bits(rows, found.positions, found.counts)
-    if joint:
-        count_joint(rows, joint, found.joint[joint])
-    return replace(found, people=people, crowd=people, reports=len(rows))
-
-
-def estimated(plan: Plan, tally: Tally) -> Floats:
-    """The noise taken out, position by position, without making counts consistent."""
-    return np.concatenate([part.law.estimate(part.ones) for part in block_counts(plan, tally)])
-
-
-def by_bits(seen: World, plan: Plan, repeats: int) -> Way:
-    random, positions = SecureRandom(), plan.layout.positions
-
-    def run(repeat: int) -> Floats:
-        tally = empty_tally(plan.hash, Linkage.BIT, positions)
-        add_reported_counts(plan, seen.encoded, seen.people, random, tally.counts)
-        people = seen.people
-        return estimated(plan, replace(tally, people=people, crowd=people, reports=people))
-
-    sigma = seen.of_blocks([known.sigma for known in plan.precisions])
-    return Way(KRAND, "shuffler", sigma, run, repeats)
-
-
-def linked(survey: Survey, copies: int) -> Survey:
-    """The same positions as one record: what is declared together becomes one choice of cells."""
-    layout = layout_of(survey)
-    asked = []
-    for block in layout.blocks:
-        question = block.questions[0]
-        if len(block.questions) > 1:
-            cells = Choices(describe(layout, p).label for p in layout.positions_of(block))
-            question = Choice(name="_and_".join(block.question_names), choices=cells)
-        asked.append(replace(question, weight=1.0))  # all bits of a record have the same noise
-    return Survey(survey.id, survey.policy, tuple(asked), (), Linkage.RECORD, copies)
-
-
-def by_records(seen: World, plan: Plan, repeats: int) -> Way:
-    random, copies = SecureRandom(), plan.survey.copies
-
-    def run(repeat: int) -> Floats:
-        rows = reported_rows(plan, seen.encoded, seen.people, random)
-        return estimated(plan, tally_of(plan, seen.people, rows))
-
-    sigma = seen.of_blocks([known.sigma for known in plan.precisions])
-    return Way(f"krand, record linkage, k = {copies}", "shuffler", sigma, run, repeats)
-
-
-# --- a trusted curator ---------------------------------------------------------------------------
-
-
-def curator_sigmas(survey: Survey) -> list[float]:
-    """The best division of Gaussian noise for the survey's weights, block by block.
-
-    With deviation s_j at each position of block j, a changed answer moves counts by t_j ones there,
-    so Σ t_j/s_j² ≤ μ² is what (ε, δ) allows (Balle and Wang 2018, after scaling every count by its
-    deviation). Σ w_j·s_j² is then least at s_j² = √(t_j/w_j)·Σ √(t_i·w_i)/μ²: krand's division.
-    """
-    blocks, shift = layout_of(survey).blocks, gaussian_shift(survey.policy)
-    total = math.fsum(math.sqrt(block.changes * block.weight) for block in blocks)
-    return [math.sqrt(math.sqrt(b.changes / b.weight) * total) / shift for b in blocks]
-
-
-def by_curator(seen: World, name: str, sigma: Floats, repeats: int) -> Way:
-    def run(repeat: int) -> Floats:
-        rng = np.random.default_rng((SEED, 2, repeat))
-        return np.asarray(seen.truth + sigma * rng.standard_normal(len(sigma)))
-
-    return Way(name, "curator", sigma, run, repeats)
-
-
-# --- local differential privacy ------------------------------------------------------------------
-
-
-def by_unary(seen: World, name: str, channel: Unary, repeats: int) -> Way:
-    def run(repeat: int) -> Floats:
-        rng = np.random.default_rng((SEED, 3, repeat))
-        return channel.estimate(channel.reported(seen.truth, seen.people, rng), seen.people)
-
-    return Way(name, "nobody", channel.sigma(seen.truth, seen.people), run, repeats)
-
-
-def local_ways(seen: World, size: Size, missing: list[str]) -> list[Way]:
-    """Unary encoding from its law, and by two packages that randomize every person."""
-    pieces, epsilon = pieces_of(seen.layout), seen.survey.policy.epsilon
-    alike, best = divided_by_bits(pieces, epsilon), divided_best(pieces, epsilon)
-    rappor = unary(pieces, alike, False)
-    oue, whole = (unary(pieces, shares, True) for shares in (best, [epsilon] * len(pieces)))
-
-    def one_question(repeat: int) -> Floats:
-        return asked_one(pieces, whole, seen.bits, np.random.default_rng((SEED, 4, repeat)))
-
-    sampled = sampled_sigma(pieces, whole, seen.truth, seen.people)
-    ways = [
-        by_unary(seen, "RAPPOR/SUE, ε/t for each bit", rappor, size.repeats),
-        by_unary(seen, "SUE, ε divided best", unary(pieces, best, False), size.repeats),
-        by_unary(seen, "OUE, ε divided best", oue, size.repeats),
-        Way("OUE, one question a person", "nobody", sampled, one_question, size.repeats),
-    ]
-    try:
-        counted, name = (
-            with_multi_freq_ldpy(pieces, alike, seen.bits),
-            "multi-freq-ldpy, RAPPOR/SUE",
-        )
-        run: Estimates = lambda repeat: rappor.estimate(counted(), seen.people)  # noqa: E731
-        ways.append(Way(name, "nobody", ways[0].sigma, run, size.packages))
-    except ImportError as error:
-        missing.append(f"multi-freq-ldpy ({error})")
-    try:
-        estimates = with_pure_ldp(pieces, best, seen.bits)
-        run = lambda repeat: estimates()  # noqa: E731
-        ways.append(Way("pure-ldp, OUE", "nobody", ways[2].sigma, run, size.slow_package))
-    except ImportError as error:
-        missing.append(f"pure-ldp ({error})")
-    return ways
+FULL, QUICK = Size(False, 1000, 200, 40, 2), Size(True, 20, 2, 2, 1)
 
 
 # --- measuring -----------------------------------------------------------------------------------
@@ -267,6 +63,7 @@ class Result:
     way: Way
     expected: Floats
     seen: Floats
+    uncertainty: float
 
 
 def of_each_block(layout: Layout, squares: Floats) -> Floats:
@@ -280,11 +77,21 @@ def overall(layout: Layout, errors: Floats) -> float:
     return math.sqrt(float(np.average(errors**2, weights=weights)))
 
 
+def uncertainty(seen: World, way: Way) -> float:
+    """How far, relatively, the error of all questions is off after so many repeats.
+
+    The square of a normal error has a deviation of √2 times its mean, and the root halves it.
+    """
+    weights = seen.of_blocks([block.weight / block.positions for block in seen.layout.blocks])
+    parts = weights * way.sigma**2
+    return math.sqrt(2 * float((parts**2).sum()) / way.repeats) / float(parts.sum()) / 2
+
+
 def measured(seen: World, way: Way) -> Result:
     progress(f"{way.name}: {way.repeats} repeats")
-    errors = np.array([way.run(repeat) - seen.truth for repeat in range(way.repeats)])
-    blocks = (of_each_block(seen.layout, squares) for squares in (way.sigma**2, errors**2))
-    return Result(way, *blocks)
+    errors = np.array([way.run() - seen.truth for _ in range(way.repeats)])
+    expected, found = (of_each_block(seen.layout, s) for s in (way.sigma**2, errors**2))
+    return Result(way, expected, found, uncertainty(seen, way))
 
 
 # --- a pair that nobody declared -----------------------------------------------------------------
@@ -318,17 +125,18 @@ def pair_section(seen: World, plans: Sequence[Plan], size: Size) -> str:
     block = plan.layout.block_of(PAIR[0])
     cell = plan.precisions[plan.layout.blocks.index(block)].sigma
     rows = [pair_row(seen, one, size.records) for one in plans]
-    # "No" and silence are two cells here; a record of this survey has one bit for "yes".
-    sizes = f"{people(cell)} or {people(cell * math.sqrt(2))}"
-    rows.append(["krand, bit linkage, pair declared in the plan", sizes, "–"])
+    # Half of the cells compared are one cell here, the others, "no or unanswered", are two.
+    rows.append(
+        ["krand, bit linkage, the pair declared", people(cell * math.sqrt((1 + 2) / 2)), "–"]
+    )
     return (
         f"## A pair that was not declared: {PAIR[0]} × {PAIR[1]}\n\n"
         + table(["root mean square error of a cell", "expected", "seen"], rows)
         + "\n\nThis is what whole records are for: questions that come up later. From reports of "
         "single bits this table cannot be made, and krand refuses to. If the pair is declared "
         f"before anybody answers, it costs {plan.layout.positions - seen.layout.positions} more "
-        "positions and hardly any noise; the larger figure is for the sum of two cells, no and "
-        "unanswered, which a record does not tell apart."
+        "positions. Cells are those of people who name their system, with a crash or without; "
+        "*expected* is, for records, what the table itself says about its errors."
     )
 
 
@@ -340,7 +148,7 @@ def people(value: float) -> str:
 
 
 def ratio(value: float) -> str:
-    return f"{value:.3f}" if value >= 0.1 else f"{value:.2g}"
+    return f"{value:.3f}" if value >= 0.1 else f"{value:#.2g}"
 
 
 def verdict(met: bool) -> str:
@@ -351,13 +159,14 @@ def goal_section(layout: Layout, ours: Result, curator: Result) -> str:
     seen = overall(layout, ours.seen) / overall(layout, curator.seen)
     expected = overall(layout, ours.expected) / overall(layout, curator.expected)
     worst = float(np.max(ours.expected / curator.expected))
-    found = {
-        "error of all questions, expected": expected,
-        "error of all questions, seen": seen,
-        "the worst question, expected": worst,
-    }
+    doubt = seen * math.hypot(ours.uncertainty, curator.uncertainty)
+    found = [
+        ("error of all questions, expected", expected, ratio(expected)),
+        ("error of all questions, seen", seen, f"{ratio(seen)} ± {doubt:.3f}"),
+        ("the worst question, expected", worst, ratio(worst)),
+    ]
     columns = [f"{KRAND} ÷ {CURATOR}", "wanted", "found", ""]
-    rows = [[n, f"≤ {GOAL:.2f}", ratio(v), verdict(v <= GOAL)] for n, v in found.items()]
+    rows = [[name, f"≤ {GOAL:.2f}", text, verdict(value <= GOAL)] for name, value, text in found]
     return f"## Goal: within 10 % of a trusted curator\n\n{table(columns, rows)}"
 
 
@@ -366,10 +175,9 @@ def overall_section(layout: Layout, results: Sequence[Result]) -> str:
     rows = []
     for one in results:
         expected, seen = overall(layout, one.expected), overall(layout, one.seen)
-        numbers = [people(expected), people(seen), f"{seen / expected:.3f}"]
-        rows.append(
-            [one.way.name, one.way.trusted, str(one.way.repeats), *numbers, ratio(ours / expected)]
-        )
+        times = f"{seen / expected:.3f} ± {one.uncertainty:.3f}"
+        numbers = [people(expected), people(seen), times, ratio(ours / expected)]
+        rows.append([one.way.name, one.way.trusted, f"{one.way.repeats:,}", *numbers])
     policy = SURVEY.policy
     columns = ["way", "must be trusted", "repeats", "expected", "seen", "seen ÷ expected"]
     return (
@@ -377,7 +185,8 @@ def overall_section(layout: Layout, results: Sequence[Result]) -> str:
         + table([*columns, "krand ÷ way"], rows)
         + "\n\nThe error is √(Σ w·MSE / Σ w) in people: MSE is the mean square error of a "
         "question's positions, w the question's weight in the survey. *Expected* is by formula, "
-        "before any data where the way allows it; *krand ÷ way* compares the expected errors."
+        "before any data where the way allows it; *±* is one standard error of what is seen in so "
+        "many repeats. *krand ÷ way* compares the expected errors."
     )
 
 
@@ -411,8 +220,8 @@ def reading(plan: Plan, records: Sequence[Plan]) -> str:
         f"answers of one person apart, all questions together, up to ε = {policy.epsilon:g}. "
         f"One person's change of mind touches at most t = {t} of the {plan.layout.positions} "
         "positions.\n"
-        f"- **Different trust.** krand's promise, (ε, δ = {policy.delta:g}), is proven for every "
-        "crowd, and holds if shuffler and analyst do not work together; if they do, what is left "
+        f"- **Different trust.** krand's promise, (ε, δ = {policy.delta:g}), is proven whatever "
+        "the others answer, and holds if shuffler and analyst do not work together; if they do, what is left "
         f"is ε₀ = {plan.promise.local_epsilon:.0f} (bits), {left}. The central Gaussian mechanism "
         "has the same ε and δ, but its curator sees everybody's answers. The local ways have "
         "δ = 0 and need neither shuffler nor curator: that is what their noise buys.\n"
@@ -459,29 +268,16 @@ def how(seen: World, size: Size, missing: list[str]) -> str:
         "- krand flips everybody's bits with its real randomizer, and its estimates are the "
         "analyzer's. multi-freq-ldpy and pure-ldp randomize everybody with their clients. The "
         "other local ways draw counts from the exact law of randomizing everybody; the curator's "
-        "noise is drawn from numpy.\n"
-        "- An error seen in n repeats of the 40 positions is itself known to about 1/√(80·n): "
-        f"{100 / math.sqrt(80 * size.repeats):.1f} % of it at {size.repeats} repeats."
+        "noise is drawn from numpy."
     )
 
 
 def report(quick: bool) -> str:
-    size, seen, missing = QUICK if quick else FULL, world(), []
+    size, seen = QUICK if quick else FULL, world(SURVEY)
+    missing: list[str] = []
     plan = make_plan(seen.survey)
     records = [make_plan(linked(seen.survey, copies)) for copies in COPIES]
-    structure = record_blocks(seen.layout)
-    equal = central_gaussian_sigma(
-        seen.survey.policy, Reports(seen.layout.positions, structure=structure)
-    )
-    alike = np.full(seen.layout.positions, equal)
-    divided = seen.of_blocks(curator_sigmas(seen.survey))
-    ways = [
-        by_bits(seen, plan, size.repeats),
-        by_curator(seen, CURATOR, divided, size.repeats),
-        by_curator(seen, "central Gaussian, equal noise", alike, size.repeats),
-        *(by_records(seen, one, size.records) for one in records),
-        *local_ways(seen, size, missing),
-    ]
+    ways = all_ways(seen, plan, records, size, missing)
     results = [measured(seen, way) for way in ways]
     sections = [
         "# Accuracy at the same ε",

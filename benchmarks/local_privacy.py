@@ -28,6 +28,7 @@ from krand.privacy.channel import noise_of_local_epsilon
 from krand.survey.layout import Block, Layout
 
 __all__ = [
+    "Estimates",
     "Piece",
     "Unary",
     "asked_one",
@@ -43,6 +44,8 @@ __all__ = [
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 Bits = NDArray[np.bool_]
+Estimates = Callable[[], Floats]
+"""Collects the survey anew, and estimates all positions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,7 @@ def asked_one(
 
 
 def sampled_sigma(pieces: Sequence[Piece], channel: Unary, truth: Counts, people: int) -> Floats:
-    """The deviation of `asked_one`: noise of fewer reports, and which people happened to be asked."""
+    """The deviation of `asked_one`: the noise of fewer reports, and who happened to be asked."""
     share = np.empty(len(truth))
     for piece, chance in zip(pieces, _chances(pieces, channel), strict=True):
         share[piece.positions] = chance
@@ -177,17 +180,19 @@ def sampled_sigma(pieces: Sequence[Piece], channel: Unary, truth: Counts, people
 def _items(piece: Piece, bits: Bits) -> Counts:
     """Which item everybody has; the last one is "none"."""
     own = bits[:, piece.positions]
-    return np.where(own.any(axis=1), own.argmax(axis=1), own.shape[1])
+    items = np.where(own.any(axis=1), own.argmax(axis=1), own.shape[1])
+    return np.asarray(items, dtype=np.int64)
 
 
-def with_multi_freq_ldpy(
-    pieces: Sequence[Piece], shares: Sequence[float], bits: Bits
-) -> Callable[[], Floats]:
-    """SUE by multi-freq-ldpy's client, called for every person; the counts, not yet inverted."""
+def with_multi_freq_ldpy(pieces: Sequence[Piece], shares: Sequence[float], bits: Bits) -> Estimates:
+    """SUE by multi-freq-ldpy's client, called for every person.
+
+    Its own estimator sets negative counts to 0, so the plain one is used.
+    """
     numba: Any = importlib.import_module("numba")
     client: Any = importlib.import_module("multi_freq_ldpy.pure_frequency_oracles.UE").UE_Client
 
-    @numba.njit  # type: ignore[untyped-decorator]
+    @numba.njit
     def counted(items, kinds, epsilon):  # type: ignore[no-untyped-def]
         counts = np.zeros(kinds)
         for item in items:
@@ -195,6 +200,7 @@ def with_multi_freq_ldpy(
         return counts
 
     everybody = [_items(piece, bits) for piece in pieces]
+    channel = unary(pieces, shares, optimized=False)
 
     def run() -> Floats:
         found = np.empty(bits.shape[1])
@@ -202,15 +208,13 @@ def with_multi_freq_ldpy(
             kinds = piece.positions.stop - piece.positions.start + 1
             epsilon = 2 * share / piece.changes
             found[piece.positions] = counted(items, kinds, epsilon)[:-1]
-        return found
+        return channel.estimate(found, len(bits))
 
     return run
 
 
-def with_pure_ldp(
-    pieces: Sequence[Piece], shares: Sequence[float], bits: Bits
-) -> Callable[[], Floats]:
-    """OUE by pure-ldp's client and server, called for every person; estimates."""
+def with_pure_ldp(pieces: Sequence[Piece], shares: Sequence[float], bits: Bits) -> Estimates:
+    """OUE by pure-ldp's client and server, called for every person."""
     module: Any = importlib.import_module("pure_ldp.frequency_oracles.unary_encoding")
     everybody = [_items(piece, bits).tolist() for piece in pieces]
 

@@ -60,6 +60,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Edges of parts, chunks and pieces everywhere, even in little work."""
     monkeypatch.setattr(counting, "PART", 33)
+    monkeypatch.setattr(counting, "PART_BYTES", 100)
     monkeypatch.setattr(counting, "CHUNK_BYTES", 3000)
     monkeypatch.setattr(counting, "MOST_WIDTH", 13)
     monkeypatch.setattr(vertical, "UNPACK_BELOW", 64)
@@ -247,6 +248,21 @@ def test_many_positions(positions: int) -> None:
 
 
 @pytest.mark.usefixtures("way")
+@pytest.mark.parametrize("positions", [40, 1000])
+def test_layouts_of_tokens(positions: int) -> None:
+    """Tokens with gaps, backwards, read-only or off the edges of words count alike."""
+    tokens = np.arange(20_000, dtype=np.int32) * 7 % positions
+    raw = b"x" + tokens.tobytes()
+    for other in (
+        np.repeat(tokens, 3)[::3],
+        tokens[::-1],
+        tokens[1:],
+        np.frombuffer(raw, np.int32, offset=1),
+    ):
+        assert not miscounted(other, positions)
+
+
+@pytest.mark.usefixtures("way")
 def test_runs() -> None:
     """Long runs count the same wherever they begin and end, and when a position comes back."""
     for lengths in ([1], [5000], [4999, 1], [1, 4999], [100] * 70, [300, 1] * 20, [17] * 300):
@@ -262,7 +278,7 @@ def test_tokens_out_of_range(positions: int, kind: str) -> None:
     limits = np.iinfo(kind)
     for wrong in (-1, positions, 1 << positions.bit_length(), limits.max, limits.min):
         for count in (1, 1001, 2 * positions + 300):
-            for place in (0, count // 2, count - 1):
+            for place in {0, count // 2, (count - 1) // 2, count - 1}:
                 for order in (np.arange(count) * 7 % positions, np.zeros(count)):
                     tokens = order.astype(kind)
                     tokens[place] = wrong

@@ -18,7 +18,8 @@ CROWD = ["--population", "10M", "--bits", "40", "--epsilon", "2"]
 SMALL = ["--population", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
 COMMANDS = [
     *("noise", "privacy", "frontier", "simulate"),
-    *("plan", "keygen", "randomize", "ledger", "demo", "drafts"),
+    *("plan", "keygen", "submit", "serve", "status", "release", "randomize"),
+    *("tally", "estimate", "compare", "observe", "ledger", "demo", "drafts"),
 ]
 
 

@@ -26,8 +26,8 @@ __all__ = ["count_bits", "count_joint", "count_positions", "count_set_bits", "co
 
 Packed = NDArray[np.uint8]
 
-PART, PART_BYTES = 2**20, 2**20
-"""Reports, and bytes of records, that are made into cells at a time."""
+PART, PART_BYTES = 2**21, 2**20
+"""Tokens, and bytes of records, that are counted in a table at a time."""
 CHUNK_BYTES, MOST_WIDTH = 2**25, 2**12
 """Bytes of records, and of each record, whose bits are counted at a time."""
 SPARSE = 4
@@ -111,7 +111,7 @@ def _count_cells(cells: Cells, into: Counts) -> None:
 
 
 def _parts(reports: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    step = max(1, min(PART, PART_BYTES // max(1, reports[:1].size)))
+    step = PART if reports.ndim == 1 else max(1, PART_BYTES // max(1, reports.shape[1]))
     return (reports[start : start + step] for start in range(0, len(reports), step))
 
 

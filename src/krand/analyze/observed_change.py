@@ -108,7 +108,7 @@ def _extremes(rng: np.random.Generator, law: CrowdLaw, count: int, most: int, dr
     reached = np.cumsum(law.chances)
     # R grows with the count, so that a quantile of the count is one of the ratio.
     places = np.searchsorted(reached, uniform * reached[-1], side="right")
-    return law.log_ratios[np.minimum(places, reached.size - 1)]
+    return np.asarray(law.log_ratios[np.minimum(places, reached.size - 1)])
 
 
 def _largest(rng: np.random.Generator, draws: int, count: int, most: int) -> Floats:

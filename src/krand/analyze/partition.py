@@ -24,7 +24,7 @@ from krand.analyze.counting import (
 from krand.analyze.tally import Bits, Tally, empty_tally
 from krand.errors import InternalError
 from krand.privacy.guarantee import Linkage
-from krand.wire.batches import fixed_rows
+from krand.wire.batches import fixed_rows, positions_in
 from krand.wire.messages import MessageFormat
 
 if TYPE_CHECKING:
@@ -107,8 +107,7 @@ def _counted(found: Tally, reports: NDArray[Any]) -> Tally:
 
 def _unsealed(work: Work, column: pa.Array) -> NDArray[Any]:
     if work.linkage is Linkage.BIT:
-        positions: NDArray[Any] = column.to_numpy(zero_copy_only=False)
-        return positions
+        return positions_in(column)
     if pa.types.is_fixed_size_binary(column.type):
         return fixed_rows(column)
     # Some engines know no fixed sizes; a reports file has only rows of one length.

@@ -29,7 +29,7 @@ AddEights = Callable[[Words, Words, Words], None]
 
 UNPACK_BELOW = 2**16
 """Bytes that are unpacked sooner than added up."""
-MOST_PIECE, LEAST_PIECES = 2**16, 32
+MOST_PIECE, LEAST_PIECES = 2**16, 64
 """Measured: a piece outweighs the cost of a call, and a dozen of them stay in the cache."""
 MOST_ADDED = 128
 """Bits that a byte can add up, as a power of two."""

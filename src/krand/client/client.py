@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from krand.client.ledger import Ledger, Submission
+from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.client.randomizer import message_format, payloads
 from krand.client.randomness import SecureRandom, secure_random
+from krand.client.sending import send
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.wire.sealing import Sealer
@@ -37,6 +38,18 @@ class Client:
         return self.ledger.submission(
             self.plan, round_number, lambda: self._made(true_ones, secure_random())
         )
+
+    def submit(self, url: str, answers: Mapping[str, object], round_number: int = 1) -> None:
+        """Prepare, deliver, acknowledge; if it fails half-way, the next call sends the same bytes.
+
+        A round that has been delivered before is left as it is.
+        """
+        try:
+            submission = self.prepare(answers, round_number)
+        except AlreadySubmitted:
+            return
+        send(url, self.plan.hash, round_number, submission)
+        self.acknowledge(round_number)
 
     def acknowledge(self, round_number: int = 1) -> None:
         """The collector has the submission: it need not be kept any longer."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from krand.client.randomness import SecureRandom
 
-__all__ = ["shuffled_chunks"]
+__all__ = ["open_piles", "shuffled_chunks", "throw"]
 
 Rows = NDArray[np.uint8]
 
@@ -35,9 +35,9 @@ def shuffled_chunks(
 ) -> Iterator[Rows]:
     """The rows of all chunks, `width` bytes each, in uniform random order; again in chunks."""
     with ExitStack() as stack:
-        piles = [stack.enter_context(tempfile.TemporaryFile(dir=directory)) for _ in range(PILES)]
+        piles = open_piles(directory, stack)
         for rows in chunks:
-            _throw(rows, piles, random)
+            throw(rows, random.words(len(rows), np.uint8), piles)
         sizes = [pile.tell() for pile in piles]
         for pile in piles:
             pile.seek(0)
@@ -52,9 +52,13 @@ def shuffled_chunks(
             pile.close()  # gives its room back before the next one is written out
 
 
-def _throw(rows: Rows, piles: Sequence[IO[bytes]], random: SecureRandom) -> None:
-    """Each row to a random pile; within a pile rows keep their order for now."""
-    chosen = random.words(len(rows), np.uint8)
+def open_piles(directory: Path, stack: ExitStack) -> list[IO[bytes]]:
+    """Files without a name, which `stack` closes."""
+    return [stack.enter_context(tempfile.TemporaryFile(dir=directory)) for _ in range(PILES)]
+
+
+def throw(rows: Rows, chosen: NDArray[np.uint8], piles: Sequence[IO[bytes]]) -> None:
+    """Each row to the pile chosen for it; within a pile rows keep their order."""
     order = np.argsort(chosen, kind="stable")
     ends = np.cumsum(np.bincount(chosen, minlength=PILES))
     for pile, part in zip(piles, np.split(rows[order], ends[:-1]), strict=True):

@@ -21,10 +21,15 @@ from krand.present.commands.frontier import frontier
 from krand.present.commands.keygen import keygen
 from krand.present.commands.ledger import ledger
 from krand.present.commands.noise import noise
+from krand.present.commands.observe import observe
 from krand.present.commands.plan import plan
 from krand.present.commands.privacy import privacy
 from krand.present.commands.randomize import randomize
+from krand.present.commands.release import release
+from krand.present.commands.serve import serve
 from krand.present.commands.simulate import simulate
+from krand.present.commands.status import status
+from krand.present.commands.submit import submit
 from krand.present.commands.tally import tally
 from krand.present.failures import as_krand_error, describe, explain
 from krand.present.output import to_json
@@ -88,10 +93,15 @@ SHORT_HELP = """krand: anonymous telemetry and surveys by k-randomization
   krand simulate   the exact law, checked by Monte Carlo
   krand plan       from a survey file to a plan with its noise
   krand keygen     the key pair that reports are sealed for
+  krand submit     one person's answers, to a collector
+  krand serve      collect submissions for a plan
+  krand status     how far a collector is
+  krand release    write the batches that are complete
   krand randomize  a whole table of answers becomes noisy reports
   krand tally      open and count reports
   krand estimate   from a tally to estimates with a guarantee
   krand compare    the same question in two releases
+  krand observe    what the outcome that was seen reveals
   krand ledger     what a device has answered, and the guarantee spent
   krand demo       all of it for ten million people, with a report
   krand drafts     the papers it comes from, reproduced and corrected
@@ -128,10 +138,15 @@ for command in (
     simulate,
     plan,
     keygen,
+    submit,
+    serve,
+    status,
+    release,
     randomize,
     tally,
     estimate,
     compare,
+    observe,
     ledger,
     demo,
     drafts,

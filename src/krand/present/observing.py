@@ -82,7 +82,8 @@ def positions_table(seen: BitsSeen) -> Table:
         "R here",
         "P[as far\nfrom 1]",
     ):
-        table.add_column(heading, justify="right", no_wrap=True)
+        # As text, because rich takes [as … 1] for a colour.
+        table.add_column(Text(heading), justify="right", no_wrap=True)
     for row in seen.extremes:
         table.add_row(
             Text(f"{row.question}: {row.answer}"),
@@ -145,8 +146,8 @@ def _of_bits(plan: Plan, seen: BitsSeen) -> Iterator[str]:
         )
     if seen.beyond:
         yield (
-            f"At {seen.beyond:,} positions there are more ones than people, so some were forged;"
-            " they were taken to be as many as there are people."
+            f"At {seen.beyond:,} of {seen.positions:,} positions there are more ones than people,"
+            " so some were forged; they were taken to be as many as there are people."
         )
     yield from _of_worst_change(plan, seen)
 

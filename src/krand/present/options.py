@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -22,10 +23,13 @@ __all__ = [
     "output_options",
     "passphrase_from",
     "passphrase_options",
+    "plan_option",
     "policy_from",
     "promise_options",
     "reports_from",
+    "round_option",
     "shape_options",
+    "spool_option",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -151,6 +155,30 @@ def policy_from(options: Mapping[str, Any]) -> Policy:
         assurance=Assurance(options["assurance"]),
     )
 
+
+plan_option = click.option(
+    "--plan",
+    "plan_file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The plan, made by krand plan.",
+)
+
+round_option = click.option(
+    "--round",
+    "round_number",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Which of the planned rounds.",
+)
+
+spool_option = click.option(
+    "--spool",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="The folder in which the collector keeps what is not yet released.",
+)
 
 passphrase_options = _stack(
     click.option(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MESSAGE", "batch_schema", "fixed_column", "fixed_rows", "write_batch"]
+__all__ = ["MESSAGE", "batch_schema", "fixed_column", "fixed_rows", "positions_in", "write_batch"]
 
 MESSAGE = "message"
 ROWS_PER_GROUP = 2**15
@@ -41,6 +41,13 @@ def fixed_column(rows: NDArray[np.uint8], kind: pa.DataType) -> pa.FixedSizeBina
     """Rows of bytes as a column."""
     buffer = pa.py_buffer(rows.tobytes())
     return pa.FixedSizeBinaryArray.from_buffers(kind, len(rows), [None, buffer])
+
+
+def positions_in(column: pa.Int32Array) -> NDArray[np.int32]:
+    """A column of positions as an array, without copying and without Arrow's loading pandas."""
+    import numpy as np
+
+    return np.frombuffer(column.buffers()[1], np.int32)[column.offset :][: len(column)]
 
 
 def fixed_rows(column: pa.FixedSizeBinaryArray) -> NDArray[np.uint8]:

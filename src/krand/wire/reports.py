@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
-from krand.wire.batches import fixed_column, fixed_rows
+from krand.wire.batches import fixed_column, fixed_rows, positions_in
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -106,7 +106,7 @@ def report_batches(path: str | Path, size: int) -> Iterator[NDArray[Any]]:
     for batch in file.iter_batches(batch_size=size):
         column = batch.column(0)
         if header.linkage is Linkage.BIT:
-            yield column.to_numpy()
+            yield positions_in(column)
         else:
             yield fixed_rows(column)
 

@@ -9,7 +9,7 @@ import click
 
 from krand.errors import InvalidInput
 from krand.present.numbers import Count
-from krand.present.options import OneOf, output_options
+from krand.present.options import OneOf, output_options, plan_option
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command(short_help="From a tally to estimates with a guarantee.")
 @click.argument("tally", type=FILE)
-@click.option("--plan", "plan_file", type=FILE, required=True, help="The plan it was made by.")
+@plan_option
 @click.option("-o", "--output", type=FILE, required=True, help="Where the release is written.")
 @click.option(
     "--format",

@@ -67,8 +67,9 @@ def plan(as_json: bool, no_color: bool, survey: Path, output: Path | None, expla
     console = out.console()
     console.print(survey_table(made))
     console.print(promise_sentence(made), markup=False)
+    sealed = "message" if made.messages == 1 else "messages"
     console.print(
-        f"Every submission is {made.messages:,} sealed messages.", markup=False, highlight=False
+        f"Every submission is {made.messages:,} sealed {sealed}.", markup=False, highlight=False
     )
     if explain:
         console.print(

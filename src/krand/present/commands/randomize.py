@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.present.options import OneOf, output_options
+from krand.present.options import OneOf, output_options, plan_option, round_option
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -20,13 +20,7 @@ MOST_SHOWN = 10
 
 @click.command(short_help="A whole table of answers becomes noisy reports.")
 @click.argument("answers", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "--plan",
-    "plan_file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The plan, made by krand plan.",
-)
+@plan_option
 @click.option(
     "-o",
     "--output",
@@ -34,7 +28,7 @@ MOST_SHOWN = 10
     required=True,
     help="Where the reports are written, as Parquet; must not exist yet.",
 )
-@click.option("--round", "round_number", type=int, default=1, help="Which of the planned rounds.")
+@round_option
 @click.option(
     "--on-error",
     type=OneOf(["stop", "skip"]),

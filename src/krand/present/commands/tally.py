@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 import click
 
 from krand.errors import InvalidInput
-from krand.present.options import OneOf, output_options, passphrase_from, passphrase_options
+from krand.present.options import (
+    OneOf,
+    output_options,
+    passphrase_from,
+    passphrase_options,
+    plan_option,
+)
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -26,7 +32,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 @click.command(short_help="Open and count reports.")
 @click.argument("reports", nargs=-1, required=True)
-@click.option("--plan", "plan_file", type=FILE, required=True, help="The plan they were made by.")
+@plan_option
 @click.option("--key", type=FILE, help="The analyzer's private key, for sealed batches.")
 @passphrase_options
 @click.option(

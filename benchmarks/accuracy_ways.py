@@ -1,0 +1,266 @@
+"""The ways that benchmarks/accuracy.py compares, each a function that collects a survey anew."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from local_privacy import (
+    Estimates,
+    Floats,
+    Piece,
+    Unary,
+    asked_one,
+    divided_best,
+    divided_by_bits,
+    pieces_of,
+    sampled_sigma,
+    unary,
+    with_multi_freq_ldpy,
+    with_pure_ldp,
+)
+from numpy.typing import NDArray
+
+from krand.analyze.counted import block_counts
+from krand.analyze.counting import count_bits, count_joint
+from krand.analyze.tally import Tally, empty_tally
+from krand.client.randomizer import add_reported_counts, reported_rows
+from krand.client.randomness import SecureRandom
+from krand.privacy.guarantee import Linkage, Reports
+from krand.privacy.peers import central_gaussian_sigma, gaussian_shift
+from krand.survey.choices import Choices
+from krand.survey.column import Column, Encoded
+from krand.survey.columns import encode_columns
+from krand.survey.decoding import describe
+from krand.survey.layout import Layout, layout_of
+from krand.survey.plan import Plan
+from krand.survey.population import simulated_answers
+from krand.survey.questions import Choice
+from krand.survey.record import record_blocks
+from krand.survey.survey import Survey
+
+__all__ = [
+    "CURATOR",
+    "KRAND",
+    "Floats",
+    "Size",
+    "Way",
+    "World",
+    "all_ways",
+    "linked",
+    "tally_of",
+    "world",
+]
+
+SEED = 1
+KRAND, CURATOR = "krand, bit linkage", "central Gaussian, krand's division"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How often each way is run."""
+
+    quick: bool
+    repeats: int
+    records: int
+    packages: int
+    slow_package: int
+    """pure-ldp takes half a minute and more for each."""
+
+
+# --- the people ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """The same people for every way: what they answer, as columns, pairs and bits."""
+
+    survey: Survey
+    layout: Layout
+    columns: dict[str, Column]
+    encoded: Encoded
+    bits: NDArray[np.bool_]
+
+    @property
+    def people(self) -> int:
+        return len(self.bits)
+
+    @property
+    def truth(self) -> NDArray[np.int64]:
+        """How many people set each position."""
+        return np.asarray(self.bits.sum(axis=0), dtype=np.int64)
+
+    def of_blocks(self, values: Sequence[float]) -> Floats:
+        """A value of each block, at each of its positions."""
+        return np.repeat(np.array(values), [block.positions for block in self.layout.blocks])
+
+
+def world(survey: Survey) -> World:
+    """As many people as the survey is planned for."""
+    layout, people = layout_of(survey), survey.policy.population
+    columns = simulated_answers(survey, people, SEED)
+    encoded = encode_columns(layout, columns)
+    bits = np.zeros((people, layout.positions), dtype=bool)
+    bits[encoded.rows, encoded.positions] = True
+    return World(survey, layout, columns, encoded, bits)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Way:
+    """A way to estimate the survey, and the deviation it should have at every position."""
+
+    name: str
+    trusted: str
+    sigma: Floats
+    run: Estimates
+    repeats: int
+
+
+def stream(name: str) -> np.random.Generator:
+    """Randomness of its own for each way that simulates."""
+    return np.random.default_rng([SEED, *name.encode()])
+
+
+# --- krand ---------------------------------------------------------------------------------------
+
+
+def tally_of(
+    plan: Plan, people: int, rows: NDArray[np.uint8], joint: tuple[int, ...] = ()
+) -> Tally:
+    """Whole records, counted."""
+    asked = (joint,) if joint else ()
+    found = empty_tally(plan.hash, Linkage.RECORD, plan.layout.positions, 1, asked)
+    count_bits(rows, found.positions, found.counts)
+    if joint:
+        count_joint(rows, joint, found.joint[joint])
+    return replace(found, people=people, crowd=people, reports=len(rows))
+
+
+def estimated(plan: Plan, tally: Tally) -> Floats:
+    """The noise taken out, position by position, without making counts consistent."""
+    return np.concatenate([part.law.estimate(part.ones) for part in block_counts(plan, tally)])
+
+
+def by_bits(seen: World, plan: Plan, repeats: int) -> Way:
+    random, positions = SecureRandom(), plan.layout.positions
+
+    def run() -> Floats:
+        tally = empty_tally(plan.hash, Linkage.BIT, positions)
+        add_reported_counts(plan, seen.encoded, seen.people, random, tally.counts)
+        people = seen.people
+        return estimated(plan, replace(tally, people=people, crowd=people, reports=people))
+
+    sigma = seen.of_blocks([known.sigma for known in plan.precisions])
+    return Way(KRAND, "shuffler", sigma, run, repeats)
+
+
+def linked(survey: Survey, copies: int) -> Survey:
+    """The same positions as one record: what is declared together becomes one choice of cells."""
+    layout = layout_of(survey)
+    asked = []
+    for block in layout.blocks:
+        question = block.questions[0]
+        if len(block.questions) > 1:
+            cells = Choices(describe(layout, p).label for p in layout.positions_of(block))
+            question = Choice(name="_and_".join(block.question_names), choices=cells)
+        asked.append(replace(question, weight=1.0))  # all bits of a record have the same noise
+    return Survey(survey.id, survey.policy, tuple(asked), (), Linkage.RECORD, copies)
+
+
+def by_records(seen: World, plan: Plan, repeats: int) -> Way:
+    random, copies = SecureRandom(), plan.survey.copies
+
+    def run() -> Floats:
+        rows = reported_rows(plan, seen.encoded, seen.people, random)
+        return estimated(plan, tally_of(plan, seen.people, rows))
+
+    sigma = seen.of_blocks([known.sigma for known in plan.precisions])
+    return Way(f"krand, record linkage, k = {copies}", "shuffler", sigma, run, repeats)
+
+
+# --- a trusted curator ---------------------------------------------------------------------------
+
+
+def curator_sigmas(survey: Survey) -> list[float]:
+    """The best division of Gaussian noise for the survey's weights, block by block.
+
+    With deviation s_j at each position of block j, a changed answer moves counts by t_j ones there,
+    so Σ t_j/s_j² ≤ μ² is what (ε, δ) allows (Balle and Wang 2018, after scaling every count by its
+    deviation). Σ w_j·s_j² is then least at s_j² = √(t_j/w_j)·Σ √(t_i·w_i)/μ²: krand's division.
+    """
+    blocks, shift = layout_of(survey).blocks, gaussian_shift(survey.policy)
+    total = math.fsum(math.sqrt(block.changes * block.weight) for block in blocks)
+    return [math.sqrt(math.sqrt(b.changes / b.weight) * total) / shift for b in blocks]
+
+
+def by_curator(seen: World, name: str, sigma: Floats, repeats: int) -> Way:
+    rng = stream(name)
+
+    def run() -> Floats:
+        return np.asarray(seen.truth + sigma * rng.standard_normal(len(sigma)))
+
+    return Way(name, "curator", sigma, run, repeats)
+
+
+# --- local differential privacy ------------------------------------------------------------------
+
+
+def by_unary(seen: World, name: str, channel: Unary, repeats: int) -> Way:
+    rng = stream(name)
+
+    def run() -> Floats:
+        return channel.estimate(channel.reported(seen.truth, seen.people, rng), seen.people)
+
+    return Way(name, "nobody", channel.sigma(seen.truth, seen.people), run, repeats)
+
+
+def by_asking_one(seen: World, name: str, pieces: list[Piece], repeats: int) -> Way:
+    channel = unary(pieces, [seen.survey.policy.epsilon] * len(pieces), True)
+    rng, sigma = stream(name), sampled_sigma(pieces, channel, seen.truth, seen.people)
+    return Way(name, "nobody", sigma, lambda: asked_one(pieces, channel, seen.bits, rng), repeats)
+
+
+def local_ways(seen: World, size: Size, missing: list[str]) -> list[Way]:
+    """Unary encoding from its law, and by two packages that randomize every person."""
+    pieces, epsilon = pieces_of(seen.layout), seen.survey.policy.epsilon
+    alike, best = divided_by_bits(pieces, epsilon), divided_best(pieces, epsilon)
+    rappor, sue = (unary(pieces, shares, False) for shares in (alike, best))
+    oue = unary(pieces, best, True)
+    ways = [
+        by_unary(seen, "RAPPOR/SUE, ε/t for each bit", rappor, size.repeats),
+        by_unary(seen, "SUE, ε divided best", sue, size.repeats),
+        by_unary(seen, "OUE, ε divided best", oue, size.repeats),
+        by_asking_one(seen, "OUE, one question a person", pieces, size.repeats),
+    ]
+    packages = [
+        (with_multi_freq_ldpy, "multi-freq-ldpy, RAPPOR/SUE", alike, ways[0], size.packages),
+        (with_pure_ldp, "pure-ldp, OUE", best, ways[2], size.slow_package),
+    ]
+    for package, name, shares, law, repeats in packages:
+        try:
+            run = package(pieces, shares, seen.bits)
+        except ImportError as error:
+            missing.append(f"{name} ({error})")
+        else:
+            ways.append(Way(name, "nobody", law.sigma, run, repeats))
+    return ways
+
+
+def all_ways(
+    seen: World, plan: Plan, records: list[Plan], size: Size, missing: list[str]
+) -> list[Way]:
+    """krand first, then the curator who divides noise in the same way."""
+    layout, policy = seen.layout, seen.survey.policy
+    equal = central_gaussian_sigma(
+        policy, Reports(layout.positions, structure=record_blocks(layout))
+    )
+    divided = seen.of_blocks(curator_sigmas(seen.survey))
+    alike = np.full(layout.positions, equal)
+    return [
+        by_bits(seen, plan, size.repeats),
+        by_curator(seen, CURATOR, divided, size.repeats),
+        by_curator(seen, "central Gaussian, equal noise", alike, size.repeats),
+        *(by_records(seen, one, size.records) for one in records),
+        *local_ways(seen, size, missing),
+    ]

@@ -1,0 +1,250 @@
+"""What counting, opening and estimating cost: krand, its peers and the limit, in one run.
+
+    python benchmarks/analyzer.py            # writes benchmarks/analyzer.md
+    python benchmarks/analyzer.py --quick    # a smoke run: to the terminal only
+
+Run it where krand with numba, DuckDB, Polars, PySpark (and Java) and Dask are installed:
+pip install -e '.[peers,fast,spark,dask]'. What cannot be imported is listed, and left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from counting_speed import counting_sections
+from krand.analyze.engines import tally_source
+from krand.analyze.partition import Work
+from krand.analyze.questions import estimate_questions
+from krand.analyze.source import Source, open_reports
+from krand.analyze.tally import Tally, empty_tally
+from krand.client.randomizer import message_format
+from krand.privacy.guarantee import Linkage, Policy
+from krand.survey.choices import Choices
+from krand.survey.plan import Plan, make_plan
+from krand.survey.questions import Choice
+from krand.survey.reading import read_survey
+from krand.survey.survey import Survey
+from krand.wire.batches import write_batch
+from krand.wire.keys import generate_private_key
+from krand.wire.messages import Token
+from krand.wire.reports import ReportsHeader, ReportsWriter
+from krand.wire.sealing import Sealer
+from running import processor, progress, run_benchmark, table
+
+RESULTS = Path(__file__).with_suffix(".md")
+EXAMPLE = Path(__file__).parents[1] / "examples" / "browser.toml"
+SCALING_GOAL, ESTIMATE_GOAL = 1.9, 1.0
+PACKAGES = ("numpy", "cryptography", "pyarrow", "numba", "duckdb", "polars", "pyspark", "dask")
+
+
+def versions() -> str:
+    found = [f"Python {platform.python_version()}"]
+    for name in ("krand", *PACKAGES):
+        try:
+            found.append(f"{name} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{name} is missing")
+    return ", ".join(found)
+
+
+def how(quick: bool, load: float) -> str:
+    kind = "A smoke run" if quick else "A full run"
+    return (
+        f"{kind} by `python benchmarks/analyzer.py` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
+        f"- Machine: {processor()} ({platform.machine()}), {os.cpu_count()} cores,"
+        f" {platform.system()}; load average at the start {load:.1f}.\n"
+        f"- Versions: {versions()}.\n"
+        "- Times are by the clock on the wall. Compare ratios, not times."
+    )
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def verdict(met: bool) -> str:
+    return "met" if met else "**missed**"
+
+
+def sealed_source(plan: Plan, messages: int, place: Path) -> tuple[Source, Work]:
+    """A batch of sealed tokens; sealing different ones would take as long as opening them."""
+    key, form = generate_private_key(), message_format(plan)
+    sealer = Sealer(key.public_key(), form, bytes.fromhex(plan.hash))
+    some = [sealer.seal(Token(n % plan.layout.positions)) for n in range(2_000)]
+    rows = np.frombuffer(b"".join(some), np.uint8).reshape(-1, form.sealed_length)
+
+    def chunks() -> Iterator[NDArray[np.uint8]]:
+        for _ in range(messages // len(rows)):
+            yield rows
+
+    path = place / "batch.parquet"
+    with path.open("wb") as stream:
+        count = write_batch(stream, form.sealed_length, chunks())
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    source = Source(str(path), True, 1, plan.promise.population, count, digest)
+    bits = plan.layout.positions
+    return source, Work(plan.hash, Linkage.BIT, bits, 1, (), key.private_bytes_raw())
+
+
+def opening_rate(plan: Plan, workers: int, quick: bool, place: Path) -> float:
+    """Messages per second; what starting processes costs is taken away by measuring two sizes."""
+    few, many = (10_000, 20_000) if quick else (40_000, 120_000)
+    times = {}
+    for size in (few, many):
+        source, work = sealed_source(plan, size, place)
+        runs = [
+            seconds(lambda s=source, w=work: tally_source(s, w, workers=workers))
+            for _ in range(1 if quick else 3)
+        ]
+        times[size] = statistics.median(runs)
+        progress(f"opening {size:,} messages by {workers}: {times[size]:.2f} s")
+    return (many - few) / (times[many] - times[few])
+
+
+def opening_section(plan: Plan, quick: bool, place: Path) -> str:
+    """Messages opened per second, by one process and by two."""
+    one, two = (opening_rate(plan, workers, quick, place) for workers in (1, 2))
+    rows = [
+        ["one process", f"{one:,.0f}", "1", ""],
+        ["two processes", f"{two:,.0f}", f"{two / one:.2f}", verdict(two / one >= SCALING_GOAL)],
+    ]
+    text = table(["opening", "messages per second", "÷ one", f"goal: ≥ {SCALING_GOAL}"], rows)
+    return (
+        "## Opening sealed messages\n\n"
+        "HPKE with X25519 and AES-128-GCM, 54 bytes a message; the time to start processes is taken"
+        f" away by measuring two sizes.\n\n{text}"
+    )
+
+
+def reports_source(plan: Plan, tokens: int, place: Path) -> tuple[Source, Work]:
+    header = ReportsHeader(
+        plan.hash, 1, plan.promise.population, Linkage.BIT, plan.layout.positions
+    )
+    random, path = np.random.default_rng(1), place / "reports.parquet"
+    with path.open("wb") as stream, ReportsWriter(stream, header) as writer:
+        for start in range(0, tokens, 2**20):
+            size = min(2**20, tokens - start)
+            writer.write(random.integers(0, plan.layout.positions, size, np.int32))
+    work = Work(plan.hash, Linkage.BIT, plan.layout.positions, 1)
+    return open_reports(str(path), plan), work
+
+
+def engine_section(plan: Plan, quick: bool, place: Path) -> str:
+    """The same file by every engine; a second run inside a running cluster has no start-up."""
+    tokens = 100_000 if quick else 10_000_000
+    source, work = reports_source(plan, tokens, place)
+    expected = tally_source(source, work)
+    local = statistics.median([seconds(lambda: tally_source(source, work)) for _ in range(5)])
+    rows = [["local, one process", "", f"{local:.2f} s", "1", "identical"]]
+    for name, module in (("dask", "distributed"), ("spark", "pyspark")):
+        if importlib.util.find_spec(module) is None:
+            rows.append([name, "", "", "", f"left out: no {module}"])
+            continue
+        progress(f"engine {name}")
+        cold, warm, found = by_dask(source, work) if name == "dask" else by_spark(source, work)
+        same = all(tally.same_as(expected) for tally in found)
+        label = f"{name}, 2 workers here"
+        told = "identical" if same else "**different**"
+        rows.append([label, f"{cold - warm:.1f} s", f"{warm:.2f} s", f"{warm / local:.1f}", told])
+    text = table(["engine", "start-up", "counting", "÷ local", "tally"], rows)
+    note = (
+        "Counting never needs a cluster; opening sealed messages may: ten million take half an hour"
+        " on one core."
+    )
+    return f"## Engines\n\n{tokens:,} tokens that are not sealed, in Parquet.\n\n{text}\n\n{note}"
+
+
+def by_dask(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
+    from distributed import LocalCluster
+
+    found: list[Tally] = []
+    cold = seconds(lambda: found.append(tally_source(source, work, "dask", workers=2)))
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+    ) as cluster:
+        place = cluster.scheduler_address
+
+        def run() -> None:
+            found.append(tally_source(source, work, "dask", place=place))
+
+        run()
+        warm = statistics.median([seconds(run) for _ in range(3)])
+    return cold, warm, found
+
+
+def by_spark(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
+    from krand.analyze.engines.spark import _session
+
+    found: list[Tally] = []
+
+    def run() -> None:
+        found.append(tally_source(source, work, "spark", workers=2))
+
+    start = time.perf_counter()
+    session, _ = _session("local[2]")
+    session.sparkContext.setLogLevel("ERROR")
+    run()
+    cold = time.perf_counter() - start
+    warm = statistics.median([seconds(run) for _ in range(3)])
+    session.stop()
+    return cold, warm, found
+
+
+def estimate_section(quick: bool) -> str:
+    """A question with 1,000 items, where the exact law is inverted and where it is normal."""
+    rows = []
+    for people, law in ((50_000, "exact"), (10_000_000, "normal")):
+        asked = Choice(name="item", choices=Choices([f"item {n}" for n in range(1_000)]))
+        epsilon = 2.0 if law == "exact" else 0.1
+        plan = make_plan(Survey("items", Policy(epsilon, people, delta=1e-6), (asked,)))
+        random = np.random.default_rng(1)
+        true = np.sort(random.multinomial(people, random.dirichlet(np.full(1_000, 0.2))))
+        noise = plan.noises[0]
+        counts = random.binomial(true, 1 - noise) + random.binomial(people - true, noise)
+        empty = empty_tally(plan.hash, Linkage.BIT, 1_000)
+        tally = replace(empty, people=people, crowd=people, reports=people, counts=counts)
+        used = {row.method.value for row in estimate_questions(plan, tally)[0].rows}
+        repeats = 1 if quick else 5
+        times = [seconds(lambda p=plan, t=tally: estimate_questions(p, t)) for _ in range(repeats)]
+        time_ = statistics.median(times)
+        kinds = ", ".join(sorted(used))
+        rows.append(
+            [f"{people:,} people, {kinds}", f"{time_:.3f} s", verdict(time_ < ESTIMATE_GOAL)]
+        )
+    text = table(["1,000 items", "time", f"goal: < {ESTIMATE_GOAL:g} s"], rows)
+    return f"## Estimating\n\nCounts, shares, pointwise and simultaneous intervals.\n\n{text}"
+
+
+def report(quick: bool) -> str:
+    load = os.getloadavg()[0]
+    sections = [counting_sections(quick)]
+    plan = make_plan(read_survey(EXAMPLE))
+    with tempfile.TemporaryDirectory() as folder:
+        sections.append(opening_section(plan, quick, Path(folder)))
+        sections.append(engine_section(plan, quick, Path(folder)))
+    sections.append(estimate_section(quick))
+    note = "<!-- Written by benchmarks/analyzer.py; do not edit. -->"
+    head = ["# What counting, opening and estimating cost", note, how(quick, load)]
+    return "\n\n".join([*head, *sections]) + "\n"
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parent))
+    run_benchmark(__doc__, RESULTS, report)

@@ -1,0 +1,1 @@
+"""The collector: takes submissions in, keeps no identity, releases only a crowd."""

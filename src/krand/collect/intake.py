@@ -1,0 +1,120 @@
+"""Many submissions at once: stored in groups, each acknowledged only when its group is on the disk.
+
+Syncing the disk takes milliseconds, whether for one submission or for a hundred. So those that
+arrive while one group is being written make up the next one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from krand.collect.spool import Batch, Spool, SpoolUnavailable
+from krand.wire.submissions import Submitted
+
+__all__ = ["Counts", "Intake", "QueueFull"]
+
+MOST_WAITING = 4_096
+MOST_IN_GROUP = 256
+QUIET_SECONDS = 1.0
+
+
+class QueueFull(SpoolUnavailable):
+    """More submissions wait than can be stored soon."""
+
+
+@dataclass(slots=True)
+class Counts:
+    """What has happened since the start; numbers only."""
+
+    accepted: int = 0
+    repeated: int = 0
+    refused: int = 0
+    unavailable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    submission: Submitted
+    stored: asyncio.Future[bool] = field(repr=False)
+
+
+class Intake:
+    """The one writer of a spool."""
+
+    def __init__(self, spool: Spool) -> None:
+        self.spool, self.counts = spool, Counts()
+        self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
+        # One thread: SQLite has one writer, and requests go on arriving meanwhile.
+        self._thread = ThreadPoolExecutor(1, "spool")
+        self._task: asyncio.Task[None] | None = None
+
+    async def submit(self, submission: Submitted) -> bool:
+        """Whether it is new; returns only when it is durably stored, or was before."""
+        stored = asyncio.get_running_loop().create_future()
+        try:
+            self._waiting.put_nowait(_Waiting(submission, stored))
+        except asyncio.QueueFull:
+            self.counts.unavailable += 1
+            raise QueueFull("too many submissions are waiting") from None
+        return bool(await stored)
+
+    async def batches(self) -> tuple[Batch, ...]:
+        """How far the batches are, asked between two groups."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._thread, self.spool.batches)
+
+    def start(self) -> None:
+        """Begin to store."""
+        self._task = asyncio.create_task(self._run())
+
+    async def stop(self) -> None:
+        """Store what waits, then close the spool."""
+        await self._waiting.join()
+        if self._task is not None:
+            self._task.cancel()
+        await asyncio.get_running_loop().run_in_executor(self._thread, self.spool.close)
+        self._thread.shutdown()
+
+    async def _run(self) -> None:
+        while True:
+            group = [await self._next()]
+            while len(group) < MOST_IN_GROUP and not self._waiting.empty():
+                group.append(self._waiting.get_nowait())
+            await self._store(group)
+            for _ in group:
+                self._waiting.task_done()
+
+    async def _next(self) -> _Waiting:
+        """The next that waits. In a quiet moment the journal, which knows an order, is emptied."""
+        try:
+            return await asyncio.wait_for(self._waiting.get(), QUIET_SECONDS)
+        except TimeoutError:
+            with suppress(SpoolUnavailable):
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self._thread, self.spool.settle)
+            return await self._waiting.get()
+
+    async def _store(self, group: list[_Waiting]) -> None:
+        loop = asyncio.get_running_loop()
+        submissions = [entry.submission for entry in group]
+        try:
+            verdicts = await loop.run_in_executor(self._thread, self.spool.add, submissions)
+        except Exception as error:  # whatever it was: nobody in this group is acknowledged
+            self.counts.unavailable += len(group)
+            for entry in group:
+                if not entry.stored.done():
+                    entry.stored.set_exception(_as_unavailable(error))
+            return
+        for entry, new in zip(group, verdicts, strict=True):
+            self.counts.accepted += new
+            self.counts.repeated += not new
+            if not entry.stored.done():  # the client may have gone meanwhile
+                entry.stored.set_result(new)
+
+
+def _as_unavailable(error: Exception) -> SpoolUnavailable:
+    """A copy for each who waits: an exception belongs to one place."""
+    return SpoolUnavailable(str(error))

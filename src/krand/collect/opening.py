@@ -1,0 +1,28 @@
+"""From a plan to its spool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from krand.client.randomizer import message_format
+from krand.collect.spool import Setting, Spool
+from krand.errors import InvalidInput
+from krand.survey.limits import check_round
+from krand.survey.plan import Plan
+from krand.wire.submissions import Shape
+
+__all__ = ["open_spool", "setting_of"]
+
+
+def setting_of(plan: Plan, round_number: int = 1) -> Setting:
+    """What the spool of a plan and round is for."""
+    check_round(plan, round_number)
+    shape = Shape(round_number, message_format(plan).sealed_length, plan.messages)
+    return Setting(plan.hash, plan.promise.population, shape)
+
+
+def open_spool(plan: Plan, folder: Path, round_number: int = 1, *, create: bool = True) -> Spool:
+    """The spool in a folder, new if it may be."""
+    if not create and not (folder / "spool.sqlite").exists():
+        raise InvalidInput("spool", "must be a collector's folder", str(folder))
+    return Spool(folder, setting_of(plan, round_number))

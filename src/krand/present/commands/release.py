@@ -1,0 +1,94 @@
+"""`krand release`: write the batches that are complete."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from krand.present.options import (
+    output_options,
+    passphrase_from,
+    passphrase_options,
+    plan_option,
+    round_option,
+    spool_option,
+)
+from krand.present.output import Output
+
+__all__ = ["release"]
+
+
+@click.command(short_help="Write the batches that are complete.")
+@plan_option
+@spool_option
+@round_option
+@click.option(
+    "--key",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The collector's private key, made by krand keygen --signing.",
+)
+@passphrase_options
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(file_okay=False, path_type=Path),
+    required=True,
+    help="The folder for batches and manifests.",
+)
+@output_options
+def release(
+    as_json: bool,
+    no_color: bool,
+    plan_file: Path,
+    spool: Path,
+    round_number: int,
+    key: Path,
+    passphrase_env: str | None,
+    passphrase: bool,
+    output: Path,
+) -> None:
+    """Write every sealed batch, shuffled, with a signed manifest; then wipe it from the spool.
+
+    A batch below the planned crowd is not released, and there is no option for it. Interrupted,
+    the same command writes the same bytes. A running collector need not be stopped.
+
+    \b
+    Example:
+      krand release --plan plan.json --spool spool --key collector.pem -o batches
+    """
+    from krand.collect.opening import open_spool
+    from krand.collect.release import release_sealed
+    from krand.survey.plan_file import read_plan
+    from krand.wire.keys import load_signing_key
+
+    out = Output(as_json, no_color)
+    signer = load_signing_key(key, passphrase_from(passphrase_env, passphrase))
+    plan = read_plan(plan_file)
+    with open_spool(plan, spool, round_number, create=False) as opened:
+        with out.progress("releasing"):
+            done = release_sealed(opened, output, signer)
+        waiting = opened.batches()[-1]
+    if as_json:
+        batches = [
+            {
+                "number": entry.batch.number,
+                "people": entry.batch.people,
+                "messages": entry.batch.messages,
+                "batch": str(entry.data),
+                "manifest": str(entry.manifest),
+            }
+            for entry in done
+        ]
+        out.json({"plan": plan.hash, "round": round_number, "released": batches})
+        return
+    console = out.console()
+    if not done:
+        line = f"Nothing new: the open batch waits for its crowd of {waiting.population:,} people."
+        console.print(line, markup=False)
+    for entry in done:
+        line = f"batch {entry.batch.number}: {entry.batch.people:,} people"
+        console.print(f"{line}, {entry.batch.messages:,} messages", markup=False)
+        console.print(f"Written: {entry.data}", markup=False, soft_wrap=True)
+        console.print(f"Written: {entry.manifest}", markup=False, soft_wrap=True)

@@ -1,0 +1,59 @@
+"""`krand serve`: a collector for one plan and round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from krand.present.options import output_options, plan_option, round_option, spool_option
+from krand.present.output import Output
+
+__all__ = ["serve"]
+
+
+@click.command(short_help="Collect submissions for a plan.")
+@plan_option
+@spool_option
+@round_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", type=int, default=8080, show_default=True, help="Where to listen.")
+@output_options
+def serve(
+    as_json: bool,
+    no_color: bool,
+    plan_file: Path,
+    spool: Path,
+    round_number: int,
+    host: str,
+    port: int,
+) -> None:
+    """Take submissions over HTTP, durably and without identity, until the crowd is complete.
+
+    A submission is acknowledged only when it is on the disk. No address, header, cookie, time or
+    order of arrival is kept. When as many people as planned have come, the batch is sealed, and
+    krand release writes it. Ctrl-C or SIGTERM stops; nothing acknowledged is lost, whatever
+    happens. Put a proxy with TLS in front of it.
+
+    \b
+    Example:
+      krand serve --plan plan.json --spool spool --port 8080
+    """
+    from krand.collect.opening import open_spool
+    from krand.collect.serving import serve as run
+    from krand.survey.plan_file import read_plan
+
+    plan = read_plan(plan_file)
+    opened = open_spool(plan, spool, round_number)
+    address = f"http://{host}:{port}/v1/{plan.hash}/submissions"
+    if as_json:
+        Output(as_json, no_color).json({"url": address, "spool": str(spool), "round": round_number})
+    else:
+        console = Output(as_json, no_color).console(stderr=True)
+        for line in (
+            f"Collecting {plan.survey.id}, round {round_number}, for"
+            f" {plan.promise.population:,} people",
+            f"POST {address}",
+        ):
+            console.print(line, markup=False, soft_wrap=True)
+    run(opened, host, port)

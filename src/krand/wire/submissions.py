@@ -1,0 +1,104 @@
+"""A submission on its way to the collector: a short head, then sealed messages, nothing else.
+
+    version (1) || round (2) || id (16) || message || message || …
+
+The plan gives the length and the number of messages; a submission of a larger size class has twice
+as many, or four times, and so on. Whatever else arrives is refused by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from krand.errors import InvalidInput
+
+__all__ = [
+    "HEAD_LENGTH",
+    "ID_LENGTH",
+    "MOST_DOUBLINGS",
+    "Refusal",
+    "Refused",
+    "Shape",
+    "Submitted",
+    "submission_bytes",
+]
+
+VERSION = 1
+ID_LENGTH = 16
+HEAD_LENGTH = 1 + 2 + ID_LENGTH
+MOST_DOUBLINGS = 2
+"""Size classes beyond the first: more than four times the planned number never happens."""
+
+
+class Refusal(StrEnum):
+    """Why a submission is refused; the first reason that applies counts."""
+
+    TOO_SHORT = "too_short"
+    UNKNOWN_VERSION = "unknown_version"
+    OTHER_ROUND = "other_round"
+    WRONG_LENGTH = "wrong_length"
+
+    @property
+    def rule(self) -> str:
+        """The rule that such a submission breaks."""
+        return _RULES[self]
+
+
+_RULES = {
+    Refusal.TOO_SHORT: f"must have a head of {HEAD_LENGTH} bytes",
+    Refusal.UNKNOWN_VERSION: f"must have version {VERSION}",
+    Refusal.OTHER_ROUND: "must be of the round that is being collected",
+    Refusal.WRONG_LENGTH: "must hold exactly as many messages of one length as the plan says",
+}
+
+
+class Refused(InvalidInput):
+    """A submission that is refused; it names the reason and nothing that was sent."""
+
+    def __init__(self, reason: Refusal) -> None:
+        self.reason = reason
+        super().__init__("submission", reason.rule, str(reason))
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """One person's submission as the collector sees it."""
+
+    id: bytes
+    messages: bytes
+    """End to end; all of one length."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What every submission of a plan and round looks like."""
+
+    round: int
+    message_length: int
+    messages: int
+
+    @property
+    def longest(self) -> int:
+        """The length of the largest submission that is taken, in bytes."""
+        return HEAD_LENGTH + (self.messages << MOST_DOUBLINGS) * self.message_length
+
+    def read(self, body: bytes) -> Submitted:
+        """The submission in these bytes, or Refused."""
+        if len(body) < HEAD_LENGTH:
+            raise Refused(Refusal.TOO_SHORT)
+        if body[0] != VERSION:
+            raise Refused(Refusal.UNKNOWN_VERSION)
+        if int.from_bytes(body[1:3]) != self.round:
+            raise Refused(Refusal.OTHER_ROUND)
+        count, rest = divmod(len(body) - HEAD_LENGTH, self.message_length)
+        if rest or count not in (self.messages << n for n in range(MOST_DOUBLINGS + 1)):
+            raise Refused(Refusal.WRONG_LENGTH)
+        return Submitted(body[3:HEAD_LENGTH], body[HEAD_LENGTH:])
+
+
+def submission_bytes(round_number: int, name: bytes, messages: tuple[bytes, ...]) -> bytes:
+    """What is sent; a retry sends the same."""
+    if len(name) != ID_LENGTH:
+        raise InvalidInput("id", f"must have {ID_LENGTH} bytes", f"{len(name)} bytes")
+    return bytes((VERSION,)) + round_number.to_bytes(2) + name + b"".join(messages)
