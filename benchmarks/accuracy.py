@@ -32,8 +32,8 @@ from accuracy_ways import (
     world,
 )
 
-from krand.analyze.axes import bits_needed
-from krand.analyze.joint import joint_table
+from krand.analyze.joint.axes import bits_needed
+from krand.analyze.joint.tables import joint_table
 from krand.client.randomizer import reported_rows
 from krand.client.randomness import SecureRandom
 from krand.survey.layout import Layout
@@ -221,10 +221,11 @@ def reading(plan: Plan, records: Sequence[Plan]) -> str:
         f"One person's change of mind touches at most t = {t} of the {plan.layout.positions} "
         "positions.\n"
         f"- **Different trust.** krand's promise, (ε, δ = {policy.delta:g}), is proven whatever "
-        "the others answer, and holds if shuffler and analyst do not work together; if they do, what is left "
-        f"is ε₀ = {plan.promise.local_epsilon:.0f} (bits), {left}. The central Gaussian mechanism "
-        "has the same ε and δ, but its curator sees everybody's answers. The local ways have "
-        "δ = 0 and need neither shuffler nor curator: that is what their noise buys.\n"
+        "the others answer, and holds if shuffler and analyst do not work together; if they do, "
+        f"what is left is ε₀ = {plan.promise.local_epsilon:.0f} (bits), {left}. The central "
+        "Gaussian mechanism has the same ε and δ, but its curator sees everybody's answers. The "
+        "local ways have δ = 0 and need neither shuffler nor curator: that is what their noise "
+        "buys.\n"
         "- **Central Gaussian** is the analytic mechanism of Balle and Wang (2018). With krand's "
         "division the noise of a question has s² ∝ √(t/w), which is the best division for these "
         "weights; with equal noise every position has s = √t/μ.\n"

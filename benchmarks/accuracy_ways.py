@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,8 +23,8 @@ from local_privacy import (
 )
 from numpy.typing import NDArray
 
-from krand.analyze.counted import block_counts
-from krand.analyze.counting import count_bits, count_joint
+from krand.analyze.counting.counts import count_bits, count_joint
+from krand.analyze.estimates.counted import block_counts
 from krand.analyze.tally import Tally, empty_tally
 from krand.client.randomizer import add_reported_counts, reported_rows
 from krand.client.randomness import SecureRandom

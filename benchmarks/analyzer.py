@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 
 from counting_speed import counting_sections
 from krand.analyze.engines import tally_source
-from krand.analyze.partition import Work
-from krand.analyze.questions import estimate_questions
-from krand.analyze.source import Source, open_reports
+from krand.analyze.engines.partition import Work
+from krand.analyze.engines.source import Source, open_reports
+from krand.analyze.estimates.questions import estimate_questions
 from krand.analyze.tally import Tally, empty_tally
 from krand.client.randomizer import message_format
 from krand.privacy.guarantee import Linkage, Policy

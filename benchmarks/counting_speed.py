@@ -29,8 +29,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from krand.analyze import compiled
-from krand.analyze.counting import count_bits, count_positions
+from krand.analyze.counting import compiled
+from krand.analyze.counting.counts import count_bits, count_positions
 from krand.privacy.guarantee import Linkage
 from krand.wire.reports import ReportsHeader, ReportsWriter, report_batches
 from running import progress, table
@@ -385,7 +385,7 @@ def file_section(size: Size, missing: Sequence[str]) -> str:
 # --- when numba pays -----------------------------------------------------------------------------
 
 LOAD = (
-    "import time, numpy as np; from krand.analyze import compiled, counting as c; "
+    "import time, numpy as np; from krand.analyze.counting import compiled, counts as c; "
     "t = np.arange(10**5, dtype=np.int32) % 40; r = np.zeros((10**5, 5), np.uint8); "
     "i = np.zeros(40, np.int64); s = time.process_time(); compiled.kernels_for(2**60); "
     "c.count_positions(t, i); c.count_bits(r, 40, i); print(time.process_time() - s)"

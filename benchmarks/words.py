@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtr, ndtri
 
-from krand.analyze.words import WordsEstimate, decode_words, planned_limit
-from krand.analyze.words_discovery import adjusted_p_values
+from krand.analyze.words.decoding import WordsEstimate, decode_words, planned_limit
+from krand.analyze.words.discovery import adjusted_p_values
 from krand.privacy.guarantee import Policy
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan, make_plan

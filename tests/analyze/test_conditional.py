@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
 from analyze.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
-from krand.analyze.comparison import compare_groups
-from krand.analyze.conditional import conditional_table
-from krand.analyze.independence import independence_test
-from krand.analyze.joint import JointTable, joint_table
-from krand.analyze.sampling import Sampling
+from krand.analyze.estimates.comparison import compare_groups
+from krand.analyze.estimates.sampling import Sampling
+from krand.analyze.joint.conditional import conditional_table
+from krand.analyze.joint.independence import independence_test
+from krand.analyze.joint.tables import JointTable, joint_table
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
 from krand.survey.choices import Choices

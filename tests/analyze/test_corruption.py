@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from analyze.simulated_surveys import plan_of, tally_of
-from krand.analyze.bit_tables import bit_table
-from krand.analyze.corruption import worst_linked_shift, worst_shifts
-from krand.analyze.questions import estimate_question
+from krand.analyze.estimates.corruption import worst_linked_shift, worst_shifts
+from krand.analyze.estimates.questions import estimate_question
+from krand.analyze.joint.bit_tables import bit_table
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
 from krand.survey.choices import Choices

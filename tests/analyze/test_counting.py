@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from components import require
-from krand.analyze import compiled, counting, histogram, vertical
-from krand.analyze.counting import (
+from krand.analyze.counting import compiled, counts, histogram, vertical
+from krand.analyze.counting.counts import (
     count_bits,
     count_joint,
     count_positions,
@@ -59,10 +59,10 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Edges of parts, chunks and pieces everywhere, even in little work."""
-    monkeypatch.setattr(counting, "PART", 33)
-    monkeypatch.setattr(counting, "PART_BYTES", 100)
-    monkeypatch.setattr(counting, "CHUNK_BYTES", 3000)
-    monkeypatch.setattr(counting, "MOST_WIDTH", 13)
+    monkeypatch.setattr(counts, "PART", 33)
+    monkeypatch.setattr(counts, "PART_BYTES", 100)
+    monkeypatch.setattr(counts, "CHUNK_BYTES", 3000)
+    monkeypatch.setattr(counts, "MOST_WIDTH", 13)
     monkeypatch.setattr(vertical, "UNPACK_BELOW", 64)
     monkeypatch.setattr(vertical, "MOST_PIECE", 64)
 
@@ -154,7 +154,7 @@ def test_many_records(bits: int) -> None:
 @pytest.mark.usefixtures("way")
 def test_wide_records() -> None:
     """Records longer than what is counted together."""
-    assert complaints(records(20, 8 * counting.MOST_WIDTH + 13), 8 * counting.MOST_WIDTH + 13) == []
+    assert complaints(records(20, 8 * counts.MOST_WIDTH + 13), 8 * counts.MOST_WIDTH + 13) == []
 
 
 @pytest.mark.usefixtures("way")
@@ -241,7 +241,7 @@ def test_many_of_few(kind: str, positions: int) -> None:
 def test_many_positions(positions: int) -> None:
     """Few tokens for many positions and many for few; across the edges of parts."""
     rng = np.random.default_rng(positions)
-    for count in (0, 1, positions // 5, counting.PART + 1):
+    for count in (0, 1, positions // 5, counts.PART + 1):
         tokens = rng.integers(0, positions, count, dtype=np.int32)
         assert not miscounted(tokens, positions)
         assert not miscounted(np.sort(tokens), positions)

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from krand.analyze.exact import tail_at_least, tail_at_most
-from krand.analyze.intervals import limits, simultaneous_confidence
-from krand.analyze.inversion import Law
+from krand.analyze.estimates.exact import tail_at_least, tail_at_most
+from krand.analyze.estimates.intervals import limits, simultaneous_confidence
+from krand.analyze.estimates.inversion import Law
 
 Floats = NDArray[np.float64]
 

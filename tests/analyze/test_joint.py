@@ -15,12 +15,12 @@ from analyze.simulated_surveys import (
     tally_of,
     true_counts,
 )
-from krand.analyze.axes import axes_of, bits_needed
-from krand.analyze.bit_tables import product_variance
-from krand.analyze.inversion import bit_variance
-from krand.analyze.joint import JointTable, joint_table
-from krand.analyze.questions import estimate_question
-from krand.analyze.table_noise import LinkedCells, factor_covariance
+from krand.analyze.estimates.inversion import bit_variance
+from krand.analyze.estimates.questions import estimate_question
+from krand.analyze.joint.axes import axes_of, bits_needed
+from krand.analyze.joint.bit_tables import product_variance
+from krand.analyze.joint.table_noise import LinkedCells, factor_covariance
+from krand.analyze.joint.tables import JointTable, joint_table
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
 from krand.survey.choices import Choices

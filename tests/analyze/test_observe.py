@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from krand.analyze.exact import tail_at_least
-from krand.analyze.inversion import Law
-from krand.analyze.observe import BitsSeen, RecordSeen, observe
-from krand.analyze.observed_bits import (
+from krand.analyze.estimates.exact import tail_at_least
+from krand.analyze.estimates.inversion import Law
+from krand.analyze.observe.bits import (
     crowd_law,
     see_counts,
     tail_of_outlier,
     tail_of_zeros,
     true_ones_of,
 )
-from krand.analyze.observed_change import BlockSeen, worst_change
+from krand.analyze.observe.change import BlockSeen, worst_change
+from krand.analyze.observe.outcome import BitsSeen, RecordSeen, observe
 from krand.analyze.tally import Tally
 from krand.errors import InvalidInput
 from krand.privacy.direct import countable

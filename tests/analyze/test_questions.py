@@ -17,10 +17,10 @@ from analyze.simulated_surveys import (
     tally_of,
     true_counts,
 )
-from krand.analyze.questions import estimate_question, estimate_questions
-from krand.analyze.results import Interval, Method, QuestionEstimate, Row
-from krand.analyze.rows import Wanted
-from krand.analyze.sampling import Sampling
+from krand.analyze.estimates.questions import estimate_question, estimate_questions
+from krand.analyze.estimates.results import Interval, Method, QuestionEstimate, Row
+from krand.analyze.estimates.rows import Wanted
+from krand.analyze.estimates.sampling import Sampling
 from krand.analyze.tally import merged
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage

@@ -13,8 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from analyze.simulated_surveys import noisy_counts, tally_of, true_counts
+from krand.analyze.estimates.questions import estimate_questions
+from krand.analyze.estimates.rows import Wanted
+from krand.analyze.estimates.sampling import Sampling
 from krand.analyze.promise import actual_promise, keeps_policy
-from krand.analyze.questions import estimate_questions
 from krand.analyze.release import Release, ReleaseOptions, make_release
 from krand.analyze.release_file import (
     flat_table,
@@ -22,8 +24,6 @@ from krand.analyze.release_file import (
     release_values,
     write_release,
 )
-from krand.analyze.rows import Wanted
-from krand.analyze.sampling import Sampling
 from krand.analyze.tally import Tally
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage, Policy

@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from krand.analyze import words_regression
-from krand.analyze.words import WordsEstimate, decode_words, planned_limit
-from krand.analyze.words_discovery import adjusted_p_values, p_values, room_for
-from krand.analyze.words_regression import regress
+from krand.analyze.words import regression as words_regression
+from krand.analyze.words.decoding import WordsEstimate, decode_words, planned_limit
+from krand.analyze.words.discovery import adjusted_p_values, p_values, room_for
+from krand.analyze.words.regression import regress
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Policy
 from krand.survey.layout import Layout, layout_of

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.partition import Work
-from krand.analyze.source import Source, open_batch, open_reports
+from krand.analyze.engines.partition import Work
+from krand.analyze.engines.source import Source, open_batch, open_reports
 from krand.analyze.tally import Bits
 from krand.client.randomizer import message_format
 from krand.privacy.guarantee import Linkage, Policy

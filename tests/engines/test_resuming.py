@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from engines.reports import BIT, KEY, LONG, SIGNER, Case, sealed, unsealed
-from krand.analyze.checkpoint import Checkpoint
 from krand.analyze.engines import local, tally_source
+from krand.analyze.engines.checkpoint import Checkpoint
 from krand.analyze.tally_file import read_tally
 from krand.errors import InvalidInput
 from krand.wire.keys import write_key_pair

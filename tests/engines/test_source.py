@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from engines.reports import BIT, LONG, PEOPLE, SHORT, plan_for, sealed, signed, unsealed
-from krand.analyze.source import columns_of, group_columns, group_sizes, open_batch, open_reports
+from krand.analyze.engines.source import (
+    columns_of,
+    group_columns,
+    group_sizes,
+    open_batch,
+    open_reports,
+)
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
 from krand.survey.limits import CrowdTooSmall

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.analyze.observe import observe as look
+from krand.analyze.observe.outcome import observe as look
 from krand.analyze.tally import Tally
 from krand.analyze.tally_file import write_tally
 from krand.errors import InvalidInput

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from krand import __version__
-from krand.analyze.conditional import ConditionalTable, conditional_table
-from krand.analyze.corruption import WorstShift, worst_shifts
-from krand.analyze.counted import block_counts
-from krand.analyze.independence import IndependenceTest, independence_test
-from krand.analyze.joint import JointTable, joint_table
+from krand.analyze.estimates.corruption import WorstShift, worst_shifts
+from krand.analyze.estimates.counted import block_counts
+from krand.analyze.estimates.questions import estimate_questions
+from krand.analyze.estimates.results import QuestionEstimate
+from krand.analyze.estimates.rows import Wanted
+from krand.analyze.joint.conditional import ConditionalTable, conditional_table
+from krand.analyze.joint.independence import IndependenceTest, independence_test
+from krand.analyze.joint.tables import JointTable, joint_table
 from krand.analyze.promise import actual_promise, keeps_policy
-from krand.analyze.questions import estimate_questions
-from krand.analyze.results import QuestionEstimate
-from krand.analyze.rows import Wanted
 from krand.analyze.tally import Tally
-from krand.analyze.words import WordsEstimate, decode_words
+from krand.analyze.words.decoding import WordsEstimate, decode_words
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind

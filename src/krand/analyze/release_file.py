@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
+from krand.analyze.estimates.results import QuestionEstimate, Row
 from krand.analyze.release import JointResult, Release
-from krand.analyze.results import QuestionEstimate, Row
 from krand.errors import InvalidInput
 from krand.files import complete_file
 

@@ -52,7 +52,9 @@ class ExactTable:
         """Independent outcomes."""
         words = random.words(count, np.uint16)
         outcomes = self.cells.take(words)
-        late = np.flatnonzero(words >= self.leftover)
+        if self.leftover == 1 << WORD_BITS:  # q = 1/4: every word is owned by an outcome
+            return outcomes
+        late = np.flatnonzero(words >= np.uint16(self.leftover))
         if late.size:
             outcomes[late] = self.resolve(words[late], random)
         return outcomes

@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from krand.analyze.observe import UNLIKELY, BitsSeen, RecordSeen
+from krand.analyze.observe.outcome import UNLIKELY, BitsSeen, RecordSeen
 from krand.present.wording import at_most, number
 
 if TYPE_CHECKING:

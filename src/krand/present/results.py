@@ -10,10 +10,10 @@ from rich.table import Table
 from krand.present.wording import at_most
 
 if TYPE_CHECKING:
-    from krand.analyze.comparison import Difference
+    from krand.analyze.estimates.comparison import Difference
+    from krand.analyze.estimates.results import Interval, QuestionEstimate, Row
     from krand.analyze.release import JointResult, Release
-    from krand.analyze.results import Interval, QuestionEstimate, Row
-    from krand.analyze.words import WordsEstimate
+    from krand.analyze.words.decoding import WordsEstimate
 
 __all__ = ["comparison_table", "release_tables", "remarks"]
 

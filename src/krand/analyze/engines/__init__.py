@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-from krand.analyze.partition import Work
-from krand.analyze.source import Source
+from krand.analyze.engines.partition import Work
+from krand.analyze.engines.source import Source
 from krand.analyze.tally import Tally
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from krand.analyze.engines import Progress
-from krand.analyze.partition import Work, tally_part
-from krand.analyze.source import Source, group_columns, group_sizes
+from krand.analyze.engines.partition import Work, tally_part
+from krand.analyze.engines.source import Source, group_columns, group_sizes
 from krand.analyze.tally import Tally, merged
 from krand.errors import MissingComponent
 

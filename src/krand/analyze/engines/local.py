@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from krand.analyze.checkpoint import Checkpoint
-from krand.analyze.compiled import kernels_for
+from krand.analyze.counting.compiled import kernels_for
 from krand.analyze.engines import Progress
-from krand.analyze.partition import Work, tally_part
-from krand.analyze.source import Source, columns_of
+from krand.analyze.engines.checkpoint import Checkpoint
+from krand.analyze.engines.partition import Work, tally_part
+from krand.analyze.engines.source import Source, columns_of
 from krand.analyze.tally import Tally, merged
 
 __all__ = ["count"]

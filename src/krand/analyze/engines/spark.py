@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krand.analyze.engines import Progress
-from krand.analyze.partition import Work, tally_part
-from krand.analyze.source import Source
+from krand.analyze.engines.partition import Work, tally_part
+from krand.analyze.engines.source import Source
 from krand.analyze.tally import Tally, merged
 from krand.analyze.tally_file import tally_from
 from krand.errors import MissingComponent

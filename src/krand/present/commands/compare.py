@@ -39,7 +39,7 @@ def compare(
     Example:
       krand compare spring.json autumn.json -q search_engine
     """
-    from krand.analyze.comparison import compare_surveys
+    from krand.analyze.estimates.comparison import compare_surveys
     from krand.analyze.release_file import read_estimates
 
     out = Output(as_json, no_color)

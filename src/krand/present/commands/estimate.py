@@ -13,7 +13,7 @@ from krand.present.options import OneOf, output_options, plan_option
 from krand.present.output import Output
 
 if TYPE_CHECKING:
-    from krand.analyze.sampling import Sampling
+    from krand.analyze.estimates.sampling import Sampling
 
 __all__ = ["estimate"]
 
@@ -80,9 +80,9 @@ def estimate(
       krand estimate tally.json --plan plan.json -o release.json
       krand estimate tally.json --plan plan.json -o release.csv --sample-of 80M
     """
+    from krand.analyze.estimates.rows import Wanted
     from krand.analyze.release import ReleaseOptions, make_release
     from krand.analyze.release_file import FORMATS, release_values, write_release
-    from krand.analyze.rows import Wanted
     from krand.analyze.tally_file import read_tally
     from krand.survey.plan_file import read_plan
 
@@ -116,7 +116,7 @@ def estimate(
 
 
 def _sampling(sample_of: str | None) -> Sampling | None:
-    from krand.analyze.sampling import Sampling
+    from krand.analyze.estimates.sampling import Sampling
 
     if sample_of is None:
         return None

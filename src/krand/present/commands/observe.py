@@ -39,8 +39,8 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
       krand observe tally.json --plan plan.json
       krand observe tally.json --plan plan.json --show 3 --json
     """
-    from krand.analyze.observe import BitsSeen
-    from krand.analyze.observe import observe as look
+    from krand.analyze.observe.outcome import BitsSeen
+    from krand.analyze.observe.outcome import observe as look
     from krand.analyze.tally_file import read_tally
     from krand.present.observing import positions_table, record_table, statements
     from krand.survey.plan_file import read_plan

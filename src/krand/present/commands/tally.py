@@ -20,8 +20,8 @@ from krand.present.options import (
 from krand.present.output import Output
 
 if TYPE_CHECKING:
-    from krand.analyze.partition import Work
-    from krand.analyze.source import Source
+    from krand.analyze.engines.partition import Work
+    from krand.analyze.engines.source import Source
     from krand.analyze.tally import Tally
     from krand.survey.plan import Plan
 
@@ -147,7 +147,7 @@ def _sources(
     manifests: tuple[Path, ...],
 ) -> list[Source]:
     """Every file, checked before anything is counted; none of them twice."""
-    from krand.analyze.source import open_batch, open_reports
+    from krand.analyze.engines.source import open_batch, open_reports
     from krand.wire.keys import load_verifying_key
     from krand.wire.manifest import read_manifest
 
@@ -183,8 +183,8 @@ def _check_distinct(sources: list[Source]) -> None:
 
 
 def _work(plan: Plan, round_number: int, secret: bytes | None, joint: tuple[str, ...]) -> Work:
-    from krand.analyze.axes import bits_needed
-    from krand.analyze.partition import Work
+    from krand.analyze.engines.partition import Work
+    from krand.analyze.joint.axes import bits_needed
 
     bits = {
         chosen

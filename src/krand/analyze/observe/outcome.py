@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.counted import check_tally
-from krand.analyze.observed_bits import CountSeen, see_counts
-from krand.analyze.observed_change import BlockSeen, WorstChange, worst_change
-from krand.analyze.observed_records import RecordSeen, observe_records
+from krand.analyze.estimates.counted import check_tally
+from krand.analyze.observe.bits import CountSeen, see_counts
+from krand.analyze.observe.change import BlockSeen, WorstChange, worst_change
+from krand.analyze.observe.records import RecordSeen, observe_records
 from krand.analyze.tally import Tally
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage

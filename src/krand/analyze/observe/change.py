@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.observed_bits import CrowdLaw
+from krand.analyze.observe.bits import CrowdLaw
 
 __all__ = ["BlockSeen", "Group", "WorstChange", "worst_change"]
 

@@ -7,10 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analyze.intervals import limits, method_of, normal_quantile, simultaneous_confidence
-from krand.analyze.inversion import Floats, Law
-from krand.analyze.results import Interval, Row
-from krand.analyze.sampling import Sampling, share_limits
+from krand.analyze.estimates.intervals import (
+    limits,
+    method_of,
+    normal_quantile,
+    simultaneous_confidence,
+)
+from krand.analyze.estimates.inversion import Floats, Law
+from krand.analyze.estimates.results import Interval, Row
+from krand.analyze.estimates.sampling import Sampling, share_limits
 from krand.analyze.tally import Counts
 
 __all__ = ["Wanted", "answer_rows", "unanswered_row"]

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analyze.inversion import Floats, Law
-from krand.analyze.simplex import nearest_possible
+from krand.analyze.estimates.inversion import Floats, Law
+from krand.analyze.estimates.simplex import nearest_possible
 from krand.analyze.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.survey.layout import Block

@@ -15,10 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from krand.analyze.conditional import ConditionalTable
-from krand.analyze.intervals import check_confidence, normal_quantile, simultaneous_confidence
-from krand.analyze.results import Interval, QuestionEstimate, Row
-from krand.analyze.sampling import share_limits
+from krand.analyze.estimates.intervals import (
+    check_confidence,
+    normal_quantile,
+    simultaneous_confidence,
+)
+from krand.analyze.estimates.results import Interval, QuestionEstimate, Row
+from krand.analyze.estimates.sampling import share_limits
+from krand.analyze.joint.conditional import ConditionalTable
 from krand.errors import InvalidInput
 
 __all__ = [

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc
 
-from krand.analyze.inversion import Floats
-from krand.analyze.joint import JointTable
+from krand.analyze.estimates.inversion import Floats
+from krand.analyze.joint.tables import JointTable
 from krand.errors import InvalidInput
 
 __all__ = ["MAX_CELLS", "IndependenceTest", "independence_test"]

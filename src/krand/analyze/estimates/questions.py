@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 
-from krand.analyze.counted import BlockCounts, block_counts
-from krand.analyze.distributions import Bins, distribution_of
-from krand.analyze.intervals import check_confidence, limits, normal_quantile
-from krand.analyze.inversion import Floats, Law
-from krand.analyze.results import Interval, PicksEstimate, QuestionEstimate
-from krand.analyze.rows import Wanted, answer_rows, unanswered_row
+from krand.analyze.estimates.counted import BlockCounts, block_counts
+from krand.analyze.estimates.distributions import Bins, distribution_of
+from krand.analyze.estimates.intervals import check_confidence, limits, normal_quantile
+from krand.analyze.estimates.inversion import Floats, Law
+from krand.analyze.estimates.results import Interval, PicksEstimate, QuestionEstimate
+from krand.analyze.estimates.rows import Wanted, answer_rows, unanswered_row
 from krand.analyze.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.survey.decoding import UNANSWERED

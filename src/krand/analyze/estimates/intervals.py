@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from krand.analyze.exact import exact_limits
-from krand.analyze.inversion import Floats, Law
-from krand.analyze.results import Method
+from krand.analyze.estimates.exact import exact_limits
+from krand.analyze.estimates.inversion import Floats, Law
+from krand.analyze.estimates.results import Method
 from krand.errors import InvalidInput
 
 __all__ = [

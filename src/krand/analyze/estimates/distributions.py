@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analyze.intervals import normal_quantile, simultaneous_confidence
-from krand.analyze.inversion import Floats
-from krand.analyze.ratios import weighted_limits
-from krand.analyze.results import CdfPoint, Distribution, Interval, MeanEstimate, Quantile
+from krand.analyze.estimates.intervals import normal_quantile, simultaneous_confidence
+from krand.analyze.estimates.inversion import Floats
+from krand.analyze.estimates.ratios import weighted_limits
+from krand.analyze.estimates.results import CdfPoint, Distribution, Interval, MeanEstimate, Quantile
 from krand.survey.questions import Number
 
 __all__ = ["Bins", "distribution_of"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krand.analyze.inversion import Floats
+from krand.analyze.estimates.inversion import Floats
 
 __all__ = ["nearest_possible"]
 

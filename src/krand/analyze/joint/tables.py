@@ -18,19 +18,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analyze.axes import Axis, axes_of
-from krand.analyze.bit_tables import (
+from krand.analyze.estimates.counted import BlockCounts, block_counts
+from krand.analyze.estimates.intervals import check_confidence, limits, simultaneous_confidence
+from krand.analyze.estimates.inversion import Floats, bit_variance
+from krand.analyze.estimates.results import Band
+from krand.analyze.estimates.simplex import nearest_possible
+from krand.analyze.joint.axes import Axis, axes_of
+from krand.analyze.joint.bit_tables import (
     counts_of_bits,
     inverted,
     normal_bands,
     product_variance,
 )
-from krand.analyze.counted import BlockCounts, block_counts
-from krand.analyze.intervals import check_confidence, limits, simultaneous_confidence
-from krand.analyze.inversion import Floats, bit_variance
-from krand.analyze.results import Band
-from krand.analyze.simplex import nearest_possible
-from krand.analyze.table_noise import (
+from krand.analyze.joint.table_noise import (
     IndependentCells,
     LinkedCells,
     TableNoise,

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from krand.analyze.counting import (
+from krand.analyze.counting.counts import (
     count_bits,
     count_joint,
     count_positions,

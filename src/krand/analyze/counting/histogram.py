@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.compiled import Kernels
+from krand.analyze.counting.compiled import Kernels
 
 __all__ = ["Cells", "check_range", "histogram"]
 

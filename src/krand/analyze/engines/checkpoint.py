@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from krand.analyze.partition import Work
-from krand.analyze.source import Source
+from krand.analyze.engines.partition import Work
+from krand.analyze.engines.source import Source
 from krand.analyze.tally import Tally
 from krand.analyze.tally_file import tally_from
 from krand.errors import InvalidInput

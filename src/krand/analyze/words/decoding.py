@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.words_candidates import Candidates, grouped, words_question
-from krand.analyze.words_discovery import adjusted_p_values, found_from, p_values
-from krand.analyze.words_limit import planned_limit
-from krand.analyze.words_regression import Regression, regress
+from krand.analyze.words.candidates import Candidates, grouped, words_question
+from krand.analyze.words.discovery import adjusted_p_values, found_from, p_values
+from krand.analyze.words.limit import planned_limit
+from krand.analyze.words.regression import Regression, regress
 from krand.errors import InvalidInput
 from krand.survey.layout import Layout
 

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.inversion import Floats, Law
+from krand.analyze.estimates.inversion import Floats, Law
 
 __all__ = ["exact_limits", "tail_at_least", "tail_at_most"]
 

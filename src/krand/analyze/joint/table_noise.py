@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analyze.inversion import Floats
+from krand.analyze.estimates.inversion import Floats
 
 __all__ = ["IndependentCells", "LinkedCells", "TableNoise", "factor_covariance"]
 

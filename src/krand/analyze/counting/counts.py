@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.compiled import kernels_for
-from krand.analyze.histogram import Cells, check_range, histogram
+from krand.analyze.counting.compiled import kernels_for
+from krand.analyze.counting.histogram import Cells, check_range, histogram
+from krand.analyze.counting.vertical import column_sums
 from krand.analyze.tally import MAX_TABLE_BITS, Bits, Counts
-from krand.analyze.vertical import column_sums
 from krand.errors import InvalidInput
 
 __all__ = ["count_bits", "count_joint", "count_positions", "count_set_bits", "count_table"]

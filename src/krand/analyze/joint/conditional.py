@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analyze.intervals import normal_quantile
-from krand.analyze.inversion import Floats
-from krand.analyze.joint import JointTable
-from krand.analyze.ratios import ratio_error, ratio_limits
-from krand.analyze.results import Interval
-from krand.analyze.sampling import Sampling
+from krand.analyze.estimates.intervals import normal_quantile
+from krand.analyze.estimates.inversion import Floats
+from krand.analyze.estimates.ratios import ratio_error, ratio_limits
+from krand.analyze.estimates.results import Interval
+from krand.analyze.estimates.sampling import Sampling
+from krand.analyze.joint.tables import JointTable
 from krand.errors import InvalidInput
 
 __all__ = ["ConditionalShare", "ConditionalTable", "conditional_table"]

@@ -20,10 +20,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analyze.intervals import check_confidence, normal_quantile, simultaneous_confidence
-from krand.analyze.inversion import Floats, bit_variance
-from krand.analyze.results import Band
-from krand.analyze.simplex import nearest_possible
+from krand.analyze.estimates.intervals import (
+    check_confidence,
+    normal_quantile,
+    simultaneous_confidence,
+)
+from krand.analyze.estimates.inversion import Floats, bit_variance
+from krand.analyze.estimates.results import Band
+from krand.analyze.estimates.simplex import nearest_possible
 from krand.analyze.tally import Bits, Counts, Tally
 from krand.errors import InvalidInput
 

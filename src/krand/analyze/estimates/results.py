@@ -14,7 +14,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.sampling import Sampling
+from krand.analyze.estimates.sampling import Sampling
 from krand.survey.questions import Kind
 
 __all__ = [

@@ -18,7 +18,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.compiled import Kernels
+from krand.analyze.counting.compiled import Kernels
 
 __all__ = ["column_sums"]
 

@@ -1,0 +1,1 @@
+"""From counts to people: unbiased estimates with their intervals, question by question."""

@@ -1,0 +1,1 @@
+"""Questions seen together: joint and conditional tables, independence."""

@@ -1,0 +1,1 @@
+"""What the outcome that was seen reveals."""

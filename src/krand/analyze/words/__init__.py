@@ -1,0 +1,1 @@
+"""Free words, hashed: found again among candidates."""
