@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.client.randomness import SecureRandom
+from krand.client.row_order import shuffled_rows
 
 __all__ = ["open_piles", "shuffled_chunks", "throw"]
 
@@ -42,11 +43,12 @@ def shuffled_chunks(
         for pile in piles:
             pile.seek(0)
         if sum(sizes) <= MOST_BYTES:
-            yield random.shuffled(_rows(b"".join(pile.read() for pile in piles), width))
+            rows = _rows(b"".join(pile.read() for pile in piles), width)
+            yield shuffled_rows(rows, random)
             return
         for pile, size in zip(piles, sizes, strict=True):
             if size <= MOST_BYTES:
-                yield random.shuffled(_rows(pile.read(), width))
+                yield shuffled_rows(_rows(pile.read(), width), random)
             else:
                 yield from shuffled_chunks(_reread(pile, width), width, random, directory)
             pile.close()  # gives its room back before the next one is written out
