@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counting_speed import counting_sections
-from krand.analyze.engines import tally_source
+from krand.analyze.engines import Options, tally_source
 from krand.analyze.engines.partition import Work
 from krand.analyze.engines.source import Source, open_reports
 from krand.analyze.estimates.questions import estimate_questions
@@ -110,7 +110,7 @@ def opening_rate(plan: Plan, workers: int, quick: bool, place: Path) -> float:
     for size in (few, many):
         source, work = sealed_source(plan, size, place)
         runs = [
-            seconds(lambda s=source, w=work: tally_source(s, w, workers=workers))
+            seconds(lambda s=source, w=work: tally_source(s, w, options=Options(workers)))
             for _ in range(1 if quick else 3)
         ]
         times[size] = statistics.median(runs)
@@ -175,14 +175,14 @@ def by_dask(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
     from distributed import LocalCluster
 
     found: list[Tally] = []
-    cold = seconds(lambda: found.append(tally_source(source, work, "dask", workers=2)))
+    cold = seconds(lambda: found.append(tally_source(source, work, "dask", Options(2))))
     with LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
     ) as cluster:
         place = cluster.scheduler_address
 
         def run() -> None:
-            found.append(tally_source(source, work, "dask", place=place))
+            found.append(tally_source(source, work, "dask", Options(place=place)))
 
         run()
         warm = statistics.median([seconds(run) for _ in range(3)])
@@ -195,7 +195,7 @@ def by_spark(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
     found: list[Tally] = []
 
     def run() -> None:
-        found.append(tally_source(source, work, "spark", workers=2))
+        found.append(tally_source(source, work, "spark", Options(2)))
 
     start = time.perf_counter()
     session, _ = _session("local[2]")

@@ -5,9 +5,11 @@
     ├── CannotMeet         a well-formed request that no useful noise can satisfy     (exit code 3)
     ├── MissingComponent   an optional part of krand is not installed                 (exit code 4)
     ├── NoEntropy          the machine gives no randomness; nothing was randomized    (exit code 71)
+    ├── Unavailable        a disk or a collector fails now; later it may work         (exit code 75)
     └── InternalError      krand contradicts itself: a bug to report                  (exit code 70)
 
-The first three are for the user to mend, the fourth for whoever runs the machine; the last is ours.
+The first three are for the user to mend, the next two for whoever runs the machine; the last is
+ours.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ __all__ = [
     "KrandError",
     "MissingComponent",
     "NoEntropy",
+    "Unavailable",
 ]
 
 
@@ -68,6 +71,12 @@ class NoEntropy(KrandError):
             f"the operating system's source of randomness {what}; nothing was randomized. Restart"
             " the machine, and let nobody answer on it until its source of randomness works"
         )
+
+
+class Unavailable(KrandError):
+    """What is needed fails now and may work later; nothing is lost, and trying again is safe."""
+
+    exit_code = 75
 
 
 class InternalError(KrandError):

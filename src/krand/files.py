@@ -1,4 +1,4 @@
-"""Writing files: whole or not at all, and nothing left behind.
+"""Files: written whole or not at all, and nothing left behind; read with errors that say why.
 
 What is being written has no name until it is complete, so that a crash, a kill or a full disk
 leaves the old file, or none. Where the system cannot do that, it has a hidden name for a while.
@@ -16,7 +16,15 @@ from typing import BinaryIO
 
 from krand.errors import InvalidInput
 
-__all__ = ["Exists", "complete_file", "ensure_directory", "unwritable", "write_atomically"]
+__all__ = [
+    "Exists",
+    "complete_file",
+    "ensure_directory",
+    "read_whole",
+    "unreadable",
+    "unwritable",
+    "write_atomically",
+]
 
 EVERYBODY = 0o666
 """Less what the process's mask takes away."""
@@ -39,7 +47,7 @@ def complete_file(field: str, path: Path, *, replace: bool, mend: str = "") -> I
     with _errors_named(field, path):
         stream, name_it, forget_it = _nameless(path) or _hidden(path)
     try:
-        with stream, _full_disk_named(field, path):
+        with _full_disk_named(field, path), stream:  # closing may meet the limit once more
             yield stream
             with _errors_named(field, path):
                 stream.flush()
@@ -63,6 +71,20 @@ def ensure_directory(field: str, path: Path) -> None:
     """Make the directory and its parents, or say which rule was broken."""
     with _errors_named(field, path):
         path.mkdir(parents=True, exist_ok=True)
+
+
+def read_whole(field: str, path: str | Path) -> bytes:
+    """The content of a file; `field` names the option or argument that asked for it."""
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise unreadable(field, path, error) from None
+
+
+def unreadable(field: str, path: str | Path, error: OSError) -> InvalidInput:
+    """The system's refusal to read, in krand's own words."""
+    reason = (error.strerror or str(error)).lower()
+    return InvalidInput(field, "must be a file that can be read", str(path), reason)
 
 
 def unwritable(field: str, path: Path, error: OSError) -> InvalidInput:

@@ -10,7 +10,7 @@ import pytest
 
 from components import require
 from engines.reports import PEOPLE, PLANS, Case, sealed, unsealed
-from krand.analyze.engines import ENGINES, tally_source
+from krand.analyze.engines import ENGINES, Options, tally_source
 from krand.analyze.tally import MAX_TABLE_BITS, Tally
 from krand.privacy.guarantee import Linkage
 
@@ -23,9 +23,9 @@ def count(request: pytest.FixtureRequest) -> Iterator[Count]:
     if request.param == "dask":
         distributed = require("distributed")
         options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
-        with distributed.LocalCluster(**options, dashboard_address=None) as cluster:
+        with distributed.LocalCluster(**options, dashboard_address="127.0.0.1:0") as cluster:
             place = cluster.scheduler_address
-            yield lambda case: tally_source(case.source, case.work, "dask", place=place)
+            yield lambda case: tally_source(case.source, case.work, "dask", Options(place=place))
         return
     if request.param == "spark":
         require("pyspark")
@@ -33,10 +33,10 @@ def count(request: pytest.FixtureRequest) -> Iterator[Count]:
 
         session, _ = _session("local[2]")
         session.sparkContext.setLogLevel("ERROR")
-        yield lambda case: tally_source(case.source, case.work, "spark", workers=2)
+        yield lambda case: tally_source(case.source, case.work, "spark", Options(2))
         session.stop()
         return
-    yield lambda case: tally_source(case.source, case.work, workers=2)
+    yield lambda case: tally_source(case.source, case.work, options=Options(2))
 
 
 @pytest.mark.parametrize("form", [unsealed, sealed])
@@ -77,6 +77,6 @@ def test_an_engine_of_its_own_cluster(tmp_path: Path) -> None:
     case = sealed(PLANS["bit"], tmp_path / "reports.parquet")
     expected = tally_source(case.source, case.work)
     require("distributed")
-    assert tally_source(case.source, case.work, "dask", workers=2).same_as(expected)
+    assert tally_source(case.source, case.work, "dask", Options(2)).same_as(expected)
     require("pyspark")
-    assert tally_source(case.source, case.work, "spark", workers=2).same_as(expected)
+    assert tally_source(case.source, case.work, "spark", Options(2)).same_as(expected)

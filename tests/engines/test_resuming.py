@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engines.reports import BIT, KEY, LONG, SIGNER, Case, sealed, unsealed
-from krand.analyze.engines import local, tally_source
+from krand.analyze.engines import Options, local, tally_source
 from krand.analyze.engines.checkpoint import Checkpoint
 from krand.analyze.tally_file import read_tally
 from krand.errors import InvalidInput
@@ -44,12 +44,10 @@ def test_an_interrupted_count_goes_on(
                 raise Enough
 
         with pytest.raises(Enough):
-            tally_source(
-                case.source, case.work, workers=workers, checkpoint=file, progress=progress
-            )
+            tally_source(case.source, case.work, options=Options(workers, None, file, progress))
         told: list[int] = []
         found = tally_source(
-            case.source, case.work, workers=workers, checkpoint=file, progress=told.append
+            case.source, case.work, options=Options(workers, None, file, told.append)
         )
         assert found.same_as(expected)
         assert 0 < told[0] < case.source.rows  # it did go on
@@ -63,10 +61,10 @@ def test_a_checkpoint_of_other_work_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "checkpoint"
     Checkpoint(file, first.source, first.work).save(0, first.work.nothing)
     with pytest.raises(InvalidInput, match="same batch"):
-        tally_source(second.source, second.work, checkpoint=file)
+        tally_source(second.source, second.work, options=Options(checkpoint=file))
     file.write_text("{", encoding="utf-8")
     with pytest.raises(InvalidInput, match="must be whole"):
-        tally_source(first.source, first.work, checkpoint=file)
+        tally_source(first.source, first.work, options=Options(checkpoint=file))
 
 
 def test_a_killed_command_goes_on(tmp_path: Path) -> None:

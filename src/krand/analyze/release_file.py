@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from krand.analyze.estimates.results import QuestionEstimate, Row
 from krand.analyze.release import JointResult, Release
 from krand.errors import InvalidInput
-from krand.files import complete_file
+from krand.files import complete_file, read_whole
 
 __all__ = ["FORMAT", "FORMATS", "flat_table", "read_estimates", "release_values", "write_release"]
 
@@ -145,14 +145,12 @@ def read_estimates(path: str | Path) -> tuple[dict[str, QuestionEstimate], dict[
     """The questions of a release file by name, to be compared, and everything else of it."""
     from pydantic import TypeAdapter, ValidationError
 
+    content = read_whole("release", path)
     try:
-        values = json.loads(Path(path).read_bytes())
+        values = json.loads(content)
         if values["format"] != FORMAT:
             raise ValueError
         found = TypeAdapter(tuple[QuestionEstimate, ...]).validate_python(values["questions"])
-    except OSError as error:
-        rule, why = "must be a file that can be read", (error.strerror or str(error)).lower()
-        raise InvalidInput("release", rule, str(path), why) from None
     except (ValueError, KeyError, TypeError, ValidationError):
         rule = f"must be a file of the format {FORMAT}"
         raise InvalidInput("release", rule, str(path), "krand estimate writes it") from None

@@ -10,7 +10,7 @@ import numpy as np
 
 from krand.analyze.tally import FORMAT, MAX_TABLE_BITS, Counts, Tally
 from krand.errors import InvalidInput
-from krand.files import write_atomically
+from krand.files import read_whole, write_atomically
 from krand.privacy.guarantee import Linkage
 
 __all__ = ["read_tally", "tally_from", "write_tally"]
@@ -23,12 +23,9 @@ def write_tally(field: str, path: Path, tally: Tally) -> None:
 
 def read_tally(path: str | Path) -> Tally:
     """The tally in a file, or an error that says why it is none."""
+    content = read_whole("tally", path)
     try:
-        values = json.loads(Path(path).read_bytes())
-        return tally_from(values)
-    except OSError as error:
-        rule, why = "must be a file that can be read", (error.strerror or str(error)).lower()
-        raise InvalidInput("tally", rule, str(path), why) from None
+        return tally_from(json.loads(content))
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         rule = f"must be a file of the format {FORMAT}"
         raise InvalidInput("tally", rule, str(path), "krand tally writes it") from None

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from krand.client.arrow_columns import from_arrow, from_text
 from krand.errors import InvalidInput
+from krand.files import unreadable
 from krand.survey.column import Column
 from krand.survey.layout import Layout
 from krand.survey.questions import Question
@@ -75,8 +76,7 @@ def open_answers(
             return _csv(where, layout, separator, skip_torn)
         return _parquet(where, layout)
     except OSError as error:
-        rule, why = "must be a file that can be read", (error.strerror or str(error)).lower()
-        raise InvalidInput("answers", rule, str(path), why) from None
+        raise unreadable("answers", path, error) from None
     except pa.ArrowInvalid as error:
         raise _malformed(path, error) from None
 

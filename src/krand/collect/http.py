@@ -22,16 +22,19 @@ from krand.collect.intake import Intake
 from krand.collect.metrics import metrics_text
 from krand.collect.openapi import describe_api
 from krand.collect.spool import SpoolUnavailable
+from krand.errors import KrandError
 from krand.wire.submissions import Refused
 
 if TYPE_CHECKING:
     from krand.collect.spool import Spool
 
-__all__ = ["BODY_SECONDS", "make_app"]
+__all__ = ["BODY_SECONDS", "busy", "make_app"]
 
 BODY_SECONDS = 10.0
 """A body that takes longer is not waited for."""
 RETRY_AFTER = {"Retry-After": "5"}
+CLOSE = {"Connection": "close"}
+"""Where the rest of a body is not waited for."""
 CONTENT_TYPE = "application/octet-stream"
 
 log = logging.getLogger("krand.collect")
@@ -42,7 +45,6 @@ Handler = Callable[[Request], Awaitable[Response]]
 def make_app(spool: Spool) -> Starlette:
     """The application of one spool; it owns the spool from now on."""
     intake = Intake(spool)
-    plan_hash = spool.setting.plan_hash
     description = describe_api(spool.setting)
 
     @asynccontextmanager
@@ -52,8 +54,6 @@ def make_app(spool: Spool) -> Starlette:
         await intake.stop()
 
     async def submissions(request: Request) -> Response:
-        if request.path_params["plan"] != plan_hash:
-            return _problem(404, "plan", "must be the plan that is collected here")
         return await _taken(request, intake)
 
     async def healthz(_: Request) -> Response:
@@ -61,13 +61,17 @@ def make_app(spool: Spool) -> Starlette:
 
     async def readyz(_: Request) -> Response:
         try:
-            await intake.batches()
-        except Exception:
+            await intake.check_ready()
+        except KrandError:
             return _problem(503, "spool", "must be usable", RETRY_AFTER)
         return PlainTextResponse("ready\n")
 
     async def metrics(_: Request) -> Response:
-        return PlainTextResponse(metrics_text(intake.counts, await intake.batches()))
+        try:
+            batches = await intake.batches()
+        except KrandError:
+            return _problem(503, "spool", "must be usable", RETRY_AFTER)
+        return PlainTextResponse(metrics_text(intake.counts, batches))
 
     async def openapi(_: Request) -> Response:
         return JSONResponse(description)
@@ -83,23 +87,33 @@ def make_app(spool: Spool) -> Starlette:
         lifespan=life,
         exception_handlers={HTTPException: _told, Exception: _unforeseen},
     )
+    app.router.redirect_slashes = False  # a redirect would send back what the request said
     app.state.intake = intake
     return app
+
+
+def busy() -> Response:
+    """The answer to one connection too many."""
+    headers = {**RETRY_AFTER, **CLOSE}
+    return _problem(503, "collector", "has too many connections; try again", headers)
 
 
 async def _taken(request: Request, intake: Intake) -> Response:
     """One submission: whole and durable, or refused with a reason."""
     shape = intake.spool.setting.shape
-    if request.headers.get("content-type", "").partition(";")[0].strip() != CONTENT_TYPE:
-        return _refused(intake, 415, "content-type", f"must be {CONTENT_TYPE}")
     try:
         body = await asyncio.wait_for(_body(request, shape.longest), BODY_SECONDS)
     except TimeoutError:
-        return _refused(intake, 408, "body", f"must arrive within {BODY_SECONDS:g} seconds")
+        rule = f"must arrive within {BODY_SECONDS:g} seconds"
+        return _refused(intake, 408, "body", rule, CLOSE)
     except ClientDisconnect:
         return Response(status_code=400)  # nobody is there to read it
     if body is None:
-        return _refused(intake, 413, "body", f"must have at most {shape.longest} bytes")
+        return _refused(intake, 413, "body", f"must have at most {shape.longest} bytes", CLOSE)
+    if request.path_params["plan"] != intake.spool.setting.plan_hash:
+        return _refused(intake, 404, "plan", "must be the plan that is collected here")
+    if _media_type(request) != CONTENT_TYPE:
+        return _refused(intake, 415, "content-type", f"must be {CONTENT_TYPE}")
     try:
         submitted = shape.read(body)
     except Refused as refusal:
@@ -107,7 +121,6 @@ async def _taken(request: Request, intake: Intake) -> Response:
     try:
         new = await intake.submit(submitted)
     except SpoolUnavailable:
-        log.error("a group of submissions could not be stored")
         return _problem(503, "spool", "cannot store anything now; try again", RETRY_AFTER)
     return JSONResponse({"status": "accepted" if new else "known"}, 202)
 
@@ -123,9 +136,15 @@ async def _body(request: Request, longest: int) -> bytes | None:
     return b"".join(parts)
 
 
-def _refused(intake: Intake, status: int, field: str, rule: str) -> Response:
+def _media_type(request: Request) -> str:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+def _refused(
+    intake: Intake, status: int, field: str, rule: str, headers: dict[str, str] | None = None
+) -> Response:
     intake.counts.refused += 1
-    return _problem(status, field, rule)
+    return _problem(status, field, rule, headers)
 
 
 def _problem(

@@ -7,11 +7,13 @@ arrive while one group is being written make up the next one.
 from __future__ import annotations
 
 import asyncio
+import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from krand.collect.spool import Batch, Spool, SpoolUnavailable
+from krand.errors import KrandError
 from krand.wire.submissions import Submitted
 
 __all__ = ["Counts", "Intake", "QueueFull"]
@@ -19,6 +21,8 @@ __all__ = ["Counts", "Intake", "QueueFull"]
 MOST_WAITING = 4_096
 MOST_IN_GROUP = 256
 QUIET_SECONDS = 1.0
+
+log = logging.getLogger("krand.collect")
 
 
 class QueueFull(SpoolUnavailable):
@@ -50,6 +54,7 @@ class Intake:
         # One thread: SQLite has one writer, and requests go on arriving meanwhile.
         self._thread = ThreadPoolExecutor(1, "spool")
         self._task: asyncio.Task[None] | None = None
+        self._failing = False
 
     async def submit(self, submission: Submitted) -> bool:
         """Whether it is new; returns only when it is durably stored, or was before."""
@@ -66,6 +71,14 @@ class Intake:
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._thread, self.spool.batches)
 
+    async def check_ready(self) -> None:
+        """An error if nothing can be stored; after a failure the disk is tried, not trusted."""
+        await self.batches()
+        if self._failing:
+            loop = asyncio.get_running_loop()
+            await loop.run_in_executor(self._thread, self.spool.probe)
+            self._failing = False
+
     def start(self) -> None:
         """Begin to store."""
         self._task = asyncio.create_task(self._run())
@@ -75,8 +88,10 @@ class Intake:
         await self._waiting.join()
         if self._task is not None:
             self._task.cancel()
-        await asyncio.get_running_loop().run_in_executor(self._thread, self.spool.close)
-        self._thread.shutdown()
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._thread, self.spool.close)
+        finally:
+            self._thread.shutdown()
 
     async def _run(self) -> None:
         while True:
@@ -92,9 +107,9 @@ class Intake:
         try:
             return await asyncio.wait_for(self._waiting.get(), QUIET_SECONDS)
         except TimeoutError:
-            with suppress(SpoolUnavailable):
+            with suppress(KrandError):  # whoever comes next is told; nobody waits for ever
                 loop = asyncio.get_running_loop()
-                await loop.run_in_executor(self._thread, self.spool.settle)
+                await loop.run_in_executor(self._thread, self.spool.tidy)
             return await self._waiting.get()
 
     async def _store(self, group: list[_Waiting]) -> None:
@@ -103,11 +118,14 @@ class Intake:
         try:
             verdicts = await loop.run_in_executor(self._thread, self.spool.add, submissions)
         except Exception as error:  # whatever it was: nobody in this group is acknowledged
+            self._failing = True
             self.counts.unavailable += len(group)
+            log.error("a group of submissions could not be stored: %s", _told(error))
             for entry in group:
                 if not entry.stored.done():
                     entry.stored.set_exception(_as_unavailable(error))
             return
+        self._failing = False
         for entry, new in zip(group, verdicts, strict=True):
             self.counts.accepted += new
             self.counts.repeated += not new
@@ -118,3 +136,8 @@ class Intake:
 def _as_unavailable(error: Exception) -> SpoolUnavailable:
     """A copy for each who waits: an exception belongs to one place."""
     return SpoolUnavailable(str(error))
+
+
+def _told(error: Exception) -> str:
+    """What the operator may read: krand's own words know nothing of a request."""
+    return str(error) if isinstance(error, KrandError) else type(error).__name__

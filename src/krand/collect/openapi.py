@@ -43,8 +43,7 @@ def describe_api(setting: Setting) -> dict[str, Any]:
         "name": "plan",
         "in": "path",
         "required": True,
-        "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
-        "example": setting.plan_hash,
+        "schema": {"type": "string", "enum": [setting.plan_hash]},
     }
     body = {
         "type": "string",
@@ -74,25 +73,31 @@ def describe_api(setting: Setting) -> dict[str, Any]:
                     },
                 }
             },
-            **{path: {"get": _text(about)} for path, about in _PAGES.items()},
+            **{path: {"get": _text(*page)} for path, page in _PAGES.items()},
+            "/openapi.json": {"get": _json("This description.")},
         },
     }
 
 
 _PAGES = {
-    "/healthz": "Whether the process runs.",
-    "/readyz": "Whether submissions can be stored.",
-    "/metrics": "Coarse counts, for Prometheus.",
+    "/healthz": ("Whether the process runs.", False),
+    "/readyz": ("Whether submissions can be stored.", True),
+    "/metrics": ("Coarse counts, for Prometheus.", True),
 }
+"""What each says, and whether it needs the spool for that."""
 
 
 def _answer(about: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"description": about, "content": {"application/json": {"schema": schema}}}
 
 
-def _text(about: str) -> dict[str, Any]:
+def _json(about: str) -> dict[str, Any]:
+    return {"summary": about, "responses": {"200": _answer(about, {"type": "object"})}}
+
+
+def _text(about: str, needs_spool: bool) -> dict[str, Any]:
     content = {"text/plain": {"schema": {"type": "string"}}}
     answers: dict[str, Any] = {"200": {"description": about, "content": content}}
-    if about.startswith("Whether submissions"):
-        answers["503"] = _answer("they cannot", PROBLEM)
+    if needs_spool:
+        answers["503"] = _answer("the spool cannot be used now", PROBLEM)
     return {"summary": about, "responses": answers}

@@ -1,29 +1,33 @@
 """Releasing a sealed batch: shuffled, signed, written whole; then the spool forgets it.
 
 Every message got a random key when it came in, and the batch is written in the order of these
-keys. So the order is uniform, and a release that was interrupted writes the same bytes again. The
-messages are wiped only when both files are on the disk under their names.
+keys. So the order is uniform, and a release that was interrupted makes the same bytes again. The
+messages are wiped only when both files are on the disk under their names. A file that is there
+already is never replaced: it holds the same bytes, or it is another batch, which may be the only
+copy there is.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import ExitStack
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from krand.client.shuffling import open_piles, throw
+from krand.collect.disk import sync_folder
 from krand.collect.metrics import coarse, step_for
 from krand.collect.spool import Batch, Spool
 from krand.collect.states import State
 from krand.collect.strata import KEY_BYTES
 from krand.errors import InternalError, InvalidInput
-from krand.files import complete_file, ensure_directory
+from krand.files import Exists, complete_file, ensure_directory, unwritable
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.batches import write_batch
 from krand.wire.manifest import Manifest, manifest_bytes
@@ -34,6 +38,8 @@ if TYPE_CHECKING:
 __all__ = ["Released", "release_batch", "release_sealed"]
 
 PIECE = 2**22
+IN_MEMORY = 2**24
+"""A batch up to this size needs no piles."""
 
 Rows = NDArray[np.uint8]
 
@@ -59,45 +65,85 @@ def release_sealed(spool: Spool, folder: Path, key: Ed25519PrivateKey) -> tuple[
             f"about {coarse(waiting.people, step_for(waiting.population)):,}",
             "nothing is released below it: wait for more people",
         )
+    if sealed:
+        spool.check_people()
     return tuple(release_batch(spool, batch, folder, key) for batch in sealed)
 
 
 def release_batch(spool: Spool, batch: Batch, folder: Path, key: Ed25519PrivateKey) -> Released:
     """Write the files of a sealed batch, then wipe it."""
-    if batch.state is not State.SEALED or batch.people < batch.population:
+    if batch.state is not State.SEALED or batch.people < spool.setting.population:
         raise InvalidInput("batch", "must be sealed", batch.state.value)
     ensure_directory("output", folder)
     name = f"batch-{batch.number:06d}"
     data, manifest_file = folder / f"{name}.parquet", folder / f"{name}.manifest.json"
     length = spool.setting.shape.message_length
-    with complete_file("output", data, replace=True) as stream:
+
+    def write_messages(stream: BinaryIO) -> None:
         count = write_batch(stream, length, _in_order(spool, batch, folder))
         if count != batch.messages:
             raise InternalError(f"{count} messages in a batch of {batch.messages}")
-    digest = _sha256(data)
-    manifest = Manifest(
-        spool.setting.plan_hash, spool.setting.shape.round, batch.people, count, digest
-    )
-    with complete_file("output", manifest_file, replace=True) as stream:
-        stream.write(manifest_bytes(manifest, key))
+
+    digest = _written_once(data, write_messages)
+    plan, round_number = spool.setting.plan_hash, spool.setting.shape.round
+    manifest = Manifest(plan, round_number, batch.people, batch.messages, digest)
+    content = manifest_bytes(manifest, key)
+    _written_once(manifest_file, lambda stream: stream.write(content))
+    with _writing(folder):
+        sync_folder(folder)
+        sync_folder(folder.parent)
     spool.mark_released(batch, digest)
     return Released(batch, data, manifest_file)
 
 
+def _written_once(path: Path, write: Callable[[BinaryIO], object]) -> str:
+    """Make the file, whole; one that is there already must be the same. Its SHA-256."""
+    try:
+        with complete_file("output", path, replace=False) as stream:
+            write(stream)
+        return _sha256(path)
+    except Exists:
+        pass
+    with _writing(path), tempfile.TemporaryFile(dir=path.parent) as again:
+        write(again)
+        again.seek(0)
+        digest = hashlib.file_digest(again, "sha256").hexdigest()
+    if _sha256(path) != digest:
+        rule, mend = "must not hold another batch of this name", "release into another folder"
+        raise Exists("output", rule, str(path), mend)
+    return digest
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise unwritable("output", path, error) from None
+
+
 def _in_order(spool: Spool, batch: Batch, folder: Path) -> Iterator[Rows]:
-    """All messages in the order of their keys, a pile at a time; piles are nameless files."""
+    """All messages in the order of their keys; many of them a pile at a time, in nameless files."""
     width = KEY_BYTES + spool.setting.shape.message_length
+    if batch.messages * width <= IN_MEMORY:
+        yield _sorted(b"".join(spool.rows_of(batch)), width)
+        return
     with ExitStack() as stack:
         piles = open_piles(folder, stack)
         for rows in _chunks(spool, batch, width):
             throw(rows, rows[:, 0], piles)
         for pile in piles:
             pile.seek(0)
-            rows = np.frombuffer(pile.read(), np.uint8).reshape(-1, width)
+            yield _sorted(pile.read(), width)
             pile.close()
-            keys = np.ascontiguousarray(rows[:, :KEY_BYTES]).view(">u8").reshape(-1)
-            # Equal keys stay in the order of the spool's own keys: the same every time.
-            yield rows[np.argsort(keys.astype(np.uint64), kind="stable"), KEY_BYTES:]
+
+
+def _sorted(content: bytes, width: int) -> Rows:
+    """Messages in the order of the keys in front of them, without the keys."""
+    rows = np.frombuffer(content, np.uint8).reshape(-1, width)
+    keys = np.ascontiguousarray(rows[:, :KEY_BYTES]).view(">u8").reshape(-1)
+    # Equal keys stay in the order of the spool's own keys: the same every time.
+    return rows[np.argsort(keys.astype(np.uint64), kind="stable"), KEY_BYTES:]
 
 
 def _chunks(spool: Spool, batch: Batch, width: int) -> Iterator[Rows]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import logging
+import socket
 import sys
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import InvalidInput, MissingComponent
 
 if TYPE_CHECKING:
+    import uvicorn
+
     from krand.collect.spool import Spool
 
-__all__ = ["JsonLines", "serve"]
+__all__ = ["JsonLines", "listen", "make_server", "serve"]
 
-MOST_CONNECTIONS = 4_096
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 30
 
@@ -26,30 +28,49 @@ class JsonLines(logging.Formatter):
         return json.dumps({"level": record.levelname.lower(), "event": record.getMessage()})
 
 
-def serve(spool: Spool, host: str, port: int) -> None:
-    """Serve until told to stop; what has arrived by then is stored and acknowledged."""
+def listen(host: str, port: int) -> socket.socket:
+    """The socket to serve on; port 0 takes any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.getaddrinfo(host, None, family)
+    except (socket.gaierror, UnicodeError):
+        raise InvalidInput("host", "must be an address of this machine", host) from None
+    try:
+        return socket.create_server((host, port), family=family)
+    except OverflowError:
+        raise InvalidInput("port", "must be from 0 to 65,535", port) from None
+    except OSError as error:
+        rule, why = "must be free to listen on", (error.strerror or str(error)).lower()
+        raise InvalidInput("port", rule, f"{host}:{port}", why) from None
+
+
+def make_server(spool: Spool) -> uvicorn.Server:
+    """The server of one spool; it owns the spool from now on."""
     try:
         import uvicorn
 
+        from krand.collect.connection import BoundedConnection
         from krand.collect.http import make_app
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
-    _log_to_stderr()
     options: dict[str, Any] = {
+        "http": BoundedConnection,
         "access_log": False,
         "log_config": None,
         "proxy_headers": False,  # whoever forwards a request, we do not want to know for whom
         "server_header": False,
         "date_header": False,
-        "limit_concurrency": MOST_CONNECTIONS,
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
         "ws": "none",
     }
-    server = uvicorn.Server(uvicorn.Config(make_app(spool), host=host, port=port, **options))
-    server.run()
-    if not server.started:
-        raise InvalidInput("port", "must be free to listen on", port)
+    return uvicorn.Server(uvicorn.Config(make_app(spool), **options))
+
+
+def serve(server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve until told to stop; what has arrived by then is stored and acknowledged."""
+    _log_to_stderr()
+    server.run(sockets=[listener])
 
 
 def _log_to_stderr() -> None:

@@ -10,72 +10,27 @@ from __future__ import annotations
 
 import hashlib
 import os
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 from krand.client.randomness import secure_random
-from krand.collect.states import State, check_change
-from krand.collect.strata import KEY_BYTES, mixed_rows
-from krand.errors import InvalidInput, KrandError
-from krand.wire.submissions import Shape, Submitted
+from krand.collect.arranging import MESSAGES, SEEN, rearrange, small_enough
+from krand.collect.batch_table import BatchTable
+from krand.collect.checking import check_ids, check_setting, check_tables, check_whole, checked_rows
+from krand.collect.disk import SpoolUnavailable, connected, make_folder, named
+from krand.collect.mark import Mark, Progress
+from krand.collect.records import DIGEST_BYTES, Batch, Setting, added_up, message_table, tag_of
+from krand.collect.states import State
+from krand.collect.strata import mixed_rows
+from krand.errors import InternalError, InvalidInput
+from krand.wire.submissions import Submitted
 
 __all__ = ["Batch", "Setting", "Spool", "SpoolUnavailable"]
 
-VERSION = 1
-SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
-    """
-    CREATE TABLE IF NOT EXISTS batches (
-        number INTEGER PRIMARY KEY,
-        state TEXT NOT NULL,
-        population INTEGER NOT NULL, -- of the plan: never changes
-        people INTEGER NOT NULL,
-        messages INTEGER NOT NULL,
-        sha256 TEXT                  -- of the released file
-    )
-    """,
-    "CREATE TABLE IF NOT EXISTS seen (id BLOB PRIMARY KEY) WITHOUT ROWID",
-)
-DIGEST_BYTES, TAG_BYTES = 16, 8
-WAIT_SECONDS = 10.0
-
-
-class SpoolUnavailable(KrandError):
-    """The disk is full, or fails: nothing was stored, nothing may be acknowledged."""
-
-    exit_code = 75
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What a spool is for; it cannot be changed afterwards."""
-
-    plan_hash: str
-    population: int
-    shape: Shape
-
-    def entries(self) -> dict[str, bytes]:
-        """As they are stored."""
-        numbers = (self.population, self.shape.round, self.shape.message_length)
-        values = (VERSION, self.plan_hash, *numbers, self.shape.messages)
-        names = ("version", "plan", "population", "round", "message_length", "messages")
-        return {n: str(v).encode() for n, v in zip(names, values, strict=True)}
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """One batch and how far it is."""
-
-    number: int
-    state: State
-    population: int
-    people: int
-    messages: int
-    sha256: str | None
+Fresh = list[tuple[int, bytes]]
+"""Digest of the id and messages of those who are counted for the first time."""
 
 
 class Spool:
@@ -84,11 +39,17 @@ class Spool:
     def __init__(self, folder: Path, setting: Setting) -> None:
         self.folder, self.setting = folder, setting
         self.path = folder / "spool.sqlite"
-        _make(folder)
-        with _named(self.path):
-            self._connection = _connected(self.path)
-            self._prepare()
-        self._digest_key = self._stored("digest_key")
+        self._process = os.getpid()
+        make_folder(folder, self.path, folder / "spool.mark")
+        with named(self.path), ExitStack() as stack:
+            self._mark = stack.enter_context(closing(Mark(folder / "spool.mark")))
+            acknowledged = self._mark.read()  # first, for what the file holds can only grow
+            self._connection = stack.enter_context(closing(connected(self.path)))
+            self._batches = BatchTable(self._connection, setting)
+            self._digest_key = self._prepare(acknowledged)
+            stack.pop_all()  # it is sound: they stay open
+        self._added = False
+        self._arranged = 0  # people whose rows are known to lie in the order of their keys
 
     def __enter__(self) -> Self:
         return self
@@ -97,64 +58,105 @@ class Spool:
         self.close()
 
     def close(self) -> None:
-        """Leave nothing in the journal, then close."""
-        self.settle()
-        self._connection.close()
+        """Leave nothing that knows an order, if the disk takes it, then close."""
+        try:
+            with suppress(SpoolUnavailable):  # the journal stays, and who opens it next finds it
+                if self._added:
+                    self.tidy(whatever_it_takes=True)
+                self.settle()
+        finally:
+            self._connection.close()
+            self._mark.close()
 
     def add(self, submissions: Sequence[Submitted]) -> list[bool]:
         """Store them, durably and whole; for each, whether it is new. Retries are counted once."""
-        with _named(self.path), self._transaction():
-            fresh, verdicts = self._fresh(submissions)
-            self._store(fresh)
+        with named(self.path):
+            with self._transaction():
+                fresh, verdicts = self._fresh(submissions)
+                self._store(fresh)
+                progress = self._batches.progress()
+            self._mark.write(progress)
+        self._added = True
         return verdicts
 
     def batches(self) -> tuple[Batch, ...]:
         """All batches, the open one last."""
-        with _named(self.path):
-            rows = self._connection.execute("SELECT * FROM batches ORDER BY number").fetchall()
-        return tuple(Batch(n, State(s), *rest) for n, s, *rest in rows)
+        with named(self.path):
+            return tuple(entry.batch for entry in self._batches.all())
 
-    def rows_of(self, batch: Batch) -> Iterator[bytes]:
-        """Every row of a sealed batch: keys and messages, end to end; damage is noticed."""
-        table = _table(batch.number)
-        length = KEY_BYTES + self.setting.shape.message_length
-        with _named(self.path):
-            for key, content, tag in self._connection.execute(f"SELECT * FROM {table}"):
-                if tag != _tag(key, content) or len(content) % length:
-                    raise _damaged(self.path, "a message was changed on the disk")
-                yield content
+    def rows_of(self, batch: Batch) -> Generator[bytes, None, None]:
+        """Every row of a batch: keys and messages, end to end; damage is noticed."""
+        with named(self.path), self._snapshot():
+            now = self._batches.one(batch.number)
+            if now.batch.state is State.RELEASED:
+                raise InvalidInput("batch", "must not be released yet", "released")
+            yield from checked_rows(self._connection, now, self.setting)
 
     def mark_released(self, batch: Batch, sha256: str) -> None:
         """The files are written: forget the messages for good."""
-        check_change(batch.state, State.RELEASED, batch.people, batch.population)
-        with _named(self.path), self._transaction():
-            self._connection.execute(f"DROP TABLE {_table(batch.number)}")
-            self._connection.execute(
-                "UPDATE batches SET state = ?, sha256 = ? WHERE number = ?",
-                (State.RELEASED, sha256, batch.number),
+        with named(self.path):
+            with self._transaction():
+                entry = self._batches.one(batch.number)
+                # Two may release at once: they write the same bytes, and one of them is first.
+                if (entry.batch.state, entry.batch.sha256) != (State.RELEASED, sha256):
+                    self._connection.execute(f"DROP TABLE {message_table(batch.number)}")
+                    self._batches.write(entry.moved(State.RELEASED, sha256))
+                progress = self._batches.progress()
+            self._mark.write(progress)
+        if not self.settle():
+            raise SpoolUnavailable(
+                "the batch is written, but somebody reads the spool, so that its journal cannot be"
+                " wiped yet: run this again"
             )
+
+    def settle(self) -> bool:
+        """Move everything from the journal to its place, where only keys decide the order.
+
+        Whether nothing is left in the journal; somebody else who reads may prevent it.
+        """
+        with named(self.path):
+            busy, *_ = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        self._mark.sync()
+        return not busy
+
+    def tidy(self, *, whatever_it_takes: bool = False) -> None:
+        """In a quiet moment: let neither journal nor pages know which row came before which.
+
+        To write everything anew for a few rows is not worth it: an eighth must be new.
+        """
+        waiting = [batch for batch in self.batches() if batch.state is not State.RELEASED]
+        people = sum(batch.people for batch in waiting)
+        if people < self._arranged:  # something was released meanwhile
+            self._arranged = 0
+        new = people - self._arranged
+        if new and (whatever_it_takes or 8 * new >= people):
+            with named(self.path), self._transaction():
+                if small_enough(self._connection):
+                    self._rearrange()
+            self._arranged = people
         self.settle()
 
-    def settle(self) -> None:
-        """Move everything from the journal to its place, where only keys decide the order."""
-        with _named(self.path):
-            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    def probe(self) -> None:
+        """Write something that changes nothing, to see whether the disk takes it."""
+        with named(self.path), self._transaction():
+            self._batches.write(self._batches.open())
+
+    def check_people(self) -> None:
+        """Whether everybody who was counted is still known, so that nobody was counted twice."""
+        with named(self.path), self._snapshot():
+            check_ids(self._connection, self._batches.all())
 
     def check(self) -> None:
         """Read everything once; an error names what is damaged."""
-        with _named(self.path):
-            (verdict,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
-        if verdict != "ok":
-            raise _damaged(self.path, verdict)
-        length = KEY_BYTES + self.setting.shape.message_length
+        with named(self.path):
+            check_whole(self._connection)
+        self.check_people()
         for batch in self.batches():
-            if batch.state is State.RELEASED:
-                continue
-            found = sum(len(row) // length for row in self.rows_of(batch))
-            if found != batch.messages:
-                raise _damaged(self.path, f"{found:,} messages instead of {batch.messages:,}")
+            if batch.state is not State.RELEASED:
+                for _ in self.rows_of(batch):
+                    pass
 
-    def _fresh(self, submissions: Sequence[Submitted]) -> tuple[list[bytes], list[bool]]:
+    def _fresh(self, submissions: Sequence[Submitted]) -> tuple[Fresh, list[bool]]:
         fresh, verdicts = [], []
         for submission in submissions:
             digest = hashlib.blake2b(
@@ -163,82 +165,59 @@ class Spool:
             done = self._connection.execute("INSERT OR IGNORE INTO seen VALUES (?)", (digest,))
             verdicts.append(done.rowcount == 1)
             if verdicts[-1]:
-                fresh.append(submission.messages)
+                fresh.append((int.from_bytes(digest), submission.messages))
         return fresh, verdicts
 
-    def _store(self, bodies: list[bytes]) -> None:
+    def _store(self, fresh: Fresh) -> None:
         """Into the open batch; when it is full it is sealed, and the rest opens the next one."""
-        while bodies:
-            batch = self._open_batch()
-            now, bodies = _split(bodies, batch.population - batch.people)
-            length = self.setting.shape.message_length
-            rows = [
-                (key, content, _tag(key, content))
-                for key, content in mixed_rows(now, length, secure_random())
-            ]
-            self._connection.executemany(
-                f"INSERT INTO {_table(batch.number)} VALUES (?, ?, ?)", sorted(rows)
-            )
-            people = batch.people + len(now)
-            messages = batch.messages + sum(map(len, now)) // length
-            state = batch.state
-            if people >= batch.population:
-                check_change(state, State.SEALED, people, batch.population)
-                state = State.SEALED
-            self._connection.execute(
-                "UPDATE batches SET state = ?, people = ?, messages = ? WHERE number = ?",
-                (state, people, messages, batch.number),
-            )
-            if state is State.SEALED:
-                self._begin_batch(batch.number + 1)
+        while fresh:
+            entry = self._batches.open()
+            room = entry.batch.population - entry.batch.people
+            now, fresh = fresh[:room], fresh[room:]
+            bodies = [body for _, body in now]
+            rows = self._insert(entry.batch.number, bodies)
+            ids = added_up(digest for digest, _ in now)
+            messages = sum(map(len, bodies)) // self.setting.shape.message_length
+            more = entry.with_more(len(now), messages, rows, ids)
+            self._batches.write(more)
+            if more.batch.state is State.SEALED:
+                self._batches.begin(entry.batch.number + 1)
 
-    def _open_batch(self) -> Batch:
-        row = self._connection.execute(
-            "SELECT * FROM batches WHERE state = ?", (State.OPEN,)
-        ).fetchone()
-        number, state, *rest = row
-        return Batch(number, State(state), *rest)
-
-    def _begin_batch(self, number: int) -> None:
-        self._connection.execute(
-            f"CREATE TABLE {_table(number)}"
-            " (key BLOB PRIMARY KEY, content BLOB NOT NULL, tag BLOB NOT NULL) WITHOUT ROWID"
+    def _insert(self, number: int, bodies: list[bytes]) -> int:
+        """Put messages into the table of a batch; what their tags add up to."""
+        length = self.setting.shape.message_length
+        rows = [
+            (key, content, tag_of(key + content))
+            for key, content in mixed_rows(bodies, length, secure_random())
+        ]
+        self._connection.executemany(
+            f"INSERT INTO {message_table(number)} VALUES (?, ?, ?)", sorted(rows)
         )
-        self._connection.execute(
-            "INSERT INTO batches VALUES (?, ?, ?, 0, 0, NULL)",
-            (number, State.OPEN, self.setting.population),
-        )
+        return added_up(int.from_bytes(tag) for _, _, tag in rows)
 
-    def _prepare(self) -> None:
-        """A new spool gets its setting; an old one must have the same."""
-        with self._transaction():
-            for statement in SCHEMA:
-                self._connection.execute(statement)
-            rows = dict(self._connection.execute("SELECT name, value FROM setting").fetchall())
-            if not rows:
-                entries = {**self.setting.entries(), "digest_key": os.urandom(32)}
-                self._connection.executemany("INSERT INTO setting VALUES (?, ?)", entries.items())
-                self._begin_batch(1)
-                return
-        for name, value in self.setting.entries().items():
-            if rows.get(name) != value:
-                raise InvalidInput(
-                    "spool",
-                    f"must be of {name} {value.decode()}",
-                    rows.get(name, b"").decode(errors="replace"),
-                    "use another folder; what was planned cannot be changed",
-                )
+    def _rearrange(self) -> None:
+        rearrange(self._connection, "seen", SEEN)
+        for entry in self._batches.all():  # as they are now, for somebody else may release
+            if entry.batch.state is not State.RELEASED:
+                rearrange(self._connection, message_table(entry.batch.number), MESSAGES)
 
-    def _stored(self, name: str) -> bytes:
-        with _named(self.path):
-            row = self._connection.execute(
-                "SELECT value FROM setting WHERE name = ?", (name,)
-            ).fetchone()
-        value: bytes = row[0]
-        return value
+    def _prepare(self, acknowledged: Progress) -> bytes:
+        """A new spool gets its setting; an old one must have the same. The key of its digests."""
+        if not self._batches.exists():
+            acknowledged.check_reached_by(Progress())  # else it is no new one
+            with self._transaction():
+                if not self._batches.exists():  # somebody else may have been first
+                    self._batches.create()
+        with self._snapshot():
+            key = check_setting(self._connection, self.setting)
+            check_tables(self._connection, [entry.batch for entry in self._batches.all()])
+            acknowledged.check_reached_by(self._batches.progress())
+        return key
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
+        """Written whole, or not at all."""
+        self._check_process()
         self._connection.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -248,56 +227,17 @@ class Spool:
                 self._connection.execute("ROLLBACK")
             raise
 
+    @contextmanager
+    def _snapshot(self) -> Iterator[None]:
+        """Everything that is read is of one moment; others may write meanwhile."""
+        self._check_process()
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
-def _split(bodies: list[bytes], room: int) -> tuple[list[bytes], list[bytes]]:
-    return bodies[:room], bodies[room:]
-
-
-def _table(number: int) -> str:
-    return f"messages_{number}"
-
-
-def _tag(key: bytes, content: bytes) -> bytes:
-    """Tells damage, not malice: SQLite itself does not notice a flipped bit."""
-    return hashlib.blake2b(key + content, digest_size=TAG_BYTES).digest()
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False
-    )
-    for pragma in (
-        "journal_mode = WAL",
-        "synchronous = FULL",
-        "secure_delete = ON",
-        "cache_size = -65536",
-        "cell_size_check = ON",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-    return connection
-
-
-def _make(folder: Path) -> None:
-    """For the collector's eyes only."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(folder / "spool.sqlite", os.O_RDWR | os.O_CREAT, 0o600))
-    except OSError as error:
-        rule, why = "must be a folder that can be written to", (error.strerror or "").lower()
-        raise InvalidInput("spool", rule, str(folder), why) from None
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """SQLite's errors in krand's own words: damaged, or not available now."""
-    try:
-        yield
-    except sqlite3.OperationalError as error:  # full, locked, failing: may be better later
-        raise SpoolUnavailable(f"the spool cannot be written now: {error}") from None
-    except sqlite3.DatabaseError as error:
-        raise _damaged(path, str(error)) from None
-
-
-def _damaged(path: Path, what: str) -> InvalidInput:
-    mend = "restore it from a backup; what is in it must not be released as it is"
-    return InvalidInput("spool", f"must be undamaged ({what})", str(path), mend)
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:  # SQLite's locks do not survive a fork
+            raise InternalError("a spool must be used by the process that opened it")

@@ -14,6 +14,7 @@ from krand.errors import (
     KrandError,
     MissingComponent,
     NoEntropy,
+    Unavailable,
 )
 from krand.survey.problems import Problem, SurveyErrors
 
@@ -64,6 +65,8 @@ def describe(error: KrandError) -> dict[str, Any]:
         entry |= {"kind": "missing_component", "field": error.component, "mend": str(error)}
     elif isinstance(error, NoEntropy):
         entry |= {"kind": "no_entropy", "reason": str(error)}
+    elif isinstance(error, Unavailable):
+        entry |= {"kind": "unavailable", "reason": str(error)}
     else:
         entry |= {"reason": str(error)}
     return {"error": entry}
@@ -80,7 +83,7 @@ def explain(error: KrandError) -> str:
             return error.reason
         nearest = "".join(f"\n  • {request}" for request in error.nearest)
         return f"{error.reason}\nnearest requests that can be met:{nearest}"
-    if isinstance(error, (MissingComponent, NoEntropy)):
+    if isinstance(error, (MissingComponent, NoEntropy, Unavailable)):
         return str(error)
     return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput, KrandError
+from krand.files import read_whole
 from krand.survey.plan import FORMAT, Plan, Promise, planned_from
 from krand.survey.reading import survey_from_document
 
@@ -21,13 +22,7 @@ MEND = "make it again from its survey file: krand plan survey.toml -o plan.json"
 
 def read_plan(path: str | Path) -> Plan:
     """The plan in a file; lists of choices that it names are looked for beside it."""
-    where = Path(path)
-    try:
-        content = where.read_bytes()
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InvalidInput("plan", "must be a file that can be read", str(path), reason) from None
-    return parse_plan(content, where.parent, str(path))
+    return parse_plan(read_whole("plan", path), Path(path).parent, str(path))
 
 
 def parse_plan(content: bytes, directory: str | Path = ".", source: str = "plan") -> Plan:

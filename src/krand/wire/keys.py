@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from krand.errors import InvalidInput
+from krand.files import read_whole, unwritable
 
 __all__ = [
     "fingerprint",
@@ -81,17 +82,17 @@ def public_key_pem(key: PublicKey) -> bytes:
 
 def load_private_key(path: Path, passphrase: bytes | None = None) -> X25519PrivateKey:
     """The private key in a PEM file."""
-    return parse_private_key(_read("private key", path), passphrase, str(path))
+    return parse_private_key(read_whole("private key", path), passphrase, str(path))
 
 
 def load_public_key(path: Path) -> X25519PublicKey:
     """The public key in a PEM file."""
-    return parse_public_key(_read("public key", path), str(path))
+    return parse_public_key(read_whole("public key", path), str(path))
 
 
 def load_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519PrivateKey:
     """The collector's private key in a PEM file."""
-    key = _private_key(_read("private key", path), passphrase, str(path))
+    key = _private_key(read_whole("private key", path), passphrase, str(path))
     if not isinstance(key, Ed25519PrivateKey):
         raise InvalidInput("private key", "must be an Ed25519 key", str(path), _found(key))
     return key
@@ -99,7 +100,7 @@ def load_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
 
 def load_verifying_key(path: Path) -> Ed25519PublicKey:
     """The collector's public key in a PEM file."""
-    key = _public_key(_read("public key", path), str(path))
+    key = _public_key(read_whole("public key", path), str(path))
     if not isinstance(key, Ed25519PublicKey):
         raise InvalidInput("public key", "must be an Ed25519 key", str(path), _found(key))
     return key
@@ -170,15 +171,6 @@ def _found(key: object) -> str:
     return f"this is another sort of key ({type(key).__name__}); {mend}"
 
 
-def _read(field: str, path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InvalidInput(
-            field, "must be a file that can be read", str(path), _why(error)
-        ) from None
-
-
 def write_key_pair(
     key: PrivateKey,
     private_path: Path,
@@ -222,7 +214,7 @@ def _staged(field: str, path: Path, content: bytes, mode: int, cleanup: ExitStac
             stream.flush()
             os.fsync(stream.fileno())
     except OSError as error:
-        raise _refusal(field, path, error) from None
+        raise unwritable(field, path, error) from None
     return temporary
 
 
@@ -237,12 +229,4 @@ def _place(field: str, temporary: Path, path: Path, overwrite: bool) -> None:
         mend = "name another file, or replace it with --force"
         raise InvalidInput(field, "must not exist yet", str(path), mend) from None
     except OSError as error:
-        raise _refusal(field, path, error) from None
-
-
-def _refusal(field: str, path: Path, error: OSError) -> InvalidInput:
-    return InvalidInput(field, "must be a place that can be written to", str(path), _why(error))
-
-
-def _why(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
+        raise unwritable(field, path, error) from None

@@ -15,6 +15,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from krand.errors import InvalidInput
+from krand.files import read_whole
 from krand.survey.canonical import canonical_json
 
 __all__ = ["FORMAT", "Manifest", "manifest_bytes", "parse_manifest", "read_manifest"]
@@ -46,12 +47,7 @@ def manifest_bytes(manifest: Manifest, key: Ed25519PrivateKey) -> bytes:
 
 def read_manifest(path: str | Path, key: Ed25519PublicKey) -> Manifest:
     """The manifest in a file, if this collector signed it."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        rule, why = "must be a file that can be read", (error.strerror or str(error)).lower()
-        raise InvalidInput("manifest", rule, str(path), why) from None
-    return parse_manifest(content, key, str(path))
+    return parse_manifest(read_whole("manifest", path), key, str(path))
 
 
 def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifest") -> Manifest:

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from krand.errors import InvalidInput
+from krand.files import unreadable
 from krand.privacy.guarantee import Linkage
 from krand.wire.batches import fixed_column, fixed_rows, positions_in
 
@@ -115,10 +116,7 @@ def _opened(path: str | Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path, pre_buffer=False)  # it would keep what it has read
     except OSError as error:
-        reason = (error.strerror or "no such file").lower()
-        raise InvalidInput(
-            "reports", "must be a file that can be read", str(path), reason
-        ) from None
+        raise unreadable("reports", path, error) from None
     except pa.ArrowInvalid:
         raise _not_reports(path) from None
 

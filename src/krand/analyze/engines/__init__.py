@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 from krand.analyze.engines.partition import Work
 from krand.analyze.engines.source import Source
@@ -14,7 +14,7 @@ from krand.analyze.tally import Tally
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
 
-__all__ = ["ENGINES", "Engine", "Progress", "engine_named", "tally_source"]
+__all__ = ["ENGINES", "Engine", "Options", "Progress", "engine_named", "tally_source"]
 
 ENGINES = ("local", "spark", "dask")
 
@@ -22,19 +22,20 @@ Progress = Callable[[int], None]
 """Told how many more reports are done."""
 
 
-class Engine(Protocol):
-    """Counts a source; `place` is an address of workers, where the engine has such."""
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to count: what is of no use to an engine it leaves alone."""
 
-    def __call__(
-        self,
-        source: Source,
-        work: Work,
-        *,
-        workers: int,
-        place: str | None,
-        checkpoint: Path | None,
-        progress: Progress,
-    ) -> Tally: ...
+    workers: int = 1
+    """Processes on this machine."""
+    place: str | None = None
+    """The address of a cluster."""
+    checkpoint: Path | None = None
+    """Where to write down how far a long count is."""
+    progress: Progress = lambda _: None
+
+
+Engine = Callable[[Source, Work, Options], Tally]
 
 
 def engine_named(name: str) -> Engine:
@@ -45,19 +46,10 @@ def engine_named(name: str) -> Engine:
 
 
 def tally_source(
-    source: Source,
-    work: Work,
-    engine: str = "local",
-    *,
-    workers: int = 1,
-    place: str | None = None,
-    checkpoint: Path | None = None,
-    progress: Progress = lambda _: None,
+    source: Source, work: Work, engine: str = "local", options: Options | None = None
 ) -> Tally:
     """The whole tally of a source, with its people and its name."""
-    found = engine_named(engine)(
-        source, work, workers=workers, place=place, checkpoint=checkpoint, progress=progress
-    )
+    found = engine_named(engine)(source, work, options or Options())
     # Bits are counted for people who send nothing too; records only where they arrived.
     reports = found.reports if work.linkage is Linkage.RECORD else source.people
     people = source.people

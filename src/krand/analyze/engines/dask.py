@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-from krand.analyze.engines import Progress
+from krand.analyze.engines import Options
 from krand.analyze.engines.partition import Work, tally_part
 from krand.analyze.engines.source import Source, group_columns, group_sizes
 from krand.analyze.tally import Tally, merged
@@ -17,22 +16,14 @@ __all__ = ["count"]
 ROWS_AT_A_TIME = 2**18
 
 
-def count(
-    source: Source,
-    work: Work,
-    *,
-    workers: int,
-    place: str | None,
-    checkpoint: Path | None,
-    progress: Progress,
-) -> Tally:
-    """Count a source by the scheduler at `place`, or by so many processes of this machine."""
+def count(source: Source, work: Work, options: Options) -> Tally:
+    """Count a source by the scheduler at the given place, or by processes of this machine."""
     try:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingComponent("distributed", "dask") from None
     found, sizes = work.nothing, group_sizes(source.uri)
-    where = {"address": place} if place else _own_workers(workers)
+    where = {"address": options.place} if options.place else _own_workers(options.workers)
     with distributed.Client(**where) as client:
         tasks = {
             client.submit(_counted, work, source.uri, group, pure=False): rows
@@ -40,7 +31,7 @@ def count(
         }
         for future in distributed.as_completed(list(tasks)):
             found = merged(found, future.result())
-            progress(tasks[future])
+            options.progress(tasks[future])
     return found
 
 
@@ -55,5 +46,5 @@ def _own_workers(workers: int) -> dict[str, Any]:
         "threads_per_worker": 1,
         "processes": True,
         "host": "127.0.0.1",
-        "dashboard_address": None,
+        "dashboard_address": "127.0.0.1:0",
     }

@@ -10,12 +10,11 @@ from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from multiprocessing import get_context
-from pathlib import Path
 
 import pyarrow as pa
 
 from krand.analyze.counting.compiled import kernels_for
-from krand.analyze.engines import Progress
+from krand.analyze.engines import Options
 from krand.analyze.engines.checkpoint import Checkpoint
 from krand.analyze.engines.partition import Work, tally_part
 from krand.analyze.engines.source import Source, columns_of
@@ -29,29 +28,25 @@ OPENED_AT_A_TIME = 2**12
 SECONDS_BETWEEN_CHECKPOINTS = 5.0
 
 
-def count(
-    source: Source,
-    work: Work,
-    *,
-    workers: int,
-    place: str | None,
-    checkpoint: Path | None,
-    progress: Progress,
-) -> Tally:
+def count(source: Source, work: Work, options: Options) -> Tally:
     """Count a source, from the beginning or from where the checkpoint says."""
-    kept = None if checkpoint is None else Checkpoint(checkpoint, source, work)
+    kept = _checkpoint(source, work, options)
     done, found = (0, work.nothing) if kept is None else kept.start()
-    progress(done)
+    options.progress(done)
     saved = time.monotonic()
-    for rows, part in _parts(source, work, done, workers):
+    for rows, part in _parts(source, work, done, options.workers):
         done, found = done + rows, merged(found, part)
-        progress(rows)
+        options.progress(rows)
         if kept is not None and time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
             kept.save(done, found)
             saved = time.monotonic()
     if kept is not None:
         kept.forget()
     return found
+
+
+def _checkpoint(source: Source, work: Work, options: Options) -> Checkpoint | None:
+    return None if options.checkpoint is None else Checkpoint(options.checkpoint, source, work)
 
 
 def _parts(source: Source, work: Work, first_row: int, workers: int) -> Iterator[tuple[int, Tally]]:

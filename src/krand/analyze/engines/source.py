@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from krand.errors import InvalidInput
+from krand.files import unreadable
 from krand.privacy.guarantee import Linkage
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
@@ -148,8 +149,7 @@ def _file(uri: str) -> pq.ParquetFile:
     except pa.ArrowInvalid:
         raise InvalidInput("reports", "must be a Parquet file", uri) from None
     except OSError as error:
-        rule, why = "must be a file that can be read", str(error.strerror or error).lower()
-        raise InvalidInput("reports", rule, uri, why) from None
+        raise unreadable("reports", uri, error) from None
 
 
 def _sha256(uri: str, progress: Callable[[int], None] | None) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krand.analyze.engines import Progress
+from krand.analyze.engines import Options
 from krand.analyze.engines.partition import Work, tally_part
 from krand.analyze.engines.source import Source
 from krand.analyze.tally import Tally, merged
@@ -25,17 +25,9 @@ PARTITION = "spark.sql.files.maxPartitionBytes"
 SEALED_BYTES, COUNTED_BYTES = 2**21, 2**26
 
 
-def count(
-    source: Source,
-    work: Work,
-    *,
-    workers: int,
-    place: str | None,
-    checkpoint: Path | None,
-    progress: Progress,
-) -> Tally:
-    """Count a source on the cluster at `place`, or on so many workers of this machine."""
-    session, ours = _session(place or f"local[{workers}]")
+def count(source: Source, work: Work, options: Options) -> Tally:
+    """Count a source on the cluster at the given place, or on so many workers of this machine."""
+    session, ours = _session(options.place or f"local[{options.workers}]")
     # Opening a message costs far more than reading it: partitions are as small as that needs.
     session.conf.set(PARTITION, SEALED_BYTES if source.sealed else COUNTED_BYTES)
     found = work.nothing
@@ -43,7 +35,7 @@ def count(
         rows = session.read.parquet(_address(source.uri))
         for row in rows.mapInArrow(_counter(work), "rows long, tally binary").toLocalIterator():
             found = merged(found, tally_from(json.loads(bytes(row.tally))))
-            progress(row.rows)
+            options.progress(row.rows)
     finally:
         if ours:
             session.stop()

@@ -17,7 +17,7 @@ __all__ = ["serve"]
 @spool_option
 @round_option
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", type=int, default=8080, show_default=True, help="Where to listen.")
+@click.option("--port", type=int, default=8080, show_default=True, help="Where to listen; 0: any.")
 @output_options
 def serve(
     as_json: bool,
@@ -40,12 +40,15 @@ def serve(
       krand serve --plan plan.json --spool spool --port 8080
     """
     from krand.collect.opening import open_spool
+    from krand.collect.serving import listen, make_server
     from krand.collect.serving import serve as run
     from krand.survey.plan_file import read_plan
 
     plan = read_plan(plan_file)
-    opened = open_spool(plan, spool, round_number)
-    address = f"http://{host}:{port}/v1/{plan.hash}/submissions"
+    listener = listen(host, port)
+    server = make_server(open_spool(plan, spool, round_number))
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listener.getsockname()[1]}/v1/{plan.hash}/submissions"
     if as_json:
         Output(as_json, no_color).json({"url": address, "spool": str(spool), "round": round_number})
     else:
@@ -56,4 +59,4 @@ def serve(
             f"POST {address}",
         ):
             console.print(line, markup=False, soft_wrap=True)
-    run(opened, host, port)
+    run(server, listener)

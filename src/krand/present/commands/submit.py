@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from krand.errors import InvalidInput
+from krand.files import read_whole
 from krand.present.options import output_options, plan_option, round_option
 from krand.present.output import Output
 
@@ -63,12 +64,10 @@ def submit(
 
 
 def _answers(path: Path) -> dict[str, object]:
+    content = read_whole("answers", path)
     try:
-        values = json.loads(path.read_bytes())
-    except OSError as error:
-        rule, why = "must be a file that can be read", (error.strerror or str(error)).lower()
-        raise InvalidInput("answers", rule, str(path), why) from None
-    except ValueError as error:
+        values = json.loads(content)
+    except (ValueError, RecursionError) as error:
         raise InvalidInput("answers", "must be JSON", str(path), str(error)) from None
     if not isinstance(values, dict):
         raise InvalidInput("answers", "must be an object, question by question", str(path))

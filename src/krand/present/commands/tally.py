@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -101,23 +102,16 @@ def tally(
     sources = _sources(reports, plan, secret, collector, manifests)
     work = _work(plan, sources[0].round, secret, joint)
     with out.counting("counting", sum(s.rows for s in sources), "reports") as progress:
-        from krand.analyze.engines import tally_source
+        from krand.analyze.engines import Options, tally_source
 
-        found = reduce(
-            merged,
-            [
-                tally_source(
-                    source,
-                    work,
-                    engine,
-                    workers=_workers(workers),
-                    place=place,
-                    checkpoint=_checkpoint(output, source),
-                    progress=progress,
-                )
-                for source in sources
-            ],
-        )
+        options = Options(_workers(workers), place, progress=progress)
+        parts = [
+            tally_source(
+                source, work, engine, replace(options, checkpoint=_checkpoint(output, source))
+            )
+            for source in sources
+        ]
+    found = reduce(merged, parts)
     write_tally("output", output, found)
     _show(out, found, plan, output)
 

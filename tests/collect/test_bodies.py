@@ -1,0 +1,128 @@
+"""Bodies of any kind: a submission of the right form is read, everything else refused by name."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from krand.wire.submissions import (
+    HEAD_LENGTH,
+    Refusal,
+    Refused,
+    Shape,
+    submission_bytes,
+)
+
+BODIES = int(os.environ.get("KRAND_MUTATED_BODIES", "100000"))
+SHAPES = (Shape(1, 24, 2), Shape(2, 88, 7), Shape(65_535, 61, 1))
+
+
+def verdict(shape: Shape, body: bytes) -> Refusal | None:
+    """The rules once more, written down independently."""
+    if len(body) < 19:
+        return Refusal.TOO_SHORT
+    if body[:1] != b"\x01":
+        return Refusal.UNKNOWN_VERSION
+    if body[1] * 256 + body[2] != shape.round:
+        return Refusal.OTHER_ROUND
+    sizes = [19 + times * shape.messages * shape.message_length for times in (1, 2, 4)]
+    return None if len(body) in sizes else Refusal.WRONG_LENGTH
+
+
+def check(shape: Shape, body: bytes) -> Refusal | None:
+    """Read it: accepted whole, or refused for the first reason that applies; nothing else."""
+    expected, found, reason = verdict(shape, body), None, None
+    try:
+        found = shape.read(body)
+    except Refused as refusal:
+        reason = refusal.reason
+    assert reason is expected
+    assert found is None or (found.id, found.messages) == (body[3:19], body[19:])
+    return reason
+
+
+def mutated(shape: Shape, draw: random.Random) -> bytes:
+    """A proper body with a few things done to it, most of them small."""
+    times = draw.choice((1, 1, 1, 2, 4))
+    content = draw.randbytes(times * shape.messages * shape.message_length)
+    body = bytearray(submission_bytes(shape.round, draw.randbytes(16), (content,)))
+    for _ in range(draw.choice((0, 1, 1, 1, 2, 3))):
+        CHANGES[draw.randrange(len(CHANGES))](body, shape, draw)
+    return bytes(body)
+
+
+def flip(body: bytearray, _: Shape, draw: random.Random) -> None:
+    if body:
+        body[draw.randrange(min(len(body), draw.choice((3, 19, 10**6))))] ^= 1 << draw.randrange(8)
+
+
+def cut(body: bytearray, shape: Shape, draw: random.Random) -> None:
+    length = draw.choice((1, shape.message_length, draw.randrange(1 + len(body))))
+    del body[max(0, len(body) - length) :]
+
+
+def lengthen(body: bytearray, shape: Shape, draw: random.Random) -> None:
+    body += draw.randbytes(draw.choice((1, shape.message_length, draw.randrange(300))))
+
+
+def put_in(body: bytearray, _: Shape, draw: random.Random) -> None:
+    at = draw.randrange(1 + len(body))
+    body[at:at] = draw.randbytes(draw.randrange(1, 5))
+
+
+def take_out(body: bytearray, _: Shape, draw: random.Random) -> None:
+    at = draw.randrange(1 + len(body))
+    del body[at : at + draw.randrange(1, 5)]
+
+
+def repeat(body: bytearray, _: Shape, draw: random.Random) -> None:
+    body += body[draw.choice((0, 3, HEAD_LENGTH)) :]
+
+
+def overwrite(body: bytearray, _: Shape, draw: random.Random) -> None:
+    value = draw.choice((b"", b"\0" * 40, b"\xff" * 40, b"{}", "é".encode() * 20, b"\r\n\r\n"))
+    body[: len(value)] = value
+
+
+CHANGES = (flip, cut, lengthen, put_in, take_out, repeat, overwrite)
+
+
+def test_mutated_bodies_are_read_or_refused_by_name() -> None:
+    """No other exception, and the verdict that an independent reading of the rules gives."""
+    draw = random.Random(20_240_611)
+    verdicts: Counter[Refusal | None] = Counter()
+    for number in range(BODIES):
+        shape = SHAPES[number % len(SHAPES)]
+        verdicts[check(shape, mutated(shape, draw))] += 1
+    assert set(verdicts) == {None, *Refusal}
+    assert all(count > BODIES / 200 for count in verdicts.values()), verdicts
+
+
+@given(st.binary(max_size=400), st.sampled_from(SHAPES))
+def test_any_bytes_are_read_or_refused_by_name(body: bytes, shape: Shape) -> None:
+    """Also those that never were a submission."""
+    check(shape, body)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_the_longest_is_the_longest(shape: Shape) -> None:
+    """No longer body is ever taken, so that the rest of one need not be read."""
+    for length in range(shape.longest - 2, shape.longest + 400):
+        body = b"\x01" + shape.round.to_bytes(2) + bytes(length - 3)
+        taken = check(shape, body) is None
+        assert not (taken and length > shape.longest)
+        assert taken or length != shape.longest
+
+
+def test_a_refusal_repeats_nothing_that_was_sent() -> None:
+    """It may be logged: neither id nor messages are in it."""
+    shape = SHAPES[0]
+    body = b"\x01\x00\x01" + b"kanarienvogel!!!" + b"kanarienvogel" * 3
+    with pytest.raises(Refused) as refusal:
+        shape.read(body)
+    assert "kanarien" not in f"{refusal.value} {refusal.value!r} {vars(refusal.value)}"

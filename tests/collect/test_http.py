@@ -1,0 +1,440 @@
+"""Over HTTP: whatever arrives is answered below 500, and only a whole submission counts."""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import json
+import logging
+import socket
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from collecting import PLAN, body_of, people_in, quick_folder, serving, setting, submitted, until
+from components import require
+from krand.collect.spool import Spool, SpoolUnavailable
+from krand.wire.submissions import Shape
+
+require("starlette")
+require("uvicorn")
+
+from krand.collect import connection as bounds  # noqa: E402
+from krand.collect import http as pages  # noqa: E402
+from krand.collect import intake as queue  # noqa: E402
+
+OCTETS = {"Content-Type": "application/octet-stream"}
+PATH = f"/v1/{PLAN}/submissions"
+
+
+@dataclass
+class Collector:
+    """A server in this process, and whoever asks it."""
+
+    spool: Spool
+    port: int
+    people: int = 0
+
+    @property
+    def shape(self) -> Shape:
+        return self.spool.setting.shape
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: dict[str, str] | None = None,
+    ) -> tuple[int, dict[str, str], bytes]:
+        """One request in the proper way: status, headers in small letters, content."""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            client.request(method, path, body, headers or {})
+            answer = client.getresponse()
+            return answer.status, {k.lower(): v for k, v in answer.getheaders()}, answer.read()
+        finally:
+            client.close()
+
+    def say(self, *parts: bytes, half: bool = True) -> bytes:
+        """Bytes as they are; everything that comes back until the end."""
+        with socket.create_connection(("127.0.0.1", self.port), 60) as client:
+            try:
+                for part in parts:
+                    client.sendall(part)
+                if half:
+                    client.shutdown(socket.SHUT_WR)
+                return b"".join(iter(lambda: client.recv(65536), b""))
+            except ConnectionError:
+                return b""
+
+    def submit(self) -> tuple[int, dict[str, str], bytes]:
+        """Somebody new."""
+        self.people += 1
+        return self.ask("POST", PATH, body_of(self.people, self.shape), OCTETS)
+
+
+@pytest.fixture(scope="module")
+def collector() -> Iterator[Collector]:
+    with quick_folder() as folder:
+        spool = Spool(folder / "spool", setting(10**6))
+        with serving(spool) as port:
+            yield Collector(spool, port)
+
+
+@pytest.fixture(autouse=True)
+def unchanged(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Whatever a test sends, only those who were acknowledged are counted."""
+    if "collector" not in request.fixturenames:
+        yield
+        return
+    running: Collector = request.getfixturevalue("collector")
+    yield
+    with Spool(running.spool.folder, running.spool.setting) as look:
+        assert people_in(look) == running.people
+    assert running.ask("GET", "/readyz")[0] == 200
+
+
+def error_in(content: bytes) -> dict[str, str]:
+    found = json.loads(content)["error"]
+    assert set(found) == {"field", "rule"}
+    return {str(k): str(v) for k, v in found.items()}
+
+
+def statuses(said: bytes) -> list[int]:
+    """Of every answer in a stream of them."""
+    parts = said.split(b"HTTP/1.1 ")[1:]
+    return [int(part[:3]) for part in parts]
+
+
+def test_a_submission_is_accepted_once(collector: Collector) -> None:
+    """202 both times, and the second time it was known."""
+    status, _, content = collector.submit()
+    assert (status, json.loads(content)) == (202, {"status": "accepted"})
+    again = collector.ask("POST", PATH, body_of(collector.people, collector.shape), OCTETS)
+    assert (again[0], json.loads(again[2])) == (202, {"status": "known"})
+
+
+@pytest.mark.parametrize(
+    ("path", "headers", "mangle", "status", "field"),
+    [
+        (f"/v1/{'00' * 32}/submissions", OCTETS, lambda b: b, 404, "plan"),
+        ("/v1/../submissions", OCTETS, lambda b: b, 404, "plan"),
+        ("/v1/%2e%2e%2f%2e%2e/submissions", OCTETS, lambda b: b, 404, "request"),
+        ("/v1/%00%ff%c3%28/submissions", OCTETS, lambda b: b, 404, "plan"),
+        (f"/v1/{PLAN.upper()}/submissions", OCTETS, lambda b: b, 404, "plan"),
+        (f"{PATH}/", OCTETS, lambda b: b, 404, "request"),
+        (f"/{PATH}", OCTETS, lambda b: b, 404, "request"),
+        ("/../../etc/passwd", OCTETS, lambda b: b, 404, "request"),
+        (PATH, {}, lambda b: b, 415, "content-type"),
+        (PATH, {"Content-Type": "application/json"}, lambda b: b, 415, "content-type"),
+        (PATH, {"Content-Type": "\xfe\xff;;;"}, lambda b: b, 415, "content-type"),
+        (PATH, OCTETS, lambda b: b"", 422, "too_short"),
+        (PATH, OCTETS, lambda b: b[:18], 422, "too_short"),
+        (PATH, OCTETS, lambda b: b"\x02" + b[1:], 422, "unknown_version"),
+        (PATH, OCTETS, lambda b: b[:1] + b"\x00\x02" + b[3:], 422, "other_round"),
+        (PATH, OCTETS, lambda b: b[:-1], 422, "wrong_length"),
+        (PATH, OCTETS, lambda b: b + b[19:43], 422, "wrong_length"),
+        (PATH, OCTETS, lambda b: b * 3, 422, "wrong_length"),
+        (PATH, OCTETS, lambda b: b * 20, 413, "body"),
+    ],
+)
+def test_what_is_wrong_is_refused_by_name(
+    collector: Collector,
+    path: str,
+    headers: dict[str, str],
+    mangle: Callable[[bytes], bytes],
+    status: int,
+    field: str,
+) -> None:
+    """Wrong plan, path, type or body: the answer says what, and nothing that was sent."""
+    found, _, content = collector.ask("POST", path, mangle(body_of(7, collector.shape)), headers)
+    assert (found, error_in(content)["field"]) == (status, field)
+
+
+def test_names_of_types_have_no_case(collector: Collector) -> None:
+    """And may be followed by parameters."""
+    collector.people += 1
+    body = body_of(collector.people, collector.shape)
+    headers = {"Content-Type": "Application/Octet-Stream; charset=binary"}
+    assert collector.ask("POST", PATH, body, headers)[0] == 202
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
+def test_other_methods_are_refused(collector: Collector, method: str) -> None:
+    """With the list of those that are allowed."""
+    status, headers, _ = collector.ask(method, PATH, body_of(7, collector.shape), OCTETS)
+    assert (status, headers["allow"]) == (405, "POST")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics", "/openapi.json"])
+def test_pages_can_be_read_and_not_written(collector: Collector, path: str) -> None:
+    """GET and HEAD are answered, everything else refused."""
+    assert collector.ask("GET", path)[0] == 200
+    status, _, content = collector.ask("HEAD", path)
+    assert (status, content) == (200, b"")
+    for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+        assert collector.ask(method, path)[0] == 405
+
+
+def test_answers_name_no_server_and_no_time(collector: Collector) -> None:
+    """And set no cookie: a client learns nothing that could mark it."""
+    for status, headers, _ in (collector.submit(), collector.ask("GET", "/healthz")):
+        assert status in (200, 202)
+        assert set(headers) == {"content-length", "content-type"}
+
+
+def test_a_body_in_chunks_is_taken_or_refused_as_any_other(collector: Collector) -> None:
+    """Also without a length; one that never ends is not read to its end."""
+    collector.people += 1
+    body = body_of(collector.people, collector.shape)
+    parts = iter([body[:5], body[5:40], body[40:]])
+    assert collector.ask("POST", PATH, parts, OCTETS)[0] == 202
+    head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n".encode()
+    head += b"Content-Type: application/octet-stream\r\n\r\n"
+    chunk = b"400\r\n" + bytes(0x400) + b"\r\n"
+    said = collector.say(head, *[chunk] * 2, half=False)  # returns, so it was closed
+    assert statuses(said) == [413]
+
+
+def test_a_slow_body_is_not_waited_for(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """408, and the connection is closed; nothing of it is stored."""
+    monkeypatch.setattr(pages, "BODY_SECONDS", 0.05)
+    body = body_of(9, collector.shape)
+    said = collector.say(post_head(len(body)), body[:20], half=False)
+    assert statuses(said) == [408]
+    assert b"connection: close" in said
+
+
+def post_head(length: object, *more: str) -> bytes:
+    lines = [f"POST {PATH} HTTP/1.1", "Host: x", f"Content-Length: {length}", *more]
+    lines.append("Content-Type: application/octet-stream")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+def test_a_slow_head_is_not_waited_for(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the first one of a connection nor a later one."""
+    monkeypatch.setattr(bounds, "HEAD_SECONDS", 0.05)
+    assert collector.say(b"POST /v1/", half=False) == b""
+    assert collector.say(half=False) == b""
+    once = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert statuses(collector.say(once + b"GET /he", half=False)) == [200]
+
+
+def test_a_huge_head_is_not_read_to_its_end(collector: Collector) -> None:
+    """One endless line, or endless lines; a large one that ends is no problem."""
+    line = b"X-Long: " + b"x" * 8_000 + b"\r\n"
+    for endless in (b"X-Long: " + b"x" * 2**19, line * 50):
+        said = collector.say(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + endless, half=False)
+        assert statuses(said) in ([], [400])  # it may be gone before it is read
+    said = collector.say(b"GET /healthz HTTP/1.1\r\nHost: x\r\n" + line * 3 + b"\r\n")
+    assert statuses(said) == [200]
+
+
+@pytest.mark.parametrize("cut", [1, 30, 120, -30, -1])
+def test_whoever_leaves_half_way_has_sent_nothing(collector: Collector, cut: int) -> None:
+    """Wherever the connection ends: politely, or without a word."""
+    body = body_of(11, collector.shape)
+    whole = post_head(len(body)) + body
+    collector.say(whole[:cut])
+    with socket.create_connection(("127.0.0.1", collector.port), 60) as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+        client.sendall(whole[:cut])
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(200)),
+        b"\0" * 500,
+        b"POST\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"CONNECT example.org:443 HTTP/1.1\r\nHost: x\r\n\r\n",
+        "POST /v1/é/submissions HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n".encode(),
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        post_head("-1"),
+        post_head("1e3"),
+        post_head("12", "Content-Length: 13") + b"x" * 13,
+        post_head("12", "Transfer-Encoding: chunked") + b"5\r\nhello\r\n0\r\n\r\n",
+        post_head("5").replace(b"Content-Length: 5", b"Transfer-Encoding: chunked") + b"zz\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_gets_no_more_than_a_400(collector: Collector, garbage: bytes) -> None:
+    """TLS, zeros, contradicting lengths, other protocols: refused, and nothing fails."""
+    for status in statuses(collector.say(garbage)):
+        assert 200 <= status < 500
+
+
+def test_requests_in_a_row_are_answered_in_order(collector: Collector) -> None:
+    """Pipelined on one connection: good ones and bad ones, each its own answer."""
+    bodies = [body_of(collector.people + n, collector.shape) for n in (1, 2)]
+    collector.people += 2
+    bad = b"\x05" + bodies[0][1:]
+    stream = b"".join(post_head(len(b)) + b for b in (bodies[0], bad, bodies[1], bodies[0]))
+    last = b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    said = collector.say(stream + last, half=False)
+    assert statuses(said) == [202, 422, 202, 202, 200]
+
+
+def test_one_connection_too_many_is_told_when_to_come_back(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503 with Retry-After, closed; afterwards everything is as before."""
+    monkeypatch.setattr(bounds, "MOST_CONNECTIONS", 0)
+    status, headers, content = collector.ask("POST", PATH, body_of(12, collector.shape), OCTETS)
+    assert (status, headers["retry-after"], headers["connection"]) == (503, "5", "close")
+    assert error_in(content)["field"] == "collector"
+    monkeypatch.undo()
+    assert collector.submit()[0] == 202
+
+
+def test_many_at_once_are_all_stored(collector: Collector) -> None:
+    """Two hundred people in sixteen threads, each acknowledged, each counted once."""
+    numbers = range(collector.people + 1, collector.people + 201)
+    found: list[int] = []
+
+    def some(part: range) -> None:
+        for number in part:
+            body = body_of(number, collector.shape)
+            found.append(collector.ask("POST", PATH, body, OCTETS)[0])
+
+    threads = [threading.Thread(target=some, args=(numbers[k::16],)) for k in range(16)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [202] * 200
+    collector.people += 200
+
+
+def test_a_full_queue_is_503_with_a_time_to_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the disk is busy only so many may wait; those who waited are stored in the end."""
+    monkeypatch.setattr(queue, "MOST_WAITING", 1)
+    go_on = threading.Event()
+    with quick_folder() as folder:
+        spool = Spool(folder / "spool", setting(100))
+        usual = spool.add
+        monkeypatch.setattr(spool, "add", lambda group: (go_on.wait(60), usual(group))[1])
+        with serving(spool) as port:
+            collector, answers = Collector(spool, port), []
+
+            def come(number: int) -> None:
+                body = body_of(number, collector.shape)
+                answers.append(collector.ask("POST", PATH, body, OCTETS))
+
+            threads = [threading.Thread(target=come, args=(n,)) for n in range(12)]
+            for thread in threads:
+                thread.start()
+            until(lambda: len(answers) >= 9)  # one group of up to two is stored, one waits
+            refused = list(answers)
+            go_on.set()
+            for thread in threads:
+                thread.join()
+        assert all((s, h["retry-after"]) == (503, "5") for s, h, _ in refused)
+        taken = [entry for entry in answers if entry[0] == 202]
+        with Spool(folder / "spool", setting(100)) as again:
+            assert people_in(again) == len(taken) > 0
+
+
+def test_what_cannot_be_stored_is_503_and_not_acknowledged(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk, then a damaged file: nobody is told a lie; when it works again, it works."""
+    with quick_folder() as folder:
+        spool = Spool(folder / "spool", setting(100))
+        with serving(spool) as port:
+            collector = Collector(spool, port)
+            for error in (SpoolUnavailable("full"), sqlite3.DatabaseError("x"), ValueError("x")):
+                with monkeypatch.context() as patch:
+                    patch.setattr(spool, "add", failing(error))
+                    patch.setattr(spool, "batches", failing(SpoolUnavailable("full")))
+                    for status, headers, content in (
+                        collector.ask("POST", PATH, body_of(99, collector.shape), OCTETS),
+                        collector.ask("GET", "/readyz"),
+                        collector.ask("GET", "/metrics"),
+                    ):
+                        assert (status, headers["retry-after"]) == (503, "5")
+                        assert error_in(content)["field"] == "spool"
+                    assert collector.ask("GET", "/healthz")[0] == 200
+            assert collector.submit()[0] == 202
+            assert collector.ask("GET", "/metrics")[0] == 200
+        with Spool(folder / "spool", setting(100)) as again:
+            assert people_in(again) == 1
+
+
+def failing(error: Exception) -> Callable[..., Any]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
+def test_a_quiet_moment_that_fails_stops_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the file cannot be tidied up, whoever comes next is still answered."""
+    monkeypatch.setattr(queue, "QUIET_SECONDS", 0.01)
+    from krand.errors import InvalidInput
+
+    with quick_folder() as folder:
+        spool = Spool(folder / "spool", setting(100))
+        tried = threading.Event()
+
+        def tidy(**_: object) -> None:
+            tried.set()
+            raise InvalidInput("spool", "must be undamaged", "spool")
+
+        monkeypatch.setattr(spool, "tidy", tidy)
+        with serving(spool) as port:
+            collector = Collector(spool, port)
+            assert tried.wait(60)
+            assert collector.submit()[0] == 202
+            monkeypatch.undo()
+
+
+def test_a_bug_of_ours_is_logged_without_the_request(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its kind, and nothing of what was sent; the answer tells no more."""
+    caplog.set_level(logging.INFO)
+    with quick_folder() as folder:
+        spool = Spool(folder / "spool", setting(100))
+        with serving(spool) as port:
+            monkeypatch.setattr(pages, "_media_type", failing(KeyError("kanarienvogel")))
+            status, _, content = Collector(spool, port).submit()
+    assert status == 500
+    assert b"kanarienvogel" not in content
+    ours = [record.getMessage() for record in caplog.records if record.name == "krand.collect"]
+    assert ours == ["unforeseen KeyError"]
+    from krand.collect.serving import JsonLines
+
+    for record in caplog.records:
+        assert "kanarienvogel" not in JsonLines().format(record)
+
+
+def test_stopping_stores_what_has_arrived(tmp_path: Path) -> None:
+    """The queue is emptied before the spool is closed."""
+    spool = Spool(tmp_path / "spool", setting(100))
+
+    async def arrive_and_stop() -> list[bool]:
+        intake = queue.Intake(spool)
+        intake.start()
+        waiting = [
+            asyncio.create_task(intake.submit(submitted(number, spool.setting.shape)))
+            for number in range(50)
+        ]
+        await asyncio.sleep(0)
+        await intake.stop()
+        return await asyncio.gather(*waiting)
+
+    assert asyncio.run(arrive_and_stop()) == [True] * 50
+    with Spool(tmp_path / "spool", setting(100)) as again:
+        assert people_in(again) == 50

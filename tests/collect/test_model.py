@@ -1,0 +1,264 @@
+"""The collector beside a model of a few lines: whatever happens, in any order, they agree."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from collecting import message, quick_folder, released, setting, submitted
+from krand.collect.release import release_batch, release_sealed
+from krand.collect.spool import Spool
+from krand.collect.states import State
+from krand.errors import InvalidInput
+from krand.survey.limits import CrowdTooSmall
+from krand.wire.keys import generate_signing_key
+from krand.wire.manifest import read_manifest
+
+EXAMPLES = int(os.environ.get("KRAND_MODEL_EXAMPLES", "150"))
+KEY = generate_signing_key()
+GROUPS = st.integers(1, 4)
+MOMENTS = st.integers(0, 16)
+"""At which statement of SQL a crash comes; often after the last one, before the acknowledgement."""
+
+
+def size_of(number: int) -> int:
+    """Now and then a submission is of the next size class."""
+    return 1 if number % 7 == 6 else 0
+
+
+class Collector(RuleBasedStateMachine):
+    """A spool, what it should hold, and everything that can happen to it."""
+
+    steps = 0
+
+    @initialize(population=st.integers(2, 5), messages=st.integers(1, 3))
+    def begin(self, population: int, messages: int) -> None:
+        self.stack = ExitStack()
+        self.home = self.stack.enter_context(quick_folder())
+        self.out = self.home / "out"
+        self.out.mkdir()
+        self.setting = setting(population, messages)
+        self.images = 0
+        self.spool = Spool(self.home / "0", self.setting)
+        self.people = 0
+        self.batches: list[list[int]] = [[]]
+        self.gone = 0
+        self.known: list[int] = []
+        self.unsure: list[int] = []
+        self.files: dict[Path, bytes] = {}
+
+    # What may happen.
+
+    @rule(count=GROUPS)
+    def submit(self, count: int) -> None:
+        """New people, alone or several at once."""
+        self.send(self.new(count))
+
+    @rule(place=st.integers(0, 3))
+    def the_same_twice_at_once(self, place: int) -> None:
+        """One submission several times in one group."""
+        group = self.new(2)
+        self.send([*group[:1] * (place + 1), *group[1:]])
+
+    @precondition(lambda self: self.known)
+    @rule(data=st.data())
+    def retry_acknowledged(self, data: st.DataObject) -> None:
+        """Somebody comes again, perhaps long after their batch was released."""
+        self.send([data.draw(st.sampled_from(self.known)), *self.new(1)])
+
+    @precondition(lambda self: self.unsure)
+    @rule(data=st.data())
+    def retry_unacknowledged(self, data: st.DataObject) -> None:
+        """Somebody who was not told comes again: new only if nothing had been stored."""
+        number = data.draw(st.sampled_from(self.unsure))
+        self.unsure.remove(number)
+        self.send([number])
+
+    @rule(count=GROUPS, moment=MOMENTS)
+    def crash_while_storing(self, count: int, moment: int) -> None:
+        """Before the commit nothing is stored, after it everything; nobody is told."""
+        group = self.new(count)
+        commits = self.cut_short(lambda: self.spool.add(self.group(group)), moment)
+        assert commits in (0, 1)
+        if commits:
+            self.expect(group)
+        self.unsure += group
+
+    @rule()
+    def crash(self) -> None:
+        """Ended without a word, and started again."""
+        self.cut_short(lambda: None, 0)
+
+    def cut_short(self, act: Callable[[], object], moment: int) -> int:
+        """Go on with the files as they were at one moment; how much had been committed."""
+        self.images += 1
+        target, commits = self.home / str(self.images), -1
+        seen: list[str] = []
+
+        def traced(statement: str) -> None:
+            nonlocal commits
+            if len(seen) == moment and commits < 0:
+                commits = seen.count("COMMIT")
+                shutil.copytree(self.spool.folder, target)
+            seen.append(statement)
+
+        self.spool._connection.set_trace_callback(traced)
+        act()
+        self.spool._connection.set_trace_callback(None)
+        if commits < 0:
+            commits = seen.count("COMMIT")
+            shutil.copytree(self.spool.folder, target)
+        self.spool._connection.close()
+        self.spool = Spool(target, self.setting)
+        return commits
+
+    @rule()
+    def restart(self) -> None:
+        """Stopped and started as it should be."""
+        self.spool.close()
+        self.spool = Spool(self.spool.folder, self.setting)
+
+    @rule()
+    def quiet_moment(self) -> None:
+        """The journal is emptied, the pages are written anew."""
+        self.spool.tidy()
+
+    @rule()
+    def release(self) -> None:
+        """Everything that is sealed, and nothing else; below the crowd an error."""
+        sealed = len(self.batches) - 1 - self.gone
+        if not sealed and not self.gone:
+            with pytest.raises(CrowdTooSmall):
+                release_sealed(self.spool, self.out, KEY)
+            return
+        done = release_sealed(self.spool, self.out, KEY)
+        assert [entry.batch.number for entry in done] == list(
+            range(self.gone + 1, self.gone + sealed + 1)
+        )
+        self.gone += sealed
+
+    @precondition(lambda self: len(self.batches) - 1 > self.gone)
+    @rule(moment=MOMENTS)
+    def crash_while_releasing(self, moment: int) -> None:
+        """The files may be there or not; the next release writes the same."""
+        self.gone += self.cut_short(lambda: release_sealed(self.spool, self.out, KEY), moment)
+
+    @rule()
+    def release_the_open_batch(self) -> None:
+        """It cannot be done, not even by calling it sealed."""
+        waiting = self.spool.batches()[-1]
+        for claimed in (waiting, replace(waiting, state=State.SEALED)):
+            with pytest.raises(InvalidInput):
+                release_batch(self.spool, claimed, self.out, KEY)
+
+    # What must hold after every step.
+
+    @invariant()
+    def counts_are_those_of_the_model(self) -> None:
+        Collector.steps += 1
+        for number, (batch, own) in enumerate(
+            zip(self.spool.batches(), self.batches, strict=True), start=1
+        ):
+            state = State.OPEN if number == len(self.batches) else State.SEALED
+            state = State.RELEASED if number <= self.gone else state
+            assert (batch.number, batch.state, batch.people) == (number, state, len(own))
+            assert batch.population == self.setting.population
+            assert batch.messages == sum(map(self.size, own))
+            if state is not State.OPEN:
+                assert batch.people == self.setting.population
+            if state is not State.RELEASED:
+                assert self.stored(number) == self.expected(own)
+
+    @invariant()
+    def files_never_change_and_hold_a_crowd(self) -> None:
+        for path in self.out.iterdir():
+            content = path.read_bytes()
+            assert self.files.setdefault(path, content) == content
+            assert path.name.startswith("batch-")
+        for number, own in enumerate(self.batches[: self.gone], start=1):
+            data = self.out / f"batch-{number:06d}.parquet"
+            manifest = read_manifest(
+                self.out / f"batch-{number:06d}.manifest.json", KEY.public_key()
+            )
+            assert manifest.submissions == self.setting.population
+            assert Counter(released(data)) == self.expected(own)
+
+    def teardown(self) -> None:
+        """In the end every message of every sealed batch is in exactly one file."""
+        if not hasattr(self, "spool"):
+            return
+        with self.stack:
+            if len(self.batches) > 1:
+                release_sealed(self.spool, self.out, KEY)
+            found = [m for path in self.out.glob("*.parquet") for m in released(path)]
+            assert Counter(found) == self.expected([n for own in self.batches[:-1] for n in own])
+            assert len(set(found)) == len(found)
+            self.spool.check()
+            self.spool.close()
+
+    # The model.
+
+    def new(self, count: int) -> list[int]:
+        self.people += count
+        return list(range(self.people - count, self.people))
+
+    def group(self, numbers: list[int]) -> list[object]:
+        return [submitted(n, self.setting.shape, size_of(n)) for n in numbers]
+
+    def send(self, numbers: list[int]) -> None:
+        """Submit, and be told."""
+        assert self.spool.add(self.group(numbers)) == self.expect(numbers)
+
+    def expect(self, numbers: list[int]) -> list[bool]:
+        verdicts = []
+        for number in numbers:
+            verdicts.append(number not in self.known)
+            if verdicts[-1]:
+                self.known.append(number)
+                self.batches[-1].append(number)
+                if len(self.batches[-1]) == self.setting.population:
+                    self.batches.append([])
+        return verdicts
+
+    def size(self, number: int) -> int:
+        return self.setting.shape.messages << size_of(number)
+
+    def expected(self, numbers: list[int]) -> Counter[bytes]:
+        return Counter(message(n, copy) for n in numbers for copy in range(self.size(n)))
+
+    def stored(self, number: int) -> Counter[bytes]:
+        (batch,) = (b for b in self.spool.batches() if b.number == number)
+        width = 8 + self.setting.shape.message_length
+        rows = b"".join(self.spool.rows_of(batch))
+        return Counter(rows[at + 8 : at + width] for at in range(0, len(rows), width))
+
+
+def test_the_collector_follows_its_model() -> None:
+    """Submit, retry, crash, restart, release in any order: never below N, never lost or twice."""
+    run_state_machine_as_test(
+        Collector,
+        settings=settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=25,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+    assert Collector.steps > EXAMPLES

@@ -1,0 +1,184 @@
+"""Who came when, and what came together: neither the release nor the spool at rest can tell."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from collecting import LENGTH, number_of, quick_folder, released, setting, submitted
+from krand.client.randomness import secure_random
+from krand.collect import release
+from krand.collect.release import release_sealed
+from krand.collect.spool import Spool
+from krand.collect.strata import KEY_BYTES, mixed_rows
+from krand.wire.keys import generate_signing_key
+
+KEY = generate_signing_key()
+UNLIKELY = 1e-7
+"""How often each of these tests may fail although nothing is wrong."""
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield folder
+
+
+def filled(folder: Path, population: int, people: int, group: int, messages: int = 1) -> Spool:
+    """A spool that people came to in the order of their numbers, some at a time."""
+    spool = Spool(folder / "spool", setting(population, messages))
+    shape = spool.setting.shape
+    for first in range(0, people, group):
+        numbers = range(first, min(first + group, people))
+        spool.add([submitted(number, shape) for number in numbers])
+    return spool
+
+
+def too_many(count: int, mean: float) -> bool:
+    """Whether a count of rare events is too large for chance: Chernoff's bound for a Poisson."""
+    if count <= mean:
+        return False
+    return -mean + count - count * math.log(count / mean) < math.log(UNLIKELY)
+
+
+@pytest.mark.parametrize("group", [1, 3])
+def test_every_order_of_a_small_batch_is_equally_likely(place: Path, group: int) -> None:
+    """Chi-square over the six orders of three people, who came one by one or all at once."""
+    batches = 240
+    with filled(place, 3, 3 * batches, group) as spool:
+        done = release_sealed(spool, place / "out", KEY)
+    assert len(done) == batches
+    orders = Counter(
+        tuple(number_of(message)[0] % 3 for message in released(entry.data)) for entry in done
+    )
+    expected = batches / 6
+    statistic = sum((orders[order] - expected) ** 2 / expected for order in _orders())
+    assert sum(orders[order] for order in _orders()) == batches
+    assert statistic < 42, orders  # P[χ²(5) > 42] = 6e-8
+
+
+def _orders() -> list[tuple[int, int, int]]:
+    return [(a, b, 3 - a - b) for a in range(3) for b in range(3) if a != b]
+
+
+@pytest.mark.parametrize("in_memory", [2**24, 0])
+def test_the_order_of_release_is_not_that_of_arrival(
+    place: Path, in_memory: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spearman's rank correlation of 10⁵ messages is within noise, overall and of neighbours.
+
+    Sorted at once, and in piles as a batch that is larger than the memory.
+    """
+    monkeypatch.setattr(release, "IN_MEMORY", in_memory)
+    monkeypatch.setattr(release, "PIECE", 2**18)
+    people, messages = 50_000, 2
+    with filled(place, people, people, 256, messages) as spool:
+        (done,) = release_sealed(spool, place / "out", KEY)
+    arrival = np.array([number_of(message)[0] for message in released(done.data)])
+    count = len(arrival)
+    assert count == people * messages
+    noise = 1 / math.sqrt(count)
+    rank = np.arange(count)
+    assert abs(np.corrcoef(rank, arrival)[0, 1]) < 5.3 * noise
+    assert abs(np.corrcoef(arrival[1:], arrival[:-1])[0, 1]) < 5.3 * noise
+    together = int((arrival[1:] == arrival[:-1]).sum())
+    assert not too_many(together, messages - 1)
+
+
+@pytest.mark.parametrize("group", [1, 2, 7])
+def test_at_rest_neither_order_nor_company_is_left(place: Path, group: int) -> None:
+    """In the file's own bytes: messages of one person are no neighbours, pages know no order."""
+    people, messages = 600, 4
+    filled(place, 10**6, people, group, messages).close()
+    content = (place / "spool" / "spool.sqlite").read_bytes()
+    found = places_in(content, people, messages)
+    assert len(found) == people * messages
+    owners = [number for _, number in found]
+    pairs = len(owners) - 1
+    together = sum(a == b for a, b in pairwise(owners))
+    # Rows of several hold messages of different people, which makes it rarer, never more frequent.
+    assert not too_many(together, pairs * (messages - 1) / pairs)
+    inside, same_page = [], 0
+    for (at, number), (then, other) in pairwise(found):
+        if at // 4096 == then // 4096:
+            inside.append(np.sign(other - number))
+            same_page += 1
+    assert same_page > people
+    # Neighbours in a page: half of the time the later one lies behind.
+    assert abs(sum(inside)) < 5.3 * math.sqrt(same_page)
+    assert not (place / "spool" / "spool.sqlite-wal").exists()
+
+
+def test_in_a_quiet_moment_the_journal_is_emptied(place: Path) -> None:
+    """And the pages are written anew, while the collector goes on."""
+    with filled(place, 10**6, 300, 1, 2) as spool:
+        assert (place / "spool" / "spool.sqlite-wal").stat().st_size
+        spool.tidy()
+        assert not (place / "spool" / "spool.sqlite-wal").stat().st_size
+        found = places_in((place / "spool" / "spool.sqlite").read_bytes(), 300, 2)
+        together = sum(a == b for (_, a), (_, b) in pairwise(found))
+        assert not too_many(together, 1)
+        spool.check()
+
+
+def places_in(content: bytes, people: int, messages: int) -> list[tuple[int, int]]:
+    """Where each message begins in the file, in that order, and whose it is."""
+    raw, found, at = content, [], -1
+    end = b"\xe7" * (LENGTH - 11)
+    while (at := raw.find(end, at + 1)) >= 0:
+        start = at - 11
+        number, copy = number_of(raw[start : start + LENGTH])
+        assert number < people
+        assert copy < messages
+        found.append((start, number))
+        at += len(end) - 1
+    return found
+
+
+def test_a_row_holds_at_most_one_message_of_a_person() -> None:
+    """Whatever the group: one person, a few, many, of one size class or of several."""
+    random = secure_random()
+    for people in (*range(1, 20), 31, 32, 33, 64, 100, 257):
+        for classes in (1, 2, 3):
+            shape = setting(10, 3).shape
+            group = [submitted(n, shape, n % classes).messages for n in range(people)]
+            rows = list(mixed_rows(group, LENGTH, random))
+            assert len({key for key, _ in rows}) == len(rows)
+            all_found: list[bytes] = []
+            for _, content in rows:
+                width = KEY_BYTES + LENGTH
+                size = len(content) // width
+                assert size * width == len(content)
+                assert size & (size - 1) == 0, "sizes are powers of two"
+                found = [content[i * width + KEY_BYTES : (i + 1) * width] for i in range(size)]
+                owners = [number_of(message)[0] for message in found]
+                assert len(set(owners)) == len(owners)
+                all_found += found
+            sent = b"".join(group)
+            wanted = [sent[i : i + LENGTH] for i in range(0, len(sent), LENGTH)]
+            assert sorted(all_found) == sorted(wanted)
+
+
+def test_rows_of_a_group_are_mixed_independently() -> None:
+    """Two messages of one person lie at the same place of their rows as often as by chance."""
+    random, people, same = secure_random(), 8, 0
+    shape = setting(10, 2).shape
+    group = [submitted(n, shape).messages for n in range(people)]
+    draws = 2_000
+    for _ in range(draws):
+        rows = [content for _, content in mixed_rows(group, LENGTH, random)]
+        width = KEY_BYTES + LENGTH
+        orders = [
+            [number_of(row[i * width + KEY_BYTES : (i + 1) * width])[0] for i in range(people)]
+            for row in rows
+        ]
+        for first, second in combinations(orders, 2):
+            same += sum(a == b for a, b in zip(first, second, strict=True))
+    assert not too_many(same, draws)
+    assert same > draws - 6 * math.sqrt(draws)

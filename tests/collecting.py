@@ -1,0 +1,199 @@
+"""A collector for tests: small spools, submissions that can be told apart, servers that run."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from components import require
+from krand.collect.spool import Setting, Spool
+from krand.privacy.guarantee import Linkage, Policy
+from krand.survey.choices import Choices
+from krand.survey.layout import layout_of
+from krand.survey.plan import Plan, planned_from
+from krand.survey.questions import Choice
+from krand.survey.survey import Survey, Together
+from krand.wire.submissions import Shape, Submitted, submission_bytes
+from plans import PROMISE
+
+__all__ = [
+    "LENGTH",
+    "PLAN",
+    "Running",
+    "answers_of",
+    "body_of",
+    "exact_plan",
+    "message",
+    "number_of",
+    "people_in",
+    "quick_folder",
+    "released",
+    "running",
+    "serving",
+    "setting",
+    "submitted",
+    "until",
+]
+
+PLAN = "5a" * 32
+LENGTH = 24
+WAIT_SECONDS = 60.0
+
+
+def setting(population: int, messages: int = 2, length: int = LENGTH) -> Setting:
+    """A spool's setting without any survey behind it."""
+    return Setting(PLAN, population, Shape(1, length, messages))
+
+
+def message(number: int, copy: int, length: int = LENGTH) -> bytes:
+    """One that says whose it is; no byte of it could be the 127 of an address."""
+    digits = b"".join(
+        bytes((0x80 | value >> 4 & 15, 0x80 | value & 15)) for value in number.to_bytes(5)
+    )
+    return (digits + bytes((0x80 | copy,))).ljust(length, b"\xe7")
+
+
+def number_of(found: bytes) -> tuple[int, int]:
+    """Whose message it is, and which of theirs."""
+    pairs = zip(found[0:10:2], found[1:10:2], strict=True)
+    value = bytes((high & 15) << 4 | low & 15 for high, low in pairs)
+    return int.from_bytes(value), found[10] & 0x7F
+
+
+def submitted(number: int, shape: Shape, doublings: int = 0) -> Submitted:
+    """Somebody's submission."""
+    count = shape.messages << doublings
+    own = b"".join(message(number, copy, shape.message_length) for copy in range(count))
+    return Submitted(number.to_bytes(16), own)
+
+
+def body_of(number: int, shape: Shape) -> bytes:
+    """The same on its way."""
+    whole = submitted(number, shape)
+    return submission_bytes(shape.round, whole.id, (whole.messages,))
+
+
+def released(path: Path) -> list[bytes]:
+    """The messages of a batch file, in its order."""
+    return [bytes(value) for value in pq.read_table(path)["message"].to_pylist()]
+
+
+def people_in(spool: Spool) -> int:
+    """How many people it counts, in all batches."""
+    return sum(batch.people for batch in spool.batches())
+
+
+@contextmanager
+def quick_folder() -> Iterator[Path]:
+    """In memory where there is such a place: syncing it costs nothing."""
+    memory = "/dev/shm"
+    place = memory if os.access(memory, os.W_OK) else None
+    with tempfile.TemporaryDirectory(dir=place) as folder:
+        yield Path(folder)
+
+
+def exact_plan(population: int, linkage: Linkage, copies: int = 1, side: int = 3) -> Plan:
+    """Next to no noise, and a position of its own for each of side² answers (see answers_of)."""
+    if linkage is Linkage.BIT:
+        questions, together = (_choice("row", side), _choice("column", side)), ("row", "column")
+    else:
+        questions, together = (_choice("cell", side**2),), ()
+    survey = Survey(
+        "cells",
+        Policy(epsilon=1.0, delta=1e-6, population=population),
+        questions,
+        (Together(together),) if together else (),
+        linkage=linkage,
+        copies=copies,
+    )
+    blocks = len(layout_of(survey).blocks)
+    return planned_from(survey, (1,) * blocks, replace(PROMISE, population=population))
+
+
+def answers_of(number: int, linkage: Linkage, side: int = 3) -> dict[str, object]:
+    """What the person of this number says; nobody else below side² says the same."""
+    if linkage is Linkage.BIT:
+        return {"row": f"n{number // side}", "column": f"n{number % side}"}
+    return {"cell": f"n{number}"}
+
+
+def _choice(name: str, count: int) -> Choice:
+    return Choice(name=name, choices=Choices([f"n{n}" for n in range(count)]))
+
+
+@contextmanager
+def serving(spool: Spool) -> Iterator[int]:
+    """The server as it is, in a thread of this process; its port."""
+    require("uvicorn")
+    require("starlette")
+    from krand.collect.serving import listen, make_server
+
+    listener = listen("127.0.0.1", 0)
+    server = make_server(spool)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    try:
+        until(lambda: server.started)
+        yield listener.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def until(happened: object, seconds: float = WAIT_SECONDS) -> None:
+    """Wait for something that will happen; give up only long after it should have."""
+    assert callable(happened)
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.01)
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A collector as people run it: a process of its own."""
+
+    process: subprocess.Popen[str]
+    port: int
+    url: str
+    log: Path
+
+
+@contextmanager
+def running(plan_file: Path, spool: Path, log: Path) -> Iterator[Running]:
+    """`krand serve` on a free port, until the block ends; what it says goes to a file."""
+    require("uvicorn")
+    require("starlette")
+    command = [sys.executable, "-m", "krand", "serve", "--plan", plan_file, "--spool", spool]
+    with log.open("w", encoding="utf-8") as errors:
+        process = subprocess.Popen(
+            [*map(str, command), "--port", "0", "--json"],
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            told = ""
+            while not told.endswith("}\n"):
+                line = process.stdout.readline()
+                assert line, log.read_text(encoding="utf-8")
+                told += line
+            url, _, _ = json.loads(told)["url"].partition("/v1/")
+            yield Running(process, int(url.rpartition(":")[2]), url, log)
+        finally:
+            process.terminate()
+            rest, _ = process.communicate(timeout=WAIT_SECONDS)
+    with log.open("a", encoding="utf-8") as errors:
+        errors.write(told + rest)

@@ -1,0 +1,133 @@
+"""The whole way over real HTTP: devices, a collector that runs, release, tally, estimate."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from collecting import Running, answers_of, exact_plan, quick_folder, released, running
+from components import require
+from krand.client.client import Client
+from krand.client.ledger import Ledger
+from krand.client.sending import send
+from krand.present.cli import krand
+from krand.privacy.guarantee import Linkage, Policy
+from krand.survey.choices import Choices
+from krand.survey.plan import Plan, make_plan
+from krand.survey.questions import Choice, YesNo
+from krand.survey.survey import Survey
+from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
+
+require("uvicorn")
+require("starlette")
+
+KEY, SIGNER = generate_private_key(), generate_signing_key()
+THREADS = 8
+
+
+def prepared(at: Path, plan: Plan) -> Path:
+    """A folder with the plan and everybody's keys."""
+    (at / "plan.json").write_bytes(plan.bytes)
+    write_key_pair(KEY, at / "key.pem", at / "key.pub.pem")
+    write_key_pair(SIGNER, at / "collector.pem", at / "collector.pub.pem")
+    return at
+
+
+def command(at: Path, line: str) -> dict[str, Any]:
+    """A command of krand with files of the folder; what it says."""
+    words = [
+        word if word.startswith("-") or word.isdigit() else str(at / word)
+        for word in line.split()[1:]
+    ]
+    result = CliRunner().invoke(krand, [line.split()[0], *words, "--json"])
+    assert result.exit_code == 0, result.output
+    value: dict[str, Any] = json.loads(result.stdout)
+    return value
+
+
+def take_part(plan: Plan, collector: Running, people: list[dict[str, object]]) -> Counter[bytes]:
+    """Everybody on a device of their own, many at once; every message that was sent.
+
+    Some are told nothing, and come again: the same bytes, counted once.
+    """
+
+    def one(number: int) -> tuple[bytes, ...]:
+        client = Client(plan, KEY.public_key(), Ledger(ledgers / str(number)))
+        made = client.prepare(people[number])
+        if number % 10 == 0:
+            send(collector.url, plan.hash, 1, made)
+        client.submit(collector.url, people[number])
+        assert client.ledger.entries()[0].acknowledged
+        return made.messages
+
+    with quick_folder() as ledgers, ThreadPoolExecutor(THREADS) as threads:
+        return Counter(m for own in threads.map(one, range(len(people))) for m in own)
+
+
+RELEASE = "release --plan plan.json --spool spool --key collector.pem -o out"
+TALLY = (
+    "tally out/batch-000001.parquet --plan plan.json --key key.pem"
+    " --collector collector.pub.pem --workers 1 -o tally.json"
+)
+
+
+@pytest.mark.parametrize(
+    ("linkage", "copies", "people", "side"),
+    [(Linkage.BIT, 1, 2_000, 45), (Linkage.RECORD, 3, 300, 18)],
+)
+def test_every_payload_arrives_exactly_once(
+    linkage: Linkage, copies: int, people: int, side: int, tmp_path: Path
+) -> None:
+    """Everybody answers something else: a count of two would be a replay, one of none a loss."""
+    plan = exact_plan(people, linkage, copies, side)
+    at = prepared(tmp_path, plan)
+    answers = [answers_of(number, linkage, side) for number in range(people)]
+    with running(at / "plan.json", at / "spool", at / "log") as collector:
+        sent = take_part(plan, collector, answers[:-1])
+        early = CliRunner().invoke(
+            krand, [w if w[0] == "-" or w == "release" else str(at / w) for w in RELEASE.split()]
+        )
+        assert early.exit_code == 2, "one person is missing: nothing may be released"
+        sent += take_part(plan, collector, answers[-1:])
+        (batch,) = command(at, RELEASE)["released"]  # while the collector goes on
+        late = take_part(plan, collector, answers[:1])
+    assert (batch["people"], batch["messages"]) == (people, people * plan.messages)
+    found = released(at / "out" / "batch-000001.parquet")
+    assert Counter(found) == sent
+    assert not set(late) & set(found)
+
+    tally = command(at, TALLY)
+    assert (tally["people"], tally["rejected"]) == (people, {})
+    counts = np.array(json.loads((at / "tally.json").read_bytes())["counts"])
+    assert Counter(counts[counts > 0].tolist()) == {copies: people}
+    waiting = command(at, "status --plan plan.json --spool spool --check")["batches"]
+    assert [entry["state"] for entry in waiting] == ["released", "open"]
+
+
+@pytest.mark.parametrize(("linkage", "copies"), [(Linkage.BIT, 1), (Linkage.RECORD, 2)])
+def test_what_was_collected_can_be_estimated(linkage: Linkage, copies: int, tmp_path: Path) -> None:
+    """With the noise that its crowd needs: counts within their errors, and the promise beside."""
+    questions = (YesNo(name="smokes"), Choice(name="pet", choices=Choices(["cat", "dog"])))
+    policy = Policy(epsilon=2.0, delta=1e-3, population=200)
+    plan = make_plan(Survey("habits", policy, questions, linkage=linkage, copies=copies))
+    at = prepared(tmp_path, plan)
+    people: list[dict[str, object]] = [
+        {"smokes": n % 4 == 0, "pet": "cat" if n % 2 else "dog"} for n in range(200)
+    ]
+    with running(at / "plan.json", at / "spool", at / "log") as collector:
+        take_part(plan, collector, people)
+    command(at, RELEASE)
+    assert command(at, TALLY)["people"] == 200
+    release = command(at, "estimate tally.json --plan plan.json -o release.json")
+    assert release["promise"]["delta"] <= 1e-3
+    (pet,) = (q for q in release["questions"] if q["name"] == "pet")
+    for row in pet["rows"]:
+        if row["label"] in ("cat", "dog"):
+            assert abs(row["count"] - 100) < 6 * row["standard_error"]

@@ -1,0 +1,264 @@
+"""`krand serve`, `submit`, `status` and `release`: what they say, and how they refuse."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from collecting import exact_plan, running, submitted
+from krand.collect.opening import open_spool, setting_of
+from krand.collect.spool import SpoolUnavailable
+from krand.present.cli import krand
+from krand.privacy.guarantee import Linkage
+from krand.survey.plan import Plan
+from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
+from krand.wire.submissions import Submitted
+
+POPULATION = 30
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return exact_plan(POPULATION, Linkage.BIT)
+
+
+@pytest.fixture
+def at(tmp_path: Path, plan: Plan) -> Path:
+    """A folder with everything that the commands need."""
+    (tmp_path / "plan.json").write_bytes(plan.bytes)
+    (tmp_path / "answers.json").write_text('{"row": "n1", "column": "n2"}', encoding="utf-8")
+    write_key_pair(generate_private_key(), tmp_path / "key.pem", tmp_path / "key.pub.pem")
+    signer = generate_signing_key()
+    write_key_pair(signer, tmp_path / "collector.pem", tmp_path / "collector.pub.pem")
+    return tmp_path
+
+
+def run(at: Path, command: str, *arguments: str) -> Result:
+    """The command, its files in the folder."""
+    usual = {
+        "serve": ("--plan", "plan.json", "--spool", "spool"),
+        "status": ("--plan", "plan.json", "--spool", "spool"),
+        "release": (
+            *("--plan", "plan.json", "--spool", "spool"),
+            *("--key", "collector.pem", "-o", "out"),
+        ),
+        "submit": (
+            "answers.json",
+            *("--plan", "plan.json", "--key", "key.pub.pem", "--ledger", "ledger"),
+        ),
+    }[command]
+    placed = [
+        word if word.startswith("-") or "://" in word or word.isdigit() else str(at / word)
+        for word in usual
+    ]
+    return CliRunner().invoke(krand, [command, *placed, *arguments])
+
+
+def answer(at: Path, command: str, *arguments: str) -> dict[str, Any]:
+    result = run(at, command, *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    value: dict[str, Any] = json.loads(result.stdout)
+    return value
+
+
+def refusal(at: Path, code: int, command: str, *arguments: str) -> dict[str, Any]:
+    result = run(at, command, *arguments, "--json")
+    assert result.exit_code == code, result.output
+    error: dict[str, Any] = json.loads(result.stdout)["error"]
+    text = run(at, command, *arguments)
+    assert text.exit_code == code
+    assert text.stderr.startswith("error: ")
+    assert "bug in krand" not in text.stderr
+    return error
+
+
+def filled(at: Path, plan: Plan, people: int, first: int = 0) -> list[Submitted]:
+    """So many people have come."""
+    shape = setting_of(plan).shape
+    group = [submitted(number, shape) for number in range(first, first + people)]
+    with open_spool(plan, at / "spool") as spool:
+        spool.add(group)
+    return group
+
+
+def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan: Plan) -> None:
+    """Once for every ledger; a second time nothing is sent, and it says the same."""
+    with running(at / "plan.json", at / "spool", at / "log") as collector:
+        for _ in range(2):
+            found = answer(at, "submit", "--to", collector.url)
+            assert found == {"plan": plan.hash, "round": 1, "delivered": True}
+        text = run(at, "submit", "--to", collector.url).stdout
+    assert "Round 1 of cells has been delivered." in text
+    with open_spool(plan, at / "spool") as spool:
+        assert spool.batches()[-1].people == 1
+    assert collector.process.returncode is not None
+    for line in (at / "log").read_text(encoding="utf-8").splitlines():
+        if line.startswith("{") and line.endswith("}") and len(line) > 1:
+            assert set(json.loads(line)) == {"level", "event"}
+
+
+def test_a_collector_that_is_not_there_is_exit_code_75(
+    at: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Kind unavailable, not a bug of ours: trying again is safe."""
+    monkeypatch.setattr("krand.client.sending.FIRST_WAIT", 0.0)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    error = refusal(at, 75, "submit", "--to", f"http://127.0.0.1:{port}")
+    assert error["kind"] == "unavailable"
+    assert "nothing is lost" in error["reason"]
+    assert error["message"] == error["reason"]
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [
+        (b"", "must be JSON"),
+        (b"\xff", "must be JSON"),
+        (b"[" * 100_000, "must be JSON"),
+        (b"[1]", "must be an object"),
+    ],
+)
+def test_answers_that_are_no_object_are_refused(at: Path, content: bytes, rule: str) -> None:
+    """Exit code 2, the field is answers, and the ledger is not made."""
+    (at / "answers.json").write_bytes(content)
+    error = refusal(at, 2, "submit", "--to", "http://127.0.0.1:1")
+    assert error["field"] == "answers"
+    assert rule in error["rule"]
+    assert not (at / "ledger").exists()
+
+
+def test_what_else_submit_refuses(at: Path) -> None:
+    """No file, a bad address, a round that was not planned: each by its field."""
+    assert refusal(at, 2, "submit", "--to", "example.org")["field"] == "url"
+    assert refusal(at, 2, "submit", "--to", "http://x.invalid", "--round", "2")["field"] == "round"
+    (at / "answers.json").unlink()
+    assert refusal(at, 2, "submit", "--to", "http://127.0.0.1:1")["field"] == "answers"
+
+
+def test_status_tells_people_in_steps(at: Path, plan: Plan) -> None:
+    """The open batch coarsely, a full one exactly; for people and for programs."""
+    filled(at, plan, POPULATION + 19)
+    found = answer(at, "status", "--check")
+    assert (found["plan"], found["step"]) == (plan.hash, 10)
+    full, waiting = found["batches"]
+    assert (full["state"], full["people"], full["messages"]) == (
+        *("sealed", POPULATION),
+        POPULATION * plan.messages,
+    )
+    assert (waiting["state"], waiting["people"], waiting["messages"]) == ("open", 10, None)
+    text = run(at, "status", "--check").stdout
+    assert "about 10" in text
+    assert "Nothing is damaged." in text
+
+
+def test_status_changes_nothing_where_there_is_no_spool(at: Path) -> None:
+    """It is an error, and no folder is made."""
+    for command in ("status", "release"):
+        assert refusal(at, 2, command)["field"] == "spool"
+    assert not (at / "spool").exists()
+
+
+def test_another_plan_or_round_is_refused(at: Path, plan: Plan) -> None:
+    """What was planned cannot be changed afterwards, least of all the crowd."""
+    filled(at, plan, 3)
+    smaller = exact_plan(POPULATION - 1, Linkage.BIT)
+    (at / "plan.json").write_bytes(smaller.bytes)
+    for command in ("status", "release", "serve"):
+        error = refusal(at, 2, command, *(["--port", "0"] if command == "serve" else []))
+        assert error["field"] == "spool"
+        assert "cannot be changed" in error["mend"]
+
+
+def test_release_below_the_crowd_is_refused(at: Path, plan: Plan) -> None:
+    """Exit code 2; how many are missing is told coarsely, and nothing is written."""
+    filled(at, plan, POPULATION - 1)
+    error = refusal(at, 2, "release")
+    assert (error["field"], error["value"]) == ("people", "about 20")
+    assert not list((at / "out").glob("*")) if (at / "out").exists() else True
+
+
+def test_release_writes_what_is_full_and_then_nothing_new(at: Path, plan: Plan) -> None:
+    """Batch and manifest by number; a second time it says that the next crowd is awaited."""
+    filled(at, plan, 2 * POPULATION + 4)
+    found = answer(at, "release")
+    assert [batch["number"] for batch in found["released"]] == [1, 2]
+    for batch in found["released"]:
+        assert batch["people"] == POPULATION
+        assert Path(batch["batch"]).exists()
+        assert Path(batch["manifest"]).exists()
+    assert answer(at, "release")["released"] == []
+    assert "Nothing new" in run(at, "release").stdout
+    filled(at, plan, POPULATION, first=1_000)
+    text = run(at, "release").stdout
+    assert f"batch 3: {POPULATION} people, {POPULATION * plan.messages} messages" in text
+
+
+def test_a_release_never_replaces_another_batch(at: Path, plan: Plan) -> None:
+    """Two collectors with one folder: the second is refused, and what lies there stays."""
+    filled(at, plan, POPULATION)
+    (batch,) = answer(at, "release")["released"]
+    before = Path(batch["batch"]).read_bytes()
+    (at / "spool").rename(at / "first")
+    filled(at, plan, POPULATION, first=500)
+    error = refusal(at, 2, "release")
+    assert (error["field"], error["value"]) == ("output", batch["batch"])
+    assert Path(batch["batch"]).read_bytes() == before
+    assert answer(at, "status")["batches"][0]["state"] == "sealed"
+
+
+def test_a_release_needs_the_collectors_key(at: Path, plan: Plan) -> None:
+    """Before anything is written."""
+    filled(at, plan, POPULATION)
+    (at / "collector.pem").write_bytes((at / "key.pem").read_bytes())
+    assert refusal(at, 2, "release")["kind"] == "invalid_input"
+    assert not (at / "out").exists()
+
+
+def test_a_disk_that_fails_is_exit_code_75(
+    at: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not a bug of ours, and not the user's mistake."""
+    filled(at, plan, 3)
+
+    def fail(*_: object, **__: object) -> None:
+        raise SpoolUnavailable("the spool cannot be written now: disk full")
+
+    monkeypatch.setattr("krand.collect.opening.Spool", fail)
+    for command in ("status", "release", "serve"):
+        error = refusal(at, 75, command, *(["--port", "0"] if command == "serve" else []))
+        assert (error["kind"], error["field"]) == ("unavailable", None)
+        assert "disk full" in error["reason"]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        (["--port", "-1"], "port"),
+        (["--port", "99999"], "port"),
+        (["--port", "0", "--host", "no.such.host.invalid"], "host"),
+        (["--port", "0", "--host", "192.0.2.1"], "port"),
+    ],
+)
+def test_serve_refuses_where_it_cannot_listen(at: Path, options: list[str], field: str) -> None:
+    """Before a spool is made."""
+    assert refusal(at, 2, "serve", *options)["field"] == field
+    assert not (at / "spool").exists()
+
+
+def test_serve_refuses_a_port_that_is_taken(at: Path) -> None:
+    """And says so, by its number."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        error = refusal(at, 2, "serve", "--port", str(port))
+    assert (error["field"], error["value"]) == ("port", f"127.0.0.1:{port}")
+
+
+def test_serve_refuses_a_round_that_was_not_planned(at: Path) -> None:
+    """As every command does."""
+    assert refusal(at, 2, "serve", "--port", "0", "--round", "7")["field"] == "round"
