@@ -30,6 +30,8 @@ FAULTS = int(os.environ.get("KRAND_FAULTS", "30"))
 RELEASE_FAULTS = max(10, FAULTS // 5)
 KILLED = -9
 POPULATION = 200
+STEP = 15
+"""People whom a writer is to store in one life, in three groups."""
 
 
 @pytest.fixture
@@ -78,13 +80,13 @@ def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
 ) -> None:
     """A writer dies at its n-th call, for many n: what it had told of is there, and once."""
     folder, note, counted = tmp_path / "spool", tmp_path / "acknowledged", tmp_path / "count"
-    task = {"folder": str(folder), "population": POPULATION, "group": 7}
-    first = {"first": 0, "last": 42, "told": str(note)}
+    task = {"folder": str(folder), "population": POPULATION, "group": STEP // 3}
+    first = {"first": 0, "last": STEP, "told": str(note)}
     home.start("add", **task, **first, count_into=str(counted))
     assert home.wait() == 0
-    calls, start = int(counted.read_text()), 42
+    calls, start = int(counted.read_text()), STEP
     for fault in range(FAULTS):
-        last = start + 42
+        last = start + STEP
         note.write_text("")
         arguments = {"first": start, "last": last, "told": str(note)}
         home.start("add", **task, **arguments, stop_at=1 + fault * calls // FAULTS)
