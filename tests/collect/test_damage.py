@@ -11,12 +11,13 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from collect.crowds import SIGNER, filled, people, setting_for
-from krand.collect.records import Entry
 from krand.collect.release import release_sealed
 from krand.collect.spool import Spool
 from krand.collect.states import State
@@ -265,29 +266,44 @@ def test_what_somebody_edits_is_refused(closed: Image, tmp_path: Path, statement
     assert not list(tmp_path.glob("batches/*"))
 
 
+def test_a_row_of_another_batch_is_no_substitute(closed: Image, tmp_path: Path) -> None:
+    """As many messages as there should be, each with the right digest, but not the same ones."""
+    folder = laid_out(closed, tmp_path / "spool")
+    row = "(SELECT key FROM messages_{} WHERE length(content) = {} LIMIT 1)"
+    connection = sqlite3.connect(folder / "spool.sqlite")
+    (size,) = connection.execute(
+        "SELECT length(content) FROM messages_2 INTERSECT SELECT length(content) FROM messages_3"
+    ).fetchone()
+    connection.close()
+    edit(folder, f"DELETE FROM messages_2 WHERE key = {row.format(2, size)}")
+    copied = f"SELECT * FROM messages_3 WHERE key = {row.format(3, size)}"
+    edit(folder, f"INSERT INTO messages_2 {copied}")
+    with pytest.raises(InvalidInput, match="not those that were stored") as caught:
+        used(folder)
+    assert caught.value.field == "spool"
+
+
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        ({"population": SOME + 1}, "batch 3 is not of the planned crowd"),
+        ({"population": SOME, "state": State.SEALED}, "batch 3 is not of the planned crowd"),
+        ({"state": State.SEALED}, "batch 3 is sealed with 17 people"),
+        ({"people": POPULATION, "state": State.SEALED}, "batch 3 has 51 messages"),
+        ({"people": SOME - 1}, "according to spool.mark"),
+    ],
+)
 def test_a_crowd_that_is_lowered_with_all_digests_right_is_refused(
-    closed: Image, tmp_path: Path
+    closed: Image, tmp_path: Path, change: dict[str, Any], found: str
 ) -> None:
     """Not what the file says, but what the plan says, is the crowd that a batch needs."""
     folder = laid_out(closed, tmp_path / "spool")
     with Spool(folder, setting_for(POPULATION)) as spool:
         entry = spool._batches.open()
-    for forged in (
-        Entry(entry.batch, entry.rows, entry.ids).values(),
-        *(
-            Entry(type(entry.batch)(3, state, population, crowd, 3 * crowd, None)).values()
-            for state, population, crowd in [
-                (State.SEALED, SOME, SOME),
-                (State.OPEN, SOME + 1, SOME),
-                (State.SEALED, POPULATION, SOME),
-                (State.SEALED, POPULATION, POPULATION),
-            ]
-        ),
-    ):
-        edit(folder, "REPLACE INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", *forged)
-        if forged == entry.values():
-            used(laid_out(image_of(folder), tmp_path / "copy"))
-            continue
-        with pytest.raises(InvalidInput) as caught:
-            used(folder)
-        assert caught.value.field == "spool"
+        with spool._transaction():
+            spool._batches.write(replace(entry, batch=replace(entry.batch, **change)))
+            if change.get("state") is State.SEALED:
+                spool._batches.begin(4)
+    with pytest.raises(InvalidInput, match=found) as caught:
+        Spool(folder, setting_for(POPULATION))
+    assert caught.value.field == "spool"

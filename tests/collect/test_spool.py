@@ -156,6 +156,22 @@ def test_a_reader_delays_wiping_and_is_told(
     assert not any(m[:24] in content for n in range(POPULATION) for m in messages_of(n))
 
 
+def test_a_full_file_is_no_damage(tmp_path: Path) -> None:
+    """Nothing is stored, the error passes, and so does the shortage; closing is no error either."""
+    with filled(tmp_path / "s", POPULATION, range(5)) as spool:
+        (pages,) = spool._connection.execute("PRAGMA page_count").fetchone()
+        spool._connection.execute(f"PRAGMA max_page_count = {pages}")
+        with pytest.raises(SpoolUnavailable, match="full"):
+            spool.add(people(range(5, POPULATION)))
+        assert spool.batches()[0].people == 5
+        spool._connection.execute("PRAGMA max_page_count = 1000000")
+        assert sum(spool.add(people(range(POPULATION)))) == POPULATION - 5
+        spool._connection.execute("PRAGMA max_page_count = 1")
+    with Spool(tmp_path / "s", setting_for(POPULATION)) as spool:
+        spool.check()
+        assert spool.batches()[0].people == POPULATION
+
+
 def test_nothing_of_a_person_ties_their_messages_together(tmp_path: Path) -> None:
     """The id is not in the file, only a digest under a key that every spool draws anew."""
     filled(tmp_path / "s", POPULATION, range(20)).close()

@@ -4,7 +4,8 @@ Submissions that arrive within a few milliseconds are stored together. Each of t
 them holds at most one message of each person, in random order, and every message has a random key
 that decides where it will be in the released batch. Rows have 1, 2, 4, 8, … messages, so that
 their sizes do not tell which of them were written together. A row lies in the table under a
-random key of its own: neither place nor number says when it came.
+random key of its own, and has no number; that its place in the file does not say when it came
+either, is the work of `arranging`.
 """
 
 from __future__ import annotations
