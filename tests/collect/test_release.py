@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import sqlite3
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -131,6 +132,22 @@ def test_a_sealed_batch_that_was_restored_is_released_as_the_same_bytes(tmp_path
         release_sealed(spool, tmp_path / "b", SIGNER)
         assert [batch.state for batch in spool.batches()] == [State.RELEASED, State.OPEN]
     assert {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()} == before
+
+
+def test_a_backup_is_a_spool(tmp_path: Path) -> None:
+    """As docs/collector.md makes it while a collector runs: everybody is known, same bytes."""
+    with filled(tmp_path / "s", POPULATION, range(POPULATION + 5)) as spool:
+        (tmp_path / "new").mkdir()
+        backup = sqlite3.connect(spool.path)
+        backup.execute("VACUUM INTO ?", [str(tmp_path / "new" / "spool.sqlite")])
+        backup.close()
+        release_sealed(spool, tmp_path / "b", SIGNER)
+    with Spool(tmp_path / "new", setting_for(POPULATION)) as spool:
+        spool.check()
+        assert not any(spool.add(people(range(POPULATION + 5))))
+        release_sealed(spool, tmp_path / "c", SIGNER)
+    for path in (tmp_path / "b").iterdir():
+        assert path.read_bytes() == (tmp_path / "c" / path.name).read_bytes()
 
 
 def test_two_releases_at_once_agree(tmp_path: Path) -> None:
