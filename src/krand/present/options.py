@@ -11,6 +11,7 @@ import click
 
 from krand.errors import InvalidInput
 from krand.present.numbers import Count, Real
+from krand.present.output import QUIET
 from krand.privacy.guarantee import Assurance, Linkage, Policy, Reports
 
 __all__ = [
@@ -118,8 +119,23 @@ assurance_options = _stack(
     ),
 )
 
+
+
+def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
+    context.meta[QUIET] = quiet
+
+
 output_options = _stack(
     click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text."),
+    click.option(
+        "--quiet",
+        "-q",
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_hush,
+        help="No text and no progress bar; errors and warnings still come.",
+    ),
     click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same."),
 )
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["Output", "to_json"]
+__all__ = ["QUIET", "Output", "to_json"]
+
+QUIET = "krand.quiet"
+"""Where a command's context keeps whether people want to hear anything."""
 
 WIDTH_OF_FILES = 100
 """Columns where the output goes to a file or a pipe, which have no width of their own."""
@@ -41,9 +44,14 @@ class Output:
 
     def __init__(self, as_json: bool, no_color: bool) -> None:
         self.as_json, self.no_color = as_json, no_color
+        context = click.get_current_context(silent=True)
+        self.quiet = context is not None and bool(context.meta.get(QUIET))
 
     def console(self, *, stderr: bool = False) -> Console:
         """A console on the stream as it is now, so that redirection works."""
+        return self._console(stderr=stderr, quiet=self.quiet)
+
+    def _console(self, *, stderr: bool, quiet: bool) -> Console:
         from rich.console import Console
 
         stream = sys.stderr if stderr else sys.stdout
@@ -55,6 +63,7 @@ class Output:
             highlight=False,
             emoji=False,
             soft_wrap=False,
+            quiet=quiet,
         )
 
     def json(self, value: dict[str, Any]) -> None:
@@ -65,7 +74,10 @@ class Output:
         from rich.text import Text
 
         line = Text.assemble(("warning: ", "bold yellow"), message)
-        self.console(stderr=True).print(line, soft_wrap=True)
+        self._console(stderr=True, quiet=False).print(line, soft_wrap=True)
+
+    def _is_unseen(self) -> bool:
+        return self.as_json or self.quiet or not sys.stderr.isatty()
 
     @contextmanager
     def progress(
@@ -75,7 +87,7 @@ class Output:
 
         With a total every call is one step done; without one the bar only shows that work goes on.
         """
-        if self.as_json or not sys.stderr.isatty():
+        if self._is_unseen():
             yield None
             return
         from rich.progress import (
@@ -97,7 +109,7 @@ class Output:
     @contextmanager
     def counting(self, title: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
         """A bar on stderr that is told how much more is done; silent where no person looks."""
-        if self.as_json or not sys.stderr.isatty():
+        if self._is_unseen():
             yield lambda _: None
             return
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn

@@ -19,7 +19,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.command(short_help="The same question in two releases.")
 @click.argument("first", type=FILE)
 @click.argument("second", type=FILE)
-@click.option("-q", "--question", "names", multiple=True, help="Which; all that both asked.")
+@click.option("--question", "names", multiple=True, help="Which; all that both asked.")
 @click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
 @output_options
 def compare(
@@ -37,7 +37,7 @@ def compare(
 
     \b
     Example:
-      krand compare spring.json autumn.json -q search_engine
+      krand compare spring.json autumn.json --question search_engine
     """
     from krand.analyze.estimates.comparison import compare_surveys
     from krand.analyze.release_file import read_estimates
