@@ -18,15 +18,16 @@ from typing import Any
 import pytest
 
 from collect.crowds import SIGNER, filled, people, setting_for
+from krand.collect.disk import PAGE_BYTES
 from krand.collect.release import release_sealed
 from krand.collect.spool import Spool
 from krand.collect.states import State
 from krand.errors import InvalidInput
 
+SECTOR = 512
 FLIPS = int(os.environ.get("KRAND_FLIPS", "30"))
 POPULATION, SOME = 40, 17
 EVERYBODY = 2 * POPULATION + SOME
-PAGE = 4096
 
 Image = dict[str, bytes]
 """The files of a spool, by name."""
@@ -65,7 +66,7 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> Image:
     spool = filled(folder / "spool", POPULATION, range(POPULATION, EVERYBODY))
     image = image_of(folder / "spool")
     spool.close()
-    assert len(image["spool.sqlite-wal"]) > 10 * PAGE
+    assert len(image["spool.sqlite-wal"]) > 10 * PAGE_BYTES
     return image
 
 
@@ -132,24 +133,27 @@ def one_bit(content: bytes, draw: random.Random) -> bytes:
 
 def one_bit_of_the_first_page(content: bytes, draw: random.Random) -> bytes:
     """The header, and the names and shapes of all tables."""
-    return flipped(content, draw.randrange(PAGE), draw.randrange(8))
+    used = [n for n in range(PAGE_BYTES) if content[n]]
+    return flipped(content, draw.choice(used), draw.randrange(8))
 
 
 def one_bit_near_a_batch(content: bytes, draw: random.Random) -> bytes:
     """The page that holds states, crowds and numbers of people."""
-    start = content.index(State.SEALED.encode()) // PAGE * PAGE
-    used = [n for n in range(start, start + PAGE) if content[n]]
+    start = content.index(State.SEALED.encode()) // PAGE_BYTES * PAGE_BYTES
+    used = [n for n in range(start, start + PAGE_BYTES) if content[n]]
     return flipped(content, draw.choice(used), draw.randrange(8))
 
 
 def a_sector_of_zeros(content: bytes, draw: random.Random) -> bytes:
-    start = draw.randrange(len(content) // 512) * 512
-    return content[:start] + bytes(512) + content[start + 512 :]
+    """One that was not empty."""
+    used = [n for n in range(0, len(content), SECTOR) if any(content[n : n + SECTOR])]
+    start = draw.choice(used)
+    return content[:start] + bytes(len(content[start : start + SECTOR])) + content[start + SECTOR :]
 
 
 def two_pages_swapped(content: bytes, draw: random.Random) -> bytes:
-    first, second = sorted(draw.sample(range(len(content) // PAGE), 2))
-    pages = [content[n : n + PAGE] for n in range(0, len(content), PAGE)]
+    first, second = sorted(draw.sample(range(len(content) // PAGE_BYTES), 2))
+    pages = [content[n : n + PAGE_BYTES] for n in range(0, len(content), PAGE_BYTES)]
     pages[first], pages[second] = pages[second], pages[first]
     return b"".join(pages)
 
@@ -205,12 +209,14 @@ def test_pages_of_an_older_state_are_named_or_harmless(tmp_path: Path) -> None:
     older = image_of(tmp_path / "s")
     filled(tmp_path / "s", POPULATION, range(POPULATION + 5, EVERYBODY)).close()
     newer = image_of(tmp_path / "s")
-    pages = len(older["spool.sqlite"]) // PAGE
+    pages = len(older["spool.sqlite"]) // PAGE_BYTES
 
     def an_old_page(content: bytes, draw: random.Random) -> bytes:
-        start = draw.randrange(pages) * PAGE
+        start = draw.randrange(pages) * PAGE_BYTES
         return (
-            content[:start] + older["spool.sqlite"][start : start + PAGE] + content[start + PAGE :]
+            content[:start]
+            + older["spool.sqlite"][start : start + PAGE_BYTES]
+            + content[start + PAGE_BYTES :]
         )
 
     seen = outcomes(newer, in_the_file("spool.sqlite", an_old_page), tmp_path, FLIPS // 2)
@@ -226,7 +232,7 @@ def test_an_older_copy_of_a_spool_is_refused(closed: Image, tmp_path: Path) -> N
         with pytest.raises(InvalidInput, match=r"according to spool\.mark") as caught:
             Spool(folder, setting_for(POPULATION))
         assert caught.value.field == "spool"
-        assert len((folder / "spool.sqlite").read_bytes()) <= max(PAGE, len(content))
+        assert len((folder / "spool.sqlite").read_bytes()) <= max(PAGE_BYTES, len(content))
 
 
 def edit(folder: Path, statement: str, *values: object) -> None:

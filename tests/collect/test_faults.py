@@ -78,7 +78,7 @@ def test_a_file_that_may_not_grow_is_no_acknowledgement(tmp_path: Path, home: Nu
     collector = Collector(tmp_path, POPULATION, home)
     process = collector.started()
     _, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
-    resource.prlimit(process, resource.RLIMIT_FSIZE, (2**17, hard))
+    resource.prlimit(process, resource.RLIMIT_FSIZE, (2**19, hard))
     before = sent_until_refused(collector)
     assert before > 3
     assert {status for status, _ in post(collector, range(before, before + 20))} == {503}
@@ -90,7 +90,7 @@ def test_a_full_disk_is_no_acknowledgement(tmp_path: Path, home: Nursery) -> Non
     """On a real disk that is full it answers 503; when there is room, it goes on by itself."""
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=512k", "krand-test", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "krand-test", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("nobody but root may mount a small disk")
     try:
@@ -99,7 +99,7 @@ def test_a_full_disk_is_no_acknowledgement(tmp_path: Path, home: Nursery) -> Non
         before = sent_until_refused(collector)
         assert before > 3
         assert {status for status, _ in post(collector, range(before, before + 20))} == {503}
-        subprocess.run(["mount", "-o", "remount,size=8m", str(disk)], check=True)
+        subprocess.run(["mount", "-o", "remount,size=32m", str(disk)], check=True)
         check_recovered(collector, before, home)
     finally:
         subprocess.run(["umount", "-l", str(disk)], check=True)
@@ -158,11 +158,11 @@ def test_a_release_whose_disk_fails_wipes_nothing(tmp_path: Path) -> None:
 def test_over_http_a_failing_disk_is_503_until_it_works_again(tmp_path: Path) -> None:
     """No acknowledgement and not ready while syncs fail; then accepted once, and ready."""
     require_failing_syncs()
-    from krand.collect.http import make_app
+    from krand.collect.http import Collector
 
     spool = filled(tmp_path / "spool", POPULATION, range(5))
-    app = make_app(spool)
-    intake = app.state.intake
+    app = Collector(spool)
+    intake = app.intake
     url = f"/v1/{plan_of(POPULATION).hash}/submissions"
 
     async def scene() -> list[tuple[int, bytes | None]]:

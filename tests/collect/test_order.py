@@ -15,6 +15,7 @@ import pytest
 from collecting import LENGTH, number_of, quick_folder, released, setting, submitted
 from krand.client.randomness import secure_random
 from krand.collect import release
+from krand.collect.disk import PAGE_BYTES
 from krand.collect.release import release_sealed
 from krand.collect.spool import Spool
 from krand.collect.strata import KEY_BYTES, MOST_IN_ROW, mixed_rows
@@ -25,7 +26,6 @@ UNLIKELY = 1e-7
 """How often each of these tests may fail although nothing is wrong."""
 FAR = 5.3
 """So many standard deviations are as unlikely."""
-PAGE = 4096
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def check_says_nothing(
     inside = [
         np.sign(other - number)
         for (at, number), (then, other) in pairwise(found)
-        if at // PAGE == then // PAGE
+        if at // PAGE_BYTES == then // PAGE_BYTES
     ]
     assert abs(sum(inside)) < FAR * math.sqrt(len(inside))
     # Those of one row came together: so many rows, not so many messages, are independent.

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from collecting import Running, body_of, exact_plan, running
+from krand.collect.disk import PAGE_BYTES
 from krand.collect.opening import setting_of
 from krand.collect.spool import Setting
 from krand.collect.strata import KEY_BYTES
@@ -258,8 +259,8 @@ def by_chance(seen: Seen, content: bytes, place: int, width: int) -> bool:
 
 def in_frame_head(place: int, width: int) -> bool:
     """Salts and checksums of SQLite's journal: 32 bytes at its beginning, 24 before each page."""
-    offset = (place - 32) % (24 + 4096)
-    return place < 32 or offset < 24 or offset + width > 24 + 4096
+    offset = (place - 32) % (24 + PAGE_BYTES)
+    return place < 32 or offset < 24 or offset + width > 24 + PAGE_BYTES
 
 
 def test_no_time_is_found(seen: Seen) -> None:

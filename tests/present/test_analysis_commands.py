@@ -124,7 +124,7 @@ def test_compare_two_releases(place: Path) -> None:
     assert set(values["questions"]) == {"smokes", "age", "pet"}
     for rows in values["questions"].values():
         assert all(abs(row["z"]) < 6 for row in rows)
-    text = done(place, "compare", "first.json", "second.json", "-q", "pet").stdout
+    text = done(place, "compare", "first.json", "second.json", "--question", "pet").stdout
     assert "cat" in text
     assert "points" in text
 

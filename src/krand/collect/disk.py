@@ -15,11 +15,22 @@ from pathlib import Path
 
 from krand.errors import InvalidInput, Unavailable
 
-__all__ = ["Damage", "SpoolUnavailable", "connected", "make_folder", "named", "sync_folder"]
+__all__ = [
+    "PAGE_BYTES",
+    "Damage",
+    "SpoolUnavailable",
+    "connected",
+    "make_folder",
+    "named",
+    "sync_folder",
+]
 
 OWNER_ONLY = 0o600
 WAIT_SECONDS = 10.0
+PAGE_BYTES = 16_384
+"""A row of 64 short messages fits into a page: one that does not takes two."""
 PRAGMAS = (
+    f"page_size = {PAGE_BYTES}",
     "journal_mode = WAL",
     "synchronous = FULL",
     "secure_delete = ON",

@@ -50,7 +50,7 @@ def make_server(spool: Spool) -> uvicorn.Server:
         import uvicorn
 
         from krand.collect.connection import BoundedConnection
-        from krand.collect.http import make_app
+        from krand.collect.http import Collector
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     options: dict[str, Any] = {
@@ -64,7 +64,7 @@ def make_server(spool: Spool) -> uvicorn.Server:
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
         "ws": "none",
     }
-    return uvicorn.Server(uvicorn.Config(make_app(spool), **options))
+    return uvicorn.Server(uvicorn.Config(Collector(spool), **options))
 
 
 def serve(server: uvicorn.Server, listener: socket.socket) -> None:

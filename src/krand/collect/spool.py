@@ -29,6 +29,9 @@ from krand.wire.submissions import Submitted
 
 __all__ = ["Batch", "Setting", "Spool", "SpoolUnavailable"]
 
+MOST_ASKED = 500
+"""Ids in one question: SQLite's limit was 999 once."""
+
 Fresh = list[tuple[int, bytes]]
 """Digest of the id and messages of those who are counted for the first time."""
 
@@ -157,16 +160,31 @@ class Spool:
                     pass
 
     def _fresh(self, submissions: Sequence[Submitted]) -> tuple[Fresh, list[bool]]:
-        fresh, verdicts = [], []
-        for submission in submissions:
-            digest = hashlib.blake2b(
-                submission.id, digest_size=DIGEST_BYTES, key=self._digest_key
-            ).digest()
-            done = self._connection.execute("INSERT OR IGNORE INTO seen VALUES (?)", (digest,))
-            verdicts.append(done.rowcount == 1)
+        digests = [
+            hashlib.blake2b(one.id, digest_size=DIGEST_BYTES, key=self._digest_key).digest()
+            for one in submissions
+        ]
+        known = self._known(digests)
+        fresh: dict[bytes, bytes] = {}
+        verdicts = []
+        for digest, one in zip(digests, submissions, strict=True):
+            verdicts.append(digest not in known and digest not in fresh)
             if verdicts[-1]:
-                fresh.append((int.from_bytes(digest), submission.messages))
-        return fresh, verdicts
+                fresh[digest] = one.messages
+        self._connection.executemany(
+            "INSERT INTO seen VALUES (?)", ((digest,) for digest in sorted(fresh))
+        )
+        return [(int.from_bytes(digest), body) for digest, body in fresh.items()], verdicts
+
+    def _known(self, digests: Sequence[bytes]) -> set[bytes]:
+        """Those that were counted before; asked for together, for each question costs a switch."""
+        found: set[bytes] = set()
+        for start in range(0, len(digests), MOST_ASKED):
+            some = digests[start : start + MOST_ASKED]
+            marks = ", ".join("?" * len(some))
+            asked = self._connection.execute(f"SELECT id FROM seen WHERE id IN ({marks})", some)
+            found.update(digest for (digest,) in asked)
+        return found
 
     def _store(self, fresh: Fresh) -> None:
         """Into the open batch; when it is full it is sealed, and the rest opens the next one."""

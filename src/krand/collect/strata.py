@@ -11,6 +11,7 @@ either, is the work of `arranging`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ __all__ = ["KEY_BYTES", "mixed_rows"]
 
 KEY_BYTES = 8
 """Of the key in front of each message: its place in the release, drawn once and for all."""
-MOST_IN_ROW = 32
+MOST_IN_ROW = 64
 
 Rows = NDArray[np.uint8]
 
@@ -30,25 +31,32 @@ def mixed_rows(
     submissions: Sequence[bytes], length: int, random: SecureRandom
 ) -> Iterator[tuple[bytes, bytes]]:
     """Rows (key, messages with their keys) for submissions that are stored together."""
-    for stratum in _strata(submissions, length, random):
-        mixed = random.shuffled(stratum)
-        keys = np.frombuffer(random.bytes(KEY_BYTES * len(mixed)), np.uint8)
-        keyed = np.concatenate([keys.reshape(-1, KEY_BYTES), mixed], axis=1)
-        start = 0
-        for size in _sizes(len(keyed)):
-            yield random.bytes(16), keyed[start : start + size].tobytes()
-            start += size
+    for messages in _alike(submissions, length):
+        places, people, _ = messages.shape
+        mixed = _mixed(messages, random)
+        keys = np.frombuffer(random.bytes(places * people * KEY_BYTES), np.uint8)
+        keyed = np.concatenate([keys.reshape(places, people, KEY_BYTES), mixed], axis=2)
+        ends = list(accumulate(_sizes(people)))
+        for stratum in keyed:
+            for start, end in pairwise((0, *ends)):
+                yield random.bytes(16), stratum[start:end].tobytes()
 
 
-def _strata(submissions: Sequence[bytes], length: int, random: SecureRandom) -> Iterator[Rows]:
-    """One message of everybody, then another one, and so on; larger submissions for themselves."""
+def _alike(submissions: Sequence[bytes], length: int) -> Iterator[Rows]:
+    """The messages of all submissions of one size: those in first place, in second place, …"""
     for size in sorted({len(body) for body in submissions}):
         alike = b"".join(body for body in submissions if len(body) == size)
-        messages = np.frombuffer(alike, np.uint8).reshape(-1, size // length, length)
-        # In which order a person's messages are taken is drawn for all at once: it must differ
-        # from submission to submission only in so far as clients have shuffled theirs.
-        for place in random.permutation(messages.shape[1]):
-            yield messages[:, place]
+        yield np.frombuffer(alike, np.uint8).reshape(-1, size // length, length).swapaxes(0, 1)
+
+
+def _mixed(messages: Rows, random: SecureRandom) -> Rows:
+    """People in a random order of its own for every place, by sorting random words.
+
+    Two words are alike in fewer than one of 10^14 groups; then two people keep their order.
+    """
+    places, people, _ = messages.shape
+    words = random.words(places * people, np.uint64).reshape(places, people)
+    return np.take_along_axis(messages, words.argsort(axis=1)[:, :, None], axis=1)
 
 
 def _sizes(count: int) -> Iterator[int]:
