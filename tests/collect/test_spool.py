@@ -156,6 +156,28 @@ def test_a_reader_delays_wiping_and_is_told(
     assert not any(m[:24] in content for n in range(POPULATION) for m in messages_of(n))
 
 
+def test_a_retry_is_known_wherever_its_id_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Among those that came last, among the others, or in the same group."""
+    monkeypatch.setattr("krand.collect.seen.MOST_RECENT", 5)
+    monkeypatch.setattr("krand.collect.seen.MOST_ASKED", 2)
+    with filled(tmp_path / "s", POPULATION, ()) as spool:
+        for first in range(0, 12, 3):
+            new = people(range(first, first + 3))
+            assert spool.add([*new, *new]) == [True] * 3 + [False] * 3
+        for table, count in (("seen", 12), ("recent", 0)):
+            asked = spool._connection.execute(f"SELECT count(*) FROM {table}")
+            assert asked.fetchone() == (count,)
+        assert spool.add(people(range(14))) == [False] * 12 + [True] * 2
+        assert spool._connection.execute("SELECT count(*) FROM recent").fetchone() == (2,)
+        spool.check()
+        spool.tidy()
+        assert spool._connection.execute("SELECT count(*) FROM recent").fetchone() == (0,)
+        assert not any(spool.add(people(range(14))))
+        assert spool.batches()[0].people == 14
+
+
 def test_a_full_file_is_no_damage(tmp_path: Path) -> None:
     """Nothing is stored, the error passes, and so does the shortage; closing is no error either."""
     with filled(tmp_path / "s", POPULATION, range(5)) as spool:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -70,13 +71,13 @@ def checked_rows(connection: sqlite3.Connection, entry: Entry, setting: Setting)
         raise Damage(f"the messages of batch {entry.batch.number} are not those that were stored")
 
 
-def check_ids(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+def check_ids(seen: Iterable[object], entries: Sequence[Entry]) -> None:
     """Everybody who was counted must be known, or a retry would be counted again."""
     people = sum(entry.batch.people for entry in entries)
     found, total = 0, 0
-    cursor = connection.execute("SELECT id FROM seen")
-    while rows := cursor.fetchmany(MANY):
-        found, total = found + len(rows), total ^ _sum([row[0] for row in rows])
+    ids = iter(seen)
+    while some := list(islice(ids, MANY)):
+        found, total = found + len(some), total ^ _sum(some)
         if found > people:
             break
     if (found, total) != (people, added_up(entry.ids for entry in entries)):

@@ -49,6 +49,7 @@ TABLES = {
         tag BLOB NOT NULL            -- of this row
     )""",
     "seen": SEEN.format("seen"),
+    "recent": SEEN.format("recent"),
 }
 
 

@@ -16,21 +16,19 @@ from pathlib import Path
 from typing import Self
 
 from krand.client.randomness import secure_random
-from krand.collect.arranging import MESSAGES, SEEN, rearrange, small_enough
+from krand.collect.arranging import MESSAGES, rearrange, small_enough
 from krand.collect.batch_table import BatchTable
 from krand.collect.checking import check_ids, check_setting, check_tables, check_whole, checked_rows
 from krand.collect.disk import SpoolUnavailable, connected, make_folder, named
 from krand.collect.mark import Mark, Progress
 from krand.collect.records import DIGEST_BYTES, Batch, Setting, added_up, message_table, tag_of
+from krand.collect.seen import Seen
 from krand.collect.states import State
 from krand.collect.strata import mixed_rows
 from krand.errors import InternalError, InvalidInput
 from krand.wire.submissions import Submitted
 
 __all__ = ["Batch", "Setting", "Spool", "SpoolUnavailable"]
-
-MOST_ASKED = 500
-"""Ids in one question: SQLite's limit was 999 once."""
 
 Fresh = list[tuple[int, bytes]]
 """Digest of the id and messages of those who are counted for the first time."""
@@ -49,6 +47,7 @@ class Spool:
             acknowledged = self._mark.read()  # first, for what the file holds can only grow
             self._connection = stack.enter_context(closing(connected(self.path)))
             self._batches = BatchTable(self._connection, setting)
+            self._seen = Seen(self._connection)
             self._digest_key = self._prepare(acknowledged)
             stack.pop_all()  # it is sound: they stay open
         self._added = False
@@ -132,11 +131,13 @@ class Spool:
         if people < self._arranged:  # something was released meanwhile
             self._arranged = 0
         new = people - self._arranged
-        if new and (whatever_it_takes or 8 * new >= people):
+        if new:
+            worth_it = whatever_it_takes or 8 * new >= people
             with named(self.path), self._transaction():
-                if small_enough(self._connection):
+                self._seen.settle()
+                if worth_it and small_enough(self._connection):
                     self._rearrange()
-            self._arranged = people
+            self._arranged = people if worth_it else self._arranged
         self.settle()
 
     def probe(self) -> None:
@@ -147,7 +148,7 @@ class Spool:
     def check_people(self) -> None:
         """Whether everybody who was counted is still known, so that nobody was counted twice."""
         with named(self.path), self._snapshot():
-            check_ids(self._connection, self._batches.all())
+            check_ids(self._seen, self._batches.all())
 
     def check(self) -> None:
         """Read everything once; an error names what is damaged."""
@@ -164,27 +165,15 @@ class Spool:
             hashlib.blake2b(one.id, digest_size=DIGEST_BYTES, key=self._digest_key).digest()
             for one in submissions
         ]
-        known = self._known(digests)
+        known = self._seen.known(digests)
         fresh: dict[bytes, bytes] = {}
         verdicts = []
         for digest, one in zip(digests, submissions, strict=True):
             verdicts.append(digest not in known and digest not in fresh)
             if verdicts[-1]:
                 fresh[digest] = one.messages
-        self._connection.executemany(
-            "INSERT INTO seen VALUES (?)", ((digest,) for digest in sorted(fresh))
-        )
+        self._seen.add(sorted(fresh))
         return [(int.from_bytes(digest), body) for digest, body in fresh.items()], verdicts
-
-    def _known(self, digests: Sequence[bytes]) -> set[bytes]:
-        """Those that were counted before; asked for together, for each question costs a switch."""
-        found: set[bytes] = set()
-        for start in range(0, len(digests), MOST_ASKED):
-            some = digests[start : start + MOST_ASKED]
-            marks = ", ".join("?" * len(some))
-            asked = self._connection.execute(f"SELECT id FROM seen WHERE id IN ({marks})", some)
-            found.update(digest for (digest,) in asked)
-        return found
 
     def _store(self, fresh: Fresh) -> None:
         """Into the open batch; when it is full it is sealed, and the rest opens the next one."""
@@ -214,7 +203,7 @@ class Spool:
         return added_up(int.from_bytes(tag) for _, _, tag in rows)
 
     def _rearrange(self) -> None:
-        rearrange(self._connection, "seen", SEEN)
+        self._seen.rearrange()
         for entry in self._batches.all():  # as they are now, for somebody else may release
             if entry.batch.state is not State.RELEASED:
                 rearrange(self._connection, message_table(entry.batch.number), MESSAGES)
