@@ -317,3 +317,13 @@ def test_search_reports_a_rising_bound():
     """A bound that rises with the noise is a bug and is called one."""
     with pytest.raises(InternalError):
         smallest_passing(lambda n, full: math.sin(n / 40) + 1.5 if n < 900 else -1.0, 500, 1, 1000)
+
+
+def test_a_tiny_crowd_is_told_the_next_one_that_would_do() -> None:
+    """Below fifty people the crowd is searched to the last person, and the search ends."""
+    reports = Reports(bits=6, linkage=Linkage.RECORD)
+    asked = Policy(epsilon=2, delta=1e-3, population=20)
+    with pytest.raises(CannotMeet) as refused:
+        plan_noise(asked, reports)
+    assert refused.value.nearest[0] == "population 45 at epsilon 2"
+    plan_noise(replace(asked, population=45), reports)

@@ -55,7 +55,7 @@ def _smallest_crowd(policy: Policy, reports: Reports) -> int | None:
         low, high = high, high * 4
         if high > MAX_POPULATION:
             return None
-    while high > 1.02 * low:
+    while high > 1.02 * low and high > low + 1:
         middle = round(math.sqrt(low * high))
         met = _met(replace(policy, population=middle), reports)
         low, high = (low, middle) if met else (middle, high)
