@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, Decimal
 from typing import TYPE_CHECKING
 
 from krand.privacy.guarantee import Assurance
+from krand.showing import at_most, number
 
 if TYPE_CHECKING:
     from krand.privacy.guarantee import Guarantee, NoisePlan, Policy, Precision
@@ -22,25 +22,6 @@ __all__ = [
     "percent",
     "promise",
 ]
-
-
-def number(value: float, digits: int = 4) -> str:
-    """Thousands with commas, small numbers with significant digits."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    if abs(value) >= 1e9 or abs(value) < 1e-3:
-        return f"{value:.{digits}g}"
-    decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{decimals}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
-
-
-def at_most(value: float, digits: int = 4) -> str:
-    """A bound, rounded up: what is printed must not promise more than what is proven."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    unit = Decimal(1).scaleb(math.floor(math.log10(abs(value))) - digits + 1)
-    return number(float(Decimal(value).quantize(unit, ROUND_CEILING)), digits)
 
 
 def percent(value: float) -> str:

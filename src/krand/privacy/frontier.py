@@ -15,6 +15,8 @@ from krand.privacy.peers import (
     rappor_sigma,
 )
 from krand.privacy.planner import plan_noise
+from krand.privacy.shown import FRONTIER_HEAD, frontier_rows, policy_line
+from krand.showing import table
 
 __all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
 
@@ -51,6 +53,10 @@ class Frontier:
     reports: Reports
     rows: tuple[FrontierRow, ...]
 
+    def _repr_html_(self) -> str:
+        note = f"{policy_line(self.policy)}; ★ no other one is better in both"
+        return table("Frontier", FRONTIER_HEAD, frontier_rows(self), note, words=2)
+
 
 def message_size(reports: Reports) -> tuple[int, int]:
     """(messages, bytes) one user sends in a round."""
@@ -71,6 +77,14 @@ def frontier(
 
     Rows are best when no other row that needs no more trust is at least as good in both σ and
     bytes. The trusted curator is a limit, not a competitor.
+
+    >>> from krand import Policy, Reports, frontier
+    >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
+    >>> for row in frontier(policy, Reports(bits=4), copies=[1]).rows[:3]:
+    ...     print(f"{row.name}: ± {row.half_width_95:,.0f}")
+    krand bit: ± 14
+    krand record: ± 104
+    RAPPOR (local): ± 782
     """
     formats = [replace(reports, linkage=Linkage.BIT, copies=k) for k in copies if k <= BIT_COPIES]
     formats += [replace(reports, linkage=Linkage.RECORD, copies=k) for k in copies]

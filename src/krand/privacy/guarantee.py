@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from krand.errors import InvalidInput
+from krand.privacy.shown import guarantee_rows, noise_plan_rows, policy_rows
+from krand.showing import pairs
 
 __all__ = [
     "NOISE_GRID",
@@ -40,7 +42,12 @@ MAX_ROUNDS = 10**4
 
 
 class Assurance(StrEnum):
-    """How a guarantee is known (mathematics §6)."""
+    """How a guarantee is known (mathematics §6).
+
+    >>> from krand import Assurance, Policy
+    >>> Policy(epsilon=1, delta=1e-4, population=10_000).assurance is Assurance.CERTIFIED
+    True
+    """
 
     CERTIFIED = "certified"
     """Proven for every background."""
@@ -51,7 +58,12 @@ class Assurance(StrEnum):
 
 
 class Linkage(StrEnum):
-    """What travels together: every bit alone, or the whole record."""
+    """What travels together: every bit alone, or the whole record.
+
+    >>> from krand import Linkage, Reports
+    >>> Reports(bits=4, linkage="record").linkage is Linkage.RECORD
+    True
+    """
 
     BIT = "bit"
     RECORD = "record"
@@ -180,6 +192,10 @@ class Reports:
 
     `max_set_bits` promises that a true answer never has more than that many ones; `structure`
     does so part by part, for records made of several questions.
+
+    >>> from krand import Reports
+    >>> Reports(bits=40, max_set_bits=3).changed_bits
+    6
     """
 
     bits: int
@@ -231,7 +247,12 @@ class Reports:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """What must be promised: ε with η or δ, to a member of a crowd of `population`."""
+    """What must be promised: ε with η or δ, to a member of a crowd of `population`.
+
+    >>> from krand import Policy
+    >>> Policy(epsilon=1, delta=1e-4, population=10_000, colluding=500).honest
+    9500
+    """
 
     epsilon: float
     population: int
@@ -265,10 +286,19 @@ class Policy:
         """The crowd that really hides a user: colluders know their own reports."""
         return self.population - self.colluding
 
+    def _repr_html_(self) -> str:
+        return pairs("Policy", policy_rows(self))
+
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """What a noise level promises, how that is known, and what it rests on."""
+    """What a noise level promises, how that is known, and what it rests on.
+
+    >>> from krand import Reports, assess
+    >>> guarantee = assess(Reports(bits=4), noise=0.01, population=10_000, epsilon=1)
+    >>> guarantee.delta.upper < 1e-4, str(guarantee.assurance)
+    (True, 'certified')
+    """
 
     epsilon: float
     delta: TwoWay
@@ -280,6 +310,9 @@ class Guarantee:
     population: int
     colluding: int
     assumptions: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        return pairs("Guarantee", guarantee_rows(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +326,13 @@ class Precision:
 
 @dataclass(frozen=True, slots=True)
 class NoisePlan:
-    """The smallest honest noise for a policy."""
+    """The smallest honest noise for a policy.
+
+    >>> from krand import Policy, Reports, plan_noise
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> round(plan.precision.half_width_95)  # ± so many people, at 95 %
+    14
+    """
 
     policy: Policy
     reports: Reports
@@ -305,3 +344,6 @@ class NoisePlan:
     def noise(self) -> float:
         """q = a/2^32, exact in binary floating point."""
         return self.noise_numerator / NOISE_GRID
+
+    def _repr_html_(self) -> str:
+        return pairs("Noise plan", noise_plan_rows(self))

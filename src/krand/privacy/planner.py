@@ -46,7 +46,13 @@ def assess(
     assurance: Assurance = Assurance.CERTIFIED,
     colluding: int = 0,
 ) -> Guarantee:
-    """What this noise gives to a member of this crowd."""
+    """What this noise gives to a member of this crowd.
+
+    >>> from krand import Reports, assess
+    >>> found = assess(Reports(bits=4), noise=0.01, population=10_000, epsilon=1)
+    >>> found.delta.upper < 1e-4, round(found.local_epsilon, 1)
+    (True, 18.4)
+    """
     check_noise(noise)
     check_population(population)
     policy = Policy(epsilon, population, delta=0.5, colluding=colluding, assurance=assurance)
@@ -67,6 +73,11 @@ def plan_noise(policy: Policy, reports: Reports) -> NoisePlan:
     that, checks it on every value it sees, and ends with a passing a and a failing a-1. Tails have
     no such property: with few outcomes η can rise for a moment as q grows, so for η the noise found
     is the smallest one around, and what it promises is checked all the same.
+
+    >>> from krand import Policy, Reports, plan_noise
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> 0.004 < plan.noise < 0.006, plan.guarantee.delta.upper <= 1e-4
+    (True, True)
     """
     if policy.assurance is Assurance.DRAFT:
         return _draft_plan(policy, reports)

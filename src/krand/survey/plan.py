@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from krand.errors import CannotMeet
@@ -15,10 +16,12 @@ from krand.privacy.division import Share, divide_noise, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Policy, Precision, Reports
 from krand.privacy.nearest import round_up
 from krand.privacy.planner import assess, plan_noise, precision
+from krand.showing import table
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.record import record_reports
+from krand.survey.shown import PLAN_HEAD, plan_note, plan_rows
 from krand.survey.survey import Survey
 from krand.survey.volume import Tokens, messages_needed
 
@@ -66,9 +69,15 @@ class Promise:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: what follows from it is computed once
 class Plan:
-    """A survey, the noise of each of its blocks, and what that promises."""
+    """A survey, the noise of each of its blocks, and what that promises.
+
+    >>> from krand.testing import small_plan
+    >>> plan = small_plan()
+    >>> plan.promise.epsilon, plan.messages, len(plan.hash)
+    (2, 4, 64)
+    """
 
     survey: Survey
     numerators: tuple[int, ...]
@@ -78,7 +87,7 @@ class Plan:
     promise: Promise
     precisions: tuple[Precision, ...]
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         return layout_of(self.survey)
 
@@ -87,15 +96,19 @@ class Plan:
         """q of every block, exact in binary floating point."""
         return tuple(numerator / NOISE_GRID for numerator in self.numerators)
 
-    @property
+    @cached_property
     def bytes(self) -> bytes:
         """The plan file."""
         return canonical_json(self.values())
 
-    @property
+    @cached_property
     def hash(self) -> str:
         """The plan's name: the SHA-256 of the plan file, in hexadecimal."""
         return hashlib.sha256(self.bytes).hexdigest()
+
+    def _repr_html_(self) -> str:
+        title, note = f"Plan of {self.survey.id}", plan_note(self)
+        return table(title, PLAN_HEAD, plan_rows(self), note, words=2)
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data."""
@@ -138,7 +151,14 @@ def _block_values(block: Block, numerator: int, known: Precision) -> dict[str, A
 
 
 def make_plan(survey: Survey) -> Plan:
-    """The least noise that keeps the survey's policy, and everything that follows from it."""
+    """The least noise that keeps the survey's policy, and everything that follows from it.
+
+    >>> from krand import make_plan
+    >>> from krand.testing import small_survey
+    >>> plan = make_plan(small_survey())
+    >>> [round(precision.half_width_95) for precision in plan.precisions]  # ± people, at 95 %
+    [6, 7]
+    """
     plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
     _check_use(plan)
     return plan

@@ -11,18 +11,38 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput, KrandError
-from krand.files import read_whole
+from krand.files import read_whole, write_atomically
 from krand.survey.plan import FORMAT, Plan, Promise, planned_from
 from krand.survey.reading import survey_from_document
 
-__all__ = ["parse_plan", "read_plan"]
+__all__ = ["parse_plan", "read_plan", "save_plan"]
 
 MEND = "make it again from its survey file: krand plan survey.toml -o plan.json"
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The plan in a file; lists of choices that it names are looked for beside it."""
+    """The plan in a file; lists of choices that it names are looked for beside it.
+
+    >>> from krand import read_plan, save_plan
+    >>> from krand.testing import small_plan
+    >>> save_plan(small_plan(), "plan.json")
+    >>> read_plan("plan.json") == small_plan()
+    True
+    """
     return parse_plan(read_whole("plan", path), Path(path).parent, str(path))
+
+
+def save_plan(plan: Plan, path: str | Path) -> None:
+    """Write the plan file, whose SHA-256 is the plan's name.
+
+    >>> import hashlib
+    >>> from krand import save_plan
+    >>> from krand.testing import small_plan
+    >>> save_plan(small_plan(), "plan.json")
+    >>> hashlib.sha256(open("plan.json", "rb").read()).hexdigest() == small_plan().hash
+    True
+    """
+    write_atomically("output", Path(path), plan.bytes.decode())
 
 
 def parse_plan(content: bytes, directory: str | Path = ".", source: str = "plan") -> Plan:

@@ -26,7 +26,15 @@ _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
 def read_survey(path: str | FilePath) -> Survey:
-    """The survey of a TOML file; lists of choices are looked for beside it."""
+    """The survey of a TOML file; lists of choices are looked for beside it.
+
+    >>> from pathlib import Path
+    >>> from krand import read_survey
+    >>> from krand.testing import SMALL_SURVEY
+    >>> _ = Path("survey.toml").write_text(SMALL_SURVEY, encoding="utf-8")
+    >>> read_survey("survey.toml").id
+    'pets'
+    """
     file = FilePath(path)
     try:
         with file.open("rb") as stream:
@@ -47,7 +55,13 @@ def read_survey(path: str | FilePath) -> Survey:
 
 
 def parse_survey(text: str, directory: str | FilePath = ".", source: str = "survey") -> Survey:
-    """The survey of a TOML text; `directory` is where lists of choices are looked for."""
+    """The survey of a TOML text; `directory` is where lists of choices are looked for.
+
+    >>> from krand import parse_survey
+    >>> from krand.testing import SMALL_SURVEY
+    >>> parse_survey(SMALL_SURVEY).policy.population
+    100
+    """
     try:
         document = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

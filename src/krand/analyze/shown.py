@@ -1,0 +1,77 @@
+"""What a notebook shows of tallies, estimates and releases."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from krand.showing import MOST_ROWS, table
+from krand.survey.shown import promise_line
+
+if TYPE_CHECKING:
+    from krand.analyze.estimates.results import Interval, QuestionEstimate, Row
+    from krand.analyze.release import Release
+    from krand.analyze.tally import Tally
+
+__all__ = ["question_table", "release_rows", "tally_rows"]
+
+Rows = list[tuple[str, str]]
+
+
+def tally_rows(tally: Tally) -> Rows:
+    """What was counted, without the counts themselves."""
+    rows = [
+        ("plan", f"{tally.plan_hash[:16]}…"),
+        ("round", f"{tally.round:,}"),
+        ("people", f"{tally.people:,}, the smallest batch {tally.crowd:,}"),
+        ("linkage", tally.linkage.value),
+        ("positions", f"{tally.positions:,}"),
+        ("reports", f"{tally.reports:,}"),
+        ("reported ones", f"{int(tally.counts.sum()):,}"),
+    ]
+    return rows + [("refused", f"{count:,} {reason}") for reason, count in tally.rejected.items()]
+
+
+def question_table(question: QuestionEstimate) -> str:
+    """The answers to one question; of many the most frequent."""
+    sure = f"at {100 * question.confidence:g} %"
+    rows = list(question.rows)
+    note = f"{question.people:,} people"
+    if len(rows) > MOST_ROWS:
+        note += f"; the {MOST_ROWS} most frequent of {len(rows):,} answers"
+        rows = sorted(rows, key=lambda row: -row.count)[:MOST_ROWS]
+    if question.unanswered is not None:
+        rows.append(question.unanswered)
+    head = ("answer", "people", sure, "share, %", sure)
+    return table(question.name, head, map(_cells, rows), note)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    share = row.share_interval
+    return (
+        row.label,
+        f"{row.count:,.0f}",
+        _counts(row.interval),
+        f"{100 * row.share:.2f}",
+        f"{100 * share.low:.2f} to {100 * share.high:.2f}",
+    )
+
+
+def _counts(interval: Interval) -> str:
+    return f"{interval.low:,.0f} to {interval.high:,.0f}"
+
+
+def release_rows(release: Release) -> Rows:
+    """Whom the numbers are about, and what was promised to them."""
+    batch = f"{release.crowd:,}"
+    rows = [
+        ("survey", release.plan.survey.id),
+        ("people", f"{release.people:,}, the smallest batch {batch}; round {release.round:,}"),
+        ("guarantee", promise_line(release.promise)),
+        ("as promised", "yes" if release.kept else "no: the crowd is too small for the plan"),
+    ]
+    rows += [("joint table", " × ".join(joint.table.questions)) for joint in release.joint]
+    rows += [
+        ("words", f"{w.question}: {len(w.found):,} of {len(w.rows):,} candidates found")
+        for w in release.words
+    ]
+    return rows + [("refused", f"{count:,} {why}") for why, count in release.rejected.items()]

@@ -1,0 +1,114 @@
+"""Figures in one line, for notebooks: each returns a matplotlib Figure, which Jupyter shows.
+
+    >>> from krand import Policy, Reports, plan_noise, plots
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> figure = plots.density(plan)
+    >>> figure.axes[0].get_ylabel()
+    'density of log R'
+
+They need matplotlib: `pip install 'krand[plots]'`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krand.errors import InvalidInput
+from krand.present.figures.copies import COPIES, copies_figure
+from krand.present.figures.density import density_figure
+from krand.present.figures.estimates import estimates_figure
+from krand.present.figures.frontier import frontier_figure
+from krand.present.plots import require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from krand.analyze.estimates.results import QuestionEstimate
+    from krand.analyze.release import Release
+    from krand.privacy.frontier import Frontier
+    from krand.privacy.guarantee import NoisePlan, Policy, Reports
+    from krand.survey.plan import Plan
+
+__all__ = ["copies", "density", "estimates", "frontier"]
+
+
+def density(plan: NoisePlan | Plan) -> Figure:
+    """The law of the privacy ratio R under a noise plan or a survey's plan, with its limits.
+
+    >>> from krand import Policy, Reports, plan_noise, plots
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> figure = plots.density(plan)
+    >>> figure.legends[0].get_texts()[-1].get_text()
+    'limits; proven for every crowd: δ ≤ 0.0001, η ≤ 0.00287'
+    """
+    require_matplotlib()
+    return density_figure(plan)
+
+
+def frontier(
+    policy: Policy | Frontier, reports: Reports | None = None, copies: Sequence[int] | None = None
+) -> Figure:
+    """σ against bytes per person for every way to keep a policy; a finished Frontier is drawn too.
+
+    >>> from krand import Policy, Reports, plots
+    >>> policy = Policy(epsilon=1, delta=1e-4, population=100_000)
+    >>> plots.frontier(policy, Reports(bits=2), copies=[1, 4]).axes[0].get_xlabel()
+    'bytes that each person sends'
+    """
+    require_matplotlib()
+    from krand.privacy import frontier as ways
+
+    if isinstance(policy, ways.Frontier):
+        return frontier_figure(policy)
+    if reports is None:
+        raise InvalidInput("reports", "must be given with a policy", None, "Reports(bits=40)")
+    return frontier_figure(ways.frontier(policy, reports, copies or ways.COPIES))
+
+
+def copies(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> Figure:
+    """Precision against the copies of a whole record, beside every bit alone and a curator.
+
+    >>> from krand import Policy, plots
+    >>> policy = Policy(epsilon=1, delta=1e-4, population=100_000)
+    >>> plots.copies(policy, bits=4, copies=[1, 4]).axes[0].get_ylabel()
+    '± people at 95 %'
+    """
+    require_matplotlib()
+    return copies_figure(policy, bits, copies)
+
+
+def estimates(release: Release | str | Path, question: str) -> Figure:
+    """The answers to a question as bars with intervals; a release may be the path of its file.
+
+    >>> import numpy as np
+    >>> from krand import Policy, plots
+    >>> from krand.analyze.release import make_release
+    >>> from krand.analyze.tally import Tally
+    >>> from krand.survey.plan import make_plan
+    >>> from krand.survey.questions import Number
+    >>> from krand.survey.survey import Survey
+    >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
+    >>> plan = make_plan(Survey("family", policy, (Number(name="children", edges=(0, 1, 3, 9)),)))
+    >>> ones = np.array([4_000, 3_000, 500])
+    >>> tally = Tally(plan.hash, plan.survey.linkage, 3, 1, 10_000, 10_000, 10_000, ones)
+    >>> figure = plots.estimates(make_release(plan, tally), "children")
+    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    ['[0, 1)', '[1, 3)', '[3, 9)', 'unanswered']
+    """
+    require_matplotlib()
+    return estimates_figure(_question(release, question))
+
+
+def _question(release: Release | str | Path, name: str) -> QuestionEstimate:
+    if isinstance(release, (str, Path)):
+        from krand.analyze.release_file import read_estimates
+
+        questions, _ = read_estimates(release)
+    else:
+        questions = {question.name: question for question in release.questions}
+    if name not in questions:
+        mend = f"the questions are {', '.join(questions)}"
+        raise InvalidInput("question", "must be an estimated question of the release", name, mend)
+    return questions[name]

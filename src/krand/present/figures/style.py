@@ -1,0 +1,147 @@
+"""How every figure looks: colours with names, sizes, axes, names above the axes.
+
+matplotlib is loaded when a figure is drawn, not before.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, ParamSpec
+
+from krand.errors import MissingComponent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "BIT",
+    "CURATOR",
+    "FIGURE_COLORS",
+    "GRID",
+    "INK",
+    "LOCAL",
+    "PAPER",
+    "RECORD",
+    "SMALL",
+    "STYLE",
+    "WIDTH",
+    "draw_frame",
+    "in_style",
+    "name_above",
+    "new_figure",
+    "plain",
+    "plain_ticks",
+    "styled",
+]
+
+# Okabe and Ito's palette: told apart by colour-blind readers; markers and dashes differ as well.
+INK, PAPER, GRID = "#1c2128", "#ffffff", "#d5d9de"
+BIT, RECORD, LOCAL, CURATOR = "#d55e00", "#0072b2", "#6e7781", "#009e73"
+FIGURE_COLORS = {
+    "ink": INK,
+    "paper": PAPER,
+    "grid": GRID,
+    "bit": BIT,
+    "record": RECORD,
+    "local": LOCAL,
+    "curator": CURATOR,
+}
+"""Name of each colour, so that a page can exchange them for its own."""
+
+WIDTH = 4.8
+"""Inches. At 360 pixels for the width ten points are ten pixels high."""
+SMALL = 9.0
+
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 10.0,
+    "svg.hashsalt": "krand",  # the same numbers give the same file, byte for byte
+    "svg.fonttype": "path",  # readable where the font is missing
+    "text.color": INK,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+}
+
+Arguments = ParamSpec("Arguments")
+
+
+def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
+    """Draw in krand's style, whatever the notebook's own."""
+
+    @functools.wraps(draw)
+    def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
+        with in_style():
+            return draw(*args, **kwargs)
+
+    return drawn
+
+
+@contextmanager
+def in_style() -> Iterator[None]:
+    """krand's settings and matplotlib's own for everything else; afterwards all are as before."""
+    try:
+        import matplotlib
+    except ModuleNotFoundError as error:
+        if error.name != "matplotlib":
+            raise
+        raise MissingComponent("matplotlib", "plots") from None
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(STYLE)
+        yield
+
+
+def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """An empty figure of so many inches; it arranges itself again if its size changes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained", facecolor=PAPER)
+    FigureCanvasAgg(figure)
+    return figure, figure.add_subplot(facecolor=PAPER)
+
+
+def draw_frame(axes: Axes, grid: str = "both") -> None:
+    """Two spines, a faint grid behind everything; colours that need no setting to be right."""
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.set_axisbelow(True)
+    axes.tick_params(colors=INK, labelsize=SMALL)
+    if grid != "none":
+        axes.grid(axis=grid, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
+
+
+def name_above(figure: Figure, title: str) -> None:
+    """What is drawn and what is what, above the axes, so that it never covers a curve."""
+    figure.legend(
+        title=title,
+        loc="outside upper left",
+        ncols=1,
+        alignment="left",
+        frameon=False,
+        fontsize=SMALL,
+        title_fontsize=SMALL,
+        handlelength=2.2,
+        labelspacing=0.3,
+        borderpad=0.1,
+        borderaxespad=0.3,
+    )
+
+
+def plain_ticks(axis: Axis, few_powers: bool) -> None:
+    """Plain numbers on a logarithmic axis: 1, 2 and 5 where there are few powers of ten."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few_powers else (1.0,), numticks=12))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(lambda value, _: plain(value))
+
+
+def plain(value: float) -> str:
+    """5,000 or 0.02: no exponent where none is needed."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:g}"

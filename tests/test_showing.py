@@ -1,0 +1,201 @@
+"""Values show themselves in notebooks: small tables, escaped, with the right numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+from krand import Policy, Reports, frontier, plan_noise, showing
+from krand.analyze.estimates.results import Interval, Method, QuestionEstimate, Row
+from krand.analyze.release import Release, make_release
+from krand.analyze.tally import Tally
+from krand.privacy.frontier import Frontier
+from krand.privacy.guarantee import NoisePlan
+from krand.survey.plan import make_plan
+from krand.survey.questions import Kind, Number, YesNo
+from krand.survey.survey import Survey
+
+POLICY = Policy(epsilon=1.0, delta=1e-3, population=20_000, colluding=7, max_local_epsilon=90.0)
+SURVEY = Survey("family", POLICY, (Number(name="children", edges=(0, 1, 3)), YesNo(name="dog")))
+
+
+class Cells(HTMLParser):
+    """The text of every cell; checks that each element is closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: set[str] = set()
+        self.rows: list[list[str]] = []
+        self.other = ""
+        self.feed(html)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+        else:
+            self.other += data
+
+
+def shown(value: Any) -> Cells:
+    return Cells(value._repr_html_())
+
+
+def answer(label: str, count: float) -> Row:
+    counts, shares = Interval(count - 1, count + 2), Interval(count / 1000, count / 500)
+    return Row(label, count, count, 5.0, counts, counts, count / 1000, shares, Method.NORMAL)
+
+
+@pytest.fixture(scope="module")
+def plan() -> NoisePlan:
+    return plan_noise(POLICY, Reports(2))
+
+
+@pytest.fixture(scope="module")
+def ways() -> Frontier:
+    return frontier(POLICY, Reports(2), [1])
+
+
+@pytest.fixture(scope="module")
+def release() -> Release:
+    plan = make_plan(SURVEY)
+    ones = np.array([9_000, 5_000, 700])
+    rejected = {"<unreadable>": 3}
+    return make_release(
+        plan,
+        Tally(plan.hash, SURVEY.linkage, 3, 1, 20_000, 20_000, 20_000, ones, rejected=rejected),
+    )
+
+
+def test_markup_in_a_value_is_text() -> None:
+    """Names and answers cannot bring elements of their own into a notebook."""
+    bad = "<script>alert('&')</script>"
+    rows = (answer(bad, 400.0), answer("plain", 100.0))
+    html = QuestionEstimate(bad, Kind.CHOICE, 1000, 0.95, None, rows, None)._repr_html_()
+    found = Cells(html)
+    assert "script" not in found.tags
+    assert found.rows[1][0] == bad
+    assert bad in found.other
+    assert Cells(showing.pairs(bad, [(bad, bad)], note=bad)).rows == [[bad, bad]]
+    assert "script" not in Cells(showing.table(bad, [bad], [[bad]], note=bad)).tags
+
+
+def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
+    """Noise, precision, guarantee and what was asked for."""
+    rows = dict(shown(plan).rows)
+    assert rows["noise"] == f"q = {showing.number(plan.noise, 6)}"
+    assert showing.number(plan.precision.half_width_95, 3) in rows["a count"]
+    assert rows["asked for"] == (
+        "ε = 1, δ = 0.001, 20,000 people, 7 of them colluding, certified, ε₀ at most 90"
+    )
+    assert rows["reports"] == "2 bits, each alone"
+    assert f"δ ≤ {showing.at_most(plan.guarantee.delta.upper)}" in rows["guarantee"]
+
+
+def test_what_is_proven_is_rounded_up(plan: NoisePlan) -> None:
+    """A guarantee never looks better than it is."""
+    delta = dataclasses.replace(plan.guarantee.delta.forward, upper=1.00001e-6)
+    ways = dataclasses.replace(plan.guarantee.delta, forward=delta, reverse=delta)
+    rows = shown(dataclasses.replace(plan.guarantee, delta=ways)).rows
+    assert "δ ≤ 1.001e-06" in rows[0][1]
+
+
+def test_a_guarantee_shows_what_it_rests_on(plan: NoisePlan) -> None:
+    """Every assumption is there, and how it is known."""
+    rows = shown(plan.guarantee).rows
+    listed = [text for name, text in rows if name == "assumption"]
+    assert listed == list(plan.guarantee.assumptions)
+    assert ["assurance", f"certified: {plan.guarantee.method}"] in rows
+
+
+def test_a_policy_shows_the_promise() -> None:
+    """With η in place of δ as well."""
+    assert ["promise", "ε = 1, δ = 0.001"] in shown(POLICY).rows
+    assert ["promise", "ε = 2, η = 0.01"] in shown(Policy(2.0, 1000, eta=0.01)).rows
+
+
+def test_a_frontier_shows_every_row(ways: Frontier) -> None:
+    """All ways with their numbers; the best are marked."""
+    head, *rows = shown(ways).rows
+    assert head[0] == "way"
+    assert len(rows) == len(ways.rows)
+    for cells, row in zip(rows, ways.rows, strict=True):
+        assert cells[0] == row.name + (" ★" if row.best else "")
+        assert cells[3] == showing.number(row.half_width_95)
+        assert cells[4] == f"{row.bytes_per_user:,}"
+
+
+def test_a_survey_and_its_plan_show_their_questions(release: Release) -> None:
+    """A row for each question and each block, and the plan's name."""
+    assert [row[0] for row in shown(SURVEY).rows] == ["question", "children", "dog"]
+    found = shown(release.plan)
+    assert [row[0] for row in found.rows] == ["block", "children", "dog"]
+    assert found.rows[1][3] == showing.number(release.plan.noises[0])
+    assert release.plan.hash[:16] in found.other
+
+
+def test_long_surveys_are_cut() -> None:
+    """The first twenty questions, and how many there are."""
+    questions = tuple(YesNo(name=f"q{i}") for i in range(30))
+    found = shown(Survey("long", POLICY, questions))
+    assert len(found.rows) == 21
+    assert "the first 20 of 30 questions" in found.other
+
+
+def test_a_tally_shows_people_and_what_was_refused() -> None:
+    """Whole numbers with commas; reasons are escaped."""
+    ones = np.array([4_000, 1_000])
+    rejected = {"<unreadable>": 3}
+    tally = Tally("a" * 64, SURVEY.linkage, 2, 1, 9_000, 5_000, 9_000, ones, rejected=rejected)
+    rows = shown(tally).rows
+    assert ["people", "9,000, the smallest batch 5,000"] in rows
+    assert ["reported ones", "5,000"] in rows
+    assert ["refused", "3 <unreadable>"] in rows
+
+
+def test_a_release_shows_its_promise_and_every_question(release: Release) -> None:
+    """One table about the crowd, then one for each question with the estimates."""
+    rows = shown(release).rows
+    assert ["refused", "3 <unreadable>"] in rows
+    promised = next(row[1] for row in rows if row[0] == "guarantee")
+    assert f"δ ≤ {showing.at_most(release.promise.delta)}" in promised
+    for question in release.questions:
+        for answered in question.rows:
+            assert [answered.label, f"{answered.count:,.0f}"] in [row[:2] for row in rows]
+
+
+def test_of_many_answers_the_most_frequent_are_shown() -> None:
+    """Twenty of fifty, largest first, then those who gave none."""
+    rows = tuple(answer(f"answer {i}", float(i * 7 % 50)) for i in range(50))
+    silent = answer("unanswered", 30.0)
+    found = shown(QuestionEstimate("q", Kind.CHOICE, 1000, 0.9, None, rows, silent))
+    assert [row[1] for row in found.rows[1:21]] == [f"{n}" for n in range(49, 29, -1)]
+    assert found.rows[21][0] == "unanswered"
+    assert found.rows[0][2] == "at 90 %"
+    assert "the 20 most frequent of 50 answers" in found.other
+
+
+def test_values_are_as_equal_and_as_small_as_before(plan: NoisePlan) -> None:
+    """Showing changes neither equality nor hashes, and adds no attributes."""
+    twin = dataclasses.replace(plan)
+    assert twin == plan
+    assert hash(twin) == hash(plan)
+    for value in (plan, plan.guarantee, plan.policy, SURVEY):
+        assert not hasattr(value, "__dict__")
