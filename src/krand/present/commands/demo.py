@@ -1,4 +1,4 @@
-"""`krand demo`: the planner on a survey of ten million people."""
+"""`krand demo`: a whole survey, from its file to its report, with simulated people."""
 
 from __future__ import annotations
 
@@ -6,56 +6,80 @@ from pathlib import Path
 
 import click
 
-from krand.present.options import output_options
+from krand.present.numbers import Count
+from krand.present.options import FILE, FOLDER, output_options
 from krand.present.output import Output
 
+__all__ = ["demo"]
 
-@click.command(short_help="All of it for ten million people, with a report.")
+
+@click.command(short_help="The whole story with simulated people, and a report.")
 @click.option(
+    "--population", type=Count(), help="How many people answer; without it, as the survey says."
+)
+@click.option(
+    "--survey",
+    type=FILE,
+    help="Your own survey instead of the example about browsers.",
+)
+@click.option(
+    "-o",
     "--output",
-    "directory",
-    type=click.Path(file_okay=False, path_type=Path),
+    "folder",
+    type=FOLDER,
     default=Path("demo-output"),
     show_default=True,
-    help="Where report, figure and numbers are written.",
+    help="The folder for plan, reports, tally, release and report.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Which simulated people are met, and their noise; 0: others every time.",
+)
+@click.option(
+    "--live",
+    is_flag=True,
+    help="A real collector on this machine, sealed submissions over HTTP; 1,000 people.",
 )
 @output_options
-def demo(as_json: bool, no_color: bool, directory: Path) -> None:
-    """Plan a survey: ten million people, 40 yes/no facts, ε = 2, δ = 1e-6.
+def demo(
+    as_json: bool,
+    no_color: bool,
+    population: int | None,
+    survey: Path | None,
+    folder: Path,
+    seed: int,
+    live: bool,
+) -> None:
+    """Plan a survey, let simulated people answer it, and see how near the estimates come.
 
-    Shows the noise for three ways to ask, compares them with the alternatives, and writes a report
-    that opens in any browser. Nothing is downloaded and nothing is sent.
+    Everything is done by the parts that a real survey uses, and every step leaves its file. The
+    same answers are then collected as the method's first papers did, by RAPPOR and by a trusted
+    curator, at the same promise. Nothing is downloaded, and nothing leaves this machine.
+
+    People and noise come from the seed, so that everybody sees the same numbers; with --seed 0 or
+    --live the noise is that of real devices.
 
     \b
-    Example:
-      krand demo --output demo-output
+    Examples:
+      krand demo
+      krand demo --live
+      krand demo --survey survey.toml --population 1M --seed 0
     """
-    from krand.present.demo import demonstrate, write
+    from krand.present.demo.report import write_report
+    from krand.present.demo.story import Asked, demonstrate
 
-    output = Output(as_json, no_color)
-    with output.progress("planning") as progress:
-        demonstration = demonstrate(progress)
-    written = write(demonstration, directory)
+    out = Output(as_json, no_color)
+    shown = demonstrate(Asked(folder, survey, population, seed, live), out)
+    with out.progress("writing the report"):
+        report = write_report(shown)
     if as_json:
-        from krand.present.values import frontier_values, plan_values
+        from krand.present.demo.values import demonstration_values
 
-        output.json(
-            {
-                "plans": [
-                    {"title": way.title, **plan_values(way.plan, way.central_gaussian_sigma)}
-                    for way in demonstration.headlines
-                ],
-                "frontier": frontier_values(demonstration.frontier),
-                "written": {kind: str(path) for kind, path in written.items()},
-            }
-        )
+        out.json(demonstration_values(shown, report))
         return
-    from krand.present.tables import frontier_table, plan_panel
+    from krand.present.demo.screen import show
 
-    console = output.console()
-    for way in demonstration.headlines:
-        console.print(plan_panel(way.plan, way.central_gaussian_sigma, way.title))
-    console.print(frontier_table(demonstration.frontier, console.width))
-    if "figure" not in written:
-        console.print("Figure left out: matplotlib is not installed (pip install 'krand[plots]')")
-    console.print(f"Report: {written['report']}", markup=False, soft_wrap=True)
+    show(shown, report, out.console())

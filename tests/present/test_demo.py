@@ -1,0 +1,404 @@
+"""The demonstration: what it prints, what it writes, and that its numbers are what it says."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from krand.errors import CannotMeet, InvalidInput
+from krand.present.cli import krand
+from krand.present.demo import devices, people, ways
+from krand.present.demo.chance import Chance, simulated_random
+from krand.present.demo.people import Crowd, pieces, truth_of
+from krand.present.demo.report import write_report
+from krand.present.demo.story import Asked, Demonstration, demonstrate, example_text
+from krand.present.demo.truth import Answer, held
+from krand.present.demo.values import demonstration_values
+from krand.present.output import Output
+from krand.survey.columns import encode_columns
+from krand.survey.layout import layout_of
+from krand.survey.population import plain_answers
+from krand.survey.reading import parse_survey, read_survey
+
+ROOT = Path(__file__).parents[2]
+PEOPLE = 5_000
+
+# Many positions, so that a root mean square over them says much about σ; one weight for each bit
+# that can change, so that all have one noise, and planning is quick.
+SURVEY = """
+id = "small"
+
+[policy]
+epsilon = 4.0
+delta = 1e-4
+population = 5_000
+
+[[together]]
+questions = ["color", "left_handed"]
+
+[[question]]
+name = "page"
+type = "choice"
+choices = [{pages}]
+
+[[question]]
+name = "color"
+type = "choice"
+choices = ["red", "green"]
+
+[[question]]
+name = "left_handed"
+type = "yes_no"
+
+[[question]]
+name = "smokes"
+type = "yes_no"
+weight = 0.5
+
+[[question]]
+name = "pets"
+type = "pick_any"
+choices = ["cat", "dog", "fish"]
+weight = 1.5
+
+[[question]]
+name = "tags"
+type = "words"
+positions = 1024
+hashes = 2
+weight = 2
+""".replace("{pages}", ", ".join(f'"page {n}"' for n in range(300)))
+
+TINY = """
+id = "tiny"
+
+[policy]
+epsilon = 2.0
+delta = 1e-4
+population = 100
+
+[[question]]
+name = "color"
+type = "choice"
+choices = ["red", "green", "blue"]
+"""
+
+
+@dataclass
+class Bars(Output):
+    """Remembers what progress bars were shown instead of showing them."""
+
+    bars: list[tuple[str, int | None, list[int]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(as_json=True, no_color=True)
+
+    @contextmanager
+    def counting(self, title: str, total: int | None, unit: str) -> Iterator[Any]:
+        done: list[int] = []
+        self.bars.append((title, total, done))
+        yield done.append
+
+
+@dataclass(frozen=True)
+class Small:
+    """A demonstration of the small survey, and the bars it showed."""
+
+    shown: Demonstration
+    file: Path
+    bars: list[tuple[str, int | None, list[int]]]
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
+    folder = tmp_path_factory.mktemp("small")
+    file = folder / "own.toml"
+    file.write_text(SURVEY, encoding="utf-8")
+    out = Bars()
+    return Small(demonstrate(Asked(folder / "output", file), out), file, out.bars)
+
+
+# --- what everybody sees -------------------------------------------------------------------------
+
+
+def test_the_readme_shows_exactly_what_the_command_prints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """People and noise of the demonstration come from its seed: the first screen is no promise."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)
+    result = CliRunner().invoke(krand, ["demo"], catch_exceptions=False)
+    assert result.exit_code == 0
+    printed = [line.rstrip() for line in result.output.splitlines()]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    shown = re.search(r"```console\n\$ krand demo\n(.*?)```", readme, re.DOTALL)
+    assert shown is not None
+    assert shown[1].splitlines() == printed
+    assert printed[-1] == "Report: demo-output/report.html"
+    names = ("survey.toml", "plan.json", "reports.parquet", "tally.json", "release.json")
+    for name in (*names, "report.html"):
+        assert (tmp_path / "demo-output" / name).stat().st_size > 0
+    policy = read_survey(tmp_path / "demo-output" / "survey.toml").policy
+    assert policy == read_survey(ROOT / "examples" / "browser.toml").policy
+
+
+def test_the_example_that_is_installed_is_the_example() -> None:
+    """A wheel has no folder of examples, so the demonstration brings its own copy."""
+    assert example_text() == (ROOT / "examples" / "browser.toml").read_text(encoding="utf-8")
+
+
+def test_everything_is_one_object_for_programs(small: Small) -> None:
+    """Each answer with its truth, each way with its error, each file, the report among them."""
+    values = demonstration_values(small.shown, Path("report.html"))
+    assert json.loads(json.dumps(values)) == values
+    assert (values["people"], values["seed"], values["live"]) == (PEOPLE, 1, False)
+    assert values["simulated"] is True
+    assert [a["truth"] for a in values["answers"]] == [a.truth for a in small.shown.answers]
+    assert [way["error"] for way in values["ways"]] == [way.error for way in small.shown.ways]
+    assert values["intervals"]["hold"] == small.shown.held.hold
+    assert values["written"]["survey"] == str(small.file)
+    assert values["written"]["report"] == "report.html"
+
+
+def test_nothing_but_the_object_is_printed(tmp_path: Path) -> None:
+    """--json prints JSON alone; --population stands above the survey's own, --seed 0 for none."""
+    survey = tmp_path / "own.toml"
+    survey.write_text(TINY, encoding="utf-8")
+    arguments = ["demo", "--survey", str(survey), "--population", "2k", "--seed", "0", "--json"]
+    arguments += ["-o", str(tmp_path / "output")]
+    values = json.loads(CliRunner().invoke(krand, arguments, catch_exceptions=False).output)
+    assert values["people"] == 2_000
+    assert values["fresh_noise"] is True
+    assert all(Path(path).exists() for path in values["written"].values())
+
+
+def test_the_report_says_first_that_nobody_was_asked(small: Small) -> None:
+    """The note stands before any result; truth and other ways are sections of the page."""
+    page = write_report(small.shown).read_text(encoding="utf-8")
+    text = re.sub(r"<[^>]+>", " ", page.partition("<body>")[2])
+    assert text.index("5,000 people are simulated") < 200
+    assert "Truth beside estimate" in text
+    for way in small.shown.ways:
+        assert way.name in text
+        assert way.error is not None
+        assert f"{way.error:,.1f}" in text
+    first = small.shown.answers[0]
+    assert re.search(rf"{first.answer}\s+{first.truth:,}\s+{first.estimate:,.0f}\s", text)
+    assert "and 281 more" in text  # of 300 pages and silence
+
+
+def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
+    """Files have names like plan.json: somebody's own plan of that name must survive."""
+    own = tmp_path / "plan.json"
+    own.write_text("mine", encoding="utf-8")
+    result = CliRunner().invoke(krand, ["demo", "-o", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "must be an empty folder" in result.output
+    assert own.read_text(encoding="utf-8") == "mine"
+
+
+def test_progress_bars_have_honest_totals(small: Small) -> None:
+    """Every bar that names a total reaches it, and passes no other number."""
+    titles = [title for title, _, _ in small.bars]
+    assert {"answering", "randomizing", "counting", "RAPPOR"} <= set(titles)
+    for title, total, done in small.bars:
+        assert sum(done) == total, title
+
+
+# --- its numbers ---------------------------------------------------------------------------------
+
+
+def test_truth_is_what_people_say(small: Small) -> None:
+    """Counted person by person from the plain answers, by nothing that the analyzer uses."""
+    shown = small.shown
+    crowd = Crowd(shown.plan.survey, PEOPLE, shown.asked.seed)
+    found: Counter[tuple[str, str]] = Counter()
+    for columns in crowd.answers():
+        for name, column in columns.items():
+            for given in plain_answers(column):
+                several = given if isinstance(given, list) else [given]
+                found.update((name, _label(answer)) for answer in several)
+    for answer in shown.answers:
+        assert answer.truth == found[answer.question, answer.answer], answer
+    assert {answer.question for answer in shown.answers} == set(columns)
+
+
+def _label(answer: object) -> str:
+    plain = {None: "unanswered", True: "yes", False: "no"}
+    return plain[answer] if answer is None or isinstance(answer, bool) else str(answer)
+
+
+def test_errors_are_what_was_planned(small: Small) -> None:
+    """Over some 1,300 positions the root mean square is within a sixth of the planned σ."""
+    names = [way.name for way in small.shown.ways]
+    assert names == [
+        "krand",
+        "drafts: records, k = 1",
+        "drafts: records, k = 16",
+        "RAPPOR",
+        "trusted curator",
+    ]
+    for way in small.shown.ways:
+        assert way.sigma is not None
+        assert way.error is not None
+        assert way.error / way.sigma == pytest.approx(1, abs=0.16), way
+    krand_way, *others, curator = small.shown.ways
+    assert curator.times_curator == 1
+    assert krand_way.times_curator == pytest.approx(krand_way.sigma / curator.sigma)
+    assert all(way.error > krand_way.error for way in others if way.error and krand_way.error)
+
+
+def test_intervals_hold_about_as_often_as_they_say(small: Small) -> None:
+    """Of some 300 at 95 % nine in ten must hold, and the sentence counts those that do."""
+    found = small.shown.held
+    asked = [answer for answer in small.shown.answers if not answer.word]
+    assert found.intervals == len(asked)
+    assert found.hold == sum(a.low <= a.truth <= a.high for a in asked)
+    assert found.hold > 0.9 * found.intervals
+
+
+def test_words_are_found_but_not_counted_among_intervals(small: Small) -> None:
+    """What stands out was chosen for standing out: its intervals promise less."""
+    words = [answer for answer in small.shown.answers if answer.word]
+    assert words
+    sure = Answer("q", "a", 5, 5.0, 4.0, 6.0)
+    assert held([sure, replace(sure, truth=9), *words], 0.95).intervals == 2
+
+
+# --- chance --------------------------------------------------------------------------------------
+
+
+def test_a_seed_fixes_the_noise_and_no_seed_does_not() -> None:
+    """The same name and seed are the same stream; another name, another seed or 0 are not."""
+    first = simulated_random(1, "devices").bytes(64)
+    assert Chance(1).noise("devices").bytes(64) == first
+    others = [Chance(2).noise("devices"), Chance(1).noise("RAPPOR"), Chance(0).noise("devices")]
+    assert len({first, *(other.bytes(64) for other in others)}) == 4
+    assert Chance(0).noise("devices").bytes(64) != Chance(0).noise("devices").bytes(64)
+    draws = [Chance(seed).numbers("RAPPOR").random() for seed in (1, 1, 2, 0, 0)]
+    assert draws[0] == draws[1]
+    assert len(set(draws)) == 4
+    assert Chance(1).people() == 1
+    assert Chance(0).people() != Chance(0).people()
+
+
+def test_a_stream_is_the_same_in_pieces() -> None:
+    """How much is drawn at once does not matter: no number comes twice, none is skipped."""
+    whole, parts = simulated_random(7, "x"), simulated_random(7, "x")
+    assert whole.bytes(5000) == b"".join(parts.bytes(size) for size in (1, 0, 999, 4000))
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_that_is_none_is_refused(seed: int, tmp_path: Path) -> None:
+    """With the name of the option."""
+    result = CliRunner().invoke(krand, ["demo", "--seed", str(seed), "-o", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "seed" in result.output
+
+
+# --- memory --------------------------------------------------------------------------------------
+
+
+def test_people_come_in_chunks_and_are_the_same_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A crowd is never in memory at once, and every chunk is other people."""
+    monkeypatch.setattr(people, "CHUNK", 100)
+    crowd = Crowd(parse_survey(SURVEY), 250, 3)
+    first, again = ([e.positions.tolist() for e, _ in crowd.encoded()] for _ in range(2))
+    assert first == again
+    assert len(first) == 3
+    assert first[0] != first[1]
+    assert [height for _, height in crowd.encoded()] == [100, 100, 50]
+    assert truth_of(crowd).positions.sum() == sum(map(len, first))
+
+
+def test_pieces_are_the_same_people() -> None:
+    """Cut into pieces, everybody sets what they set before."""
+    survey = parse_survey(SURVEY)
+    (columns,) = Crowd(survey, 100, 3).answers()
+    encoded = encode_columns(layout_of(survey), columns)
+    cut = list(pieces(encoded, 100, 30))
+    assert [height for _, height in cut] == [30, 30, 30, 10]
+    rows = np.concatenate([part.rows + 30 * n for n, (part, _) in enumerate(cut)])
+    assert rows.tolist() == encoded.rows.tolist()
+    assert np.concatenate([p.positions for p, _ in cut]).tolist() == encoded.positions.tolist()
+
+
+def test_no_comparison_holds_all_bits_at_once(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither random numbers for RAPPOR nor noisy records exceed their bound."""
+    monkeypatch.setattr(ways, "NUMBERS_AT_A_TIME", 2**17)
+    monkeypatch.setattr(devices, "BITS_AT_A_TIME", 2**17)
+    plan, chance = small.shown.plan, Chance(1)
+    crowd, positions = Crowd(plan.survey, 300, 1), plan.layout.positions
+    drawn: list[int] = []
+
+    class Watched:
+        def random(self, shape: tuple[int, ...]) -> Any:
+            drawn.append(int(np.prod(shape)))
+            return chance.numbers("x").random(shape)
+
+    ways._flipped(crowd, 0.25, Watched(), lambda _: None)  # type: ignore[arg-type]
+    assert sum(drawn) == 300 * positions
+    assert max(drawn) <= 2**17
+    linked = replace(plan, survey=ways.linked(plan.survey, 16))
+    rows = [len(part) for part in devices.noisy_rows(linked, crowd, chance.noise("x"))]
+    assert sum(rows) == 300 * 16
+    assert max(rows) * positions <= 2**17
+
+
+# --- what cannot be had --------------------------------------------------------------------------
+
+
+def test_what_is_too_much_is_not_run_and_says_so(
+    small: Small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A comparison of minutes is left out; its row tells how much it would have been."""
+    monkeypatch.setattr(ways, "MOST_BITS", 1000)
+    _, one, sixteen, rappor, curator = _ways(small)
+    assert one.error is None
+    assert "bits would have to be flipped" in one.note
+    assert "bits would have to be flipped" in sixteen.note
+    assert rappor.error is None
+    assert rappor.sigma is not None
+    assert curator.error is not None
+
+
+def test_records_that_drown_say_so(small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no noise keeps the promise usefully, the row carries the planner's own words."""
+
+    def refuse(_: object) -> None:
+        raise CannotMeet("an estimate could be anything", ("a larger epsilon",))
+
+    monkeypatch.setattr(ways, "make_plan", refuse)
+    _, one, *_ = _ways(small)
+    assert one.error is None
+    assert "an estimate could be anything" in one.note
+
+
+def _ways(small: Small) -> tuple[ways.Way, ...]:
+    from krand.analyze.tally_file import read_tally
+
+    shown = small.shown
+    crowd = Crowd(shown.plan.survey, PEOPLE, 1)
+    tally = read_tally(shown.written["tally"])
+    truth = truth_of(crowd).positions
+    return ways.all_ways(shown.plan, tally, crowd, truth, Chance(1), Output(True, True))
+
+
+def test_a_crowd_of_nobody_is_refused() -> None:
+    """And so is one that no simulation could meet."""
+    with pytest.raises(InvalidInput, match="population"):
+        Crowd(parse_survey(SURVEY), 0, 1)
+    with pytest.raises(InvalidInput, match="population"):
+        Crowd(parse_survey(SURVEY), 10**12, 1)
