@@ -1,0 +1,90 @@
+"""Whether a tally is of its plan, adds up, and is of a crowd that may be released."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from krand.analyze.promise import actual_promise
+from krand.analyze.tally import Tally
+from krand.analyze.verification.checks import Check, check
+from krand.analyze.verification.promises import policy_check
+from krand.errors import KrandError
+from krand.privacy.guarantee import Linkage
+from krand.survey.plan import Plan
+
+__all__ = ["tally_checks"]
+
+
+def tally_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
+    """Everything that can be checked with the tally and its plan."""
+    other = [] if tally.plan_hash == plan.hash else [f"it is of the plan {tally.plan_hash}"]
+    yield check("plan", other, f"the tally is of the plan {plan.hash}")
+    shape = (tally.linkage, tally.positions)
+    fits = shape == (plan.survey.linkage, plan.layout.positions)
+    wrong = f"{tally.positions:,} positions in {tally.linkage.value} linkage are not the plan's"
+    yield check("positions", [] if fits else [wrong], f"{tally.positions:,} positions, as planned")
+    rounds = plan.survey.rounds
+    out = [] if 1 <= tally.round <= rounds else [f"round {tally.round:,} was not planned"]
+    yield check("round", out, f"round {tally.round:,} of {rounds:,} that were planned")
+    yield check(
+        "crowd", _small_crowd(plan, tally), f"{tally.people:,} people are as many as planned"
+    )
+    yield check("counts", _odd_counts(plan, tally), "all counts add up")
+    if fits:
+        yield from _promise_checks(plan, tally)
+
+
+def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
+    planned = plan.survey.policy.population
+    if tally.crowd < planned:
+        yield f"{tally.crowd:,} people are fewer than the {planned:,} that were planned"
+    if tally.people < tally.crowd * max(1, len(tally.batches)):
+        yield f"{tally.people:,} people cannot be {len(tally.batches):,} batches of {tally.crowd:,}"
+    if len(set(tally.batches)) != len(tally.batches):
+        yield "a batch is counted twice"
+
+
+def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
+    if tally.linkage is Linkage.BIT:
+        if tally.reports != tally.people:
+            yield f"{tally.reports:,} reports of {tally.people:,} people"
+        return
+    if tally.reports > tally.people * plan.survey.copies:
+        yield f"{tally.reports:,} reports are more than {plan.survey.copies:,} for each person"
+    if np.any(tally.counts > tally.reports):
+        yield "a bit is set more often than there are reports"
+    yield from _odd_histogram(tally)
+    for bits, counts in (*tally.joint.items(), *_whole_table(tally)):
+        if int(counts.sum()) != tally.reports:
+            yield f"the table of bits {bits} does not hold every report once"
+            continue
+        table = counts.reshape((2,) * len(bits))
+        for axis, bit in enumerate(bits):
+            ones = int(np.take(table, 1, axis=axis).sum())
+            if bit >= tally.positions or ones != int(tally.counts[bit]):
+                yield f"the table of bits {bits} disagrees with the count of bit {bit}"
+
+
+def _whole_table(tally: Tally) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    if tally.table is not None:
+        yield tuple(range(tally.positions)), tally.table
+
+
+def _odd_histogram(tally: Tally) -> Iterator[str]:
+    if tally.histogram is None:
+        return
+    if int(tally.histogram.sum()) != tally.reports:
+        yield "the histogram of set bits does not hold every report once"
+    elif int(tally.histogram @ np.arange(len(tally.histogram))) != int(tally.counts.sum()):
+        yield "the histogram of set bits disagrees with their number"
+
+
+def _promise_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
+    try:
+        true = actual_promise(plan, tally)
+    except KrandError as error:
+        yield Check("policy", False, str(error))
+        return
+    yield policy_check(plan, true)

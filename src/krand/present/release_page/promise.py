@@ -1,0 +1,183 @@
+"""What is promised, to whom, and where it ends: in plain words, with the numbers of the release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from krand.analyze.published import PublishedRelease
+from krand.present.release_page.figures import bound, count
+from krand.present.wording import number
+
+__all__ = ["Named", "PromiseView", "broken_promise", "promise_view"]
+
+ASSURANCES = {
+    "certified": (
+        "Certified: this is a theorem. It holds whatever everybody else answered and whatever the"
+        " analyst knew before."
+    ),
+    "outlier": (
+        "Outlier: computed exactly for one attack, that on a person whose answers are unlike those"
+        " of a crowd that is all alike. That no other crowd is worse for anybody is a conjecture,"
+        " not a theorem."
+    ),
+    "draft": (
+        "Draft: a formula of the method's first papers, for comparison only. It is no promise."
+    ),
+}
+REAL, WEAK, HARDLY = 1.0, math.log(20), math.log(1000)
+"""Up to these ε₀ the noise of one device alone protects well, a little, hardly."""
+LARGEST = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A few words and what they stand for."""
+
+    term: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseView:
+    """The section about the promise."""
+
+    lead: str
+    terms: tuple[Named, ...]
+    assumptions: tuple[str, ...]
+    shifts: tuple[tuple[str, str, str], ...]
+    """For each block its name, and by how many people a count could be too high or too low."""
+    liars: str
+
+
+def promise_view(release: PublishedRelease) -> PromiseView:
+    """Everything that must be said beside the numbers."""
+    return PromiseView(
+        _lead(release),
+        tuple(_terms(release)),
+        tuple(_sentence(text) for text in release.promise.assumptions),
+        _shifts(release),
+        _liars(release.shifts[0].corrupted) if release.shifts else "",
+    )
+
+
+def broken_promise(release: PublishedRelease) -> str:
+    """What to say on top of a page whose release is not as good as promised; nothing if it is."""
+    if release.kept:
+        return ""
+    policy, promise = release.plan.survey.policy, release.promise
+    if policy.delta is not None:
+        asked, had = f"δ = {bound(policy.delta)}", f"δ = {bound(promise.delta)}"
+    else:
+        asked, had = f"η = {bound(policy.eta or 0.0)}", f"η = {bound(promise.eta)}"
+    refused = sum(release.rejected.values())
+    why = f", {refused:,} messages of which had to be refused" if refused else ""
+    return (
+        f"The survey promised its participants {asked} at ε = {number(policy.epsilon)}. For the"
+        f" crowd that came{why}, only {had} can be shown. Whoever took part was promised more than"
+        " this release gives."
+    )
+
+
+def _lead(release: PublishedRelease) -> str:
+    promise, policy = release.promise, release.plan.survey.policy
+    whom = f"To each of the {release.people:,} people who took part"
+    if release.people > release.crowd:
+        whom += f", who were mixed in batches of at least {release.crowd:,}"
+    rounds = release.plan.survey.rounds
+    every = f" in all {rounds:,} rounds together" if rounds > 1 else ""
+    if policy.delta is not None:
+        slack = f"give or take δ = {bound(promise.delta)}"
+    else:
+        slack = f"except with probability η = {bound(promise.eta)}"
+    return (
+        f"{whom}: had you given any other answers, the probability of anything that the analyst can"
+        f" see{every} would differ by a factor of at most {_factor(promise.epsilon)}, {slack}."
+    )
+
+
+def _terms(release: PublishedRelease) -> Iterator[Named]:
+    promise = release.promise
+    factor = math.exp(min(promise.epsilon, 700.0))
+    yield Named(
+        "In odds",
+        "Somebody to whom two answers of yours seemed equally likely may afterwards hold one of"
+        f" them for at most {number(factor)} times as likely as the other, which is"
+        f" {100 * factor / (1 + factor):.4g} % sure. More than that happens with a probability of"
+        f" at most η = {bound(promise.eta)}.",
+    )
+    known = ASSURANCES.get(promise.assurance, f"{promise.assurance}: not known to this page.")
+    yield Named("How this is known", f"{known} Method: {promise.method}.")
+    yield Named("Participants who tell", _colluding(release))
+    yield Named("If shuffler and analyst work together", _collusion(promise.local_epsilon))
+    yield Named("Refused messages", _refused(release))
+
+
+def _colluding(release: PublishedRelease) -> str:
+    told = release.promise.colluding
+    if not told:
+        return "The promise is computed for a crowd in which nobody tells the analyst anything."
+    return (
+        f"The promise holds even if {told:,} of the participants tell the analyst all they know,"
+        " their own answers and their noise."
+    )
+
+
+def _collusion(local_epsilon: float) -> str:
+    if local_epsilon <= REAL:
+        worth = "That is still a real protection."
+    elif local_epsilon <= WEAK:
+        worth = "That is a weak protection."
+    elif local_epsilon <= HARDLY:
+        worth = "That is hardly any protection."
+    else:
+        worth = (
+            "That may be no protection at all: to the two of them together a person's messages"
+            " could show the answers almost plainly."
+        )
+    return (
+        "Then each person's messages are seen by themselves, and only the noise of the own device"
+        f" is left: the odds of one answer against another can change by a factor of up to"
+        f" {_factor(local_epsilon)} (ε₀ = {bound(local_epsilon)}). {worth} The promise above rests"
+        " on the shuffler's keeping its word."
+    )
+
+
+def _refused(release: PublishedRelease) -> str:
+    if not release.rejected:
+        return "None: every message could be read."
+    reasons = ", ".join(
+        f"{many:,} {reason.replace('_', ' ')}" for reason, many in release.rejected.items()
+    )
+    return (
+        f"{sum(release.rejected.values()):,} ({reasons}). They are not counted, and each is taken"
+        " as a participant without noise, who hides nobody."
+    )
+
+
+def _shifts(release: PublishedRelease) -> tuple[tuple[str, str, str], ...]:
+    """A row for each block; one for all of them where all are alike."""
+    rows = tuple((s.name, count(s.too_high), count(s.too_low)) for s in release.shifts)
+    if len(rows) > 1 and len({row[1:] for row in rows}) == 1:
+        return (("every question", *rows[0][1:]),)
+    return rows
+
+
+def _liars(corrupted: int) -> str:
+    clients = "One client that lies" if corrupted == 1 else f"{corrupted:,} clients that lie"
+    return (
+        f"Nobody can look into a device. {clients} as well as possible could have moved a count by"
+        " at most so many people:"
+    )
+
+
+def _factor(epsilon: float) -> str:
+    """e^1 ≈ 2.718; a power of ten where it would be a long number."""
+    if epsilon <= math.log(LARGEST):
+        return f"e^{bound(epsilon)} ≈ {number(math.exp(epsilon))}"
+    return f"e^{bound(epsilon)}, a number of {math.floor(epsilon / math.log(10)) + 1:,} digits"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
