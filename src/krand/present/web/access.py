@@ -1,0 +1,121 @@
+"""Where the pages are, under which names they may be asked for, and the dashboard's token."""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import os
+import re
+import secrets
+import socket
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from krand.errors import InvalidInput
+from krand.files import unreadable, unwritable
+
+__all__ = ["Address", "dashboard_token", "is_same"]
+
+TOKEN = re.compile(r"[A-Za-z0-9_-]{32,256}")
+OWNER_ONLY = 0o600
+FIELD = "token-file"
+LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the pages are bound, and the token of the dashboard if there is one."""
+
+    host: str
+    port: int
+    token: str | None = None
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can reach it."""
+        address = _ip(self.host)
+        return self.host == "localhost" if address is None else address.is_loopback
+
+    @property
+    def planner(self) -> str:
+        """The address of the planner, for people."""
+        bound = _ip(self.host)
+        host = socket.gethostname() if bound is not None and bound.is_unspecified else self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}/"
+
+    @property
+    def collector(self) -> str | None:
+        """The address of the dashboard with its token."""
+        return None if self.token is None else f"{self.planner}collector?token={self.token}"
+
+    @property
+    def cookie(self) -> str:
+        """Cookies know no ports: two servers on one machine must not share a name."""
+        return f"krand-token-{self.port}"
+
+    def is_ours(self, host_header: str) -> bool:
+        """Whether a Host header names us; with a name of theirs, others could reach through us.
+
+        Any port will do, because tunnels change it. Where we listen on every address, any
+        address will do: only names can be made to point here.
+        """
+        name = _name(host_header)
+        if name in (self.host.lower(), socket.gethostname().lower()):
+            return True
+        if self.is_loopback:
+            return name in LOCAL_NAMES
+        return name == "localhost" or _ip(name) is not None
+
+
+def is_same(given: str, token: str) -> bool:
+    """Compared in constant time, so that guesses cannot be improved letter by letter."""
+    return hmac.compare_digest(given.encode(errors="replace"), token.encode())
+
+
+def dashboard_token(path: Path | None) -> str:
+    """A new token, or the one in the file, which is made if it is not there."""
+    if path is None:
+        return secrets.token_urlsafe(32)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
+    except FileExistsError:
+        return _kept_token(path)
+    except OSError as error:
+        raise unwritable(FIELD, path, error) from None
+    token = secrets.token_urlsafe(32)
+    with os.fdopen(handle, "w", encoding="ascii") as stream:
+        stream.write(f"{token}\n")
+    return token
+
+
+def _kept_token(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            mode = os.fstat(stream.fileno()).st_mode
+            token = stream.read(1024).decode(errors="replace").strip()
+    except OSError as error:
+        raise unreadable(FIELD, path, error) from None
+    if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
+        mend = f"chmod 600 {path}"
+        raise InvalidInput(FIELD, "must be readable by its owner only", str(path), mend)
+    if not TOKEN.fullmatch(token):
+        mend = "delete it, and a new one is made"
+        rule = "must hold a token of at least 32 letters, digits, - or _"
+        raise InvalidInput(FIELD, rule, str(path), mend)
+    return token
+
+
+def _name(host_header: str) -> str:
+    """The host without its port, in small letters."""
+    text = host_header.strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0]
+
+
+def _ip(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(text)
+    except ValueError:
+        return None

@@ -1,0 +1,45 @@
+"""The planner's survey: how precise every question will be, and what is promised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from krand.client.randomizer import message_format
+from krand.present.planning import promise_sentence
+from krand.present.web.numbers import width
+from krand.present.web.pages import render
+from krand.present.wording import at_most, number, people, percent
+from krand.privacy.guarantee import Z95
+from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
+from krand.survey.questions import Kind
+from krand.survey.record import record_reports
+
+if TYPE_CHECKING:
+    from krand.survey.plan import Plan
+
+__all__ = ["survey_part"]
+
+EACH = {Kind.TOGETHER: " per cell", Kind.WORDS: " per position"}
+"""What a precision is of: an answer's count may be the sum of several noisy ones."""
+
+
+def survey_part(plan: Plan) -> str:
+    """The part of the page that a change of the survey replaces."""
+    policy = plan.survey.policy
+    reports = replace(record_reports(plan.survey, plan.layout), copies=1)
+    return render(
+        "survey_result.html",
+        plan=plan,
+        rows=list(zip(plan.layout.blocks, plan.noises, plan.precisions, strict=True)),
+        promise=promise_sentence(plan),
+        message_bytes=message_format(plan).sealed_length,
+        rappor=Z95 * rappor_sigma(policy, reports),
+        curator=Z95 * central_gaussian_sigma(policy, reports),
+        number=number,
+        people=people,
+        percent=percent,
+        at_most=at_most,
+        width=width,
+        each=lambda kind: EACH.get(kind, ""),
+    )

@@ -1,0 +1,60 @@
+"""Pages for tests: one planner for all of them, and ways to read numbers back from a page."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from components import require
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+BASE = "http://127.0.0.1:8090"
+
+
+@pytest.fixture(scope="session")
+def planner() -> Iterator[TestClient]:
+    """The planner alone, as `krand web` starts it."""
+    require("starlette")
+    require("uvicorn")
+    require("httpx2")
+    from starlette.testclient import TestClient
+
+    from krand.present.web.access import Address
+    from krand.present.web.app import make_app
+
+    app = make_app(Address("127.0.0.1", 8090))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("NUMBERS", "FRONTIER", "SURVEY"):  # a slow machine is not a failure
+            patch.setattr(f"krand.present.web.planner.{name}_SECONDS", 600.0)
+        with TestClient(app, base_url=BASE, raise_server_exceptions=False) as client:
+            yield client
+
+
+@pytest.fixture(scope="session")
+def value_of() -> Callable[[str, str], float]:
+    """The exact number behind what an element shows."""
+
+    def value(page: str, name: str) -> float:
+        found = re.search(rf'id="{re.escape(name)}"[^>]* data-value="([^"]*)"', page)
+        assert found is not None, f"no number {name}"
+        return float(found[1])
+
+    return value
+
+
+@pytest.fixture(scope="session")
+def text_of() -> Callable[[str, str], str]:
+    """The words of an element, without tags."""
+
+    def text(page: str, name: str) -> str:
+        found = re.search(rf'<(\w+)[^>]*\bid="{re.escape(name)}"[^>]*>(.*?)</\1>', page, re.DOTALL)
+        assert found is not None, f"no element {name}"
+        return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", found[2])).split())
+
+    return text

@@ -1,0 +1,329 @@
+"""The dashboard: nothing without the token; numbers as coarse as the collector's own."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from collecting import exact_plan, serving, submitted
+from components import require
+from krand.collect.mark import Progress
+from krand.collect.metrics import coarse, step_for
+from krand.collect.opening import open_spool, setting_of
+from krand.collect.release import release_batch
+from krand.collect.spool import Spool
+from krand.errors import InvalidInput
+from krand.present.web.watching import Watched, crowd_of, watched
+from krand.privacy.guarantee import Linkage
+from krand.survey.plan import Plan
+from krand.wire.keys import generate_signing_key
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+Value = Callable[[str, str], float]
+
+TOKEN = "t0ken-" + "a" * 40
+COOKIE = "krand-token-8090"
+BASE = "http://127.0.0.1:8090"
+POPULATION = 2_000
+WAITING = 733
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return exact_plan(POPULATION, Linkage.BIT)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, plan: Plan) -> Path:
+    """A collector's folder: one batch is released, one is sealed, one is open."""
+    at = tmp_path_factory.mktemp("collector")
+    shape = setting_of(plan).shape
+    people = [submitted(number, shape) for number in range(2 * POPULATION + WAITING)]
+    with open_spool(plan, at / "spool") as spool:
+        spool.add(people)
+        release_batch(spool, spool.batches()[0], at / "out", generate_signing_key())
+    (at / "releases").mkdir()
+    (at / "plan.json").write_bytes(plan.bytes)
+    return at
+
+
+@contextmanager
+def pages(watch: Watched) -> Iterator[TestClient]:
+    require("starlette")
+    require("uvicorn")
+    require("httpx2")
+    from starlette.testclient import TestClient
+
+    from krand.present.web.access import Address
+    from krand.present.web.app import make_app
+    from krand.present.web.planner import Planner
+
+    app = make_app(Address("127.0.0.1", 8090, TOKEN), watch)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Planner, "warm_up", _nothing)
+        with TestClient(app, base_url=BASE, follow_redirects=False) as client:
+            yield client
+
+
+async def _nothing(_: object) -> None:
+    """These tests do not plan."""
+
+
+@pytest.fixture(scope="module")
+def dashboard(folder: Path, plan: Plan) -> Iterator[TestClient]:
+    with pages(Watched(plan, folder / "spool", releases=folder / "releases")) as client:
+        yield client
+
+
+@pytest.fixture
+def stranger(dashboard: TestClient) -> TestClient:
+    dashboard.cookies.clear()
+    return dashboard
+
+
+@pytest.fixture
+def owner(dashboard: TestClient) -> TestClient:
+    dashboard.cookies.clear()
+    dashboard.cookies.set(COOKIE, TOKEN)
+    return dashboard
+
+
+PATHS = ["/collector", "/collector/part", "/collector/releases/release.json"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("given", ["", "?token=", "?token=wrong", f"?token={TOKEN}x"])
+def test_without_the_token_nothing_is_told(
+    stranger: TestClient, plan: Plan, path: str, given: str
+) -> None:
+    """401 and how to get in; no word about the survey, and no cookie."""
+    answer = stranger.get(f"{path}{given}")
+    assert answer.status_code == 401
+    assert "token" in answer.text
+    for secret in (plan.survey.id, plan.hash, "2,000", TOKEN):
+        assert secret not in answer.text
+    assert "set-cookie" not in answer.headers
+
+
+@pytest.mark.parametrize("cookie", ["", "wrong", TOKEN[:-1], TOKEN + "x"])
+def test_a_wrong_cookie_is_no_token(stranger: TestClient, cookie: str) -> None:
+    """As little as none."""
+    stranger.cookies.set(COOKIE, cookie)
+    assert stranger.get("/collector").status_code == 401
+    stranger.cookies.clear()
+    stranger.cookies.set("krand-token-8091", TOKEN)
+    assert stranger.get("/collector").status_code == 401
+
+
+def test_the_token_becomes_a_cookie_and_leaves_the_address(stranger: TestClient) -> None:
+    """Only for the dashboard, out of reach of scripts and of other sites."""
+    for answer in (
+        stranger.get("/collector", params={"token": TOKEN}),
+        stranger.post("/collector", data={"token": f" {TOKEN} "}),
+    ):
+        assert (answer.status_code, answer.headers["location"]) == (303, "/collector")
+        first, *rest = answer.headers["set-cookie"].split("; ")
+        assert first == f"{COOKIE}={TOKEN}"
+        assert {part.lower() for part in rest} == {"httponly", "path=/collector", "samesite=strict"}
+    assert stranger.get("/collector").status_code == 200
+    again = stranger.get("/collector", params={"token": TOKEN})
+    assert (again.status_code, again.headers["location"]) == (303, "/collector")
+
+
+def test_a_wrong_token_in_the_form_is_refused(stranger: TestClient) -> None:
+    """And a form from another site is not even read."""
+    answer = stranger.post("/collector", data={"token": "wrong"})
+    assert answer.status_code == 401
+    assert 'id="wrong-token"' in answer.text
+    headers = {"Origin": "http://evil.example"}
+    answer = stranger.post("/collector", data={"token": TOKEN}, headers=headers)
+    assert answer.status_code == 403
+
+
+def test_the_planner_needs_no_token(stranger: TestClient) -> None:
+    """And knows nothing of the survey."""
+    answer = stranger.get("/", params={"bits": "0"})
+    assert answer.status_code == 422
+    assert 'id="nav-collector"' in answer.text
+    assert "cells" not in answer.text
+
+
+def test_numbers_are_the_spools_and_coarse(
+    owner: TestClient, value_of: Value, folder: Path, plan: Plan
+) -> None:
+    """The open batch in whole steps, the others exactly; batches and their states."""
+    page = owner.get("/collector")
+    assert page.status_code == 200
+    step = step_for(POPULATION)
+    with open_spool(plan, folder / "spool") as spool:
+        batches = spool.batches()
+    assert value_of(page.text, "needed") == POPULATION
+    assert value_of(page.text, "gathered") == coarse(batches[-1].people, step) == 720
+    assert value_of(page.text, "step") == step == 20
+    assert f'max="{POPULATION}" value="720"' in page.text
+    for state in ("open", "sealed", "released"):
+        assert value_of(page.text, f"count-{state}") == 1
+    rows = re.findall(
+        r'data-batch="(\d+)" data-state="(\w+)".*?data-value="(\d+)"', page.text, re.DOTALL
+    )
+    expected = [(str(b.number), b.state.value, "2000") for b in reversed(batches)]
+    assert rows == [("3", "open", "720"), *expected[1:]]
+    assert str(batches[0].sha256) in page.text
+    for fine in ("733", "1466", "4733"):
+        assert fine not in page.text
+    assert owner.get("/collector/part").text in page.text
+
+
+def test_without_a_script_the_page_loads_itself_again(owner: TestClient) -> None:
+    """And there is a link for those who do not want to wait."""
+    page = owner.get("/collector").text
+    assert re.search(r'<noscript><meta http-equiv="refresh" content="\d+"></noscript>', page)
+    assert 'id="reload" href="/collector"' in page
+
+
+def test_looking_does_not_disturb_a_collector(
+    tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While it is open and writing, its files stay as they are, and it can do everything."""
+    shape = setting_of(plan).shape
+    watch = Watched(plan, tmp_path / "spool")
+    with open_spool(plan, tmp_path / "spool") as spool:
+        spool.add([submitted(1, shape)])
+        before = {path.name: path.read_bytes() for path in spool.folder.glob("spool.sqlite*")}
+        before.pop("spool.sqlite-shm")  # where readers note that they read
+        with monkeypatch.context() as patch:
+            patch.setattr(Spool, "__init__", None)  # opening it as its owner is out of the question
+            assert crowd_of(watch).gathered == 0
+        after = {name: (spool.folder / name).read_bytes() for name in before}
+        assert after == before
+        spool.add([submitted(number, shape) for number in range(2, 42)])
+        assert crowd_of(watch).gathered == 40
+        assert spool.settle()
+    assert crowd_of(watch).gathered == 40
+
+
+def test_a_reader_cannot_write(tmp_path: Path, plan: Plan) -> None:
+    """Whatever bug there may be, the spool is out of its reach."""
+    import sqlite3
+
+    from krand.present.web.watching import _reading
+
+    open_spool(plan, tmp_path / "spool").close()
+    connection = _reading(tmp_path / "spool" / "spool.sqlite")
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        connection.execute("DELETE FROM batches")
+    connection.close()
+
+
+def test_a_spool_that_is_missing_foreign_or_damaged_is_told(tmp_path: Path, plan: Plan) -> None:
+    """On the page, in krand's words; the page itself is fine."""
+    other = exact_plan(POPULATION, Linkage.RECORD)
+    open_spool(other, tmp_path / "other").close()
+    open_spool(plan, tmp_path / "lost").close()
+    (tmp_path / "lost" / "spool.mark").write_bytes(Progress(9, 0).line())
+    open_spool(plan, tmp_path / "changed").close()
+    (tmp_path / "changed" / "spool.mark").write_bytes(b"krand-mark-1 people 9")
+    for name, words in (
+        ("missing", "must be a collector&#39;s folder"),
+        ("other", "must be of plan"),
+        ("lost", "though there have been 9"),
+        ("changed", "spool.mark was changed"),
+    ):
+        with pages(Watched(plan, tmp_path / name)) as client:
+            client.cookies.set(COOKIE, TOKEN)
+            answer = client.get("/collector")
+            assert answer.status_code == 200
+            assert words in answer.text
+            assert 'id="gathered"' not in answer.text
+
+
+def test_whether_the_collector_answers(tmp_path: Path, plan: Plan, value_of: Value) -> None:
+    """Ready with its own coarse counters while it runs, silent after."""
+    spool = open_spool(plan, tmp_path / "spool")
+    with serving(spool) as port:
+        watch = watched(
+            _written(tmp_path, plan), tmp_path / "spool", collector=f"http://127.0.0.1:{port}"
+        )
+        assert watch is not None
+        with pages(watch) as client:
+            client.cookies.set(COOKIE, TOKEN)
+            text = client.get("/collector").text
+    assert 'id="collector" data-state="ready"' in text
+    for name in ("accepted", "repeated", "refused", "unavailable"):
+        assert value_of(text, f"counter-{name}") == 0
+    with pages(watch) as client:
+        client.cookies.set(COOKIE, TOKEN)
+        assert 'id="collector" data-state="silent"' in client.get("/collector").text
+
+
+def _written(folder: Path, plan: Plan) -> Path:
+    path = folder / "plan.json"
+    path.write_bytes(plan.bytes)
+    return path
+
+
+def test_releases_are_listed_and_shown(
+    owner: TestClient, folder: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Release files only, this plan's and others'; what is no name in the folder is not found."""
+    monkeypatch.setattr("krand.present.web.dashboard.LOOK_SECONDS", 0.0)
+    releases = folder / "releases"
+    assert "No release has been estimated yet" in owner.get("/collector").text
+    release = {
+        "format": "krand-release-1",
+        "plan_hash": plan.hash,
+        "plan": plan.values(),
+        "people": POPULATION,
+    }
+    (releases / "release <1>.json").write_text(json.dumps(release), encoding="utf-8")
+    other = {**release, "plan_hash": "0" * 64}
+    (releases / "other.json").write_text(json.dumps(other), encoding="utf-8")
+    for name, content in (("notes.json", "{}"), ("broken.json", "{"), ("release.txt", "{}")):
+        (releases / name).write_text(content, encoding="utf-8")
+    (folder / "secret.json").write_text(json.dumps(release), encoding="utf-8")
+    text = owner.get("/collector").text
+    found = re.findall(r'data-release="([^"]*)"><a href="([^"]*)"', text)
+    assert found == [
+        ("other.json", "/collector/releases/other.json"),
+        ("release &lt;1&gt;.json", "/collector/releases/release%20%3C1%3E.json"),
+    ]
+    assert text.count("of another plan") == 1
+    for name in ("..%2Fsecret.json", "../secret.json", "notes.json", "%2e%2e%2fsecret.json", "x"):
+        assert owner.get(f"/collector/releases/{name}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"plan_file": "plan.json"}, "plan"),
+        ({"spool": "spool"}, "spool"),
+        ({"releases": "releases"}, "releases"),
+        ({"collector": "http://127.0.0.1"}, "collector"),
+        ({"plan_file": "missing.json", "spool": "spool"}, "plan"),
+        ({"plan_file": "plan.json", "spool": "spool", "releases": "missing"}, "releases"),
+        ({"plan_file": "plan.json", "spool": "spool", "collector": "ftp://x"}, "collector"),
+        ({"plan_file": "plan.json", "spool": "spool", "collector": "http://x/?a=b"}, "collector"),
+        ({"plan_file": "plan.json", "spool": "spool", "collector": "http://[x"}, "collector"),
+        ({"plan_file": "plan.json", "spool": "spool", "round_number": 2}, "round"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused(
+    folder: Path, options: dict[str, object], field: str
+) -> None:
+    """Before anything is started; the refusal names the option."""
+    for name in ("plan_file", "spool", "releases"):
+        if name in options:
+            options = {**options, name: folder / str(options[name])}
+    values = {"plan_file": None, "spool": None, **options}
+    with pytest.raises(InvalidInput) as refused:
+        watched(**values)  # type: ignore[arg-type]
+    assert refused.value.field == field
+    assert watched(None, None) is None

@@ -1,0 +1,225 @@
+"""The planner's numbers page: the same numbers as the Python API, and refusals in its own words."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from krand.errors import CannotMeet
+from krand.present.web.numbers import FRONTIER_COPIES, frontier_part, numbers_part
+from krand.present.web.settings import FIELDS, settings_from
+from krand.present.wording import promise
+from krand.privacy.frontier import frontier, message_size
+from krand.privacy.guarantee import Z95, Assurance, Linkage, Policy, Reports
+from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
+from krand.privacy.planner import plan_noise
+
+if TYPE_CHECKING:
+    from starlette.testclient import TestClient
+
+Value = Callable[[str, str], float]
+Words = Callable[[str, str], str]
+
+REQUESTS = [
+    ({}, Policy(2.0, 10**7, delta=1e-6), Reports(40)),
+    (
+        {"epsilon": "1", "promise": "eta", "eta": "0.01", "population": "2e6", "linkage": "record"},
+        Policy(1.0, 2_000_000, eta=0.01),
+        Reports(40, Linkage.RECORD),
+    ),
+    (
+        {"copies": "2", "bits": "9", "max_set_bits": "3", "assurance": "outlier"},
+        Policy(2.0, 10**7, delta=1e-6, assurance=Assurance.OUTLIER),
+        Reports(9, Linkage.BIT, 2, 3),
+    ),
+    (
+        {"linkage": "record", "assurance": "draft"},
+        Policy(2.0, 10**7, delta=1e-6, assurance=Assurance.DRAFT),
+        Reports(40, Linkage.RECORD),
+    ),
+]
+
+
+@pytest.mark.parametrize(("query", "policy", "reports"), REQUESTS)
+def test_the_page_shows_what_the_api_computes(
+    planner: TestClient,
+    value_of: Value,
+    text_of: Words,
+    query: dict[str, str],
+    policy: Policy,
+    reports: Reports,
+) -> None:
+    """Every number of the page is the API's, to the last bit, and the promise its sentence."""
+    page = planner.get("/", params=query)
+    assert page.status_code == 200
+    plan = plan_noise(policy, reports)
+    messages, size = message_size(reports)
+    expected = {
+        "noise-value": plan.noise,
+        "half-width-value": plan.precision.half_width_95,
+        "sigma-value": plan.precision.sigma,
+        "bytes-value": size,
+        "local-epsilon-value": plan.guarantee.local_epsilon,
+        "delta-value": plan.guarantee.delta.upper,
+    }
+    assert {name: value_of(page.text, name) for name in expected} == expected
+    assert f" {messages:,} " in text_of(page.text, "bytes-note")
+    assert text_of(page.text, "promise-sentence") == promise(policy, plan.guarantee)
+    widths = dict(re.findall(r'id="peer-(\w+)".*?data-value="([^"]*)"', page.text, re.DOTALL))
+    assert float(widths["krand"]) == plan.precision.half_width_95
+    assert float(widths["rappor"]) == Z95 * rappor_sigma(policy, reports)
+    assert float(widths["curator"]) == Z95 * central_gaussian_sigma(policy, reports)
+    assert ('id="warning"' in page.text) is (policy.assurance is Assurance.DRAFT)
+
+
+def test_a_part_is_what_the_whole_page_has_at_the_same_address(planner: TestClient) -> None:
+    """With the script or without, people see the same; the form shows what the address says."""
+    query = {"epsilon": "1.5", "population": "1M", "bits": "3", "linkage": "record"}
+    page, part = planner.get("/", params=query).text, planner.get("/part/numbers", params=query)
+    assert part.headers["x-state"] == "planned"
+    assert part.text in page
+    for name in ("epsilon", "population", "bits"):
+        assert f'id="{name}" name="{name}" value="{query[name]}"' in page
+    assert re.search(r'id="linkage-record" value="record" checked', page)
+
+
+def test_an_impossible_request_is_answered_with_the_nearest_ones(
+    planner: TestClient, text_of: Words
+) -> None:
+    """The page has krand's own refusal, and the nearest requests are links to what can be met."""
+    query = {"epsilon": "0.1", "population": "100"}
+    with pytest.raises(CannotMeet) as refused:
+        plan_noise(Policy(0.1, 100, delta=1e-6), Reports(40))
+    page = planner.get("/", params=query)
+    assert page.status_code == 200
+    assert refused.value.reason[1:] in text_of(page.text, "refusal-reason")
+    nearest = re.search(r'<ul id="nearest">(.*?)</ul>', page.text, re.DOTALL)
+    assert nearest is not None
+    links = re.findall(r'<a href="([^"]*)">([^<]*)</a>', nearest[1])
+    assert tuple(text for _, text in links) == refused.value.nearest
+    assert len(links) >= 2
+    part = planner.get(html.unescape(links[0][0]).replace("/?", "/part/numbers?"))
+    assert part.headers["x-state"] == "planned"
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ({"epsilon": "nothing"}, "epsilon"),
+        ({"epsilon": "-1"}, "epsilon"),
+        ({"epsilon": "inf"}, "epsilon"),
+        ({"epsilon": ""}, "epsilon"),
+        ({"delta": "2"}, "delta"),
+        ({"promise": "eta", "eta": "0"}, "eta"),
+        ({"promise": "both"}, "promise"),
+        ({"population": "1.5"}, "population"),
+        ({"population": "9" * 5000}, "population"),
+        ({"bits": "0"}, "bits"),
+        ({"bits": "1e6"}, "bits"),
+        ({"copies": "10000"}, "copies"),
+        ({"max_set_bits": "41"}, "max_set_bits"),
+        ({"linkage": "'\"><script>alert(1)</script>"}, "linkage"),
+        ({"assurance": "sure"}, "assurance"),
+        ({"assurance": "draft"}, "bits"),
+        ({"assurance": "draft", "linkage": "record", "copies": "2"}, "copies"),
+    ],
+)
+def test_a_value_that_breaks_a_rule_is_named(
+    planner: TestClient, text_of: Words, query: dict[str, str], field: str
+) -> None:
+    """The whole page says so with status 422, the part with an answer like any other."""
+    page, part = planner.get("/", params=query), planner.get("/part/numbers", params=query)
+    assert page.status_code == 422
+    assert (part.status_code, part.headers["x-state"]) == (200, "invalid")
+    assert part.headers["x-field"] == field
+    assert text_of(page.text, "refusal-reason").startswith(f"{field} ")
+    assert "Traceback" not in page.text
+    assert "<script>alert" not in page.text
+    if field in FIELDS:
+        assert re.search(rf'id="{field}"[^>]*aria-invalid="true"', page.text)
+
+
+def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are those of the API, in a table beside the figure."""
+    monkeypatch.setattr("krand.present.web.numbers.FRONTIER_COPIES", (1,))
+    found = frontier(Policy(10.0, 10_000, delta=0.01), Reports(2), (1,))
+    query = {"epsilon": "10", "population": "10k", "bits": "2", "delta": "0.01"}
+    part = frontier_part(settings_from({**query, "linkage": "record"}))
+    rows = re.findall(
+        r'data-row="([^"]*)".*?data-noise="([^"]*)".*?data-sigma="([^"]*)".*?data-bytes="(\d+)"',
+        part,
+        re.DOTALL,
+    )
+    expected = [
+        (r.name, "" if r.noise is None else repr(r.noise), repr(r.sigma), r.bytes_per_user)
+        for r in found.rows
+    ]
+    assert [(html.unescape(n), q, s, int(b)) for n, q, s, b in rows] == expected
+
+
+def test_the_frontier_comes_by_a_second_request_or_with_the_page(planner: TestClient) -> None:
+    """The script asks for it alone; without the script a link asks for the page with it."""
+    query = {"epsilon": "10", "population": "10k", "bits": "2", "delta": "0.01"}
+    page = planner.get("/", params=query).text
+    link = re.search(r'id="frontier-link" href="([^"#]*)#frontier"', page)
+    assert link is not None
+    assert 'id="frontier-table"' not in page
+    part = planner.get("/part/frontier", params=query)
+    assert 'id="frontier-table"' in part.text
+    assert part.text.count('data-row="krand') == 2 * len(FRONTIER_COPIES) - 2
+    assert part.text in planner.get(html.unescape(link[1])).text
+    draft = planner.get("/part/frontier", params={**query, "assurance": "draft"})
+    assert (draft.headers["x-state"], draft.headers["x-field"]) == ("invalid", "assurance")
+
+
+def test_figures_carry_no_styles_and_names_of_their_own(planner: TestClient) -> None:
+    """A browser that is told to allow no inline styles shows them all the same."""
+    page = planner.get("/").text
+    assert re.search(r'<svg[^>]*role="img"', page)
+    assert "style=" not in page
+    assert "<style" not in page
+    assert "var(--record)" in page
+    figure = page[page.index("<svg") : page.index("</svg>")]
+    names = set(re.findall(r'\bid="([^"]*)"', figure))
+    assert all(name.startswith("density-") for name in names)
+    assert set(re.findall(r'href="#([^"]*)"|url\(#([^)]*)\)', figure)) != set()
+    used = {a or b for a, b in re.findall(r'href="#([^"]*)"|url\(#([^)]*)\)', figure)}
+    assert used <= names
+
+
+def test_without_matplotlib_the_page_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers come all the same."""
+    monkeypatch.setattr("krand.present.plots.is_available", lambda: False)
+    settings = settings_from({"population": "1M", "bits": "1"})
+    page = numbers_part(settings)
+    assert "matplotlib is not installed" in page
+    assert "<svg" not in page
+    assert 'id="noise-value"' in page
+
+
+def test_a_frontier_without_any_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A figure of the others alone would answer nothing."""
+    monkeypatch.setattr("krand.present.web.numbers.FRONTIER_COPIES", (1,))
+    page = frontier_part(settings_from({"epsilon": "0.1", "population": "100"}))
+    assert 'id="frontier-nothing"' in page
+    assert "<svg" not in page
+
+
+@pytest.mark.parametrize(
+    ("query", "command"),
+    [
+        ({}, "krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6"),
+        (
+            {"promise": "eta", "linkage": "record", "copies": "16", "max_set_bits": "3"},
+            "krand noise --population 10M --bits 40 --epsilon 2 --eta 0.003 --max-set-bits 3"
+            " --linkage record --copies 16",
+        ),
+    ],
+)
+def test_the_command_line_of_a_form_asks_the_same(query: dict[str, Any], command: str) -> None:
+    """What the page says to type is understood by krand noise."""
+    assert settings_from(query).command() == command

@@ -1,0 +1,46 @@
+"""What a planning process does with a task, in this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from krand.present.web import worker
+from krand.present.web.tasks import TASKS
+
+
+def test_a_task_that_needs_too_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process lives on and says so."""
+
+    def hungry(**_: object) -> dict[str, object]:
+        raise MemoryError
+
+    monkeypatch.setitem(TASKS, "numbers", hungry)
+    answer = worker._done("numbers", {"query": {}})
+    assert "more memory than a page may take" in answer["html"]
+    assert answer["state"] == "busy"
+
+
+def test_a_bug_in_a_task_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In krand's own words, without a traceback."""
+
+    def broken(_: object) -> str:
+        raise ZeroDivisionError("float division by zero")
+
+    monkeypatch.setattr("krand.present.web.numbers.numbers_part", broken)
+    answer = worker._done("numbers", {"query": {}})
+    assert answer["state"] == "failed"
+    assert "This is a bug in krand" in answer["html"]
+    assert "Traceback" not in answer["html"]
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "other"}'])
+def test_a_file_that_is_no_release_is_an_answer_too(tmp_path: Path, content: str) -> None:
+    """Whatever lies in the folder, the dashboard lives on."""
+    path = tmp_path / "release.json"
+    path.write_text(content, encoding="utf-8")
+    answer = worker._done("release", {"path": str(path), "stamp": [0, 0]})
+    assert answer["state"] != "planned"
+    assert json.dumps(answer)
