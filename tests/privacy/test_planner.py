@@ -327,3 +327,11 @@ def test_a_tiny_crowd_is_told_the_next_one_that_would_do() -> None:
         plan_noise(asked, reports)
     assert refused.value.nearest[0] == "population 45 at epsilon 2"
     plan_noise(replace(asked, population=45), reports)
+
+
+def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
+    """Scores of 1e120 are within reach of the search: its arithmetic stays in range."""
+    asked = Policy(epsilon=0.1, delta=1e-6, population=100)
+    with pytest.raises(CannotMeet, match="could be anything") as refused:
+        plan_noise(asked, Reports(bits=1000, linkage=Linkage.RECORD))
+    assert refused.value.nearest

@@ -408,6 +408,8 @@ def _integral(spectrum: _Spectrum, kind: int, shift: float) -> tuple[float, floa
     scale = spectrum.step / math.pi
     last = spectrum.nodes * spectrum.step
     s = spectrum.smooth
-    cut = math.exp(0.5 * s * s * (spectrum.theta**2 - last**2)) / (s * s * last ** (kind + 1))
+    # By logarithms: scores may be 1e120 large, and then the powers alone leave the range of floats.
+    reach = 0.5 * ((s * spectrum.theta) ** 2 - (s * last) ** 2)
+    cut = math.exp(reach - 2 * math.log(s) - (kind + 1) * math.log(last))
     error = cut / math.pi + spectrum.rounding * modulus * scale
     return float(weighted.real.sum()) * scale, error
