@@ -8,13 +8,20 @@ import sys
 import pytest
 
 import krand
+from components import require
+from krand.present.menu import NAMES
 
-HEAVY = {"numpy", "scipy", "scipy.stats", "scipy.optimize", "matplotlib", "click", "rich"}
+HEAVY = {
+    *("numpy", "scipy", "scipy.stats", "scipy.optimize", "matplotlib", "click", "rich"),
+    *("cryptography", "pyarrow", "pydantic", "jinja2", "starlette", "sqlite3"),
+}
+COMMANDS = "krand.present.commands."
 
 
 def loaded_after(statement: str) -> set[str]:
-    """The heavy modules that a fresh interpreter has loaded after the statement."""
-    code = f"import sys\n{statement}\nprint(*({HEAVY!r} & set(sys.modules)), file=sys.stderr)"
+    """The heavy modules, and the commands, that a fresh interpreter has loaded after it."""
+    found = f"(m for m in sys.modules if m in {HEAVY!r} or m.startswith({COMMANDS!r}))"
+    code = f"import sys\n{statement}\nprint(*{found}, file=sys.stderr)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return set(run.stderr.split())
@@ -37,9 +44,8 @@ def test_planning_avoids_the_slow_parts_of_scipy(name: str) -> None:
     assert not loaded_after(f"from krand import {name}") & slow
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["noise", "--help"], ["--version"]])
-def test_help_loads_no_mathematics(arguments: list[str]) -> None:
-    """Help answers at once: no numpy, no scipy, no rich."""
+def loaded_by(arguments: list[str]) -> set[str]:
+    """What a command line loads that ends well."""
     statement = f"""
 from krand.present.cli import main
 sys.argv = ["krand", *{arguments!r}]
@@ -48,11 +54,37 @@ try:
 except SystemExit as stop:
     assert not stop.code, stop.code
 """
-    assert loaded_after(statement) <= {"click"}
+    return loaded_after(statement)
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["--version"], ["--json"]])
+def test_krand_itself_loads_no_command(arguments: list[str]) -> None:
+    """Flow and help answer at once: from the menu alone."""
+    assert loaded_by(arguments) == {"click"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_help_of_a_command_loads_that_command_alone(name: str) -> None:
+    """No numpy, no rich, and none of the other commands."""
+    assert loaded_by([name, "--help"]) == {"click", f"{COMMANDS}{name}"}
+
+
+def test_a_mistyped_command_loads_no_command() -> None:
+    """The likely ones are found by name."""
+    statement = """
+from krand.present.cli import krand
+try:
+    krand(["nosie"], prog_name="krand")
+except SystemExit as stop:
+    assert stop.code == 2, stop.code
+sys.stderr = sys.__stderr__
+"""
+    assert not {m for m in loaded_after(statement) if m.startswith(COMMANDS)}
 
 
 def test_every_exported_name_exists() -> None:
     """`__all__` lists names that really are there, and dir() shows them."""
+    require("matplotlib")
     for name in krand.__all__:
         assert getattr(krand, name) is not None
     assert set(krand.__all__) <= set(dir(krand))

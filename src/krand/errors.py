@@ -26,7 +26,15 @@ __all__ = [
 
 
 class KrandError(Exception):
-    """Base of all deliberate errors; `exit_code` is what the command line returns."""
+    """Base of all deliberate errors; `exit_code` is what the command line returns.
+
+    >>> from krand import KrandError, Policy
+    >>> try:
+    ...     Policy(epsilon=1, delta=2, population=10_000)
+    ... except KrandError as error:
+    ...     print(error.exit_code, error)
+    2 delta: must be a finite number between 0 and 1, both excluded, found 2
+    """
 
     exit_code = 70
 

@@ -15,6 +15,7 @@ from krand.client import sending
 from krand.client.client import Client
 from krand.client.ledger import Ledger, Submission
 from krand.client.sending import NotDelivered, send
+from krand.client.transport import Http
 from krand.errors import InvalidInput, Unavailable
 from krand.privacy.guarantee import Linkage, Policy
 from krand.survey.questions import YesNo
@@ -112,16 +113,22 @@ TRANSIENT = {
 }
 
 
+class Impatient(Http):
+    """Over HTTP, with an end to every silence; how long it would have waited between attempts."""
+
+    def __init__(self) -> None:
+        super().__init__(timeout=0.3)
+        self.waited: list[float] = []
+
+    def wait(self, seconds: float) -> None:
+        self.waited.append(seconds)
+
+
 def deliver(collector: Collector, attempts: int = 8) -> list[float]:
     """Send it without waiting; how long it would have waited each time."""
-    waited: list[float] = []
-    send(collector.url, PLAN, 3, SENT, attempts=attempts, sleep=waited.append)
-    return waited
-
-
-@pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sending, "TIMEOUT_SECONDS", 0.3)
+    transport = Impatient()
+    send(collector.url, PLAN, 3, SENT, attempts=attempts, transport=transport)
+    return transport.waited
 
 
 @pytest.mark.parametrize("trouble", TRANSIENT)
@@ -243,7 +250,7 @@ def test_where_nobody_listens_it_is_not_delivered() -> None:
         port = listener.getsockname()[1]
     for url in (f"http://127.0.0.1:{port}", "http://collector.invalid"):
         with pytest.raises(NotDelivered):
-            send(url, PLAN, 1, SENT, attempts=2, sleep=lambda _: None)
+            send(url, PLAN, 1, SENT, attempts=2, transport=Impatient())
 
 
 @pytest.mark.parametrize(
@@ -258,9 +265,11 @@ def test_where_nobody_listens_it_is_not_delivered() -> None:
 )
 def test_an_address_that_cannot_be_right_is_refused_before_anything_is_sent(url: str) -> None:
     """Named as the field url; nothing is tried, nobody waits."""
+    transport = Impatient()
     with pytest.raises(InvalidInput) as error:
-        send(url, PLAN, 1, SENT, sleep=lambda _: pytest.fail("waited"))
+        send(url, PLAN, 1, SENT, transport=transport)
     assert error.value.field == "url"
+    assert not transport.waited
 
 
 def test_a_collector_may_live_under_a_path() -> None:

@@ -74,7 +74,7 @@ def take_part(plan: Plan, collector: Running, people: list[dict[str, object]]) -
 RELEASE = "release --plan plan.json --spool spool --key collector.pem -o out"
 TALLY = (
     "tally out/batch-000001.parquet --plan plan.json --key key.pem"
-    " --collector collector.pub.pem --workers 1 -o tally.json"
+    " --collector-key collector.pub.pem --workers 1 -o tally.json"
 )
 
 

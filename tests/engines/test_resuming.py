@@ -76,7 +76,7 @@ def test_a_killed_command_goes_on(tmp_path: Path) -> None:
     source = case.source
     manifest = Manifest(LONG.hash, 1, source.people, source.rows, source.sha256)
     (tmp_path / "batch.manifest.json").write_bytes(manifest_bytes(manifest, SIGNER))
-    options = ["--plan", "plan.json", "--key", "key.pem", "--collector", "c.pub.pem"]
+    options = ["--plan", "plan.json", "--key", "key.pem", "--collector-key", "c.pub.pem"]
     options += ["--joint", "c=c0,p=x", "--workers", "1"]
     slow = (
         "import time; from krand.analyze.engines import local; local.OPENED_AT_A_TIME = 50;"

@@ -90,9 +90,9 @@ def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan:
     """Once for every ledger; a second time nothing is sent, and it says the same."""
     with running(at / "plan.json", at / "spool", at / "log") as collector:
         for _ in range(2):
-            found = answer(at, "submit", "--to", collector.url)
+            found = answer(at, "submit", "--collector", collector.url)
             assert found == {"plan": plan.hash, "round": 1, "delivered": True}
-        text = run(at, "submit", "--to", collector.url).stdout
+        text = run(at, "submit", "--collector", collector.url).stdout
     assert "Round 1 of cells has been delivered." in text
     with open_spool(plan, at / "spool") as spool:
         assert spool.batches()[-1].people == 1
@@ -109,7 +109,7 @@ def test_a_collector_that_is_not_there_is_exit_code_75(
     monkeypatch.setattr("krand.client.sending.FIRST_WAIT", 0.0)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    error = refusal(at, 75, "submit", "--to", f"http://127.0.0.1:{port}")
+    error = refusal(at, 75, "submit", "--collector", f"http://127.0.0.1:{port}")
     assert error["kind"] == "unavailable"
     assert "nothing is lost" in error["reason"]
     assert error["message"] == error["reason"]
@@ -127,7 +127,7 @@ def test_a_collector_that_is_not_there_is_exit_code_75(
 def test_answers_that_are_no_object_are_refused(at: Path, content: bytes, rule: str) -> None:
     """Exit code 2, the field is answers, and the ledger is not made."""
     (at / "answers.json").write_bytes(content)
-    error = refusal(at, 2, "submit", "--to", "http://127.0.0.1:1")
+    error = refusal(at, 2, "submit", "--collector", "http://127.0.0.1:1")
     assert error["field"] == "answers"
     assert rule in error["rule"]
     assert not (at / "ledger").exists()
@@ -135,10 +135,13 @@ def test_answers_that_are_no_object_are_refused(at: Path, content: bytes, rule: 
 
 def test_what_else_submit_refuses(at: Path) -> None:
     """No file, a bad address, a round that was not planned: each by its field."""
-    assert refusal(at, 2, "submit", "--to", "example.org")["field"] == "url"
-    assert refusal(at, 2, "submit", "--to", "http://x.invalid", "--round", "2")["field"] == "round"
+    assert refusal(at, 2, "submit", "--collector", "example.org")["field"] == "url"
+    assert (
+        refusal(at, 2, "submit", "--collector", "http://x.invalid", "--round", "2")["field"]
+        == "round"
+    )
     (at / "answers.json").unlink()
-    assert refusal(at, 2, "submit", "--to", "http://127.0.0.1:1")["field"] == "answers"
+    assert refusal(at, 2, "submit", "--collector", "http://127.0.0.1:1")["field"] == "answers"
 
 
 def test_status_tells_people_in_steps(at: Path, plan: Plan) -> None:

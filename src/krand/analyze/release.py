@@ -17,9 +17,11 @@ from krand.analyze.joint.conditional import ConditionalTable, conditional_table
 from krand.analyze.joint.independence import IndependenceTest, independence_test
 from krand.analyze.joint.tables import JointTable, joint_table
 from krand.analyze.promise import actual_promise, keeps_policy
+from krand.analyze.shown import question_table, release_rows
 from krand.analyze.tally import Tally
 from krand.analyze.words.decoding import WordsEstimate, decode_words
 from krand.errors import InvalidInput
+from krand.showing import pairs
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
 
@@ -53,7 +55,16 @@ class JointResult:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
-    """A survey's results, ready to be published."""
+    """A survey's results, ready to be published.
+
+    >>> from krand import make_release, randomize_table, tally_reports
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> release = make_release(plan, tally_reports(plan, ["reports.parquet"]))
+    >>> release.kept, release.promise.epsilon
+    (True, 2)
+    """
 
     plan: Plan
     round: int
@@ -73,6 +84,9 @@ class Release:
     batches: tuple[str, ...]
     versions: Mapping[str, str]
 
+    def _repr_html_(self) -> str:
+        return pairs("Release", release_rows(self)) + "".join(map(question_table, self.questions))
+
 
 def make_release(
     plan: Plan,
@@ -80,7 +94,19 @@ def make_release(
     options: ReleaseOptions | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Release:
-    """Everything that a tally tells, with the guarantee for its own crowd."""
+    """Everything that a tally tells, with the guarantee for its own crowd.
+
+    >>> from krand import make_release, randomize_table, tally_reports
+    >>> from krand.testing import simulated_table, small_survey, unsafe_exact_plan
+    >>> plan = unsafe_exact_plan(small_survey())  # without noise, to see what comes out
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> release = make_release(plan, tally_reports(plan, ["reports.parquet"]))
+    >>> for row in release.questions[1].rows:
+    ...     print(row.label, round(row.count))
+    cat 46
+    dog 33
+    none 15
+    """
     options = ReleaseOptions() if options is None else options
     told = progress or (lambda _: None)
     _check_candidates(plan, options.candidates)

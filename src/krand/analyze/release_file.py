@@ -23,7 +23,16 @@ from krand.analyze.release import JointResult, Release
 from krand.errors import InvalidInput
 from krand.files import complete_file, read_whole
 
-__all__ = ["FORMAT", "FORMATS", "flat_table", "read_estimates", "release_values", "write_release"]
+__all__ = [
+    "FORMAT",
+    "FORMATS",
+    "flat_table",
+    "form_of",
+    "read_estimates",
+    "release_values",
+    "save_release",
+    "write_release",
+]
 
 FORMAT = "krand-release-1"
 FORMATS = ("json", "parquet", "csv")
@@ -35,6 +44,27 @@ def release_values(release: Release) -> dict[str, Any]:
     skipped = ("plan",)
     values = {f.name: getattr(release, f.name) for f in fields(release) if f.name not in skipped}
     return {"format": FORMAT, "plan_hash": plan.hash, "plan": plan.values(), **_plain(values)}
+
+
+def save_release(release: Release, path: str | Path) -> None:
+    """Write a release: everything as JSON, or a flat table if the name ends in .csv or .parquet.
+
+    >>> import json
+    >>> from krand import make_release, randomize_table, save_release, tally_reports
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> save_release(make_release(plan, tally_reports(plan, ["reports.parquet"])), "release.json")
+    >>> json.load(open("release.json"))["people"]
+    100
+    """
+    write_release("output", Path(path), release, form_of(path))
+
+
+def form_of(path: str | Path) -> str:
+    """The form of a release that the ending of a name asks for; JSON if it asks for none."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    return ending if ending in FORMATS else "json"
 
 
 def write_release(field: str, path: Path, release: Release, form: str = "json") -> None:

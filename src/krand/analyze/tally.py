@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analyze.shown import tally_rows
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
+from krand.showing import pairs
 
 __all__ = ["MAX_TABLE_BITS", "Bits", "Counts", "Tally", "empty_tally", "merged"]
 
@@ -31,7 +33,16 @@ MAX_TABLE_BITS = 16
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
-    """Counts of one plan and round."""
+    """Counts of one plan and round.
+
+    >>> from krand import randomize_table, tally_reports
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> tally = tally_reports(plan, ["reports.parquet"])
+    >>> len(tally.counts) == plan.layout.positions, tally.people
+    (True, 100)
+    """
 
     plan_hash: str
     linkage: Linkage
@@ -65,6 +76,9 @@ class Tally:
         """Partial tallies travel between processes; read-only views of dicts do not."""
         values = [getattr(self, f.name) for f in fields(self)]
         return Tally, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
+
+    def _repr_html_(self) -> str:
+        return pairs("Tally", tally_rows(self))
 
     def same_as(self, other: Tally) -> bool:
         """Whether every number of the two is the same."""

@@ -9,6 +9,7 @@ from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.client.randomizer import message_format, payloads
 from krand.client.randomness import SecureRandom, secure_random
 from krand.client.sending import send
+from krand.client.transport import Transport
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.wire.sealing import Sealer
@@ -22,10 +23,30 @@ SUBMISSION_ID_LENGTH = 16
 
 
 class Client:
-    """Takes part in the survey of one plan, for the holder of one key."""
+    """Takes part in the survey of one plan, for the holder of one key.
 
-    def __init__(self, plan: Plan, public_key: X25519PublicKey, ledger: Ledger) -> None:
-        self.plan, self.ledger = plan, ledger
+    `transport` is how submissions travel: by HTTP, unless a test gives another way.
+
+    >>> from krand import Client, Ledger, generate_private_key
+    >>> from krand.testing import FakeCollector, small_plan
+    >>> plan, key = small_plan(), generate_private_key().public_key()
+    >>> collector = FakeCollector(plan)
+    >>> client = Client(plan, key, Ledger("answered.ledger"), transport=collector)
+    >>> client.submit(collector.url, {"smokes": False, "pet": "cat"})
+    >>> client.submit(collector.url, {"smokes": True})  # it has been answered: nothing is sent
+    >>> collector.people
+    1
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        public_key: X25519PublicKey,
+        ledger: Ledger,
+        *,
+        transport: Transport | None = None,
+    ) -> None:
+        self.plan, self.ledger, self.transport = plan, ledger, transport
         self._sealer = Sealer(public_key, message_format(plan), bytes.fromhex(plan.hash))
 
     def prepare(self, answers: Mapping[str, object], round_number: int = 1) -> Submission:
@@ -48,7 +69,7 @@ class Client:
             submission = self.prepare(answers, round_number)
         except AlreadySubmitted:
             return
-        send(url, self.plan.hash, round_number, submission)
+        send(url, self.plan.hash, round_number, submission, transport=self.transport)
         self.acknowledge(round_number)
 
     def acknowledge(self, round_number: int = 1) -> None:

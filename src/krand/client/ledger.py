@@ -82,6 +82,10 @@ class Ledger:
     """A file on the device, safe against crashes at any moment; made if it is not there yet.
 
     With `create=False` it must be there, and nothing is written by looking at it.
+
+    >>> from krand import Ledger
+    >>> Ledger("answered.ledger").spent()
+    Spent(epsilon=0, delta=0, surveys=0)
     """
 
     def __init__(self, path: str | Path, *, create: bool = True) -> None:

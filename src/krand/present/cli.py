@@ -13,38 +13,18 @@ from typing import Any
 import click
 
 from krand import __version__
-from krand.present.commands.compare import compare
-from krand.present.commands.demo import demo
-from krand.present.commands.drafts import drafts
-from krand.present.commands.estimate import estimate
-from krand.present.commands.frontier import frontier
-from krand.present.commands.keygen import keygen
-from krand.present.commands.ledger import ledger
-from krand.present.commands.noise import noise
-from krand.present.commands.observe import observe
-from krand.present.commands.plan import plan
-from krand.present.commands.privacy import privacy
-from krand.present.commands.randomize import randomize
-from krand.present.commands.release import release
-from krand.present.commands.serve import serve
-from krand.present.commands.simulate import simulate
-from krand.present.commands.status import status
-from krand.present.commands.submit import submit
-from krand.present.commands.tally import tally
+from krand.present.exit_codes import EXIT_CODES, INTERRUPTED
 from krand.present.failures import as_krand_error, describe, explain
-from krand.present.output import to_json
+from krand.present.lazy import LazyCommands, LazyGroup
+from krand.present.menu import MENU, overview
+from krand.present.options import output_options
+from krand.present.output import QUIET, no_color_wanted, to_json
 
-__all__ = ["krand", "main"]
-
-INTERRUPTED = 130
+__all__ = ["FailingClearly", "krand", "main"]
 
 
-class FailingClearly(click.Group):
+class FailingClearly(LazyGroup):
     """A group whose failures are krand's own: one message, one exit code, no traceback."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of use, not of the alphabet."""
-        return list(self.commands)
 
     def main(
         self,
@@ -70,6 +50,11 @@ class FailingClearly(click.Group):
             code = result if isinstance(result, int) else 0
         sys.exit(code)
 
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The exit codes, at the end of the help."""
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(f"{code:>3}", meaning) for code, meaning in EXIT_CODES.items()])
+
 
 def _report(error: Exception, arguments: Sequence[str]) -> int:
     """Say what went wrong, as JSON on stdout or as text on stderr; the exit code."""
@@ -79,79 +64,50 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
     if "--json" in arguments:
         click.echo(to_json(describe(failure)))
     else:
-        plain = "--no-color" in arguments or bool(os.environ.get("NO_COLOR"))
+        plain = no_color_wanted("--no-color" in arguments)
         label = "error:" if plain else click.style("error:", fg="red", bold=True)
         click.echo(f"{label} {explain(failure)}", err=True)
     return failure.exit_code
 
 
-SHORT_HELP = """krand: anonymous telemetry and surveys by k-randomization
-
-  krand noise      from a promise to the smallest noise        start here
-  krand privacy    from a noise to the promise it keeps
-  krand frontier   what more volume buys, beside the alternatives
-  krand simulate   the exact law, checked by Monte Carlo
-  krand plan       from a survey file to a plan with its noise
-  krand keygen     the key pair that reports are sealed for
-  krand submit     one person's answers, to a collector
-  krand serve      collect submissions for a plan
-  krand status     how far a collector is
-  krand release    write the batches that are complete
-  krand randomize  a whole table of answers becomes noisy reports
-  krand tally      open and count reports
-  krand estimate   from a tally to estimates with a guarantee
-  krand compare    the same question in two releases
-  krand observe    what the outcome that was seen reveals
-  krand ledger     what a device has answered, and the guarantee spent
-  krand demo       all of it for ten million people, with a report
-  krand drafts     the papers it comes from, reproduced and corrected
-
-Try: krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6
-Every command has --help with examples, and --json."""
-
-
 @click.group(
     cls=FailingClearly,
+    commands=LazyCommands(),
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="krand")
+@output_options
 @click.pass_context
-def krand(context: click.Context) -> None:
+def krand(context: click.Context, as_json: bool, no_color: bool) -> None:
     """Anonymous telemetry and surveys by k-randomization.
 
     People flip each bit of their answer with probability q, a shuffler forgets who sent what, and
-    the analyst inverts the noise.
+    the analyst inverts the noise. krand alone shows the flow of commands.
 
     \b
     Example:
       krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6
     """
-    if context.invoked_subcommand is None:
-        click.echo(SHORT_HELP)
+    quiet = bool(context.meta.get(QUIET))
+    if context.invoked_subcommand is not None:  # what stands before the command counts for it
+        given = {"as_json": as_json, "quiet": quiet, "no_color": no_color}
+        context.default_map = {context.invoked_subcommand: given}
+    elif as_json:
+        click.echo(to_json(_values()))
+    elif not quiet:
+        click.echo(overview())
 
 
-for command in (
-    noise,
-    privacy,
-    frontier,
-    simulate,
-    plan,
-    keygen,
-    submit,
-    serve,
-    status,
-    release,
-    randomize,
-    tally,
-    estimate,
-    compare,
-    observe,
-    ledger,
-    demo,
-    drafts,
-):
-    krand.add_command(command)
+def _values() -> dict[str, Any]:
+    """What krand can do, for programs."""
+    return {
+        "version": __version__,
+        "commands": {
+            group.title: {item.name: item.short_help for item in group.items} for group in MENU
+        },
+        "exit_codes": {str(code): meaning for code, meaning in EXIT_CODES.items()},
+    }
 
 
 def main() -> None:

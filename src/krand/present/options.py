@@ -15,12 +15,16 @@ from krand.present.output import QUIET
 from krand.privacy.guarantee import Assurance, Linkage, Policy, Reports
 
 __all__ = [
+    "FILE",
+    "FOLDER",
     "OneOf",
     "assurance_options",
+    "confidence_option",
     "copies_option",
     "crowd_options",
     "linkage_option",
     "noise_option",
+    "output_option",
     "output_options",
     "passphrase_from",
     "passphrase_options",
@@ -32,6 +36,8 @@ __all__ = [
     "shape_options",
     "spool_option",
 ]
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -120,7 +126,6 @@ assurance_options = _stack(
 )
 
 
-
 def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
     context.meta[QUIET] = quiet
 
@@ -172,10 +177,24 @@ def policy_from(options: Mapping[str, Any]) -> Policy:
     )
 
 
+def output_option(help: str, *, required: bool = True, folder: bool = False) -> Callable[[F], F]:
+    """-o or --output: the file that a command writes, or the folder that it writes into."""
+    kind = FOLDER if folder else FILE
+    return click.option("-o", "--output", type=kind, required=required, help=help)
+
+
+confidence_option = click.option(
+    "--confidence",
+    type=Real(),
+    default=0.95,
+    show_default=True,
+    help="How often an interval holds the truth.",
+)
+
 plan_option = click.option(
     "--plan",
     "plan_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     required=True,
     help="The plan, made by krand plan.",
 )
@@ -191,7 +210,7 @@ round_option = click.option(
 
 spool_option = click.option(
     "--spool",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     required=True,
     help="The folder in which the collector keeps what is not yet released.",
 )

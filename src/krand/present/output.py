@@ -17,13 +17,18 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-__all__ = ["QUIET", "Output", "to_json"]
+__all__ = ["QUIET", "Output", "no_color_wanted", "to_json"]
 
 QUIET = "krand.quiet"
 """Where a command's context keeps whether people want to hear anything."""
 
 WIDTH_OF_FILES = 100
 """Columns where the output goes to a file or a pipe, which have no width of their own."""
+
+
+def no_color_wanted(asked: bool) -> bool:
+    """Whether text must be plain: by --no-color, or by NO_COLOR with any value but none."""
+    return asked or bool(os.environ.get("NO_COLOR"))
 
 
 def to_json(value: dict[str, Any]) -> str:
@@ -40,10 +45,10 @@ def _finite(value: Any) -> Any:
 
 
 class Output:
-    """The two streams of a command; NO_COLOR is respected by rich itself."""
+    """The two streams of a command."""
 
     def __init__(self, as_json: bool, no_color: bool) -> None:
-        self.as_json, self.no_color = as_json, no_color
+        self.as_json, self.no_color = as_json, no_color_wanted(no_color)
         context = click.get_current_context(silent=True)
         self.quiet = context is not None and bool(context.meta.get(QUIET))
 
@@ -59,7 +64,8 @@ class Output:
         return Console(
             file=stream,
             width=WIDTH_OF_FILES if roomy else None,
-            no_color=True if self.no_color else None,
+            # rich's own no_color keeps bold and italic; plain text has no escape codes at all.
+            color_system=None if self.no_color else "auto",
             highlight=False,
             emoji=False,
             soft_wrap=False,
@@ -77,7 +83,8 @@ class Output:
         self._console(stderr=True, quiet=False).print(line, soft_wrap=True)
 
     def _is_unseen(self) -> bool:
-        return self.as_json or self.quiet or not sys.stderr.isatty()
+        # A bar moves by escape codes, so plain text has none.
+        return self.as_json or self.quiet or self.no_color or not sys.stderr.isatty()
 
     @contextmanager
     def progress(

@@ -46,12 +46,22 @@ PublicKey = X25519PublicKey | Ed25519PublicKey
 
 
 def generate_private_key() -> X25519PrivateKey:
-    """A new private key from the operating system's randomness."""
+    """A new private key from the operating system's randomness: reports are sealed for it.
+
+    >>> from krand import generate_private_key
+    >>> len(generate_private_key().public_key().public_bytes_raw())
+    32
+    """
     return X25519PrivateKey.generate()
 
 
 def generate_signing_key() -> Ed25519PrivateKey:
-    """A new key for a collector to sign with."""
+    """A new key for a collector to sign with.
+
+    >>> from krand import generate_signing_key
+    >>> len(generate_signing_key().sign(b"what is released"))
+    64
+    """
     return Ed25519PrivateKey.generate()
 
 
@@ -80,13 +90,31 @@ def public_key_pem(key: PublicKey) -> bytes:
     )
 
 
-def load_private_key(path: Path, passphrase: bytes | None = None) -> X25519PrivateKey:
-    """The private key in a PEM file."""
+def load_private_key(path: str | Path, passphrase: bytes | None = None) -> X25519PrivateKey:
+    """The private key in a PEM file.
+
+    >>> from pathlib import Path
+    >>> from krand import generate_private_key, load_private_key
+    >>> from krand.wire.keys import write_key_pair
+    >>> key = generate_private_key()
+    >>> write_key_pair(key, Path("key.pem"), Path("key.pub.pem"), b"a long passphrase")
+    >>> load_private_key("key.pem", b"a long passphrase").public_key() == key.public_key()
+    True
+    """
     return parse_private_key(read_whole("private key", path), passphrase, str(path))
 
 
-def load_public_key(path: Path) -> X25519PublicKey:
-    """The public key in a PEM file."""
+def load_public_key(path: str | Path) -> X25519PublicKey:
+    """The public key in a PEM file.
+
+    >>> from pathlib import Path
+    >>> from krand import generate_private_key, load_public_key
+    >>> from krand.wire.keys import write_key_pair
+    >>> key = generate_private_key()
+    >>> write_key_pair(key, Path("key.pem"), Path("key.pub.pem"))
+    >>> load_public_key("key.pub.pem") == key.public_key()
+    True
+    """
     return parse_public_key(read_whole("public key", path), str(path))
 
 
@@ -98,8 +126,17 @@ def load_signing_key(path: Path, passphrase: bytes | None = None) -> Ed25519Priv
     return key
 
 
-def load_verifying_key(path: Path) -> Ed25519PublicKey:
-    """The collector's public key in a PEM file."""
+def load_verifying_key(path: str | Path) -> Ed25519PublicKey:
+    """The collector's public key in a PEM file.
+
+    >>> from pathlib import Path
+    >>> from krand import generate_signing_key, load_verifying_key
+    >>> from krand.wire.keys import write_key_pair
+    >>> key = generate_signing_key()
+    >>> write_key_pair(key, Path("collector.pem"), Path("collector.pub.pem"))
+    >>> load_verifying_key("collector.pub.pem") == key.public_key()
+    True
+    """
     key = _public_key(read_whole("public key", path), str(path))
     if not isinstance(key, Ed25519PublicKey):
         raise InvalidInput("public key", "must be an Ed25519 key", str(path), _found(key))

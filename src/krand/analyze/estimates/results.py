@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.analyze.estimates.sampling import Sampling
+from krand.analyze.shown import question_table
 from krand.survey.questions import Kind
 
 __all__ = [
@@ -154,3 +155,6 @@ class QuestionEstimate:
     """None where silence looks like an answer: yes_no alone, and pick_any."""
     distribution: Distribution | None = None
     picks: PicksEstimate | None = None
+
+    def _repr_html_(self) -> str:
+        return question_table(self)

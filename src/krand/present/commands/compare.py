@@ -8,19 +8,17 @@ from pathlib import Path
 import click
 
 from krand.errors import InvalidInput
-from krand.present.options import output_options
+from krand.present.options import FILE, confidence_option, output_options
 from krand.present.output import Output
 
 __all__ = ["compare"]
-
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(short_help="The same question in two releases.")
 @click.argument("first", type=FILE)
 @click.argument("second", type=FILE)
 @click.option("--question", "names", multiple=True, help="Which; all that both asked.")
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
+@confidence_option
 @output_options
 def compare(
     as_json: bool,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.present.options import output_options
+from krand.present.options import FOLDER, OneOf, output_options
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -23,9 +23,10 @@ SECTIONS = ("single-bit", "ratio", "tail", "precision", "sparse", "copies", "col
 
 @click.command(short_help="The drafts of the method, reproduced and corrected.")
 @click.option(
+    "-o",
     "--output",
     "directory",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     default=Path("drafts-output"),
     show_default=True,
     help="Where drafts.html and drafts.json are written.",
@@ -33,7 +34,7 @@ SECTIONS = ("single-bit", "ratio", "tail", "precision", "sparse", "copies", "col
 @click.option(
     "--only",
     "sections",
-    type=click.Choice(SECTIONS),
+    type=OneOf(SECTIONS),
     multiple=True,
     help="Only this section; may be given several times.",
 )

@@ -9,7 +9,14 @@ import click
 
 from krand.errors import InvalidInput
 from krand.present.numbers import Count
-from krand.present.options import OneOf, output_options, plan_option
+from krand.present.options import (
+    FILE,
+    OneOf,
+    confidence_option,
+    output_option,
+    output_options,
+    plan_option,
+)
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -17,20 +24,18 @@ if TYPE_CHECKING:
 
 __all__ = ["estimate"]
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command(short_help="From a tally to estimates with a guarantee.")
 @click.argument("tally", type=FILE)
 @plan_option
-@click.option("-o", "--output", type=FILE, required=True, help="Where the release is written.")
+@output_option("Where the release is written.")
 @click.option(
     "--format",
     "form",
     type=OneOf(["json", "parquet", "csv"]),
     help="Everything as JSON, or a flat table; by the ending of the output if not given.",
 )
-@click.option("--confidence", type=float, default=0.95, show_default=True, help="Of intervals.")
+@confidence_option
 @click.option(
     "--sample-of",
     metavar="PEOPLE",
@@ -82,12 +87,11 @@ def estimate(
     """
     from krand.analyze.estimates.rows import Wanted
     from krand.analyze.release import ReleaseOptions, make_release
-    from krand.analyze.release_file import FORMATS, release_values, write_release
+    from krand.analyze.release_file import form_of, release_values, write_release
     from krand.analyze.tally_file import read_tally
     from krand.survey.plan_file import read_plan
 
-    ending = output.suffix.lower().removeprefix(".")
-    form = form or (ending if ending in FORMATS else "json")
+    form = form or form_of(output)
     out = Output(as_json, no_color)
     plan, counted = read_plan(plan_file), read_tally(tally)
     options = ReleaseOptions(

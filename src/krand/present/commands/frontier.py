@@ -10,6 +10,7 @@ import click
 from krand.errors import InvalidInput
 from krand.present.numbers import Counts
 from krand.present.options import (
+    FILE,
     assurance_options,
     crowd_options,
     output_options,
@@ -34,7 +35,7 @@ from krand.privacy.guarantee import Assurance
 )
 @shape_options
 @assurance_options
-@click.option("--plot", type=click.Path(path_type=Path), help="Also draw it: an SVG file.")
+@click.option("--plot", type=FILE, help="Also draw it: an SVG file.")
 @output_options
 def frontier(
     as_json: bool, no_color: bool, plot: Path | None, copies_list: tuple[int, ...], **options: Any

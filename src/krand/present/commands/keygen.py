@@ -6,23 +6,23 @@ from pathlib import Path
 
 import click
 
-from krand.present.options import output_options, passphrase_from, passphrase_options
+from krand.present.options import (
+    FILE,
+    output_option,
+    output_options,
+    passphrase_from,
+    passphrase_options,
+)
 from krand.present.output import Output
 
 __all__ = ["keygen"]
 
 
 @click.command(short_help="The key pair that reports are sealed for.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="File of the private key, which stays with the analyzer.",
-)
+@output_option("File of the private key, which stays with the analyzer.")
 @click.option(
     "--public",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="File of the public key, for everybody; key.pub.pem beside key.pem if not given.",
 )
 @passphrase_options

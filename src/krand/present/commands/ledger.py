@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.present.options import output_options
+from krand.present.options import FILE, output_options
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ LARGEST_FACTOR = 1e9
 
 
 @click.command(short_help="What a device has answered, and the guarantee spent.")
-@click.argument("ledger", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("ledger", metavar="FILE", type=FILE)
 @output_options
 def ledger(as_json: bool, no_color: bool, ledger: Path) -> None:
     """Show which rounds of which surveys a device has answered, and the guarantee spent.

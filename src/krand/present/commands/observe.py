@@ -7,17 +7,15 @@ from pathlib import Path
 import click
 
 from krand.present.numbers import Count
-from krand.present.options import output_options
+from krand.present.options import FILE, output_options, plan_option
 from krand.present.output import Output
 
 __all__ = ["observe"]
 
-FILE = click.Path(dir_okay=False, path_type=Path)
-
 
 @click.command(short_help="How much the outcome that came in gives away.")
 @click.argument("tally", type=FILE)
-@click.option("--plan", "plan_file", type=FILE, required=True, help="The plan it was made by.")
+@plan_option
 @click.option(
     "--show",
     type=Count(low=0),

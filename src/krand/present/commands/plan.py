@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.present.options import output_options
+from krand.present.options import FILE, output_option, output_options
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -15,13 +15,8 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="From a survey file to a plan with its noise.")
-@click.argument("survey", type=click.Path(dir_okay=False, path_type=Path))
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Where the plan is written; nothing is written without it.",
-)
+@click.argument("survey", type=FILE)
+@output_option("Where the plan is written; nothing is written without it.", required=False)
 @click.option(
     "--explain",
     is_flag=True,

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.present.options import OneOf, output_options, plan_option, round_option
+from krand.present.options import (
+    FILE,
+    OneOf,
+    output_option,
+    output_options,
+    plan_option,
+    round_option,
+)
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -19,15 +26,9 @@ MOST_SHOWN = 10
 
 
 @click.command(short_help="A whole table of answers becomes noisy reports.")
-@click.argument("answers", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("answers", type=FILE)
 @plan_option
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="Where the reports are written, as Parquet; must not exist yet.",
-)
+@output_option("Where the reports are written, as Parquet; must not exist yet.")
 @round_option
 @click.option(
     "--on-error",

@@ -7,6 +7,8 @@ from pathlib import Path
 import click
 
 from krand.present.options import (
+    FILE,
+    output_option,
     output_options,
     passphrase_from,
     passphrase_options,
@@ -25,18 +27,12 @@ __all__ = ["release"]
 @round_option
 @click.option(
     "--key",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     required=True,
     help="The collector's private key, made by krand keygen --signing.",
 )
 @passphrase_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(file_okay=False, path_type=Path),
-    required=True,
-    help="The folder for batches and manifests.",
-)
+@output_option("The folder for batches and manifests.", folder=True)
 @output_options
 def release(
     as_json: bool,

@@ -9,19 +9,17 @@ import click
 
 from krand.errors import InvalidInput
 from krand.files import read_whole
-from krand.present.options import output_options, plan_option, round_option
+from krand.present.options import FILE, output_options, plan_option, round_option
 from krand.present.output import Output
 
 __all__ = ["submit"]
-
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(short_help="One person's answers, to a collector.")
 @click.argument("answers", type=FILE)
 @plan_option
 @click.option("--key", type=FILE, required=True, help="The analyzer's public key.")
-@click.option("--to", "url", required=True, metavar="URL", help="The collector.")
+@click.option("--collector", "url", required=True, metavar="URL", help="The collector.")
 @click.option("--ledger", type=FILE, required=True, help="What this device has answered.")
 @round_option
 @output_options
@@ -43,7 +41,7 @@ def submit(
     \b
     Example:
       krand submit answers.json --plan plan.json --key key.pub.pem --ledger ledger.sqlite \\
-          --to https://collector.example.org
+          --collector https://collector.example.org
     """
     from krand.client.client import Client
     from krand.client.ledger import Ledger

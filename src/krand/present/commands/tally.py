@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +10,9 @@ import click
 
 from krand.errors import InvalidInput
 from krand.present.options import (
+    FILE,
     OneOf,
+    output_option,
     output_options,
     passphrase_from,
     passphrase_options,
@@ -21,23 +21,32 @@ from krand.present.options import (
 from krand.present.output import Output
 
 if TYPE_CHECKING:
-    from krand.analyze.engines.partition import Work
+    from click.shell_completion import CompletionItem
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
     from krand.analyze.engines.source import Source
     from krand.analyze.tally import Tally
     from krand.survey.plan import Plan
 
 __all__ = ["tally"]
 
-FILE = click.Path(dir_okay=False, path_type=Path)
+
+def _files(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """An address is taken too, so that click does not know by itself that files are meant."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(begun, type="file")]
 
 
 @click.command(short_help="Open and count reports.")
-@click.argument("reports", nargs=-1, required=True)
+@click.argument("reports", nargs=-1, required=True, shell_complete=_files)
 @plan_option
 @click.option("--key", type=FILE, help="The analyzer's private key, for sealed batches.")
 @passphrase_options
 @click.option(
-    "--collector", type=FILE, help="The collector's public key, which verifies the manifest."
+    "--collector-key",
+    type=FILE,
+    help="The collector's public key, which must have signed the manifest.",
 )
 @click.option(
     "--manifest",
@@ -46,7 +55,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     multiple=True,
     help="The manifest of each batch; batch.manifest.json beside batch.parquet if not given.",
 )
-@click.option("-o", "--output", type=FILE, required=True, help="Where the tally is written.")
+@output_option("Where the tally is written.")
 @click.option(
     "--joint",
     multiple=True,
@@ -71,7 +80,7 @@ def tally(
     key: Path | None,
     passphrase_env: str | None,
     passphrase: bool,
-    collector: Path | None,
+    collector_key: Path | None,
     manifests: tuple[Path, ...],
     output: Path,
     joint: tuple[str, ...],
@@ -89,37 +98,33 @@ def tally(
     \b
     Examples:
       krand tally reports.parquet --plan plan.json -o tally.json
-      krand tally batch.parquet --plan plan.json --key key.pem --collector collector.pub.pem \\
+      krand tally batch.parquet --plan plan.json --key key.pem --collector-key collector.pub.pem \\
           -o tally.json
     """
-    from krand.analyze.tally import merged
+    from krand.analyze.engines import Options
     from krand.analyze.tally_file import write_tally
+    from krand.analyze.tallying import tally_sources
     from krand.survey.plan_file import read_plan
+    from krand.wire.keys import load_private_key
 
     out = Output(as_json, no_color)
     plan = read_plan(plan_file)
-    secret = None if key is None else _secret(key, passphrase_from(passphrase_env, passphrase))
-    sources = _sources(reports, plan, secret, collector, manifests)
-    work = _work(plan, sources[0].round, secret, joint)
+    secret = None
+    if key is not None:
+        secret = load_private_key(key, passphrase_from(passphrase_env, passphrase))
+    sources = _sources(reports, plan, secret, collector_key, manifests)
     with out.counting("counting", sum(s.rows for s in sources), "reports") as progress:
-        from krand.analyze.engines import Options, tally_source
-
-        options = Options(_workers(workers), place, progress=progress)
-        parts = [
-            tally_source(
-                source, work, engine, replace(options, checkpoint=_checkpoint(output, source))
-            )
-            for source in sources
-        ]
-    found = reduce(merged, parts)
+        found = tally_sources(
+            plan,
+            sources,
+            key=secret,
+            joint=[[name.strip() for name in names.split(",")] for names in joint],
+            engine=engine,
+            options=Options(_workers(workers), place, progress=progress),
+            checkpoint=lambda source: _checkpoint(output, source),
+        )
     write_tally("output", output, found)
     _show(out, found, plan, output)
-
-
-def _secret(path: Path, passphrase: bytes | None) -> bytes:
-    from krand.wire.keys import load_private_key
-
-    return load_private_key(path, passphrase).private_bytes_raw()
 
 
 def _checkpoint(output: Path, source: Source) -> Path:
@@ -136,63 +141,19 @@ def _workers(asked: int | None) -> int:
 def _sources(
     reports: tuple[str, ...],
     plan: Plan,
-    secret: bytes | None,
-    collector: Path | None,
+    key: X25519PrivateKey | None,
+    collector_key: Path | None,
     manifests: tuple[Path, ...],
 ) -> list[Source]:
-    """Every file, checked before anything is counted; none of them twice."""
-    from krand.analyze.engines.source import open_batch, open_reports
+    from krand.analyze.tallying import batches_in, reports_in
     from krand.wire.keys import load_verifying_key
-    from krand.wire.manifest import read_manifest
 
-    if secret is None:
-        sources = [open_reports(uri, plan) for uri in reports]
-    else:
-        if collector is None:
-            mend = "give --collector collector.pub.pem: its signature vouches for the crowd"
-            raise InvalidInput("collector", "must be given with a sealed batch", None, mend)
-        signer = load_verifying_key(collector)
-        if manifests and len(manifests) != len(reports):
-            rule = "must be given once for each batch, or not at all"
-            raise InvalidInput("manifest", rule, len(manifests))
-        beside = manifests or tuple(Path(uri).with_suffix(".manifest.json") for uri in reports)
-        sources = [
-            open_batch(uri, plan, read_manifest(path, signer))
-            for uri, path in zip(reports, beside, strict=True)
-        ]
-    _check_distinct(sources)
-    return sources
-
-
-def _check_distinct(sources: list[Source]) -> None:
-    seen: dict[str, str] = {}
-    for source in sources:
-        if source.sha256 in seen:
-            rule = "must not be given twice"
-            raise InvalidInput("reports", rule, f"{seen[source.sha256]} and {source.uri}")
-        seen[source.sha256] = source.uri
-        if source.round != sources[0].round:
-            rule = f"must all be of round {sources[0].round}"
-            raise InvalidInput("reports", rule, source.uri, "tally each round apart")
-
-
-def _work(plan: Plan, round_number: int, secret: bytes | None, joint: tuple[str, ...]) -> Work:
-    from krand.analyze.engines.partition import Work
-    from krand.analyze.joint.axes import bits_needed
-
-    bits = {
-        chosen
-        for names in joint
-        for chosen in bits_needed(plan, [n.strip() for n in names.split(",")])
-    }
-    return Work(
-        plan.hash,
-        plan.survey.linkage,
-        plan.layout.positions,
-        round_number,
-        tuple(sorted(bits)),
-        secret,
-    )
+    if key is None:
+        return reports_in(plan, reports)
+    if collector_key is None:
+        mend = "give --collector-key collector.pub.pem: its signature vouches for the crowd"
+        raise InvalidInput("collector_key", "must be given with a sealed batch", None, mend)
+    return batches_in(plan, reports, load_verifying_key(collector_key), manifests)
 
 
 def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:

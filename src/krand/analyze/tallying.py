@@ -1,0 +1,143 @@
+"""From files of reports to one tally: every file is checked before anything is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krand.analyze.engines import Options, tally_source
+from krand.analyze.engines.partition import Work
+from krand.analyze.engines.source import Source, open_batch, open_reports
+from krand.analyze.joint.axes import bits_needed
+from krand.analyze.tally import Tally, merged
+from krand.errors import InvalidInput
+from krand.survey.plan import Plan
+from krand.wire.manifest import read_manifest
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+__all__ = ["batches_in", "reports_in", "tally_batches", "tally_reports", "tally_sources"]
+
+Files = Sequence[str | Path]
+Joint = Sequence[Sequence[str]]
+"""Questions to count jointly, in record linkage."""
+
+
+def tally_reports(plan: Plan, files: Files, *, joint: Joint = ()) -> Tally:
+    """Count the reports that `randomize_table` or `krand randomize` wrote.
+
+    >>> from krand import randomize_table, tally_reports
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> tally_reports(plan, ["reports.parquet"]).people
+    100
+    """
+    return tally_sources(plan, reports_in(plan, files), joint=joint)
+
+
+def tally_batches(
+    plan: Plan,
+    files: Files,
+    key: X25519PrivateKey,
+    collector: Ed25519PublicKey,
+    *,
+    joint: Joint = (),
+) -> Tally:
+    """Open and count the sealed batches that a collector released, with their manifests beside.
+
+    >>> from krand import Client, generate_private_key, tally_batches
+    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
+    >>> plan, key = small_plan(), generate_private_key()
+    >>> collector = FakeCollector(plan)
+    >>> for answers in simulated_people(plan.survey, 100, seed=1):
+    ...     client = Client(plan, key.public_key(), UnsafeMemoryLedger(), transport=collector)
+    ...     client.submit(collector.url, answers)
+    >>> batch = collector.release("batches")
+    >>> tally_batches(plan, [batch], key, collector.public_key).people
+    100
+    """
+    return tally_sources(plan, batches_in(plan, files, collector), key=key, joint=joint)
+
+
+def reports_in(plan: Plan, files: Files) -> list[Source]:
+    """The reports in files of a data holder, all of one round and none twice."""
+    return _distinct([open_reports(str(file), plan) for file in files])
+
+
+def batches_in(
+    plan: Plan, files: Files, collector: Ed25519PublicKey, manifests: Sequence[Path] = ()
+) -> list[Source]:
+    """Sealed batches whose manifests this collector signed, all of one round and none twice.
+
+    The manifest of batch.parquet is batch.manifest.json beside it, unless they are given.
+    """
+    if manifests and len(manifests) != len(files):
+        rule = "must be given once for each batch, or not at all"
+        raise InvalidInput("manifest", rule, len(manifests))
+    beside = manifests or tuple(Path(file).with_suffix(".manifest.json") for file in files)
+    return _distinct(
+        [
+            open_batch(str(file), plan, read_manifest(manifest, collector))
+            for file, manifest in zip(files, beside, strict=True)
+        ]
+    )
+
+
+def tally_sources(
+    plan: Plan,
+    sources: Sequence[Source],
+    *,
+    key: X25519PrivateKey | None = None,
+    joint: Joint = (),
+    engine: str = "local",
+    options: Options | None = None,
+    checkpoint: Callable[[Source], Path] | None = None,
+) -> Tally:
+    """Count everything in these sources; `checkpoint` says where each writes down how far it is."""
+    options = options or Options()
+    work = _work(plan, sources[0].round, key, joint)
+    return reduce(
+        merged,
+        (
+            tally_source(
+                source,
+                work,
+                engine,
+                options if checkpoint is None else replace(options, checkpoint=checkpoint(source)),
+            )
+            for source in sources
+        ),
+    )
+
+
+def _distinct(sources: list[Source]) -> list[Source]:
+    if not sources:
+        raise InvalidInput("reports", "must be at least one file", "none")
+    seen: dict[str, str] = {}
+    for source in sources:
+        if source.sha256 in seen:
+            rule = "must not be given twice"
+            raise InvalidInput("reports", rule, f"{seen[source.sha256]} and {source.uri}")
+        seen[source.sha256] = source.uri
+        if source.round != sources[0].round:
+            rule = f"must all be of round {sources[0].round}"
+            raise InvalidInput("reports", rule, source.uri, "tally each round apart")
+    return sources
+
+
+def _work(plan: Plan, round_number: int, key: X25519PrivateKey | None, joint: Joint) -> Work:
+    bits = {chosen for names in joint for chosen in bits_needed(plan, names)}
+    return Work(
+        plan.hash,
+        plan.survey.linkage,
+        plan.layout.positions,
+        round_number,
+        tuple(sorted(bits)),
+        None if key is None else key.private_bytes_raw(),
+    )

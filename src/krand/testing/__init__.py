@@ -1,0 +1,32 @@
+"""Fakes for those who test a program that uses krand: no network, no waiting, little time.
+
+    >>> from krand import Client, generate_private_key
+    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
+    >>> plan, key = small_plan(), generate_private_key()
+    >>> collector = FakeCollector(plan)
+    >>> client = Client(plan, key.public_key(), UnsafeMemoryLedger(), transport=collector)
+    >>> client.submit(collector.url, {"smokes": False, "pet": "cat"})
+    >>> collector.people
+    1
+
+Whatever would protect nobody in earnest has "unsafe" in its name. Noise is always real: it has no
+seed, here as everywhere else.
+"""
+
+from __future__ import annotations
+
+from krand.testing.collector import FakeCollector
+from krand.testing.ledger import UnsafeMemoryLedger
+from krand.testing.people import simulated_people, simulated_table
+from krand.testing.surveys import SMALL_SURVEY, small_plan, small_survey, unsafe_exact_plan
+
+__all__ = [
+    "SMALL_SURVEY",
+    "FakeCollector",
+    "UnsafeMemoryLedger",
+    "simulated_people",
+    "simulated_table",
+    "small_plan",
+    "small_survey",
+    "unsafe_exact_plan",
+]

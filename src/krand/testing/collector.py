@@ -1,0 +1,128 @@
+"""A collector in the same process: no network, no disk until it releases, no waiting."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from krand.client.randomness import secure_random
+from krand.client.transport import Reply
+from krand.collect.opening import setting_of
+from krand.files import complete_file, ensure_directory
+from krand.survey.limits import check_crowd
+from krand.survey.plan import Plan
+from krand.wire.batches import write_batch
+from krand.wire.keys import generate_signing_key
+from krand.wire.manifest import Manifest, manifest_bytes
+from krand.wire.submissions import Refused
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+__all__ = ["FakeCollector"]
+
+ACCEPTED, NOT_FOUND, REFUSED = 202, 404, 422
+
+
+class FakeCollector:
+    """Takes what clients send, by the rules of the real one; give it to them as `transport`.
+
+    It reads submissions, knows a retry by its id, refuses what is no submission of the plan and
+    round, and releases nothing below the planned crowd. Two things differ: it forgets everything
+    when the program ends, and all people go into one batch, however many come.
+
+    >>> from krand import Client, generate_private_key
+    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
+    >>> plan, collector = small_plan(), FakeCollector(small_plan())
+    >>> key = generate_private_key().public_key()
+    >>> collector.fail_next(503, OSError("no network"))
+    >>> client = Client(plan, key, UnsafeMemoryLedger(), transport=collector)
+    >>> client.submit(collector.url, {"pet": "dog"})
+    >>> collector.people, len(collector.waited)
+    (1, 2)
+    """
+
+    url = "https://collector.test"
+    """What to submit to; nothing is ever sent there."""
+
+    def __init__(self, plan: Plan, round_number: int = 1) -> None:
+        self.plan, self.round = plan, round_number
+        self.repeated = 0
+        """Submissions that came again."""
+        self.refused: list[str] = []
+        """The rule that each refused submission breaks."""
+        self.waited: list[float] = []
+        """How long clients would have waited between attempts, in seconds."""
+        self._shape = setting_of(plan, round_number).shape
+        self._submissions: dict[bytes, bytes] = {}
+        self._failures: deque[Reply | OSError] = deque()
+        self._key = generate_signing_key()
+
+    @property
+    def people(self) -> int:
+        """Submissions that were counted, each once."""
+        return len(self._submissions)
+
+    @property
+    def public_key(self) -> Ed25519PublicKey:
+        """What verifies its manifests."""
+        return self._key.public_key()
+
+    def fail_next(self, *failures: int | OSError) -> None:
+        """Let the next submissions fail, one after the other: a status of HTTP, or an error."""
+        self._failures.extend(Reply(f) if isinstance(f, int) else f for f in failures)
+
+    def post(self, url: str, body: bytes) -> Reply:
+        """Take a submission, as the real one would by HTTP."""
+        if self._failures:
+            failure = self._failures.popleft()
+            if isinstance(failure, OSError):
+                raise failure
+            return failure
+        if not url.endswith(f"/v1/{self.plan.hash}/submissions"):
+            return self._refusal(NOT_FOUND, "must be the plan that is collected here")
+        try:
+            submitted = self._shape.read(body)
+        except Refused as refusal:
+            return self._refusal(REFUSED, refusal.rule)
+        if submitted.id in self._submissions:
+            self.repeated += 1
+        self._submissions.setdefault(submitted.id, submitted.messages)
+        return Reply(ACCEPTED)
+
+    def wait(self, seconds: float) -> None:
+        """Write down that somebody waits; no time passes."""
+        self.waited.append(seconds)
+
+    def messages(self) -> list[bytes]:
+        """Everybody's sealed messages, in random order."""
+        length, whole = self._shape.message_length, b"".join(self._submissions.values())
+        rows = [whole[place : place + length] for place in range(0, len(whole), length)]
+        return [rows[place] for place in secure_random().permutation(len(rows))]
+
+    def release(self, folder: str | Path) -> Path:
+        """Write the batch and beside it its signed manifest; the path of the batch.
+
+        A crowd below the planned one is refused.
+        """
+        check_crowd(self.plan, self.people)
+        folder = Path(folder)
+        ensure_directory("output", folder)
+        data, manifest = folder / "batch-000001.parquet", folder / "batch-000001.manifest.json"
+        rows = np.frombuffer(b"".join(self.messages()), np.uint8)
+        rows = rows.reshape(-1, self._shape.message_length)
+        with complete_file("output", data, replace=False) as stream:
+            count = write_batch(stream, self._shape.message_length, iter((rows,)))
+        digest = hashlib.sha256(data.read_bytes()).hexdigest()
+        vouched = Manifest(self.plan.hash, self.round, self.people, count, digest)
+        with complete_file("output", manifest, replace=False) as stream:
+            stream.write(manifest_bytes(vouched, self._key))
+        return data
+
+    def _refusal(self, status: int, rule: str) -> Reply:
+        self.refused.append(rule)
+        return Reply(status, rule)

@@ -1,0 +1,80 @@
+"""A small survey with its plan, and plans whose noise does not hide anything."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from krand.survey.layout import layout_of
+from krand.survey.plan import Plan, Promise, planned_from
+from krand.survey.plan_file import parse_plan
+from krand.survey.reading import parse_survey
+from krand.survey.survey import Survey
+
+__all__ = ["SMALL_SURVEY", "small_plan", "small_survey", "unsafe_exact_plan"]
+
+SMALL_SURVEY = """\
+id = "pets"
+
+[policy]
+epsilon = 2
+delta = 1e-3
+population = 100
+
+[[question]]
+name = "smokes"
+type = "yes_no"
+
+[[question]]
+name = "pet"
+type = "choice"
+choices = ["cat", "dog", "none"]
+"""
+"""A survey file: two questions to a hundred people."""
+
+
+@cache
+def small_survey() -> Survey:
+    """The survey of `SMALL_SURVEY`.
+
+    >>> from krand.testing import small_survey
+    >>> [question.name for question in small_survey().questions]
+    ['smokes', 'pet']
+    """
+    return parse_survey(SMALL_SURVEY)
+
+
+@cache
+def small_plan() -> Plan:
+    """What `make_plan(small_survey())` gives, without the second that it takes.
+
+    >>> from krand.testing import small_plan
+    >>> small_plan().promise.population
+    100
+    """
+    return parse_plan(files(__package__).joinpath("small_plan.json").read_bytes())
+
+
+def unsafe_exact_plan(survey: Survey) -> Plan:
+    """A plan with next to no noise: counts come out exact, and nobody is hidden.
+
+    One bit in four billion is flipped. It is made at once for any survey, and what it says of its
+    promise is not true.
+
+    >>> from krand.testing import small_survey, unsafe_exact_plan
+    >>> max(unsafe_exact_plan(small_survey()).noises) < 1e-9
+    True
+    """
+    policy = survey.policy
+    promise = Promise(
+        epsilon=policy.epsilon,
+        delta=1.0,
+        eta=1.0,
+        local_epsilon=1e9,
+        assurance=policy.assurance.value,
+        method="none: this plan is for tests, and hides nobody",
+        population=policy.population,
+        colluding=policy.colluding,
+        assumptions=(),
+    )
+    return planned_from(survey, (1,) * len(layout_of(survey).blocks), promise)

@@ -1,0 +1,249 @@
+"""The command line as a whole: help at once, one language, plain text where it is wanted."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from krand import errors
+from krand.present.cli import krand
+from krand.present.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED
+from krand.present.menu import FLOW, MENU, NAMES, overview
+from krand.testing import SMALL_SURVEY
+
+README = Path(__file__).parents[2] / "README.md"
+NOISE = ["noise", "--population", "10k", "--bits", "2", "--epsilon", "1", "--delta", "1e-4"]
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(krand, list(arguments))
+
+
+def options() -> Iterator[tuple[str, click.Option]]:
+    """Every option of every command."""
+    for name in NAMES:
+        for parameter in krand.commands[name].params:
+            if isinstance(parameter, click.Option):
+                yield name, parameter
+
+
+@pytest.mark.parametrize("item", [item for group in MENU for item in group.items], ids=str)
+def test_the_menu_says_what_the_command_says(item: click.Command) -> None:
+    """The short help that is shown without loading a command is the command's own."""
+    command = krand.commands[item.name]
+    assert (command.name, command.short_help) == (item.name, item.short_help)
+
+
+def test_every_command_of_the_package_is_on_the_menu() -> None:
+    """A new file of commands cannot be forgotten."""
+    from krand.present import commands
+
+    (folder,) = commands.__path__
+    files = {file.stem for file in Path(folder).glob("*.py")} - {"__init__"}
+    assert files == set(NAMES)
+    assert list(krand.commands) == list(NAMES)
+
+
+def test_krand_alone_shows_the_flow_within_80_columns() -> None:
+    """From survey.toml to report.html, with the commands at their arrows; every command below."""
+    text = run().stdout
+    assert text == overview() + "\n"
+    assert max(map(len, text.splitlines())) <= 80
+    places = [FLOW.index(word) for word in ("survey.toml", "plan.json", "messages", "batch")]
+    assert places == sorted(places)
+    backwards = [FLOW.index(word) for word in ("report.html", "release.json", "tally.json")]
+    assert backwards == sorted(backwards)
+    for step in ("plan", "submit", "serve", "release", "randomize", "tally", "estimate", "report"):
+        assert f"{step}" in FLOW.replace("plan.json", "").replace("release.json", "")
+    for name in NAMES:
+        assert f" {name} " in text
+    assert "--help" in text
+
+
+def test_help_lists_the_commands_in_the_order_of_use() -> None:
+    """Grouped as on the menu, each with its short help."""
+    text = run("--help").stdout
+    places = [text.index(f"\n  {item.name}") for group in MENU for item in group.items]
+    assert places == sorted(places)
+    for group in MENU:
+        assert f"\n{group.title.capitalize()}:\n" in text
+
+
+def test_krand_describes_itself_to_programs() -> None:
+    """krand --json names version, commands and exit codes."""
+    values = json.loads(run("--json").stdout)
+    assert [name for group in values["commands"].values() for name in group] == list(NAMES)
+    assert values["exit_codes"] == {str(code): text for code, text in EXIT_CODES.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_can_speak_to_programs_and_be_quiet(name: str) -> None:
+    """--json, --quiet and --no-color everywhere, in the same words."""
+    shared = {option.opts[0]: option for option in krand.params if isinstance(option, click.Option)}
+    own = {parameter.opts[0]: parameter for parameter in krand.commands[name].params}
+    for option in ("--json", "--quiet", "--no-color"):
+        assert isinstance(own[option], click.Option)
+        assert own[option].help == shared[option].help
+        assert own[option].opts == shared[option].opts
+
+
+def test_the_same_option_is_spelt_the_same_everywhere() -> None:
+    """An option of one name takes one sort of value and has one short form."""
+    seen: dict[str, dict[tuple[object, ...], str]] = {}
+    for command, option in options():
+        long = max(option.opts, key=len)
+        kind = {"count": "integer"}.get(option.type.name, option.type.name)  # 10k or 10000
+        if long == "--output":  # a file or a folder
+            kind = "path"
+            assert isinstance(option.type, click.Path)
+        spelt = (tuple(sorted(option.opts)), kind, option.is_flag)
+        seen.setdefault(long, {})[spelt] = command
+    assert {name: ways for name, ways in seen.items() if len(ways) > 1} == {}
+    assert "-o" in next(iter(seen["--output"]))[0]
+
+
+def test_every_option_says_what_it_is() -> None:
+    """A short sentence, with its full stop."""
+    for command, option in options():
+        assert option.help, (command, option.name)
+        assert option.help.endswith("."), (command, option.name)
+        assert len(option.help) <= 130, (command, option.name)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("nosie", "noise"), ("Estimate", "estimate"), ("tallly", "tally")]
+)
+def test_a_mistyped_command_is_answered_with_the_likely_one(typed: str, meant: str) -> None:
+    """In krand's own words, with exit code 2."""
+    result = run(typed)
+    assert result.exit_code == 2
+    assert result.stderr == (
+        f"error: command: must be one of krand's, found {typed!r}\n  did you mean {meant}?\n"
+    )
+    error = json.loads(run(typed, "--json").stdout)["error"]
+    assert (error["field"], error["value"]) == ("command", typed)
+
+
+def test_a_command_like_no_other_is_answered_with_where_to_look() -> None:
+    """Nothing is guessed where nothing is near."""
+    assert "krand alone shows them all" in run("xyzzy").stderr
+
+
+def test_a_mistyped_option_is_answered_with_the_likely_one() -> None:
+    """Of a command, and of krand itself."""
+    assert "did you mean --population" in run("noise", "--populaton", "3").stderr
+    assert "did you mean --version" in run("--versoin").stderr
+
+
+def subclasses(base: type) -> Iterator[type]:
+    yield base
+    for child in base.__subclasses__():
+        yield from subclasses(child)
+
+
+def test_exit_codes_are_those_of_the_errors() -> None:
+    """Every code that an error can end with is explained, and no other one is."""
+    import krand.client.sending
+    import krand.collect.spool
+
+    assert krand.client.sending
+    codes = {kind.exit_code for kind in subclasses(errors.KrandError)}  # type: ignore[attr-defined]
+    assert set(EXIT_CODES) == codes | {0, CHECK_FAILED, INTERRUPTED}
+
+
+def test_exit_codes_are_explained_in_help_and_readme() -> None:
+    """The same words in both places."""
+    helped, readme = run("--help").stdout, README.read_text(encoding="utf-8")
+    for code, meaning in EXIT_CODES.items():
+        assert f"{code:>5}  {meaning}\n" in helped
+        assert f"| {code} | {meaning} |\n" in readme
+
+
+def test_the_readme_names_every_command_in_order() -> None:
+    """One row of its table for each."""
+    lines = README.read_text(encoding="utf-8").splitlines()
+    rows = [line.split("`")[1] for line in lines if line.startswith("| `krand ")]
+    assert rows == [f"krand {name}" for name in NAMES]
+
+
+def test_quiet_says_nothing_and_does_the_work(tmp_path: Path) -> None:
+    """No byte on either stream, and the files are there."""
+    survey, plan, key = (str(tmp_path / name) for name in ("survey.toml", "plan.json", "key.pem"))
+    Path(survey).write_text(SMALL_SURVEY, encoding="utf-8")
+    for command in (
+        ["plan", survey, "-o", plan, "-q"],
+        ["keygen", "-o", key, "--quiet"],
+        ["completion", "bash", "-q"],
+        ["-q"],
+        ["--quiet", *NOISE],
+    ):
+        result = run(*command)
+        assert (result.exit_code, result.stdout, result.stderr) == (0, "", ""), command
+    assert Path(plan).stat().st_size
+    assert Path(key).stat().st_size
+
+
+def test_quiet_leaves_errors_and_json_alone(tmp_path: Path) -> None:
+    """What a script must know comes all the same."""
+    missing = run("plan", str(tmp_path / "none.toml"), "-q")
+    assert (missing.exit_code, missing.stdout) == (2, "")
+    assert missing.stderr.startswith("error: survey: ")
+    found = run("keygen", "-o", str(tmp_path / "key.pem"), "-q", "--json")
+    assert json.loads(found.stdout)["encrypted"] is False
+
+
+def test_what_stands_before_the_command_counts_for_it(tmp_path: Path) -> None:
+    """krand --json keygen is krand keygen --json."""
+    before = run("--json", "keygen", "-o", str(tmp_path / "key.pem"))
+    assert json.loads(before.stdout)["signing"] is False
+    error = run("--json", "keygen", "-o", str(tmp_path / "key.pem"))
+    assert error.exit_code == 2
+    assert json.loads(error.stdout)["error"]["field"] == "output"
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What the command writes to a terminal, both streams."""
+    master, slave = pty.openpty()
+    variables = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "FORCE_COLOR")}
+    variables |= {"TERM": "xterm-256color", "COLUMNS": "80", **environment}
+    command = [sys.executable, "-m", "krand", *arguments]
+    with subprocess.Popen(command, stdout=slave, stderr=slave, env=variables) as process:
+        os.close(slave)
+        written = b""
+        while True:
+            try:
+                piece = os.read(master, 65536)
+            except OSError:  # how a terminal says that nobody writes any more
+                break
+            if not piece:
+                break
+            written += piece
+        process.wait()
+    os.close(master)
+    return written.decode()
+
+
+@pytest.mark.parametrize("command", [NOISE, ["nosie"], ["-h"]], ids=lambda words: words[0])
+def test_plain_text_has_no_escape_codes(command: list[str]) -> None:
+    """Not one, in a terminal that has colours: by --no-color, and by NO_COLOR."""
+    for text in (
+        on_a_terminal(*command, "--no-color"),
+        on_a_terminal(*command, NO_COLOR="1"),
+    ):
+        assert text.strip()
+        assert "\x1b" not in text
+
+
+@pytest.mark.parametrize("command", [NOISE, ["nosie"]], ids=lambda words: words[0])
+def test_a_terminal_gets_colours(command: list[str]) -> None:
+    """The check above can fail: without being asked for plain text there are escape codes."""
+    assert "\x1b[" in on_a_terminal(*command, NO_COLOR="")  # empty is as good as absent

@@ -1,0 +1,152 @@
+"""The public names: all there, all typed, each with an example that runs."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import krand
+from components import require
+
+ROOT = Path(__file__).parents[1]
+EXAMPLE = Path(__file__).parent / "typing_example.py"
+MODULES = ("krand", "krand.plots", "krand.testing")
+
+
+def public(module: str) -> list[tuple[str, object]]:
+    """The names of a public module that can have an example; the last one is the module itself."""
+    if module == "krand.plots":
+        require("matplotlib")
+    home = import_module(module)
+    found = [(f"{module}.{name}", getattr(home, name)) for name in home.__all__]
+    return [*((n, v) for n, v in found if callable(v) or inspect.ismodule(v)), (module, home)]
+
+
+NAMES = [f"krand.{name}" for name in krand._HOME]
+
+
+def examples_of(name: str, value: object) -> list[doctest.DocTest]:
+    """The examples in a name's own docstring."""
+    finder = doctest.DocTestFinder(recurse=False)
+    globs = {"__name__": "__main__"}
+    return [test for test in finder.find(value, name, False, globs=globs) if test.examples]
+
+
+def check_examples(name: str, value: object) -> None:
+    tests = examples_of(name, value)
+    assert tests, f"{name} has no example"
+    for test in tests:
+        said: list[str] = []
+        found = doctest.DocTestRunner(verbose=False).run(test, out=said.append)
+        assert not found.failed, "".join(said)
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Examples write files."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("name", [name.removeprefix("krand.") for name in NAMES])
+def test_every_name_has_an_example_that_runs(name: str) -> None:
+    """Each in an empty folder."""
+    check_examples(f"krand.{name}", getattr(krand, name))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_name_of_a_public_module_has_an_example_that_runs(
+    module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plots, fakes, and what the modules themselves show."""
+    for name, value in public(module):
+        if name in NAMES or (module == "krand" and name != module and inspect.ismodule(value)):
+            continue  # has its own test
+        folder = tmp_path / name
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        check_examples(name, value)
+
+
+def test_a_name_without_an_example_is_found() -> None:
+    """The check above can fail: on a missing example, and on one that is wrong."""
+
+    def bare() -> None:
+        """Nothing to run."""
+
+    def wrong() -> None:
+        """
+        >>> 1 + 1
+        3
+        """
+
+    for value in (bare, wrong):
+        with pytest.raises(AssertionError):
+            check_examples("name", value)
+
+
+def names_for_type_checkers() -> set[str]:
+    """What `krand/__init__.py` imports where only type checkers look."""
+    assert krand.__file__
+    tree = ast.parse(Path(krand.__file__).read_text(encoding="utf-8"))
+    (block,) = (
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+    )
+    found = [node for node in block.body if isinstance(node, ast.ImportFrom)]
+    for node in found:
+        for alias in node.names:
+            home = krand._HOME.get(alias.name, "krand")
+            assert node.module == home, f"{alias.name} is imported from {node.module}, not {home}"
+    return {alias.name for node in found for alias in node.names}
+
+
+def test_three_lists_of_names_agree() -> None:
+    """Those exported, those loaded on first use, those that type checkers see."""
+    loaded = {*krand._HOME, *krand._MODULES}
+    assert set(krand.__all__) == loaded | {"__version__"}
+    assert len(krand.__all__) == len(set(krand.__all__))
+    assert names_for_type_checkers() == loaded
+
+
+def test_modules_are_public_as_attributes() -> None:
+    """`import krand` is enough for krand.testing."""
+    for name in krand._MODULES:
+        if name == "plots":
+            require("matplotlib")
+        assert isinstance(getattr(krand, name), ModuleType)
+
+
+def test_the_package_says_that_it_is_typed() -> None:
+    """py.typed is there, so that type checkers believe its annotations."""
+    assert krand.__file__
+    assert (Path(krand.__file__).parent / "py.typed").exists()
+
+
+def used_names() -> set[str]:
+    """What the example of a user's program takes from krand."""
+    tree = ast.parse(EXAMPLE.read_text(encoding="utf-8"))
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "krand"
+    }
+
+
+def test_a_users_program_is_typed() -> None:
+    """mypy --strict accepts a program that uses every public name."""
+    require("mypy")
+    assert used_names() == set(krand.__all__)
+    command = [sys.executable, "-m", "mypy", "--strict", str(EXAMPLE)]
+    run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stdout + run.stderr

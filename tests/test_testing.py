@@ -1,0 +1,234 @@
+"""The public fakes keep the rules of what they stand for."""
+
+from __future__ import annotations
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from krand import (
+    Client,
+    Ledger,
+    Plan,
+    generate_private_key,
+    generate_signing_key,
+    make_plan,
+    make_release,
+    tally_batches,
+)
+from krand.client.ledger import AlreadySubmitted
+from krand.client.sending import NotDelivered
+from krand.errors import InvalidInput
+from krand.privacy.guarantee import Linkage, Policy
+from krand.survey.encoding import encode
+from krand.survey.limits import CrowdTooSmall
+from krand.survey.plan_file import parse_plan
+from krand.survey.questions import Number, PickAny, Words, YesNo
+from krand.survey.survey import Survey
+from krand.testing import (
+    FakeCollector,
+    UnsafeMemoryLedger,
+    simulated_people,
+    simulated_table,
+    small_plan,
+    small_survey,
+    unsafe_exact_plan,
+)
+from krand.wire.submissions import submission_bytes
+
+KEY = generate_private_key()
+ANSWERS = {"smokes": True, "pet": "dog"}
+
+
+def client_for(plan: Plan, collector: FakeCollector, ledger: Ledger | None = None) -> Client:
+    kept = UnsafeMemoryLedger() if ledger is None else ledger
+    return Client(plan, KEY.public_key(), kept, transport=collector)
+
+
+@pytest.fixture(autouse=True)
+def no_sleep(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits in these tests."""
+    monkeypatch.setattr(time, "sleep", lambda _: pytest.fail("slept"))
+
+
+def test_the_small_plan_is_that_of_the_small_survey() -> None:
+    """It was planned, not made up: the noise is the least that keeps the policy."""
+    planned = make_plan(small_survey())
+    assert small_plan().numerators == planned.numerators
+    assert small_plan().survey == small_survey()
+    assert small_plan().promise.delta <= small_survey().policy.delta
+    assert small_plan() is small_plan()
+
+
+@pytest.mark.parametrize("linkage", list(Linkage))
+def test_an_exact_plan_gives_exact_counts(linkage: Linkage, tmp_path: Path) -> None:
+    """Through client, collector, tally and estimate: everybody's answer arrives once."""
+    policy = Policy(1.0, 40, delta=1e-4)
+    plan = unsafe_exact_plan(
+        Survey("habits", policy, small_survey().questions, linkage=linkage, copies=1)
+    )
+    people = simulated_people(plan.survey, 40, seed=3)
+    collector = FakeCollector(plan)
+    for answers in people:
+        client_for(plan, collector).submit(collector.url, answers)
+    batch = collector.release(tmp_path / "out")
+    tally = tally_batches(plan, [batch], KEY, collector.public_key)
+    assert (tally.people, dict(tally.rejected)) == (40, {})
+    counts = {row.label: round(row.count) for row in make_release(plan, tally).questions[1].rows}
+    assert counts == {
+        pet: sum(answers.get("pet") == pet for answers in people) for pet in ("cat", "dog", "none")
+    }
+
+
+def test_an_exact_plan_does_not_claim_to_hide_anybody() -> None:
+    """δ is 1 and the method says what it is; the file can be read back all the same."""
+    plan = unsafe_exact_plan(small_survey())
+    assert plan.promise.delta == 1
+    assert "hides nobody" in plan.promise.method
+    assert parse_plan(plan.bytes) == plan
+
+
+def test_people_are_the_same_for_the_same_seed_and_answer_by_the_rules() -> None:
+    """All sorts of questions; what they say can be encoded, alone or as a table."""
+    policy = Policy(1.0, 100, delta=1e-4)
+    questions = (
+        *small_survey().questions,
+        YesNo(name="car"),
+        Number(name="age", edges=(0.0, 18.0, 99.0)),
+        PickAny(name="likes", choices=small_survey().questions[1].choices, at_most=2),
+        Words(name="tags", size=64, hashes=1, at_most=2),
+    )
+    survey = Survey("everything", policy, questions)
+    people = simulated_people(survey, 50, seed=7)
+    assert people == simulated_people(survey, 50, seed=7)
+    assert people != simulated_people(survey, 50, seed=8)
+    layout = unsafe_exact_plan(survey).layout
+    assert sum(len(encode(layout, answers)) for answers in people) > 100
+    table = simulated_table(survey, 50, seed=7).to_pylist()
+    assert [{k: v for k, v in row.items() if v is not None} for row in table] == people
+
+
+def test_a_retry_counts_once() -> None:
+    """The same bytes twice are one person."""
+    collector = FakeCollector(small_plan())
+    made = client_for(small_plan(), collector).prepare(ANSWERS)
+    body = submission_bytes(1, made.id, made.messages)
+    for _ in range(2):
+        assert (
+            collector.post(f"{collector.url}/v1/{small_plan().hash}/submissions", body).status
+            == 202
+        )
+    assert (collector.people, collector.repeated) == (1, 1)
+    assert sorted(collector.messages()) == sorted(made.messages)
+
+
+def test_what_is_no_submission_of_the_plan_is_refused() -> None:
+    """Another plan, another round, too short, too long: each with its rule, and nobody counted."""
+    plan, collector = small_plan(), FakeCollector(small_plan())
+    made = client_for(plan, collector).prepare(ANSWERS)
+    here = f"{collector.url}/v1/{plan.hash}/submissions"
+    body = submission_bytes(1, made.id, made.messages)
+    replies = [
+        collector.post(here.replace(plan.hash, "ab" * 32), body),
+        collector.post(here, submission_bytes(2, made.id, made.messages)),
+        collector.post(here, body[:10]),
+        collector.post(here, body + b"x"),
+    ]
+    assert [reply.status for reply in replies] == [404, 422, 422, 422]
+    assert len(set(collector.refused)) == 4
+    assert [reply.rule for reply in replies] == collector.refused
+    assert collector.people == 0
+
+
+def test_a_client_of_another_plan_is_told() -> None:
+    """As by a real collector: an error that names the submission."""
+    collector = FakeCollector(small_plan())
+    other = unsafe_exact_plan(small_survey())
+    with pytest.raises(InvalidInput, match="must be taken by the collector"):
+        client_for(other, collector).submit(collector.url, ANSWERS)
+
+
+def test_failures_come_in_order_and_the_same_bytes_again() -> None:
+    """Two in trouble, the third time stored; the waits grow, and no time passes."""
+    seen: list[bytes] = []
+
+    class Watched(FakeCollector):
+        def post(self, url: str, body: bytes) -> object:  # type: ignore[override]
+            seen.append(body)
+            return super().post(url, body)
+
+    collector = Watched(small_plan())
+    collector.fail_next(OSError("no network"), 503)
+    client_for(small_plan(), collector).submit(collector.url, ANSWERS)
+    assert len(seen) == 3
+    assert len(set(seen)) == 1
+    assert collector.people == 1
+    first, second = collector.waited
+    assert 0.5 <= first < 1.5
+    assert 1.0 <= second < 3.0
+
+
+def test_a_device_that_gave_up_sends_the_same_later() -> None:
+    """NotDelivered after eight attempts; the ledger keeps the submission."""
+    collector = FakeCollector(small_plan())
+    client = client_for(small_plan(), collector)
+    collector.fail_next(*[503] * 8)
+    with pytest.raises(NotDelivered):
+        client.submit(collector.url, ANSWERS)
+    kept = client.prepare(ANSWERS)
+    client.submit(collector.url, {"pet": "cat"})
+    assert sorted(collector.messages()) == sorted(kept.messages)
+
+
+def test_nothing_is_released_below_the_crowd(tmp_path: Path) -> None:
+    """One person is missing: an error, and no file."""
+    plan, collector = small_plan(), FakeCollector(small_plan())
+    for answers in simulated_people(plan.survey, 99, seed=1):
+        client_for(plan, collector).submit(collector.url, answers)
+    with pytest.raises(CrowdTooSmall):
+        collector.release(tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_batch_is_signed_by_its_own_collector(tmp_path: Path) -> None:
+    """Another key does not verify its manifest."""
+    plan = unsafe_exact_plan(small_survey())
+    collector = FakeCollector(plan)
+    for answers in simulated_people(plan.survey, 100, seed=1):
+        client_for(plan, collector).submit(collector.url, answers)
+    batch = collector.release(tmp_path)
+    with pytest.raises(InvalidInput, match="signed"):
+        tally_batches(plan, [batch], KEY, generate_signing_key().public_key())
+    with pytest.raises(InvalidInput, match="must not be given twice"):
+        tally_batches(plan, [batch, batch], KEY, collector.public_key)
+    with pytest.raises(InvalidInput, match="at least one"):
+        tally_batches(plan, [], KEY, collector.public_key)
+
+
+@pytest.mark.parametrize("kind", ["file", "memory"])
+def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path: Path) -> None:
+    """One submission for a round, the identical one when asked again, none after it arrived."""
+    ledger = Ledger(tmp_path / "ledger") if kind == "file" else UnsafeMemoryLedger()
+    plan = small_plan()
+    client = Client(plan, KEY.public_key(), ledger)
+    made = client.prepare(ANSWERS)
+    assert client.prepare({}) == made
+    (entry,) = ledger.entries()
+    assert (entry.plan_hash, entry.round, entry.acknowledged) == (plan.hash, 1, False)
+    client.acknowledge()
+    with pytest.raises(AlreadySubmitted):
+        client.prepare(ANSWERS)
+    assert ledger.entries()[0].acknowledged
+    assert (ledger.spent().epsilon, ledger.spent().surveys) == (plan.promise.epsilon, 1)
+    with pytest.raises(InvalidInput, match="round"):
+        client.prepare(ANSWERS, 2)
+
+
+def test_the_ledger_in_memory_is_safe_between_threads() -> None:
+    """Many ask at once, and all get the one submission."""
+    client = Client(small_plan(), KEY.public_key(), UnsafeMemoryLedger())
+    with ThreadPoolExecutor(8) as threads:
+        made = list(threads.map(lambda _: client.prepare(ANSWERS), range(32)))
+    assert len(set(made)) == 1

@@ -1,0 +1,69 @@
+"""A user's program with every public name: `mypy --strict` must accept it (see test_api)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import krand
+
+
+def noise(population: int) -> tuple[float, float]:
+    """From a promise to the noise, and back."""
+    policy: krand.Policy = krand.Policy(1.0, population, delta=1e-4)
+    reports = krand.Reports(bits=4, linkage=krand.Linkage.BIT)
+    plan: krand.NoisePlan = krand.plan_noise(policy, reports)
+    kept: krand.Guarantee = krand.assess(
+        reports, plan.noise, population, policy.epsilon, krand.Assurance.CERTIFIED
+    )
+    best = min(row.sigma for row in krand.frontier(policy, reports, copies=[1]).rows)
+    krand.plots.density(plan).savefig("density.svg")
+    return kept.delta.upper, best
+
+
+def plan_of(path: str) -> krand.Plan:
+    """From a survey to its plan, by way of files."""
+    survey: krand.Survey = krand.read_survey(path)
+    assert krand.parse_survey(krand.testing.SMALL_SURVEY) != survey
+    krand.save_plan(krand.make_plan(survey), "plan.json")
+    return krand.read_plan("plan.json")
+
+
+def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool:
+    """On a device."""
+    client = krand.Client(plan, krand.load_public_key("key.pub.pem"), krand.Ledger("ledger"))
+    try:
+        client.submit(url, answers)
+    except krand.KrandError as error:
+        return error.exit_code != 75
+    return True
+
+
+def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> krand.Tally:
+    """With a collector that is none."""
+    collector = krand.testing.FakeCollector(plan)
+    key = krand.generate_private_key()
+    for answers in everybody:
+        ledger = krand.testing.UnsafeMemoryLedger()
+        client = krand.Client(plan, key.public_key(), ledger, transport=collector)
+        client.submit(collector.url, answers)
+    return krand.tally_batches(plan, [collector.release(".")], key, collector.public_key)
+
+
+def results(plan: krand.Plan, table: object) -> krand.Release:
+    """From a table to a report."""
+    krand.randomize_table(plan, table, "reports.parquet", skip_bad_rows=True)
+    release = krand.make_release(plan, krand.tally_reports(plan, ["reports.parquet"]))
+    krand.save_release(release, "release.csv")
+    krand.save_report(release, "report.html")
+    return release
+
+
+def count(plan: krand.Plan, batch: str) -> int:
+    """An analyst who loads keys."""
+    key = krand.load_private_key("key.pem", b"a long passphrase")
+    collector = krand.load_verifying_key("collector.pub.pem")
+    assert krand.generate_signing_key().public_key() != collector
+    return krand.tally_batches(plan, [batch], key, collector).people
+
+
+VERSION: str = krand.__version__
