@@ -10,7 +10,7 @@ ORACLES := .venv-oracles
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/.installed  ## plan a survey of ten million people; writes demo-output/report.html
+demo: .venv/.installed  ## a whole survey with simulated people; writes demo-output/report.html
 	$(BIN)/krand demo --output demo-output
 
 drafts: .venv/.installed  ## the drafts reproduced; writes drafts-output/drafts.html and docs/drafts.md
@@ -23,6 +23,7 @@ lint: .venv/.installed  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
+	$(BIN)/mypy --strict tests/typing_example.py
 	$(BIN)/lint-imports
 
 unit: .venv/.installed  ## pytest without the oracle tests
@@ -43,8 +44,10 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 bench: $(ORACLES)/.installed  ## krand beside its peers, in one run
 	$(ORACLES)/bin/python benchmarks/privacy.py
 
-docs: .venv/.installed  ## check that every relative link of the documentation resolves
+docs: .venv/.installed  ## the documentation as HTML in build/docs; every warning is an error
+	$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/doctrees . build/docs
 	$(BIN)/python docs/check_links.py
+	@echo "open build/docs/index.html"
 
 clean:  ## remove environments, caches and demo output
 	rm -rf .venv .venv-oracles build dist demo-output drafts-output

@@ -15,9 +15,9 @@ HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*$", re.MULTILINE)
 
 
 def pages() -> list[Path]:
-    """README, CONTRIBUTING and everything under docs/."""
-    fixed = [ROOT / name for name in ("README.md", "CONTRIBUTING.md")]
-    return [page for page in fixed if page.exists()] + sorted((ROOT / "docs").rglob("*.md"))
+    """Every page of the repository that people read."""
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    return top + sorted((ROOT / "benchmarks").glob("*.md")) + sorted((ROOT / "docs").rglob("*.md"))
 
 
 def anchors(page: Path) -> set[str]:

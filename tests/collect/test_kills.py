@@ -1,7 +1,7 @@
 """kill -9 at any moment: nothing acknowledged is lost, nothing is counted twice.
 
 Every message is unique, so that a message that is there twice proves a replay. The large counts of
-docs/reliability.md: KRAND_FAULTS=1000 pytest tests/collect/test_kills.py -s
+docs/explanation/reliability.md: KRAND_FAULTS=1000 pytest tests/collect/test_kills.py -s
 """
 
 from __future__ import annotations

@@ -135,7 +135,7 @@ def test_a_sealed_batch_that_was_restored_is_released_as_the_same_bytes(tmp_path
 
 
 def test_a_backup_is_a_spool(tmp_path: Path) -> None:
-    """As docs/collector.md makes it while a collector runs: everybody is known, same bytes."""
+    """As docs/howto/deploy-a-collector.md makes it while one runs: all are known, same bytes."""
     with filled(tmp_path / "s", POPULATION, range(POPULATION + 5)) as spool:
         (tmp_path / "new").mkdir()
         backup = sqlite3.connect(spool.path)

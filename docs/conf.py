@@ -1,0 +1,68 @@
+"""How Sphinx builds the documentation: `make docs`.
+
+The source folder is the top of the repository, so that pages may link to benchmarks and examples
+exactly as they do on a page of the repository. Nothing is loaded from another host: fonts are the
+reader's own, formulas are MathML.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "extensions"))
+
+from krand import __version__  # noqa: E402
+
+project = "krand"
+author = "the krand developers"
+version = release = __version__
+project_copyright = ""
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "api_reference",
+    "command_reference",
+    "mathml",
+]
+
+root_doc = "docs/index"
+include_patterns = ["docs/**.md", "benchmarks/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+# Not even looked into: environments and caches hold thousands of folders.
+exclude_patterns = [".*", "build", "dist", "src", "tests", "*-output", "**/__pycache__"]
+
+myst_enable_extensions = ["deflist", "dollarmath"]
+myst_heading_anchors = 4
+# The page on the drafts has displayed formulas inside sentences.
+myst_dmath_double_inline = True
+myst_dmath_allow_digits = False
+
+default_role = "literal"
+smartquotes = False  # would turn --json into –json
+highlight_language = "none"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "undoc-members": True}
+python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 110
+toc_object_entries_show_parents = "hide"
+
+nitpicky = True
+# Other people's types (no inventory is fetched), and types that krand does not call public.
+nitpick_ignore_regex = [(r"py:.*", r"(?!krand\.).*")]
+
+html_theme = "furo"
+html_title = f"krand {version}"
+html_math_renderer = "mathml"
+html_static_path = ["static"]
+html_css_files = ["krand.css"]
+html_extra_path = ["top"]
+html_copy_source = False
+html_show_sphinx = False
+html_show_copyright = False
+html_theme_options = {"top_of_page_buttons": []}
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"

@@ -1,0 +1,191 @@
+"""One page is run from top to bottom in a folder of its own: files, shell and Python."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from docs.comparing import difference
+from docs.pages import Block, Command, commands
+from docs.parsing import krand_calls, parse
+
+__all__ = ["Page", "check_parses"]
+
+END = "end-of-command-5f1e"
+PATIENCE = 120
+"""Seconds after which a command counts as stuck."""
+
+
+class Page:
+    """Where a page's blocks are run; what it started ends with it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.names: dict[str, Any] = {"__name__": "__main__"}
+        self.printed = ""
+        self.missing: list[str] = []
+        self.ports: dict[str, str] = {}
+        self.running: list[subprocess.Popen[str]] = []
+        self.shell = self._start(["bash", "--noprofile", "--norc"], subprocess.PIPE)
+
+    def __enter__(self) -> Page:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
+        for process in (*self.running, self.shell):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+            for stream in (process.stdin, process.stdout):
+                if stream is not None:
+                    stream.close()
+
+    def run(self, block: Block) -> None:
+        """Do what the block's language and marks say."""
+        if "port" in block.marks:
+            self.ports.setdefault(block.marks["port"], _free_port())
+        if block.file is not None:
+            target = self.folder / block.file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(block.text, encoding="utf-8")
+        elif block.language in ("console", "python"):
+            needed = block.marks.get("needs")
+            if "parsed" in block.marks or (needed and find_spec(needed) is None):
+                self.missing += [needed] if needed else []
+                check_parses(block)
+            elif block.language == "console":
+                self._console(block)
+            else:
+                self._python(block)
+        elif "output" in block.marks:
+            self._compare(block, block.text, self.printed)
+
+    def _console(self, block: Block) -> None:
+        found = commands(block)
+        for command in found:
+            if "background" in block.marks:
+                self._background(command)
+                continue
+            code, printed = self._command(self._with_ports(command.text))
+            wanted = int(block.marks.get("exit", 0)) if command is found[-1] else 0
+            assert code == wanted, f"{block}: exit code {code} of: {command.text}\n{printed}"
+            self._compare(block, self._with_ports(command.output), printed)
+
+    def _command(self, text: str) -> tuple[int, str]:
+        """Run it in the page's one shell, so that `cd` and `export` last."""
+        assert self.shell.stdin is not None
+        assert self.shell.stdout is not None
+        self.shell.stdin.write(f"{{\n{text}\n}} </dev/null\nprintf '\\n{END} %d\\n' $?\n")
+        self.shell.stdin.flush()
+        lines: list[str] = []
+        timer = threading.Timer(PATIENCE, self.shell.kill)
+        timer.start()
+        try:
+            for line in self.shell.stdout:
+                if line.startswith(END):
+                    return int(line.split()[1]), "".join(lines).removesuffix("\n")
+                lines.append(line)
+        finally:
+            timer.cancel()
+        raise AssertionError(f"the shell ended or hung in: {text}\n{''.join(lines)}")
+
+    def _background(self, command: Command) -> None:
+        """Start it, and wait until it has printed what the page shows."""
+        text = self._with_ports(command.text).removesuffix("&")
+        log = self.folder / f".background-{len(self.running)}"
+        with log.open("w") as output:
+            process = self._start(["bash", "-c", f"exec {text}"], subprocess.DEVNULL, output)
+        self.running.append(process)
+        shown = self._with_ports(command.output)
+        late = time.monotonic() + PATIENCE / 2
+        while difference(f"{shown}…\n", log.read_text(), numbers_vary=False) is not None:
+            assert process.poll() is None, f"{command.block}: it ended\n{log.read_text()}"
+            assert time.monotonic() < late, f"{command.block}: not seen\n{log.read_text()}"
+            time.sleep(0.05)
+
+    def _python(self, block: Block) -> None:
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            if ">>>" in block.text:
+                _run_doctest(block, self.names)
+            else:
+                code = "\n" * block.line + self._with_ports(block.text)
+                exec(compile(code, str(block.page), "exec"), self.names)
+        self.printed = out.getvalue()
+
+    def _compare(self, block: Block, shown: str, printed: str) -> None:
+        said = difference(shown, printed, numbers_vary="numbers vary" in block.marks)
+        assert said is None, f"{block}: {said}"
+
+    def _with_ports(self, text: str) -> str:
+        for port, free in self.ports.items():
+            text = re.sub(rf"\b{port}\b", free, text)
+        return text
+
+    def _start(
+        self, arguments: list[str], stdin: int, stdout: int | Any = subprocess.PIPE
+    ) -> subprocess.Popen[str]:
+        inherited = {k: v for k, v in os.environ.items() if not k.startswith(("KRAND_", "PYTEST"))}
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        return subprocess.Popen(
+            arguments,
+            cwd=self.folder,
+            env=inherited | {"PATH": path, "COLUMNS": "100", "NO_COLOR": "1"},
+            stdin=stdin,
+            stdout=stdout,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+
+def _run_doctest(block: Block, names: dict[str, Any]) -> None:
+    """Examples with their results; `…` and `...` stand for anything."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    text = re.sub("…", "...", block.text)
+    test = doctest.DocTestParser().get_doctest(text, names, str(block), str(block.page), block.line)
+    said = io.StringIO()
+    runner = doctest.DocTestRunner(optionflags=flags)
+    runner.run(test, out=said.write, clear_globs=False)
+    names.update(test.globs)
+    assert not runner.failures, said.getvalue()
+
+
+def check_parses(block: Block) -> None:
+    """What is not run is at least shell or Python, and click takes every call of krand."""
+    if block.language == "python":
+        compile(block.text, str(block.page), "exec")
+        return
+    for command in commands(block):
+        done = subprocess.run(["bash", "-n"], input=command.text, text=True, capture_output=True)
+        assert done.returncode == 0, f"{block}: {done.stderr}"
+        for arguments in krand_calls(command.text):
+            parse(arguments)
+
+
+def _free_port() -> str:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return str(listener.getsockname()[1])

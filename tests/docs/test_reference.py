@@ -1,0 +1,200 @@
+"""The built reference is complete: commands, options, names, exit codes, keys of files."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
+
+import click
+import numpy as np
+import pytest
+
+from components import require
+from docs.pages import ROOT, blocks, commands, pages
+from docs.parsing import krand_calls, parse
+from krand import errors
+from krand.analyze.release import make_release
+from krand.analyze.release_file import release_values
+from krand.analyze.tally import Tally
+from krand.present.cli import krand
+from krand.present.exit_codes import EXIT_CODES
+from krand.testing import small_plan
+from krand.wire.rejections import Rejection
+
+DOCS = ROOT / "docs"
+SHARED = {"--json", "--quiet", "--no-color", "--help"}
+"""Options that every command has: explained once, named in every section."""
+
+
+def all_commands(
+    group: click.Group = krand, name: str = "krand"
+) -> Iterator[tuple[str, click.Command]]:
+    """Every command with its full name."""
+    context = click.Context(group, info_name=name)
+    for child in group.list_commands(context):
+        command = group.get_command(context, child)
+        assert command is not None
+        yield f"{name} {child}", command
+        if isinstance(command, click.Group):
+            yield from all_commands(command, f"{name} {child}")
+
+
+class Sections(HTMLParser):
+    """The text of each section of a page, by its id, and all ids."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: dict[str, str] = {}
+        self.ids: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = dict(attrs)
+        self.ids.add(known.get("id") or "")
+        if tag == "section":
+            self.open.append(known.get("id") or "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "section":
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        for name in self.open[-1:]:
+            self.text[name] = self.text.get(name, "") + data
+
+
+def sections(page: Path) -> Sections:
+    """A built page, read."""
+    found = Sections()
+    found.feed(page.read_text(encoding="utf-8"))
+    return found
+
+
+def test_every_command_and_option_is_in_the_reference(built: Path) -> None:
+    """Each command has a section with its help, every option with its own help."""
+    page = sections(built / "docs" / "reference" / "commands.html")
+    for name, command in all_commands():
+        text = " ".join(page.text[name.replace(" ", "-")].split())
+        for option in command.get_params(click.Context(command, **krand.context_settings)):
+            for spelling in (*option.opts, *option.secondary_opts):
+                shown = spelling if isinstance(option, click.Option) else spelling.upper()
+                assert shown.lower() in text.lower(), f"{name} {spelling}"
+            if isinstance(option, click.Option) and not SHARED.intersection(option.opts):
+                assert " ".join((option.help or "").split()) in text, f"{name} {option.opts}"
+        first = (command.help or "").split("\n\n")[0]
+        assert " ".join(first.split()) in text, name
+        assert f"$ {name}" in text, f"{name} has no example"
+        assert "\b" not in text
+
+
+def test_a_new_command_would_be_in_the_reference() -> None:
+    """The reference is written from the group, also from groups within it."""
+    require("sphinx")
+    import sys
+
+    sys.path.insert(0, str(DOCS / "extensions"))
+    try:
+        from command_reference import reference
+    finally:
+        sys.path.pop(0)
+
+    @click.group()
+    def outer() -> None:
+        """A group."""
+
+    @outer.command()
+    @click.option("--colour", default="red", help="Of the thing.")
+    def paint(colour: str) -> None:
+        """Paint it."""
+
+    text = reference(outer)
+    assert "krand paint" in text
+    assert "`--colour TEXT`\n: Of the thing. Default: `red`." in text
+
+
+def test_every_command_is_used_on_a_page() -> None:
+    """A command that no tutorial and no guide shows is not documented."""
+    used = {
+        arguments[0]
+        for page in pages()
+        if page.parent.name in ("tutorial", "howto")
+        for block in blocks(page)
+        if block.language == "console"
+        for command in commands(block)
+        for arguments in krand_calls(command.text)
+        if arguments
+    }
+    assert {name.split()[1] for name, _ in all_commands()} <= used
+
+
+@pytest.mark.parametrize("named", list(all_commands()), ids=lambda named: named[0])
+def test_examples_in_help_parse(named: tuple[str, click.Command]) -> None:
+    """What `--help` shows as an example is a command line that click takes."""
+    name, command = named
+    text = (command.help or "").replace("\\\n", " ")
+    found = [line.strip() for line in text.splitlines() if line.strip().startswith(f"{name}")]
+    assert found, name
+    for line in found:
+        for arguments in krand_calls(line):
+            parse(arguments)
+
+
+@pytest.mark.parametrize("module", ["krand", "krand.plots", "krand.testing"])
+def test_every_public_name_is_in_the_reference(built: Path, module: str) -> None:
+    """Each has an entry with a link to it and words of its own."""
+    page = sections(built / "docs" / "reference" / "python.html")
+    home = import_module(module)
+    for name in home.__all__:
+        if name == "__version__":
+            continue
+        value = getattr(home, name)
+        place = f"module-{module}.{name}" if inspect.ismodule(value) else f"{module}.{name}"
+        assert place in page.ids, name
+        assert (value.__doc__ or "").strip(), name
+
+
+def test_every_exit_code_is_in_the_reference() -> None:
+    """Code, meaning and exception stand in the tables."""
+    text = (DOCS / "reference" / "exit-codes.md").read_text(encoding="utf-8")
+    for code, meaning in EXIT_CODES.items():
+        [row] = re.findall(rf"^\| {code} \|.*$", text, re.M)
+        assert meaning.partition(";")[0].removeprefix("krand verify: ") in row
+    for name in errors.__all__:
+        kind = getattr(errors, name)
+        if kind is not errors.KrandError:
+            assert re.search(rf"^\| `{name}`.*\| {kind.exit_code} \|$", text, re.M), name
+
+
+def test_every_key_of_the_files_is_in_the_reference() -> None:
+    """Plan, tally and release hold nothing that the page does not name."""
+    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
+    plan = small_plan()
+    counts = np.full(plan.layout.positions, 50)
+    tally = Tally(plan.hash, plan.survey.linkage, plan.layout.positions, 1, 100, 100, 200, counts)
+    release = release_values(make_release(plan, tally))
+    block, promise = release["plan"]["blocks"][0], release["plan"]["promise"]
+    for keys in (release["plan"], block, promise, tally.values(), release, release["questions"][0]):
+        assert not {key for key in keys if f"`{key}`" not in text}
+    for kind in ("plan", "tally", "release", "manifest", "reports"):
+        assert f"krand-{kind}-1" in text
+
+
+def test_every_rejection_is_in_the_reference() -> None:
+    """Why a message may be refused."""
+    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
+    for rejection in Rejection:
+        assert f"`{rejection}`" in text
+
+
+def test_the_schema_lists_no_key_that_the_page_forgets() -> None:
+    """Every key of a survey file stands in the page on survey files."""
+    text = (DOCS / "reference" / "survey-file.md").read_text(encoding="utf-8")
+    schema = json.loads((DOCS / "survey.schema.json").read_text(encoding="utf-8"))
+    for table in (schema, *schema["$defs"].values()):
+        for key in table["properties"]:
+            assert f"`{key}" in text or f"[{key}]" in text, key
