@@ -36,7 +36,7 @@ def at_most(value: float, digits: int = 4) -> str:
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
     unit = Decimal(1).scaleb(math.floor(math.log10(abs(value))) - digits + 1)
-    return number(float(Decimal(value).quantize(unit, ROUND_CEILING)), digits)
+    return number(float(Decimal(repr(float(value))).quantize(unit, ROUND_CEILING)), digits)
 
 
 def pairs(title: str, rows: Iterable[tuple[str, str]], note: str = "") -> str:

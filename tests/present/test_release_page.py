@@ -178,7 +178,7 @@ def test_bounds_are_rounded_up() -> None:
     """What is printed promises no more than what is proven."""
     assert [bound(x) for x in (1e-6, 1.0480094e-07, 0.25, 0.123451)] == [
         "10⁻⁶",
-        "1.049 × 10⁻⁷",
+        "1.049\u00a0×\u00a010⁻⁷",
         "0.25",
         "0.1235",
     ]

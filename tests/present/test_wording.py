@@ -78,3 +78,9 @@ def test_bounds_are_rounded_up(value: float, digits: int) -> None:
     """A printed bound is never below the proven one, and close to it."""
     shown = float(at_most(value, digits).replace(",", ""))
     assert value <= shown <= value * (1 + 1.1 * 10 ** (1 - digits))
+
+
+@pytest.mark.parametrize("value", [1e-5, 1e-6, 0.01, 0.07, 0.3, 2.5])
+def test_a_bound_of_few_digits_is_shown_as_it_was_asked_for(value: float) -> None:
+    """The float that stands for 0.01 is a hair above it; that is no reason to say 0.01001."""
+    assert float(at_most(value)) == value

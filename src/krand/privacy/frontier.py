@@ -101,7 +101,7 @@ def frontier(
 
 
 def _name(reports: Reports) -> str:
-    return f"krand {reports.linkage}" + (f", k = {reports.copies}" if reports.copies > 1 else "")
+    return f"krand {reports.linkage}" + (f", k = {reports.copies:,}" if reports.copies > 1 else "")
 
 
 def _planned(policy: Policy, reports: Reports) -> FrontierRow | None:

@@ -181,7 +181,10 @@ def assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
         "neighbours differ in one person's answers; that somebody took part is not hidden",
     ]
     if policy.assurance is Assurance.OUTLIER:
-        said.append("any attack but the one the drafts analyse rests on the conjecture of 001 §1.2")
+        said.append(
+            "attacks other than that on an outlier rest on a conjecture of the first papers on this"
+            " method"
+        )
     if reports.max_set_bits is not None:
         said.append(f"no true answer has more than {reports.max_set_bits:,} set bits")
     elif reports.is_sparse:

@@ -91,7 +91,7 @@ def bound(value: float) -> str:
     if not exponent:
         return digits
     raised = str(int(power)).translate(SUPERSCRIPT)
-    return f"10{raised}" if digits == "1" else f"{digits} × 10{raised}"
+    return f"10{raised}" if digits == "1" else f"{digits}\u00a0×\u00a010{raised}"
 
 
 def of_confidence(confidence: float) -> str:

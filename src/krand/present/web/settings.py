@@ -88,9 +88,9 @@ CHOICES = {
             "assurance",
             "How the promise is known",
             (
-                ("certified", "certified: proven for every crowd"),
-                ("outlier", "outlier: exact for the drafts' attack"),
-                ("draft", "draft: the drafts' formula, to compare"),
+                ("certified", "certified: proven"),
+                ("outlier", "outlier: the drafts' attack"),
+                ("draft", "draft: only to compare"),
             ),
         ),
     )

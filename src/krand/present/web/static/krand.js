@@ -22,6 +22,11 @@ class Part {
     this.section.setAttribute("aria-busy", "true");
   }
 
+  empty() {
+    this.section.replaceChildren();
+    this.section.setAttribute("aria-busy", "false");
+  }
+
   // Ask after a while, unless stopped before; done(response) follows when it is shown.
   load(wait, address, options = {}, done = () => {}) {
     this.stop();
@@ -109,8 +114,8 @@ function liveNumbers(form, result, frontier) {
       result.section.dataset.state = state;
       markInvalid(form, response.headers.get("X-Field"));
       history.replaceState(null, "", `/?${query()}`);
-      if (state === "invalid") frontier.section.setAttribute("aria-busy", "true");
-      else showFrontier(LATER);
+      if (state !== "invalid") showFrontier(LATER);
+      else frontier.empty(); // nothing is computed: an old comparison would be of other values
     });
   };
   for (const slider of form.querySelectorAll(".slider")) bind(slider);
