@@ -163,4 +163,4 @@ def test_a_key_needs_a_collector(place: Path) -> None:
     done(place, "keygen", "-o", str(place / "key.pem"), "--force")
     options = ("--plan", "plan.json", "--key", str(place / "key.pem"), "-o", "x.json")
     result = run(place, "tally", "r.parquet", *options, "--json")
-    assert json.loads(result.stdout)["error"]["field"] == "collector"
+    assert json.loads(result.stdout)["error"]["field"] == "collector_key"
