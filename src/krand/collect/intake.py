@@ -10,7 +10,8 @@ import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from krand.collect.spool import Batch, Spool, SpoolUnavailable
 from krand.errors import KrandError
@@ -41,10 +42,9 @@ class Counts:
     unavailable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     submission: Submitted
-    stored: asyncio.Future[bool] = field(repr=False)
+    stored: asyncio.Future[bool]
 
 
 class Intake:
