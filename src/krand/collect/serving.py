@@ -76,7 +76,7 @@ def serve(server: uvicorn.Server, listener: socket.socket) -> None:
 
 
 def _collect_garbage_rarely() -> None:
-    """Requests leave little that counts of references do not free: looking for it often is waste."""
+    """Requests leave little that is not freed at once: to look for it often is waste."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -1,0 +1,105 @@
+"""What every browser test needs: a browser, the pages, and a way to visit them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from browser.reports import written_reports
+from browser.sites import Site, running_site
+from browser.visiting import Visit, visiting
+from components import require
+from present.releases import bit_example
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+BUILD = Path(__file__).parents[2] / "build"
+AXE = Path(os.environ.get("KRAND_AXE") or BUILD / "node_modules" / "axe-core" / "axe.min.js")
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = [
+    "--no-sandbox",  # for machines where tests run as root; the pages are our own
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # whatever a page tries
+]
+
+
+def missing(component: str, reason: str) -> NoReturn:
+    """A skipped test; with KRAND_REQUIRE_ALL=1 a failed one."""
+    if os.environ.get("KRAND_REQUIRE_ALL") == "1":
+        pytest.fail(f"missing component {component}, and KRAND_REQUIRE_ALL=1 ({reason})")
+    pytest.skip(f"skipped: missing component {component}")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of Debian's chromium, if playwright is there to drive it."""
+    require("playwright")
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    if program is None:
+        missing("chromium", f"none of {', '.join(PROGRAMS)} is installed")
+    return program
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """A browser with a profile of its own.
+
+    It ends with its module: while playwright runs, nothing else in this process can start an event
+    loop, and other tests do.
+    """
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def site(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The pages of a survey under way; without a browser nobody needs them."""
+    for component in ("starlette", "uvicorn", "matplotlib"):
+        require(component)
+    with running_site(tmp_path_factory.mktemp("site"), bit_example().text) as site:
+        yield site
+
+
+@pytest.fixture
+def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
+    """Begins a visit; each is checked when the test is over."""
+    with ExitStack() as visits:
+
+        def begin(*place: Any, **options: Any) -> Visit:
+            return visits.enter_context(visiting(browser, *place, **options))
+
+        yield begin
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """What `krand report` writes for each kind of release."""
+    return written_reports(tmp_path_factory.mktemp("reports"))
+
+
+@pytest.fixture(scope="session")
+def axe() -> Callable[[], str]:
+    """Gives the source of axe-core, which is no part of krand; only then must it be there."""
+
+    def source() -> str:
+        if not AXE.is_file():
+            missing("axe-core", "npm install --prefix build axe-core@4")
+        return AXE.read_text(encoding="utf-8")
+
+    return source

@@ -1,0 +1,143 @@
+"""The planner's numbers page read back, beside what the Python API says to the same request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from krand import Assurance, Linkage, Policy, Reports, plan_noise
+from krand.errors import CannotMeet, InvalidInput
+from krand.present.numbers import parse_count, parse_real
+from krand.present.web.numbers import width
+from krand.present.wording import at_most, how_known, number, people, percent, promise
+from krand.privacy.frontier import message_size
+from krand.privacy.guarantee import NOISE_GRID, Z95, NoisePlan
+from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+__all__ = ["CHEAP", "address", "agrees", "request_in", "settled", "without_frontier"]
+
+CHEAP = {"epsilon": "1", "delta": "1e-5", "eta": "0.01", "population": "10k", "bits": "4"}
+"""A request that is planned in a moment."""
+TEXTS = ("epsilon", "delta", "eta", "population", "bits", "max_set_bits", "copies")
+READ = """() => Object.fromEntries([...document.querySelectorAll("#result [id]:not(svg *)")]
+    .map(e => [e.id, e.textContent.replace(/\\s+/g, " ").trim()]))"""
+VALUES = """() => Object.fromEntries([...document.querySelectorAll("#result [data-value]")]
+    .map(e => [e.id || e.closest("[id]").id, [e.textContent.trim(), Number(e.dataset.value)]]))"""
+
+
+@dataclass(slots=True)
+class Expected:
+    """Texts of elements; numbers as they are shown, and exactly."""
+
+    texts: dict[str, str]
+    values: dict[str, list[str | float]] = field(default_factory=dict)
+
+
+def address(home: str, **changes: str) -> str:
+    """The planner with a cheap request and some changes of it."""
+    return f"{home}?{urlencode({**CHEAP, **changes})}"
+
+
+def settled(page: Page) -> None:
+    """The page shows the answer to what its form says now."""
+    page.wait_for_selector('#result:not([aria-busy="true"])')
+
+
+def without_frontier(page: Page) -> None:
+    """Comparing all ways takes seconds: only the test of it lets the page do so."""
+
+    def answer(route: Route) -> None:
+        route.fulfill(body="<p>Left out.</p>", content_type="text/html", headers={})
+
+    page.route("**/part/frontier?*", answer)
+
+
+def request_in(page: Page) -> dict[str, str]:
+    """What the controls say."""
+    found = {name: page.input_value(f"#{name}") for name in TEXTS}
+    for name in ("promise", "linkage"):
+        found[name] = page.input_value(f'input[name="{name}"]:checked')
+    return {**found, "assurance": page.input_value("#assurance")}
+
+
+def agrees(page: Page) -> None:
+    """Everything that the page answers is what the API says to what its controls say."""
+    expected = _expected(tuple(request_in(page).items()))
+    texts, values = page.evaluate(READ), page.evaluate(VALUES)
+    assert {name: texts.get(name) for name in expected.texts} == expected.texts
+    assert values == expected.values
+
+
+@cache
+def _expected(request: tuple[tuple[str, str], ...]) -> Expected:
+    try:
+        plan = _planned(dict(request))
+    except CannotMeet as error:
+        reason = f"{error.reason[:1].upper()}{error.reason[1:]}."
+        return Expected({"refusal-reason": reason, "nearest": "".join(error.nearest)})
+    except InvalidInput as error:
+        found = "" if error.value is None else f", found {error.value!r}"
+        return Expected({"refusal-reason": f"{error.field} {error.rule}{found}."})
+    return Expected(_texts(plan), _numbers(plan))
+
+
+def _planned(texts: dict[str, str]) -> NoisePlan:
+    """Read as the command line reads it."""
+    limit = texts["promise"]
+    bound: dict[str, Any] = {limit: _real(texts, limit)}
+    policy = Policy(
+        _real(texts, "epsilon"),
+        _count(texts, "population"),
+        **bound,
+        assurance=Assurance(texts["assurance"]),
+    )
+    bits, copies = _count(texts, "bits"), _count(texts, "copies")
+    most = _count(texts, "max_set_bits") if texts["max_set_bits"] else None
+    return plan_noise(policy, Reports(bits, Linkage(texts["linkage"]), copies, most))
+
+
+def _real(texts: dict[str, str], name: str) -> float:
+    return parse_real(name, texts[name])
+
+
+def _count(texts: dict[str, str], name: str) -> int:
+    return parse_count(name, texts[name])
+
+
+def _texts(plan: NoisePlan) -> dict[str, str]:
+    precision, guarantee = plan.precision, plan.guarantee
+    messages, _ = message_size(plan.reports)
+    known = f"{guarantee.assurance}: {how_known(guarantee.assurance)}"
+    return {
+        "half-width-note": f"{percent(precision.half_width_percent)} of the crowd, at 95 %",
+        "noise-note": f"{plan.noise * NOISE_GRID:,.0f} / 2^32",
+        "bytes-note": f"in {messages:,} sealed message{'' if messages == 1 else 's'}",
+        "delta-note": f"η = {at_most(guarantee.eta.upper)}",
+        "promise-sentence": promise(plan.policy, guarantee),
+        "known": f"Known how? {known} ({guarantee.method}).",
+        "assumptions": "".join(guarantee.assumptions),
+    }
+
+
+def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:
+    policy, reports, precision = plan.policy, plan.reports, plan.precision
+    local, delta = plan.guarantee.local_epsilon, plan.guarantee.delta.upper
+    _, size = message_size(reports)
+    rappor = Z95 * rappor_sigma(policy, reports)
+    curator = Z95 * central_gaussian_sigma(policy, reports)
+    return {
+        "half-width-value": [people(precision), precision.half_width_95],
+        "noise-value": [number(plan.noise, 6), plan.noise],
+        "sigma-value": [number(precision.sigma), precision.sigma],
+        "bytes-value": [f"{size:,} bytes", size],
+        "local-epsilon-value": [f"ε₀ = {at_most(local)}", local],
+        "delta-value": [at_most(delta), delta],
+        "peer-krand": [people(precision), precision.half_width_95],
+        "peer-rappor": [width(rappor), rappor],
+        "peer-curator": [width(curator), curator],
+    }

@@ -1,0 +1,156 @@
+"""A survey under way, and the pages that show it: a collector and `krand web`, both for real.
+
+One batch is released and estimated, one is complete and waits, one is still open.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from collecting import Running, running, submitted
+from krand import (
+    Client,
+    generate_private_key,
+    generate_signing_key,
+    make_plan,
+    make_release,
+    parse_survey,
+    save_plan,
+    save_release,
+    tally_batches,
+)
+from krand.client.ledger import Submission
+from krand.client.sending import send
+from krand.collect.opening import open_spool, setting_of
+from krand.collect.release import release_sealed
+from krand.collect.spool import Spool
+from krand.survey.plan import Plan
+from krand.testing import UnsafeMemoryLedger, simulated_people
+from krand.wire.submissions import Submitted
+
+__all__ = ["ANOTHER", "CROWD", "GATHERED", "RELEASE", "SURVEY", "Site", "running_site"]
+
+CROWD, GATHERED, LATER = 200, 87, 1_000
+WAIT_SECONDS = 60.0
+RELEASE, ANOTHER = "habits.json", "other.json"
+SURVEY = f"""id = "habits-2026-05"
+
+[policy]
+epsilon = 2.0
+delta = 1e-3
+population = {CROWD}
+
+[[question]]
+name = "smokes"
+type = "yes_no"
+text = "Do you smoke?"
+
+[[question]]
+name = "pet"
+type = "choice"
+text = "Which pet do you have?"
+choices = ["cat", "dog"]
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where everything is."""
+
+    url: str
+    """Of the planner, with a slash at its end."""
+    dashboard: str
+    """With the token."""
+    plan: Plan
+    folder: Path
+    collector: Running
+
+    @property
+    def token(self) -> str:
+        """What opens the dashboard."""
+        return self.dashboard.partition("token=")[2]
+
+    def arrive(self, first: int, people: int) -> None:
+        """So many more people come to the collector, by HTTP."""
+        shape = setting_of(self.plan).shape
+        for number in range(first, first + people):
+            made = submitted(LATER + number, shape)
+            messages = tuple(_pieces(made.messages, shape.message_length))
+            send(self.collector.url, self.plan.hash, 1, Submission(made.id, messages))
+
+
+@contextmanager
+def running_site(folder: Path, another: str) -> Iterator[Site]:
+    """The collector and the pages, until the block ends; another plan's release is listed too."""
+    plan = _collected(folder)
+    (folder / "releases" / ANOTHER).write_text(another, encoding="utf-8")
+    with (
+        running(folder / "plan.json", folder / "spool", folder / "collector.log") as collector,
+        _pages(folder, collector.url) as (url, dashboard),
+    ):
+        yield Site(url, dashboard, plan, folder, collector)
+
+
+def _pieces(content: bytes, length: int) -> Iterator[bytes]:
+    for start in range(0, len(content), length):
+        yield content[start : start + length]
+
+
+def _collected(folder: Path) -> Plan:
+    """The plan and the spool as they are when the pages start."""
+    plan = make_plan(parse_survey(SURVEY))
+    save_plan(plan, folder / "plan.json")
+    (folder / "releases").mkdir()
+    with open_spool(plan, folder / "spool") as spool:
+        _release_the_first(folder, plan, spool)
+        shape = setting_of(plan).shape
+        for numbers in (range(CROWD), range(CROWD, CROWD + GATHERED)):
+            spool.add([submitted(number, shape) for number in numbers])
+    return plan
+
+
+def _release_the_first(folder: Path, plan: Plan, spool: Spool) -> None:
+    key, signer = generate_private_key(), generate_signing_key()
+    for answers in simulated_people(plan.survey, CROWD, seed=7):
+        made = Client(plan, key.public_key(), UnsafeMemoryLedger()).prepare(answers)
+        spool.add([Submitted(made.id, b"".join(made.messages))])
+    (released,) = release_sealed(spool, folder / "batches", signer)
+    tally = tally_batches(plan, [released.data], key, signer.public_key())
+    save_release(make_release(plan, tally), folder / "releases" / RELEASE)
+
+
+@contextmanager
+def _pages(folder: Path, collector: str) -> Iterator[tuple[str, str]]:
+    """`krand web` on a free port; the addresses it prints."""
+    files = ("--plan", "plan.json", "--spool", "spool", "--releases", "releases")
+    others = ("--collector", collector, "--port", "0", "--json")
+    with (folder / "web.log").open("w", encoding="utf-8") as errors:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "krand", "web", *files, *others],
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+        )
+        try:
+            assert process.stdout is not None
+            told = ""
+            while not told.endswith("}\n"):
+                line = process.stdout.readline()
+                assert line, (folder / "web.log").read_text(encoding="utf-8")
+                told += line
+            addresses = json.loads(told)
+            yield addresses["planner"], addresses["collector"]
+        finally:
+            process.terminate()
+            try:
+                process.communicate(timeout=WAIT_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()

@@ -1,0 +1,131 @@
+"""Every page in every state: on a phone and a desk, in light and dark, for everybody (axe-core).
+
+Pictures of all of them are kept in build/screenshots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import pytest
+
+from browser.reading import address, settled, without_frontier
+from browser.reports import MAKERS
+from browser.sites import SURVEY, Site
+from browser.visiting import DEVICES, Device, Visit
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Begin = Callable[..., Visit]
+Source = Callable[[], str]
+Prepare = Callable[[Visit, Site], None]
+AXE = """async only =>
+    (await axe.run(document, {...only, resultTypes: ["violations"]})).violations.map(found =>
+        `${found.impact} ${found.id}: ${found.help}: `
+        + found.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(" | "))"""
+SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
+    "light": {},
+    "dark": {"runOnly": ["color-contrast"]},  # all that is different
+}
+
+
+def planner(visit: Visit, site: Site) -> None:
+    """Numbers with everything that they can show, the comparison too."""
+    visit.page.goto(address(site.url, bits="1", population="1M", assurance="outlier"))
+    visit.page.wait_for_selector("#frontier-table", state="attached")
+    settled(visit.page)
+    visit.page.click("#frontier-details summary")
+    visit.page.click("#result summary")
+
+
+def planner_refused(visit: Visit, site: Site) -> None:
+    """A promise that cannot be kept."""
+    without_frontier(visit.page)
+    visit.page.goto(address(site.url, population="100", epsilon="0.1"))
+    visit.page.wait_for_selector('#frontier[aria-busy="false"]')
+
+
+def planner_wrong(visit: Visit, site: Site) -> None:
+    """A value that breaks a rule."""
+    without_frontier(visit.page)
+    visit.page.goto(address(site.url, linkage="record", assurance="draft"))
+    visit.page.fill("#epsilon", "much")
+    settled(visit.page)
+
+
+def survey(visit: Visit, site: Site) -> None:
+    """A survey and its plan."""
+    visit.page.goto(f"{site.url}survey?example=health")
+
+
+def survey_wrong(visit: Visit, site: Site) -> None:
+    """A survey with mistakes."""
+    survey(visit, site)
+    visit.page.fill("#survey", SURVEY.replace("yes_no", "maybe").replace("1e-3", "3"))
+    settled(visit.page)
+
+
+def locked(visit: Visit, site: Site) -> None:
+    """The dashboard, after a wrong token."""
+    visit.statuses.add(401)
+    visit.page.goto(f"{site.url}collector?token=wrong")
+
+
+def dashboard(visit: Visit, site: Site) -> None:
+    """The dashboard with all it has."""
+    visit.page.goto(site.dashboard)
+    visit.page.wait_for_selector("#crowd")
+
+
+def missing_page(visit: Visit, site: Site) -> None:
+    """An address that does not exist."""
+    visit.statuses.add(404)
+    visit.page.goto(f"{site.url}nowhere")
+
+
+PAGES: tuple[Prepare, ...] = (
+    *(planner, planner_refused, planner_wrong, survey, survey_wrong),
+    *(locked, dashboard, missing_page),
+)
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("prepare", PAGES, ids=lambda prepare: prepare.__name__)
+def test_a_page_of_krand_web_is_for_everybody(
+    site: Site, visit: Begin, axe: Source, prepare: Prepare, device: Device
+) -> None:
+    """It fits the screen, in both colour schemes, and axe-core finds nothing to mend."""
+    begun = visit(site.url, device)
+    prepare(begun, site)
+    is_for_everybody(begun, axe, prepare.__name__.replace("_", "-"))
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_report_is_for_everybody(
+    visit: Begin, axe: Source, reports: dict[str, Path], name: str, device: Device
+) -> None:
+    """The same for reports, with everything opened that can be."""
+    begun = visit("file:", device)
+    begun.page.goto(reports[name].as_uri())
+    for fold in begun.page.locator("summary").all():
+        fold.click()
+    is_for_everybody(begun, axe, f"report-{name}")
+
+
+def is_for_everybody(visit: Visit, axe: Source, name: str) -> None:
+    """Fits, is kept as a picture, and passes axe-core: in light and in dark."""
+    page: Page = visit.page
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        visit.fits()
+        visit.keep(f"{name}-{scheme}")
+    page.evaluate(f"{axe()}\n0")
+    found: dict[str, list[str]] = {}
+    for scheme, only in SCHEMES.items():
+        page.emulate_media(color_scheme=scheme)
+        found[scheme] = page.evaluate(AXE, only)
+    assert found == {"light": [], "dark": []}

@@ -1,0 +1,169 @@
+"""The report in a browser: the release's numbers, for everybody, on screen and on paper."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser.reports import MAKERS
+from browser.visiting import PHONE, Device, Visit
+from present.releases import Example
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+Begin = Callable[..., Visit]
+ROWS = """table => [...table.querySelectorAll("tbody tr")].map(row =>
+    [...row.children].map(cell => cell.innerText.replace(/\\s+/g, " ").trim()))"""
+HIDDEN = """() => [...document.querySelectorAll("main :is(h1, h2, h3, p, dt, dd, li, tr, svg)")]
+    .filter(e => !e.closest("nav, details.long") && !e.checkVisibility({visibilityProperty: true}))
+    .map(e => e.outerHTML.slice(0, 100))"""
+
+
+def opened(visit: Begin, path: Path, *device: Device, **options: bool) -> Page:
+    """The report, straight from the disk."""
+    page = visit("file:", *device, **options).page
+    page.goto(path.as_uri())
+    return page
+
+
+def count(value: float) -> str:
+    """People as pages write them: whole, with commas and a true minus."""
+    text = f"{value:,.0f}".replace("-", "−")
+    return "0" if text == "−0" else text
+
+
+def close(shown: str, share: float) -> bool:
+    """Whether a percentage is this share, to its last digit."""
+    text = shown.removesuffix(" %").replace("−", "-").replace(",", "")
+    digits = len(text.partition(".")[2])
+    return math.isclose(float(text), 100 * share, rel_tol=0, abs_tol=0.5000001 / 10**digits)
+
+
+def texts(example: Example) -> dict[str, str]:
+    """Every question's heading."""
+    asked = example.values["plan"]["survey"]["question"]
+    return {question["name"]: question.get("text") or question["name"] for question in asked}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+@pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
+def test_every_question_has_the_releases_numbers(
+    visit: Begin, reports: dict[str, Path], name: str, script: bool
+) -> None:
+    """Shares, people and both intervals of every answer, with scripts allowed or not."""
+    page, example = opened(visit, reports[name], script=script), MAKERS[name]()
+    headings = page.locator(".panel h3").all_inner_texts()
+    assert headings == list(texts(example).values())
+    assert page.locator("script").count() == 0
+    for question in example.values["questions"]:
+        heading = texts(example)[question["name"]]
+        panel = page.locator(".panel", has=page.get_by_role("heading", name=heading, exact=True))
+        shown = panel.locator("table.answers").first.evaluate(ROWS)
+        rows = question["rows"] + ([question["unanswered"]] if question["unanswered"] else [])
+        assert [row[0] for row in shown] == [row["label"] for row in rows]
+        for cells, row in zip(shown, rows, strict=True):
+            agrees(cells, row)
+
+
+def agrees(cells: list[str], row: dict[str, Any]) -> None:
+    """A row of the page is a row of the release."""
+    _, share, many = cells
+    middle, ends = share.split(" % ")
+    low, high = ends.split(" to ")
+    assert close(middle, row["share"])
+    assert close(low, row["share_interval"]["low"])
+    assert close(high, row["share_interval"]["high"])
+    interval = row["interval"]
+    ends = f"{count(interval['low'])} to {count(interval['high'])}"
+    assert many == f"{count(row['count'])} {ends}"
+
+
+@pytest.mark.parametrize("name", ["bits", "records"])
+def test_joint_tables_have_the_releases_numbers(
+    visit: Begin, reports: dict[str, Path], name: str
+) -> None:
+    """Every cell of every table of two questions."""
+    page, example = opened(visit, reports[name]), MAKERS[name]()
+    tables = [entry["table"] for entry in example.values["joint"]]
+    pairs = [table for table in tables if len(table["questions"]) == 2]
+    assert pairs
+    for table in pairs:
+        title = " × ".join(table["questions"])
+        region = page.get_by_role("region", name=f"Table {title}", exact=True)
+        shown = region.locator("table").evaluate(ROWS)
+        assert [row[0] for row in shown] == table["labels"][0]
+        cells = [[cell.split(" ± ")[0] for cell in row[1:]] for row in shown]
+        assert cells == [[count(value) for value in row] for row in table["counts"]]
+
+
+def test_a_broken_promise_stands_on_top(visit: Begin, reports: dict[str, Path]) -> None:
+    """Before any number, and only where it is broken."""
+    page = opened(visit, reports["not-kept"])
+    alarm = page.locator(".alarm").bounding_box()
+    first = page.locator("dl.cards").bounding_box()
+    assert alarm is not None
+    assert first is not None
+    assert alarm["y"] < first["y"]
+    assert opened(visit, reports["bits"]).locator(".alarm").count() == 0
+
+
+def test_details_open_by_keyboard(visit: Begin, reports: dict[str, Path]) -> None:
+    """Every fold: Tab reaches it, visibly, and Enter opens it; without any script."""
+    page = opened(visit, reports["bits"], script=False)
+    folds = page.locator("details")
+    assert folds.count() >= 2
+    reached = 0
+    for _ in range(200):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break
+        if page.evaluate("document.activeElement.tagName") == "SUMMARY":
+            reached += 1
+            outline = "getComputedStyle(document.activeElement).outlineStyle"
+            assert page.evaluate(outline) == "solid"
+            page.keyboard.press("Enter")
+    assert reached == folds.count()
+    assert page.locator("details:not([open])").count() == 0
+
+
+def test_links_lead_to_their_part_of_the_page(visit: Begin, reports: dict[str, Path]) -> None:
+    """Every link of the contents has a heading that it leads to, and none leads elsewhere."""
+    page = opened(visit, reports["bits"])
+    links = page.eval_on_selector_all("a", "found => found.map(e => e.getAttribute('href'))")
+    assert len(links) > 7
+    for link in links:
+        assert link.startswith("#")
+        assert page.locator(link).count() == 1
+    page.click("nav a[href='#verify']")
+    box = page.locator("#verify").bounding_box()
+    assert box is not None
+    assert 0 <= box["y"] < 900
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_paper_shows_all_that_the_screen_shows(
+    visit: Begin, reports: dict[str, Path], name: str
+) -> None:
+    """And what is folded on the screen as well: paper cannot be opened."""
+    begun = visit("file:", dark=True)
+    page = begun.page
+    page.goto(reports[name].as_uri())
+    folded = page.evaluate(HIDDEN)
+    assert (folded != []) is (page.locator("details").count() > 0)
+    page.emulate_media(media="print")
+    assert page.evaluate(HIDDEN) == []
+    colours = "(s => [s.color, s.backgroundColor])(getComputedStyle(document.body))"
+    assert page.evaluate(colours) == ["rgb(28, 33, 40)", "rgba(0, 0, 0, 0)"]  # ink, no ground
+    begun.keep(f"report-{name}-print")
+
+
+def test_a_phone_gets_the_same_page(visit: Begin, reports: dict[str, Path]) -> None:
+    """The same words in the same order, only narrower."""
+    wide, narrow = opened(visit, reports["bits"]), opened(visit, reports["bits"], PHONE)
+    words = "document.querySelector('main').innerText.split(/\\\\s+/).filter(Boolean)"
+    assert narrow.evaluate(words) == wide.evaluate(words)

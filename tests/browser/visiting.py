@@ -1,0 +1,137 @@
+"""Visits of a page: on a device, in light or dark, with everything watched that the page does.
+
+A visit fails if the page asked another host for anything, failed, or complained on the console.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+
+__all__ = ["DESKTOP", "DEVICES", "PHONE", "SCREENSHOTS", "Device", "Visit", "visiting"]
+
+SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
+PATIENCE = 60_000
+"""Milliseconds until something counts as never happening; no test measures time."""
+STATUS = re.compile(r"Failed to load resource: the server responded with a status of (\d+)")
+OWN = ("file:", "data:", "about:")
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """A screen, and how it is used."""
+
+    name: str
+    width: int
+    height: int
+    scale: float = 1
+    touch: bool = False
+
+
+DESKTOP = Device("desktop", 1280, 900)
+PHONE = Device("phone", 360, 740, 2, touch=True)
+DEVICES = (DESKTOP, PHONE)
+
+
+@dataclass(slots=True)
+class Visit:
+    """One visitor: a page in a browser that has never been anywhere before."""
+
+    page: Page
+    device: Device
+    home: str
+    """Where requests may go; files need nobody."""
+    statuses: set[int] = field(default_factory=set)
+    """Refusals that the test asks for; browsers complain about each on the console."""
+    expected: list[str] = field(default_factory=list)
+    """Other complaints that the test provokes, as patterns."""
+    requests: list[str] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+
+    def watch(self, context: BrowserContext) -> None:
+        """Write down what every page of the context does."""
+        # Functions, not methods: playwright would write into the object behind a method.
+        context.on("request", lambda request: self.requests.append(request.url))
+        context.on("console", lambda message: self._told(message))
+        context.on("weberror", lambda error: self.complaints.append(f"script: {error.error}"))
+        context.on("requestfailed", lambda request: self._failed(request))
+
+    def check(self) -> None:
+        """Nothing left the host, and nothing went wrong that the test did not ask for."""
+        foreign = [url for url in self.requests if not url.startswith((self.home, *OWN))]
+        assert foreign == [], "the page asked another host"
+        unexpected = [text for text in self.complaints if not self._is_expected(text)]
+        assert unexpected == []
+
+    def fits(self) -> None:
+        """The page as a whole never scrolls sideways; only parts of it may, by themselves."""
+        needed, there = self.page.evaluate(
+            "[document.scrollingElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+        assert needed <= there, f"{needed} px wide on {there} px: {self._widest(there)}"
+
+    def keep(self, name: str) -> None:
+        """A picture of the whole page, for people to look at."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        path = SCREENSHOTS / f"{name}-{self.device.name}.png"
+        self.page.screenshot(path=path, full_page=True, scale="css", animations="disabled")
+
+    def _widest(self, there: int) -> Any:
+        return self.page.evaluate(
+            """there => [...document.querySelectorAll("body *")]
+                .filter(e => e.getBoundingClientRect().right > there + 1 && !e.closest(".wide *"))
+                .map(e => e.outerHTML.slice(0, 80)).slice(0, 5)""",
+            there,
+        )
+
+    def _told(self, message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning", "assert"):
+            self.complaints.append(message.text)
+
+    def _failed(self, request: Request) -> None:
+        # What the page gives up itself is no failure: it does so whenever something newer comes.
+        if request.failure != "net::ERR_ABORTED":
+            self.complaints.append(f"{request.url}: {request.failure}")
+
+    def _is_expected(self, text: str) -> bool:
+        refused = STATUS.match(text)
+        if refused and int(refused[1]) in self.statuses:
+            return True
+        return any(re.search(pattern, text) for pattern in self.expected)
+
+
+@contextmanager
+def visiting(
+    browser: Browser,
+    home: str,
+    device: Device = DESKTOP,
+    *,
+    dark: bool = False,
+    script: bool = True,
+) -> Iterator[Visit]:
+    """A visit, checked at its end."""
+    context = browser.new_context(
+        viewport={"width": device.width, "height": device.height},
+        device_scale_factor=device.scale,
+        has_touch=device.touch,
+        is_mobile=device.touch,
+        color_scheme="dark" if dark else "light",
+        java_script_enabled=script,
+        reduced_motion="reduce",
+        locale="en-GB",
+    )
+    context.set_default_timeout(PATIENCE)
+    try:
+        visit = Visit(context.new_page(), device, home)
+        visit.watch(context)
+        yield visit
+        visit.check()
+    finally:
+        context.close()
