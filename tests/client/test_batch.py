@@ -213,8 +213,6 @@ def test_a_round_that_was_not_planned_is_refused(apart: Plan, tmp_path: Path) ->
 
 
 KILLED = """
-import signal
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 import sys, time
 from pathlib import Path
 from krand.client import batch
