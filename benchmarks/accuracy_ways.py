@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -28,16 +27,14 @@ from krand.analyze.estimates.counted import block_counts
 from krand.analyze.tally import Tally, empty_tally
 from krand.client.randomizer import add_reported_counts, reported_rows
 from krand.client.randomness import SecureRandom
+from krand.present.demo.ways import curator_sigmas, linked
 from krand.privacy.guarantee import Linkage, Reports
-from krand.privacy.peers import central_gaussian_sigma, gaussian_shift
-from krand.survey.choices import Choices
+from krand.privacy.peers import central_gaussian_sigma
 from krand.survey.column import Column, Encoded
 from krand.survey.columns import encode_columns
-from krand.survey.decoding import describe
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
 from krand.survey.population import simulated_answers
-from krand.survey.questions import Choice
 from krand.survey.record import record_blocks
 from krand.survey.survey import Survey
 
@@ -156,19 +153,6 @@ def by_bits(seen: World, plan: Plan, repeats: int) -> Way:
     return Way(KRAND, "shuffler", sigma, run, repeats)
 
 
-def linked(survey: Survey, copies: int) -> Survey:
-    """The same positions as one record: what is declared together becomes one choice of cells."""
-    layout = layout_of(survey)
-    asked = []
-    for block in layout.blocks:
-        question = block.questions[0]
-        if len(block.questions) > 1:
-            cells = Choices(describe(layout, p).label for p in layout.positions_of(block))
-            question = Choice(name="_and_".join(block.question_names), choices=cells)
-        asked.append(replace(question, weight=1.0))  # all bits of a record have the same noise
-    return Survey(survey.id, survey.policy, tuple(asked), (), Linkage.RECORD, copies)
-
-
 def by_records(seen: World, plan: Plan, repeats: int) -> Way:
     random, copies = SecureRandom(), plan.survey.copies
 
@@ -181,18 +165,6 @@ def by_records(seen: World, plan: Plan, repeats: int) -> Way:
 
 
 # --- a trusted curator ---------------------------------------------------------------------------
-
-
-def curator_sigmas(survey: Survey) -> list[float]:
-    """The best division of Gaussian noise for the survey's weights, block by block.
-
-    With deviation s_j at each position of block j, a changed answer moves counts by t_j ones there,
-    so Σ t_j/s_j² ≤ μ² is what (ε, δ) allows (Balle and Wang 2018, after scaling every count by its
-    deviation). Σ w_j·s_j² is then least at s_j² = √(t_j/w_j)·Σ √(t_i·w_i)/μ²: krand's division.
-    """
-    blocks, shift = layout_of(survey).blocks, gaussian_shift(survey.policy)
-    total = math.fsum(math.sqrt(block.changes * block.weight) for block in blocks)
-    return [math.sqrt(math.sqrt(b.changes / b.weight) * total) / shift for b in blocks]
 
 
 def by_curator(seen: World, name: str, sigma: Floats, repeats: int) -> Way:
@@ -256,7 +228,7 @@ def all_ways(
     equal = central_gaussian_sigma(
         policy, Reports(layout.positions, structure=record_blocks(layout))
     )
-    divided = seen.of_blocks(curator_sigmas(seen.survey))
+    divided = curator_sigmas(seen.survey)
     alike = np.full(layout.positions, equal)
     return [
         by_bits(seen, plan, size.repeats),
