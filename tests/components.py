@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 from types import ModuleType
+from typing import NoReturn
 
 import pytest
 
@@ -14,7 +15,11 @@ def require(module: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        message = f"skipped: missing component {module}"
-        if os.environ.get("KRAND_REQUIRE_ALL") == "1":
-            pytest.fail(f"missing component {module}, and KRAND_REQUIRE_ALL=1 ({error})")
-        pytest.skip(message, allow_module_level=True)
+        missing(module, str(error))
+
+
+def missing(component: str, reason: str) -> NoReturn:
+    """A skipped test; with KRAND_REQUIRE_ALL=1 a failed one."""
+    if os.environ.get("KRAND_REQUIRE_ALL") == "1":
+        pytest.fail(f"missing component {component}, and KRAND_REQUIRE_ALL=1 ({reason})")
+    pytest.skip(f"skipped: missing component {component}", allow_module_level=True)

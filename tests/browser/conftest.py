@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from browser.reports import written_reports
 from browser.sites import Site, running_site
 from browser.visiting import Visit, visiting
-from components import require
+from components import missing, require
 from present.releases import bit_example
 
 if TYPE_CHECKING:
@@ -33,13 +33,6 @@ ARGUMENTS = [
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # whatever a page tries
 ]
-
-
-def missing(component: str, reason: str) -> NoReturn:
-    """A skipped test; with KRAND_REQUIRE_ALL=1 a failed one."""
-    if os.environ.get("KRAND_REQUIRE_ALL") == "1":
-        pytest.fail(f"missing component {component}, and KRAND_REQUIRE_ALL=1 ({reason})")
-    pytest.skip(f"skipped: missing component {component}")
 
 
 @pytest.fixture(scope="session")
