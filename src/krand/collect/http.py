@@ -124,7 +124,7 @@ class Submissions:
         try:
             response = await self._verdict(scope, receive)
         except Exception as error:
-            response = await _unforeseen(None, error)
+            response = _bug(error)
         await response(scope, receive, send)
 
     async def _verdict(self, scope: Scope, receive: Receive) -> Response:
@@ -193,7 +193,11 @@ async def _told(_: Request, error: Exception) -> Response:
     return _problem(status, "request", "must be one of those that are described", headers)
 
 
-async def _unforeseen(_: Request | None, error: Exception) -> Response:
+async def _unforeseen(_: Request, error: Exception) -> Response:
+    return _bug(error)
+
+
+def _bug(error: Exception) -> Response:
     """A bug of ours: its kind is logged, nothing of the request."""
     log.error("unforeseen %s", type(error).__name__)
     return _problem(500, "collector", "failed; nothing was stored")

@@ -1,7 +1,9 @@
 """Who has been counted: a digest of every submission's id, so that a retry is known.
 
 Ids are random, so that each of a group would change another page of a large table. Those that came
-last are therefore kept in a small table of their own, and moved to the others many at a time.
+last are therefore kept in a small table of their own, and moved to the others many at a time, or in
+a quiet moment: until then the file tells, as the journal does, which digests came last. Nothing
+ties a digest to messages.
 """
 
 from __future__ import annotations

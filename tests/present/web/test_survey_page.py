@@ -263,3 +263,9 @@ def test_an_unknown_example_is_refused(planner: TestClient) -> None:
     page = planner.get("/survey", params={"example": "../secret"})
     assert page.status_code == 422
     assert "browser, health" in page.text
+
+
+def test_the_health_example_is_that_of_the_repository() -> None:
+    """Two copies, one text: an installed krand has no folder of examples."""
+    text = (Path(__file__).parents[3] / "examples" / "health.toml").read_text(encoding="utf-8")
+    assert example("health").text == text

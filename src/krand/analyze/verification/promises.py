@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from krand.analyze.promise import keeps_policy
 from krand.analyze.verification.checks import RELATIVE, Check, check, not_below
+from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
 
 __all__ = ["policy_check", "promise_check"]
@@ -14,8 +15,9 @@ __all__ = ["policy_check", "promise_check"]
 def promise_check(told: Promise, true: Promise, of: str) -> Check:
     """Nothing may be claimed to be better than it comes out when computed anew."""
     says = (
-        f"computed anew for {of}: ε = {true.epsilon:g}, δ = {true.delta:.4g}, η = {true.eta:.4g},"
-        f" ε₀ = {true.local_epsilon:.4g} ({true.assurance}), and no better is claimed"
+        f"computed anew for {of}: ε = {at_most(true.epsilon)}, δ = {at_most(true.delta)},"
+        f" η = {at_most(true.eta)}, ε₀ = {at_most(true.local_epsilon)} ({true.assurance}), and no"
+        " better is claimed"
     )
     return check("promise", _too_good(told, true), says)
 
@@ -37,7 +39,7 @@ def _too_good(told: Promise, true: Promise) -> Iterator[str]:
     )
     for name, claimed, found in bounds:
         if not not_below(claimed, found):
-            yield f"{name} = {claimed:.6g} is claimed, computed anew it is {found:.6g}"
+            yield f"{name} = {claimed:.6g} is claimed, computed anew it is {at_most(found, 6)}"
     for assumption in true.assumptions:
         if assumption not in told.assumptions:
             yield f"it rests on an assumption that is not named: {assumption}"
@@ -58,7 +60,9 @@ def _less_than_asked(plan: Plan, true: Promise) -> Iterator[str]:
             if policy.delta is not None
             else ("η", policy.eta, true.eta)
         )
-        yield f"the survey asked for {name} = {asked:g}, what was given is {name} = {found:.6g}"
+        given = f"{name} = {at_most(found, 6)}"
+        yield f"the survey asked for {name} = {asked:g}, what was given is {given}"
     most = policy.max_local_epsilon
     if most is not None and true.local_epsilon > most * (1 + RELATIVE):
-        yield f"the survey asked for ε₀ = {most:g}, what was given is {true.local_epsilon:.6g}"
+        given = at_most(true.local_epsilon, 6)
+        yield f"the survey asked for ε₀ = {most:g}, what was given is {given}"

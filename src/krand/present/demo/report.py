@@ -36,13 +36,13 @@ MOST_ANSWERS = 20
 def write_report(shown: Demonstration) -> Path:
     """One HTML file beside the others."""
     path = shown.asked.folder / "report.html"
-    page = release_page(release_values(shown.release), sections(shown))
-    # First of all: nobody may take this for a survey of people.
-    write_atomically("output", path, page.replace("</h1>", f"</h1>\n{_notice(shown)}", 1))
+    page = release_page(release_values(shown.release), sections(shown), _notice(shown))
+    write_atomically("output", path, page)
     return path
 
 
 def _notice(shown: Demonstration) -> Markup:
+    """Nobody may take this for a survey of people."""
     return Markup(
         '<p class="panel" role="note"><strong>A demonstration: the {} people are simulated.'
         "</strong> Nobody was asked, and nothing here is about anybody. What only a simulation can"

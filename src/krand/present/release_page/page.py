@@ -39,8 +39,13 @@ class Section:
     html: Markup
 
 
-def release_page(values: Mapping[str, Any], extra: Sequence[Section] = ()) -> str:
-    """A whole HTML document for what `release_values` gave or a release file holds."""
+def release_page(
+    values: Mapping[str, Any], extra: Sequence[Section] = (), notice: Markup | None = None
+) -> str:
+    """A whole HTML document for what `release_values` gave or a release file holds.
+
+    A notice stands right below the title, before anything that could be taken for a result.
+    """
     release = published(values)
     return render(
         "release.html",
@@ -48,6 +53,7 @@ def release_page(values: Mapping[str, Any], extra: Sequence[Section] = ()) -> st
         document_title=f"{release.plan.survey.id}: answers of {release.people:,} people",
         lead=_lead(release),
         results_lead=_results_lead(release),
+        notice=notice,
         alarm=broken_promise(release),
         numbers=_key_numbers(release),
         questions=question_views(release),
@@ -108,7 +114,7 @@ def _key_numbers(release: PublishedRelease) -> tuple[tuple[str, str, str], ...]:
         ("People", f"{release.people:,}", f"at least {policy.population:,} were needed"),
         (
             "Privacy",
-            f"ε = {number(promise.epsilon)}, {slack}",
+            f"ε = {bound(promise.epsilon)}, {slack}",
             f"{promise.assurance}, {meaning}; what the survey promised is {kept}",
         ),
     ]

@@ -103,9 +103,9 @@ def _terms(release: PublishedRelease) -> Iterator[Named]:
     yield Named(
         "In odds",
         "Somebody to whom two answers of yours seemed equally likely may afterwards hold one of"
-        f" them for at most {number(factor)} times as likely as the other, which is"
-        f" {100 * factor / (1 + factor):.4g} % sure. More than that happens with a probability of"
-        f" at most η = {bound(promise.eta)}.",
+        f" them for at most {bound(factor)} times as likely as the other, which is"
+        f" {bound(100 * factor / (1 + factor))} % sure. More than that happens with a probability"
+        f" of at most η = {bound(promise.eta)}.",
     )
     known = ASSURANCES.get(promise.assurance, f"{promise.assurance}: not known to this page.")
     yield Named("How this is known", f"{known} Method: {promise.method}.")
