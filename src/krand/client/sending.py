@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlsplit
-
 from krand.client.ledger import Submission
 from krand.client.randomness import SecureRandom, secure_random
-from krand.client.transport import Http, Transport
+from krand.client.transport import Http, Transport, collector_parts
 from krand.errors import InvalidInput, Unavailable
 from krand.wire.submissions import submission_bytes
 
@@ -60,18 +58,6 @@ def send(
 
 
 def _address(url: str, plan_hash: str) -> str:
-    """Where to send it; an address that cannot be right is refused before anything is tried."""
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port  # a ValueError if it is no port
-        host.encode("idna")
-    except ValueError:
-        host = ""
-    usual = url.isascii() and url.isprintable() and " " not in url
-    if not (host and usual and parts.scheme in ("http", "https")):
-        rule = "must be an address that begins with https:// or http://"
-        raise InvalidInput("url", rule, url)
-    if parts.query or parts.fragment or parts.username is not None:
-        raise InvalidInput("url", "must have neither query nor fragment nor name of a user", url)
-    path = f"{parts.path.rstrip('/')}/v1/{plan_hash}/submissions"
-    return f"{parts.scheme}://{parts.netloc}{path}"
+    """Where to send it."""
+    parts = collector_parts("url", url)
+    return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}/v1/{plan_hash}/submissions"

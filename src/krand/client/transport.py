@@ -7,9 +7,11 @@ import json
 import time
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-__all__ = ["Http", "Reply", "Transport"]
+from krand.errors import InvalidInput
+
+__all__ = ["Http", "Reply", "Transport", "collector_parts", "connection_to"]
 
 TIMEOUT_SECONDS = 20.0
 LONGEST_ASKED = 600.0
@@ -51,9 +53,7 @@ class Http:
     def post(self, url: str, body: bytes) -> Reply:
         """Deliver the bytes by POST."""
         parts = urlsplit(url)
-        secure = parts.scheme == "https"
-        kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-        connection = kind(parts.hostname or "", parts.port, timeout=self.timeout)
+        connection = connection_to(parts, self.timeout)
         try:
             connection.putrequest("POST", parts.path, skip_accept_encoding=True)
             connection.putheader("Content-Type", "application/octet-stream")
@@ -70,6 +70,30 @@ class Http:
     def wait(self, seconds: float) -> None:
         """Sleep."""
         time.sleep(seconds)
+
+
+def collector_parts(field: str, url: str) -> SplitResult:
+    """The parts of a collector's address; one that cannot be right is refused before anything."""
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port  # a ValueError if it is no port
+        host.encode("idna")
+    except ValueError:
+        host = ""
+    usual = url.isascii() and url.isprintable() and " " not in url
+    if not (host and usual and parts.scheme in ("http", "https")):
+        rule = "must be an address that begins with https:// or http://"
+        raise InvalidInput(field, rule, url)
+    if parts.query or parts.fragment or parts.username is not None:
+        raise InvalidInput(field, "must have neither query nor fragment nor name of a user", url)
+    return parts
+
+
+def connection_to(parts: SplitResult, timeout: float) -> http.client.HTTPConnection:
+    """A connection to the host of an address, encrypted if the address says so."""
+    secure = parts.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    return kind(parts.hostname or "", parts.port, timeout=timeout)
 
 
 def _seconds(text: str) -> float:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import http.client
 import re
 from dataclasses import dataclass, field
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult
 
-from krand.errors import InvalidInput
+from krand.client.transport import collector_parts, connection_to
 
 __all__ = ["CollectorAddress", "Condition", "ask", "collector_address"]
 
@@ -22,10 +22,7 @@ class CollectorAddress:
     """Where a collector answers."""
 
     url: str
-    secure: bool
-    host: str
-    port: int | None
-    path: str
+    parts: SplitResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +36,7 @@ class Condition:
 
 def collector_address(url: str) -> CollectorAddress:
     """The address in a URL; one that cannot be right is refused before anything is asked."""
-    try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
-    except ValueError:
-        host = ""
-    if not (host and url.isascii() and url.isprintable() and parts.scheme in ("http", "https")):
-        rule = "must be an address that begins with https:// or http://"
-        raise InvalidInput("collector", rule, url)
-    if parts.query or parts.fragment or parts.username is not None:
-        rule = "must have neither query nor fragment nor name of a user"
-        raise InvalidInput("collector", rule, url)
-    return CollectorAddress(url, parts.scheme == "https", host, port, parts.path.rstrip("/"))
+    return CollectorAddress(url, collector_parts("collector", url))
 
 
 def ask(address: CollectorAddress) -> Condition:
@@ -68,10 +54,9 @@ def ask(address: CollectorAddress) -> Condition:
 
 
 def _get(address: CollectorAddress, path: str) -> tuple[int, str]:
-    kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
-    connection = kind(address.host, address.port, timeout=SECONDS)
+    connection = connection_to(address.parts, SECONDS)
     try:
-        connection.request("GET", f"{address.path}{path}")
+        connection.request("GET", f"{address.parts.path.rstrip('/')}{path}")
         response = connection.getresponse()
         return response.status, response.read(LONGEST_ANSWER).decode(errors="replace")
     finally:
