@@ -36,6 +36,7 @@ __all__ = [
     "exact_plan",
     "message",
     "number_of",
+    "object_told",
     "people_in",
     "quick_folder",
     "released",
@@ -170,12 +171,24 @@ class Running:
     log: Path
 
 
+def object_told(process: subprocess.Popen[str], log: Path) -> str:
+    """The JSON object that a command prints when it has started; its log, if it ends instead."""
+    assert process.stdout is not None
+    told = ""
+    while not told.endswith("}\n"):
+        line = process.stdout.readline()
+        assert line, log.read_text(encoding="utf-8")
+        told += line
+    return told
+
+
 @contextmanager
 def running(plan_file: Path, spool: Path, log: Path) -> Iterator[Running]:
     """`krand serve` on a free port, until the block ends; what it says goes to a file."""
     require("uvicorn")
     require("starlette")
     command = [sys.executable, "-m", "krand", "serve", "--plan", plan_file, "--spool", spool]
+    told = ""
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
             [*map(str, command), "--port", "0", "--json"],
@@ -184,12 +197,7 @@ def running(plan_file: Path, spool: Path, log: Path) -> Iterator[Running]:
             text=True,
         )
         try:
-            assert process.stdout is not None
-            told = ""
-            while not told.endswith("}\n"):
-                line = process.stdout.readline()
-                assert line, log.read_text(encoding="utf-8")
-                told += line
+            told = object_told(process, log)
             url, _, _ = json.loads(told)["url"].partition("/v1/")
             yield Running(process, int(url.rpartition(":")[2]), url, log)
         finally:

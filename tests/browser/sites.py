@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from collecting import Running, running, submitted
+from collecting import Running, object_told, running, submitted
 from krand import (
     Client,
     generate_private_key,
@@ -139,13 +139,7 @@ def _pages(folder: Path, collector: str) -> Iterator[tuple[str, str]]:
             text=True,
         )
         try:
-            assert process.stdout is not None
-            told = ""
-            while not told.endswith("}\n"):
-                line = process.stdout.readline()
-                assert line, (folder / "web.log").read_text(encoding="utf-8")
-                told += line
-            addresses = json.loads(told)
+            addresses = json.loads(object_told(process, folder / "web.log"))
             yield addresses["planner"], addresses["collector"]
         finally:
             process.terminate()
