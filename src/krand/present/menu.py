@@ -83,6 +83,7 @@ MENU = (
 
 NAMES = tuple(item.name for group in MENU for item in group.items)
 
+CLAIM = "ask a crowd; learn the totals, and next to nothing about any person"
 FLOW = """\
   survey.toml ──plan──▶ plan.json ──submit──▶ messages ──serve, release──▶ batch
                             │                                                │
@@ -95,7 +96,7 @@ FLOW = """\
 def overview() -> str:
     """What `krand` alone says: the flow, the commands, where to begin and where help is."""
     title, name = max(len(group.title) for group in MENU), max(map(len, NAMES))
-    lines = ["krand: ask a crowd; learn the totals, nothing about anybody", "", FLOW, ""]
+    lines = [f"krand: {CLAIM}", "", FLOW, ""]
     for group in MENU:
         for place, item in enumerate(group.items):
             heading = "" if place else group.title
