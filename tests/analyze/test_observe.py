@@ -147,10 +147,10 @@ def test_copies_of_small_crowds_are_exact() -> None:
 def test_outcomes_that_tie_count_in_full(histogram: tuple[int, int, int]) -> None:
     """Where many histograms give one R, "at least" holds them all, on either side of R = 1."""
     people = sum(histogram)
-    assert not countable(len(histogram), people)  # so that the law is found by inversion
     first, second = np.meshgrid(np.arange(people + 1), np.arange(people + 1), indexing="ij")
     kinds = np.stack([first, second, people - first - second])[:, first + second <= people]
     chances = np.log([9 / 16, 6 / 16, 1 / 16])
+    assert not countable(chances, people)  # so that the law is found by inversion
     log_p = gammaln(people + 1) - gammaln(kinds + 1).sum(axis=0) + chances @ kinds
     ratios = np.array([1, 9, 81]) @ kinds  # of 9N, so that they are whole numbers
     seen = seen_records(planned(yes_no(2), 0.25, Linkage.RECORD), histogram)

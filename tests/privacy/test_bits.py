@@ -79,8 +79,8 @@ def test_profile_agrees_with_rational_arithmetic(population: int, q: float) -> N
         for i, epsilon in enumerate(EPSILONS):
             exact = exact_one_bit(population, ones, Fraction(q), Fraction(math.exp(epsilon)))
             for found, true in ((forward, exact.delta_forward), (reverse, exact.delta_reverse)):
-                assert found[i] == pytest.approx(float(true), rel=1e-9, abs=3e-30)
-                assert found[i] >= float(true) * (1 - 1e-13)
+                assert found[i] == pytest.approx(float(true), rel=1e-8, abs=3e-30)
+                assert found[i] >= true
 
 
 def test_profile_just_below_the_local_epsilon() -> None:

@@ -169,7 +169,7 @@ def test_at_most_stays_below_the_minimum(block: AtMost, q: Fraction) -> None:
     assert any(taken[v] == lowest[v] for v in lowest)
 
 
-@pytest.mark.parametrize("block", [AtMost(2, 3), AtMost(3, 3), AtMost(1, 1), ExactlyOne(1)])
+@pytest.mark.parametrize("block", [AtMost(2, 3), AtMost(3, 3), AtMost(1, 1)])
 def test_crowded_blocks_are_treated_as_free_bits(block: Block) -> None:
     """Where disjoint answers do not fit the block is bounded by that of free bits."""
     law, free = blanket_law(0.2, [block]), blanket_law(0.2, [FreeBits(positions(block))])

@@ -134,8 +134,9 @@ def test_small_cases_agree_to_twelve_digits():
         (30, 2, Fraction(1, 10), Fraction(3)),
     ]:
         exact = exact_outlier(population, bits, q, lam)
-        delta = RatioLaw(float(q), bits, population).delta(math.log(lam))
-        assert countable(bits + 1, population)
+        law = RatioLaw(float(q), bits, population)
+        delta = law.delta(math.log(lam))
+        assert countable(law.law.log_reference, population)
         assert delta.forward.value == pytest.approx(
             float(exact.delta_forward), rel=1e-12, abs=1e-15
         )

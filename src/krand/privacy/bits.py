@@ -17,8 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.privacy.channel import local_epsilon, window_binomial
+from krand.privacy.blanket import blanket_law
+from krand.privacy.channel import local_epsilon, uncertainty, window_binomial, window_error
 from krand.privacy.composition import LossLaw, connect_dots, loss_nodes, loss_step
+from krand.privacy.guarantee import FreeBits
+from krand.privacy.ratio import upper_delta
 
 __all__ = [
     "BitPair",
@@ -26,10 +29,13 @@ __all__ = [
     "bit_loss",
     "bit_step",
     "bucket_edges",
+    "certified_method",
     "floor_loss",
+    "is_blanketed",
     "is_whole",
     "mixes_exactly",
     "outlier_pair",
+    "search_share",
     "survey_losses",
     "worst_profile",
 ]
@@ -44,11 +50,16 @@ FINEST = 2000
 """Up to this crowd every background has a bucket of its own, unless fewer than BUCKETS are asked
 for: the supremum is exact."""
 BUCKETS = 256
+OUTLIER_ONLY = 0
+"""Instead of a number of buckets: the drafts' background alone, which shows where to search."""
 FEWEST_BUCKETS, BUCKETS_IN_ALL = 24, 20_000
 BUCKET_WORK = 1e6
 """Entries of all buckets together: wide counts get fewer buckets."""
-WIDEST = 4e7
-"""Mixed counts with a larger variance are computed for a smaller crowd, which is safe."""
+WIDEST = 1e7
+"""Counts with a larger variance are computed for a smaller crowd, which is safe; from twice as
+much on the privacy blanket, which needs no law of the count, is the better bound."""
+SLOW = 1e6
+"""A variance from which the least noise is found to four digits only."""
 WIDEST_OUTLIER = 1e10
 """The same for the outlier's counts, which need no convolution."""
 DIRECT = 1_000_000
@@ -65,37 +76,63 @@ FURTHEST = 600.0
 class BitPair:
     """Law of the count of ones when the own bit is 0 (`zero`) and when it is 1 (`one`).
 
-    `error` bounds how far an entry of either may be off; `left_out` is the mass not listed.
+    `error` bounds how far an entry of either may be off, beside a `relative` error of all;
+    `left_out` is the mass not listed.
     """
 
     zero: Floats
     one: Floats
     error: Floats
+    relative: float
     left_out: float = LEFT_OUT
 
     def profile(self, epsilons: Floats) -> tuple[Floats, Floats]:
-        """(δ for 0 → 1, δ for 1 → 0) at every ε ≥ 0.
-
-        one/zero grows with the count, so each δ is a difference of two tails at one crossing.
-        """
-        with np.errstate(divide="ignore", invalid="ignore"):
-            log_ratio = np.log(self.one) - np.log(self.zero)
-        log_ratio = np.maximum.accumulate(np.where(np.isnan(log_ratio), -np.inf, log_ratio))
-        up = np.searchsorted(log_ratio, epsilons, side="right")
-        down = log_ratio.size - np.searchsorted(log_ratio, -epsilons, side="left")
+        """(δ for 0 → 1, δ for 1 → 0) at every ε ≥ 0, rounded up."""
+        up, down = self._crossings(epsilons)
         return (
             self._excess(self.one, self.zero, self.error, up, epsilons),
             self._excess(self.zero[::-1], self.one[::-1], self.error[::-1], down, epsilons),
         )
 
+    def profile_below(self, epsilons: Floats) -> tuple[Floats, Floats]:
+        """The same rounded down: what this pair surely gives away."""
+        up, down = self._crossings(epsilons)
+        return (
+            self._sure(self.one, self.zero, self.error, up, epsilons),
+            self._sure(self.zero[::-1], self.one[::-1], self.error[::-1], down, epsilons),
+        )
+
+    def _crossings(self, epsilons: Floats) -> tuple[Ints, Ints]:
+        """Where one/zero, which grows with the count, passes λ, and where zero/one does."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_ratio = np.log(self.one) - np.log(self.zero)
+        log_ratio = np.maximum.accumulate(np.where(np.isnan(log_ratio), -np.inf, log_ratio))
+        up = np.searchsorted(log_ratio, epsilons, side="right")
+        down = log_ratio.size - np.searchsorted(log_ratio, -epsilons, side="left")
+        return np.asarray(up), np.asarray(down)
+
     def _excess(
         self, top: Floats, bottom: Floats, error: Floats, start: Ints, epsilons: Floats
     ) -> Floats:
-        """Σ (top - λ·bottom) from `start` on, with everything that could be missing."""
+        """Σ (top - λ·bottom) from `start` on, with everything that could be missing.
+
+        Where the sum begins one outcome too early or too late, that outcome is a tie: it is
+        within the relative error too.
+        """
         lam = np.exp(np.minimum(epsilons, FURTHEST))
-        above, below, off = _suffix(top)[start], _suffix(bottom)[start], _suffix(error)[start]
+        above, below, off = (_suffix(part)[start] for part in (top, bottom, error))
         gain = np.maximum(above - lam * below, 0.0)
-        return np.asarray(gain + 1e-13 * above + (1 + lam) * off + self.left_out)
+        relative = 4 * self.relative + uncertainty(1 + epsilons)
+        return np.asarray(gain + relative * above + (1 + lam) * off + self.left_out)
+
+    def _sure(
+        self, top: Floats, bottom: Floats, error: Floats, start: Ints, epsilons: Floats
+    ) -> Floats:
+        lam = np.exp(np.minimum(epsilons, FURTHEST))
+        above, below, off = (_suffix(part)[start] for part in (top, bottom, error))
+        relative = 4 * self.relative + uncertainty(1 + epsilons)
+        sure = above * (1 - relative) - lam * (below * (1 + relative) + self.left_out)
+        return np.asarray(np.maximum(0.0, sure - (1 + lam) * off))
 
 
 def _suffix(mass: Floats) -> Floats:
@@ -105,11 +142,12 @@ def _suffix(mass: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True)
 class _Count:
-    """A law on start, start+1, …, with a bound on each entry's error."""
+    """A law on start, start+1, …, with a bound on each entry's error and a relative one for all."""
 
     start: int
     mass: Floats
     error: Floats
+    relative: float
     left_out: float
 
 
@@ -118,13 +156,14 @@ def _count(q: float, ones: int, zeros: int) -> _Count:
     low, kept = window_binomial(ones, q, TAIL)
     high, raised = window_binomial(zeros, q, TAIL)
     start = ones - low - (kept.size - 1) + high
+    relative = window_error(kept.size + raised.size, q)
     if kept.size * raised.size <= DIRECT or min(kept.size, raised.size) <= 8:
         mass = np.convolve(kept[::-1], raised)
-        return _Count(start, mass, np.zeros(mass.size), LEFT_OUT)
-    return _wide(start, kept[::-1], raised)
+        return _Count(start, mass, np.zeros(mass.size), relative, LEFT_OUT)
+    return _wide(start, kept[::-1], raised, relative)
 
 
-def _wide(start: int, a: Floats, b: Floats) -> _Count:
+def _wide(start: int, a: Floats, b: Floats, relative: float) -> _Count:
     """a∗b by FFT, each half tilted towards its own tail so that tails keep their digits."""
     length = a.size + b.size - 1
     size = 1 << (length - 1).bit_length()
@@ -151,7 +190,7 @@ def _wide(start: int, a: Floats, b: Floats) -> _Count:
     first, last = np.flatnonzero(seen)[[0, -1]]
     inside = slice(int(first), int(last) + 1)
     left_out = LEFT_OUT + left_out * math.exp(-EDGE * EDGE) + lost
-    return _Count(start + int(first), mass[inside], error[inside], left_out)
+    return _Count(start + int(first), mass[inside], error[inside], relative, left_out)
 
 
 def _moments(mass: Floats) -> tuple[float, float]:
@@ -172,7 +211,9 @@ def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair
         others, p = _count(q, ones, zeros), 1 - q
         here, before = np.append(others.mass, 0.0), np.append(0.0, others.mass)
         error = np.append(others.error, 0.0) + np.append(0.0, others.error)
-        return BitPair(p * here + q * before, q * here + p * before, error, others.left_out)
+        return BitPair(
+            p * here + q * before, q * here + p * before, error, others.relative, others.left_out
+        )
     # k own reports of a bit are those of one more user with that bit.
     zero = _count(q, copies * ones, copies * (zeros + 1))
     one = _count(q, copies * (ones + 1), copies * zeros)
@@ -189,7 +230,8 @@ def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair
     ones_law[: zero.start - start] = 0.0
     zeros_law[one.start + one.mass.size - start :] = 0.0
     error = np.maximum(placed(zero, zero.error), placed(one, one.error))
-    return BitPair(zeros_law, ones_law, error, 2 * (zero.left_out + one.left_out))
+    relative = max(zero.relative, one.relative)
+    return BitPair(zeros_law, ones_law, error, relative, 2 * (zero.left_out + one.left_out))
 
 
 def outlier_pair(q: float, population: int, copies: int = 1) -> BitPair:
@@ -200,7 +242,7 @@ def outlier_pair(q: float, population: int, copies: int = 1) -> BitPair:
 
 def _crowd(q: float, population: int, copies: int, widest: float) -> int:
     """The crowd itself, or as much of it as keeps the count's law small: fewer is safe."""
-    return min(population, max(2, int(widest / (q * (1 - q) * copies))))
+    return int(min(float(population), max(2.0, widest / (q * (1 - q) * copies))))
 
 
 def is_whole(q: float, population: int, copies: int = 1) -> bool:
@@ -211,6 +253,23 @@ def is_whole(q: float, population: int, copies: int = 1) -> bool:
 def mixes_exactly(q: float, population: int, copies: int) -> bool:
     """Whether k mixed copies can be certified as one count rather than as k batches."""
     return _crowd(q, population, copies, WIDEST) == population
+
+
+def is_blanketed(q: float, population: int) -> bool:
+    """Whether the count's law is too wide to be computed for every background."""
+    return 2 * _crowd(q, population, 1, WIDEST) < population
+
+
+def search_share(q: float, population: int) -> float:
+    """How exactly the least noise is worth being found: wide laws take long and change slowly."""
+    return 1e-4 if population * q > SLOW else 0.0
+
+
+def certified_method(blanketed: bool) -> str:
+    """How a promise for every background of bits that are reported apart is known."""
+    if blanketed:
+        return "privacy blanket of each bit, composed: the crowd is too large for the exact law"
+    return "one-bit supremum over all backgrounds, composed"
 
 
 def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:
@@ -226,7 +285,11 @@ def worst_profile(
     q: float, population: int, epsilons: Floats, buckets: int = BUCKETS, copies: int = 1
 ) -> Floats:
     """An upper bound of max_m δ_m(ε), both directions, at every ε ≥ 0."""
+    if buckets == OUTLIER_ONLY:
+        return np.asarray(np.maximum(*outlier_pair(q, population, copies).profile(epsilons)))
     crowd = _crowd(q, population, copies, WIDEST)
+    if is_blanketed(q, population):
+        return _blanket_profile(q, population, epsilons)
     window = 2 * TAIL * math.sqrt(crowd * copies * q * (1 - q))
     buckets = min(buckets, max(FEWEST_BUCKETS, int(BUCKET_WORK / window)))
     worst = np.zeros(epsilons.size)
@@ -235,6 +298,16 @@ def worst_profile(
         np.maximum(worst, forward, out=worst)
         np.maximum(worst, reverse, out=worst)
     return worst
+
+
+def _blanket_profile(q: float, population: int, epsilons: Floats) -> Floats:
+    """An upper bound for every background without the law of a count: half of the noise is lost."""
+    law = blanket_law(q, (FreeBits(1),))
+    values: list[float] = []
+    for epsilon in epsilons:  # profiles only fall
+        done = bool(values) and values[-1] < LEFT_OUT
+        values.append(values[-1] if done else upper_delta(law, population, float(epsilon)))
+    return np.array(values)
 
 
 def bit_step(noises: Mapping[float, int], population: int, copies: int = 1) -> float:
@@ -286,7 +359,7 @@ def survey_losses(
     """
     total = sum(noises.values())
     step = bit_step(noises, population)
-    buckets = max(FEWEST_BUCKETS, min(most_buckets, BUCKETS_IN_ALL // len(noises)))
+    buckets = min(most_buckets, max(FEWEST_BUCKETS, BUCKETS_IN_ALL // len(noises)))
     return [
         (bit_loss(q, population, step, total, certified, buckets), count)
         for q, count in noises.items()
@@ -298,6 +371,8 @@ def floor_loss(pair: BitPair, step: float, forward: bool = True) -> LossLaw:
     top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
     # The rarest outcomes would only stretch the grid; leaving them out lowers the value.
     seen = (top > 1e-25) & (bottom > 1e-280)
+    if not seen.any():  # all that can be told lies beyond what is kept: nothing is claimed
+        return LossLaw(step, np.zeros(1, dtype=np.int64), np.ones(1), 0.0, 0.0)
     index = np.floor(np.log(top[seen] / bottom[seen]) / step).astype(np.int64)
     held, where = np.unique(index, return_inverse=True)
     mass = np.asarray(np.bincount(where, top[seen]), dtype=np.float64)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from krand.privacy.guarantee import check_noise
 
@@ -30,12 +32,16 @@ __all__ = [
     "outlier_law",
     "phi_of_noise",
     "ratio_moments",
+    "uncertainty",
     "window_binomial",
+    "window_error",
 ]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Exponent = TypeVar("Exponent", float, Floats)
 
+UNIT = 2.0**-53
 BLOCK_TAIL = 40.0
 """Standard deviations kept on each side of a windowed binomial; e^-800 is left out."""
 
@@ -66,9 +72,21 @@ def noise_of_phi(phi: float) -> float:
 
 
 def local_epsilon(q: float, distance: int = 1) -> float:
-    """ε₀ = d·ln(p/q): what one report, seen alone, can reveal about d bits."""
+    """ε₀ = d·ln(p/q): what one report, seen alone, can reveal about d bits.
+
+    Off by less than `uncertainty`, relatively, for every q: near ½ the two logarithms would cancel.
+    """
     check_noise(q)
-    return distance * (math.log1p(-q) - math.log(q))
+    return distance * (math.log1p((1 - 2 * q) / q) if q > 0.25 else math.log1p(-q) - math.log(q))
+
+
+def uncertainty(exponent: Exponent) -> Exponent:
+    """How far the logarithm of a likelihood ratio, or an ε beside it, may be off at most.
+
+    A handful of roundings, each half a unit in the last place. Where a loss is compared with ε,
+    upper ends add it to the loss, so that a tie is never decided to the unsafe side.
+    """
+    return UNIT * 32 * exponent
 
 
 def noise_of_local_epsilon(epsilon: float, distance: int = 1) -> float:
@@ -77,10 +95,23 @@ def noise_of_local_epsilon(epsilon: float, distance: int = 1) -> float:
 
 
 def log_binomial(n: int, log_p: float, log_q: float) -> Floats:
-    """log P[Bin(n, p) = 0..n] from log p and log q."""
+    """log C(n, k)·p^k·q^(n-k), k = 0 … n, from log p and log q.
+
+    The sum is known to be (p+q)^n and is made so: log-gamma alone would be off by a factor that
+    the number of users turns into a power.
+    """
     k = np.arange(n + 1, dtype=np.float64)
-    choose = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
-    return np.asarray(choose + k * log_p + (n - k) * log_q)
+    log_pmf = _log_choose(n) + k * log_p + (n - k) * log_q
+    return np.asarray(log_pmf - (logsumexp(log_pmf) - n * np.logaddexp(log_p, log_q)))
+
+
+@lru_cache(maxsize=8)
+def _log_choose(n: int) -> Floats:
+    """log C(n, k), k = 0 … n; asked for again and again while a noise is searched."""
+    k = np.arange(n + 1, dtype=np.float64)
+    choose = np.asarray(gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1))
+    choose.flags.writeable = False
+    return choose
 
 
 def window_binomial(n: int, p: float, tail: float = BLOCK_TAIL) -> tuple[int, Floats]:
@@ -99,6 +130,14 @@ def window_binomial(n: int, p: float, tail: float = BLOCK_TAIL) -> tuple[int, Fl
     log_pmf = np.concatenate(([0.0], np.cumsum(steps)))
     pmf = np.exp(log_pmf - log_pmf.max())
     return low, pmf / pmf.sum()
+
+
+def window_error(size: int, p: float) -> float:
+    """Relative error of every entry of `window_binomial` with so many entries, at most.
+
+    Each of them is a sum of logarithms, all with the same rounded log-odds.
+    """
+    return UNIT * (64 + 4 * size * (2 + abs(math.log(p) - math.log1p(-p))))
 
 
 @dataclass(frozen=True, slots=True)

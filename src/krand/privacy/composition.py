@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InternalError
+from krand.privacy.channel import uncertainty
 
 __all__ = ["Composed", "LossLaw", "compose", "connect_dots", "loss_nodes", "loss_step"]
 
@@ -26,9 +27,11 @@ UNIT = 2.0**-53
 DENSE_SPREADS = 5
 """Nodes stand next to each other for this many standard deviations, then thin out in proportion."""
 ALIAS = 1e-12
+SMALLEST = 1e-300
+ALMOST = 1 - 1e-12
 LARGEST = 2**22
-SAFETY = 1 + 1e-9
-"""Covers the rounding of masses, far below 1e-13 each, over 10^4 compositions."""
+SAFETY, SAFETY_EACH = 1e-9, 1e-13
+"""Cover the rounding of masses, relatively: of the sum, and of each mechanism composed."""
 STEPS_PER_SPREAD = 20.0
 """Nodes per standard deviation of one mechanism's loss: adds 1/(6·20²) to its variance."""
 
@@ -81,7 +84,7 @@ def connect_dots(step: float, nodes: Ints, forward: Floats, reverse: Floats) -> 
     keeps its relative accuracy.
     """
     beyond = np.expm1(step * nodes)
-    forward, reverse = np.minimum.accumulate(forward), np.minimum.accumulate(reverse)
+    forward, reverse = (np.minimum.accumulate(np.minimum(h, 1.0)) for h in (forward, reverse))
     forward[0] = reverse[0] = min(forward[0], reverse[0])
     right, left = _hull(beyond, forward), _hull(beyond, reverse)
     into_right, into_left = _meet(beyond, forward, reverse, right, left)
@@ -93,6 +96,8 @@ def connect_dots(step: float, nodes: Ints, forward: Floats, reverse: Floats) -> 
     index = np.concatenate((-nodes[left[::-1]], [0], nodes[right]))
     mass = np.concatenate((below[::-1], [middle], above))
     present = mass > 0
+    if not present.any():  # everything is told: what is left counts for nothing
+        mass[below.size], present[below.size] = SMALLEST, True
     return LossLaw(step, index[present], mass[present], float(forward[-1]), float(reverse[-1]))
 
 
@@ -155,22 +160,26 @@ class Composed:
     infinite: float
     slack: float
     wrapped: bool
+    safety: float
+    """Relative error of the masses."""
 
     def delta(self, epsilon: float) -> float:
         """E_P[(1-e^(ε-loss))⁺] and everything that was left out."""
-        above = self.loss > epsilon
-        gain = -np.expm1(epsilon - self.loss[above])
+        lower = epsilon - uncertainty(epsilon)  # a loss that cannot be told from ε counts
+        above = self.loss > lower
+        gain = -np.expm1(lower - self.loss[above])
         total = self._weigh(above, gain) + self.infinite + self.slack
-        return min(1.0, total * SAFETY)
+        return min(1.0, total * (1 + self.safety))
 
     def delta_below(self, epsilon: float) -> float:
         """The same without what was left out, rounding taken off: for lower ends."""
         if self.wrapped:
             return 0.0
-        above = self.loss > epsilon
-        gain = -np.expm1(epsilon - self.loss[above])
+        upper = epsilon + uncertainty(epsilon)
+        above = self.loss > upper
+        gain = -np.expm1(upper - self.loss[above])
         total = self._weigh(above, gain, self.tilted - 2 * self.rounding)
-        return max(0.0, total / SAFETY**1000)
+        return max(0.0, total * (1 - 1000 * self.safety))
 
     def tail(self, epsilon: float) -> float:
         """P[loss > ε] of the composed pair: a value, not a bound (mathematics §6)."""
@@ -203,10 +212,12 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     first = round(mean) - size // 2
     order = np.arange(first, first + size)
     tilted = np.maximum(raw[order % size], 0.0) + rounding
-    infinite = -math.expm1(sum(count * math.log1p(-law.infinite) for law, count in parts))
+    finite = sum(count * math.log1p(-min(law.infinite, ALMOST)) for law, count in parts)
+    infinite = 1.0 if any(law.infinite > ALMOST for law, _ in parts) else -math.expm1(finite)
     loss = np.asarray(stack.step * order)
     slack = math.exp(min(0.0, log_lost))
-    return Composed(log_scale, theta, loss, tilted, rounding, infinite, slack, wrapped)
+    safety = SAFETY + SAFETY_EACH * powers
+    return Composed(log_scale, theta, loss, tilted, rounding, infinite, slack, wrapped, safety)
 
 
 @dataclass(frozen=True, slots=True)

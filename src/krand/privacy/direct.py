@@ -21,16 +21,19 @@ __all__ = ["countable", "direct_mean_positive_part", "direct_tail_probability"]
 Floats = NDArray[np.float64]
 
 MOST_HISTOGRAMS = 200_000
-ROUNDING = 1e-10
+WIDEST = 1e8
+"""Largest variance of a count that is summed over term by term."""
+ROUNDING = 1e-9
 """Relative error of a sum of this many logarithmic products, generously."""
 TIE = 1e-11
 """A score this close to 0, relative to its terms, may be 0: it counts in the upper end only."""
 
 
-def countable(kinds: int, n: int) -> bool:
-    """Whether the histograms of n reports of so many kinds are few enough to sum over."""
+def countable(log_prob: Floats, n: int) -> bool:
+    """Whether the histograms of n such reports are few enough to sum over."""
+    kinds = log_prob.size
     if kinds <= 2:
-        return True
+        return n * math.exp(float(log_prob.min())) < WIDEST
     count = 1.0
     for i in range(1, kinds):
         count *= (n + i) / i
@@ -58,7 +61,7 @@ def direct_tail_probability(scores: Scores, n: int) -> Bounds:
     own = prob * (counts @ share) / n
     value = float(own[total > 0].sum())
     low, high = float(own[total > slack].sum()), float(own[total > -slack].sum())
-    return Bounds(value, low * (1 - ROUNDING), high * (1 + ROUNDING)).clipped()
+    return Bounds.around(value, low * (1 - ROUNDING), high * (1 + ROUNDING))
 
 
 def _histograms(log_prob: Floats, n: int) -> tuple[Floats, Floats]:

@@ -37,7 +37,6 @@ __all__ = ["DividedNoise", "Share", "divide_noise", "guarantee_of"]
 
 MIXTURES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Shares of the changed bits that fall rather than rise; the drafts' pair is not symmetric."""
-QUICK_BUCKETS = 64
 LAST = NOISE_GRID // 2 - 1
 
 
@@ -89,8 +88,14 @@ def divide_noise(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> Di
     if not shares:
         raise InvalidInput("shares", "must not be empty", list(shares))
     scale = _Scale(policy, tuple(shares), Reports(1, rounds=rounds).rounds)
+    guess = scale.guess()
     base = smallest_passing(
-        scale.excess, scale.guess(), scale.floor(), LAST, must_fall=policy.eta is None
+        scale.excess,
+        guess,
+        scale.floor(),
+        LAST,
+        must_fall=policy.eta is None,
+        share=bits.search_share(guess / NOISE_GRID, policy.honest),
     )
     if base == LAST and scale.excess(base, True) > 0:
         raise CannotMeet(
@@ -127,7 +132,7 @@ class _Scale:
 
     def excess(self, base: int, full: bool) -> float:
         """log(bound/limit): the policy is met where this is not positive."""
-        policy, effort = self.policy, Effort.FULL if full else Effort.QUICK
+        policy, effort = self.policy, Effort.FULL if full else Effort.NEAR
         composition = _Composition(policy, self.shares, self.numerators(base), self.rounds)
         limit = policy.delta if policy.eta is None else policy.eta
         assert limit is not None
@@ -216,7 +221,8 @@ class _Composition:
     @property
     def method(self) -> str:
         if self.certified:
-            return "one-bit supremum over all backgrounds, composed"
+            crowd = self.policy.honest
+            return bits.certified_method(any(bits.is_blanketed(q, crowd) for q in self._noises()))
         return "exact one-bit law, homogeneous background, composed"
 
     def _noises(self) -> Counter[float]:
@@ -227,7 +233,7 @@ class _Composition:
 
     def _composed(self, effort: Effort) -> list[Composed]:
         """One composition if certified, else one for each mixture of rising and falling bits."""
-        buckets = QUICK_BUCKETS if effort is Effort.QUICK else bits.BUCKETS
+        buckets = bits.OUTLIER_ONLY if effort is Effort.NEAR else bits.BUCKETS
         losses = bits.survey_losses(self._noises(), self.policy.honest, self.certified, buckets)
         epsilon = self.policy.epsilon
         if self.certified:
@@ -284,6 +290,6 @@ def _two_way(values: list[float], tops: list[float], lower: tuple[float, float])
     ways = []
     for end, low in ((0, lower[0]), (-1, lower[1])):
         top = max(tops[end], *tops[1:-1]) if len(tops) > 1 else tops[0]
-        value = min(top, max(values[end], *values[1:-1]) if len(values) > 1 else values[0])
-        ways.append(Bounds(value, min(low, value), top).clipped())
+        value = max(values[end], *values[1:-1]) if len(values) > 1 else values[0]
+        ways.append(Bounds.around(value, low, top))
     return TwoWay(*ways)

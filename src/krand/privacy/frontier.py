@@ -106,7 +106,7 @@ def _name(reports: Reports) -> str:
 
 def _planned(policy: Policy, reports: Reports) -> FrontierRow | None:
     try:
-        plan = plan_noise(policy, reports)
+        plan = plan_noise(policy, reports, suggestions=False)
     except CannotMeet:
         return None
     messages, size = message_size(reports)

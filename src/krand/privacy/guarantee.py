@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from krand.errors import InvalidInput
+from krand.errors import InternalError, InvalidInput
 from krand.privacy.shown import guarantee_rows, noise_plan_rows, policy_rows
 from krand.showing import pairs
 
@@ -71,20 +71,29 @@ class Linkage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """A number with a proven upper end and a lower end that shows how tight it is."""
+    """A number with a proven upper end and a lower end that shows how tight it is.
+
+    Both ends are proven, so a lower end above the upper one is a bug, and nothing hides it.
+    """
 
     value: float
     lower: float
     upper: float
 
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise InternalError(f"a lower end {self.lower!r} above the upper end {self.upper!r}")
+
+    @classmethod
+    def around(cls, value: float, lower: float, upper: float) -> Bounds:
+        """Two proven ends of a probability, and a value that is not proven: it is kept between."""
+        ends = cls(lower, lower, upper)  # before anything is cut off
+        low, high = max(0.0, ends.lower), min(1.0, ends.upper)
+        return cls(min(max(value, low), high), low, high)
+
     @classmethod
     def exactly(cls, value: float) -> Bounds:
         return cls(value, value, value)
-
-    def clipped(self) -> Bounds:
-        """The same bounds for a quantity known to lie in [0, 1]."""
-        low, mid, high = (min(1.0, max(0.0, v)) for v in (self.lower, self.value, self.upper))
-        return Bounds(min(max(mid, low), high), low, high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,13 +182,17 @@ class ExactlyOne:
 
     options: int
 
+    def __post_init__(self) -> None:
+        if self.options < 2:
+            raise InvalidInput("options", "must be at least 2", self.options)
+
     @property
     def changed_bits(self) -> int:
-        return min(self.options, 2)
+        return 2
 
     @property
     def is_sparse(self) -> bool:
-        return self.options > 2
+        return True
 
 
 Block = FreeBits | AtMost | ExactlyOne

@@ -23,12 +23,14 @@ absorbing boundary to tune, and milliseconds for any N.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.errors import InternalError
 from krand.privacy.guarantee import Bounds
 
 __all__ = ["Scores", "mean_positive_part", "tail_probability"]
@@ -46,6 +48,8 @@ ALIAS = 1e-6
 WIDTH = 2e-3
 """Relative width above which the smoothing is refined, as far as MOST_NODES allows."""
 MOST_NODES = 2**18
+MOST_PRODUCTS = 2**24
+"""Nodes times kinds of reports: where there are more, the smoothing is coarser, which is safe."""
 SMALLEST = -115.0
 """Natural log of 1e-50: below it only the Chernoff bound is reported."""
 SINGLE_THREAD = 2**15
@@ -55,8 +59,11 @@ FAINT = -50.0
 """Values of the integrand below e^-50 of its largest are left out (and bounded with rounding)."""
 DOUBT = 1e-6
 """A report is loud when the others pull the sum below 0 with less than this."""
+HUGE = 1e300
 EXTREME = -300.0
 """Reports rarer than e^-300 are never computed with: they are loud, or bounded."""
+ROUNDING = 1e-9
+"""Relative error of everything else that is computed in floating point."""
 NEGLIGIBLE = 1e-30
 """Contribution below which loud reports are bounded instead of computed."""
 
@@ -120,23 +127,39 @@ def mean_positive_part(
 ) -> Bounds:
     """E[(X_1+…+X_n)⁺]/n for iid scores X with E[X] ≤ 0."""
     bounds, nodes = _mean_positive_part(scores, n, resolution)
-    while refine and bounds.upper > (1 + WIDTH) * bounds.lower and 4 * nodes <= MOST_NODES:
+    grew = refine
+    while grew and bounds.upper > (1 + WIDTH) * bounds.lower and 4 * nodes <= MOST_NODES:
         resolution *= 4
+        before = nodes
         bounds, nodes = _mean_positive_part(scores, n, resolution)
+        grew = nodes > before
     return bounds
 
 
 def _mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[Bounds, int]:
-    """The bounds and how many nodes they took (MOST_NODES if more would not help)."""
+    """The bounds and how many nodes they took (MOST_NODES if more would not help).
+
+    A law of one report that is off by a rounding is off by n of them for n reports.
+    """
+    value, low, high, nodes = _raw_mean_positive_part(scores, n, resolution)
+    if high < 0:
+        raise InternalError(f"the mean of a positive part has the upper end {high!r}")
+    slack = ROUNDING + 64 * n * UNIT
+    return Bounds(value, max(0.0, low * (1 - slack)), high * (1 + slack)), nodes
+
+
+def _raw_mean_positive_part(
+    scores: Scores, n: int, resolution: float
+) -> tuple[float, float, float, int]:
     split = _split(scores, n, kind=2)
     base = _loud_mean(split, n)
     added = split.dropped_mean + split.loud * split.doubt
     if split.kept.score.size == 0 or split.kept.score.max() <= 0:
-        return Bounds(base, base, base + added), MOST_NODES
+        return base, base, base + added, MOST_NODES
     saddle = _saddle(split.kept, n, kind=2, own=False)
     if saddle.log_estimate < SMALLEST:
         chernoff = math.exp(saddle.log_size - 1) / saddle.theta / n
-        return Bounds(base, base, base + chernoff + added), MOST_NODES
+        return base, base, base + chernoff + added, MOST_NODES
     spectrum = _spectrum(split.kept, n, saddle, resolution, own=False)
     scale = math.exp(saddle.log_size) / n
     middle, error = _integral(spectrum, 2, 0.0)
@@ -147,7 +170,7 @@ def _mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[Boun
     high = base + scale * (middle + error) + added
     # Where the law is smooth, the smoothing has added s²/2 times the density.
     value = base + scale * (middle - spread / 2)
-    return Bounds(max(low, value), low, high), spectrum.nodes
+    return max(low, value), low, high, spectrum.nodes
 
 
 def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Bounds:
@@ -159,7 +182,7 @@ def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Boun
         return Bounds(base, sure, min(1.0, base + split.dropped))
     saddle = _saddle(split.kept, n, kind=1, own=True)
     if saddle.log_estimate < SMALLEST:
-        return Bounds(base, sure, base + math.exp(saddle.log_size) + split.dropped).clipped()
+        return Bounds.around(base, sure, base + math.exp(saddle.log_size) + split.dropped)
     spectrum = _spectrum(split.kept, n, saddle, resolution, own=True)
     scale = math.exp(saddle.log_size)
     alias = math.exp(saddle.log_alias - saddle.log_size)
@@ -172,7 +195,7 @@ def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Boun
     error *= math.exp(spectrum.theta * shift)
     low = sure + scale * max(0.0, above - alias - error - leak)
     high = base + scale * (below + error) / (1 - leak) + split.dropped
-    return Bounds(base + scale * middle, low, high).clipped()
+    return Bounds.around(base + scale * middle, low, high)
 
 
 def _split(scores: Scores, n: int, kind: int) -> _Split:
@@ -188,7 +211,8 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
     ordinary = ~rare & (log_p > EXTREME)
     loudest = np.unique(x[~rare & (x > 0)])
     threshold, log_doubt = _loud_threshold(x[ordinary], log_p[ordinary], loudest, n, kind)
-    loud = (x >= threshold) & ~rare
+    # Where both ratios leave the range of floats the score is 0, whatever its sign would be.
+    loud = (x >= threshold) & (x > 0) & ~rare
     # What is too rare to be computed with and not loud either counts in full in the upper end.
     rare |= ~ordinary & ~loud
     keep = ~(rare | loud)
@@ -223,12 +247,18 @@ def _loud_threshold(
     height = (n - 1) * (top + np.log(np.exp(exponent - top[:, None]).sum(axis=1)))
     if kind == 2:
         height = height - 1 - np.log(rates)
-    for score in candidates:
-        doubt = float((height - rates * score).min())
-        goal = math.log(DOUBT) + (math.log(score) if kind == 2 else 0.0)
-        if doubt < goal:
-            return float(score), doubt
-    return math.inf, -math.inf
+
+    def doubt(score: float) -> float:
+        return float((height - np.minimum(rates * score, HUGE)).min())
+
+    def is_loud(score: float) -> bool:
+        return doubt(score) < math.log(DOUBT) + (math.log(score) if kind == 2 else 0.0)
+
+    # The louder a report, the less doubt.
+    first = bisect_left(candidates, True, key=lambda score: is_loud(float(score)))
+    if first == candidates.size:
+        return math.inf, -math.inf
+    return float(candidates[first]), doubt(float(candidates[first]))
 
 
 def _log_quiet(split: _Split, n: int) -> float:
@@ -339,10 +369,6 @@ def _spectrum(scores: Scores, n: int, saddle: _Saddle, resolution: float, own: b
     """The smoothed integrand at the trapezoid's nodes, by matrix products instead of sines."""
     theta = saddle.theta
     step = 2 * math.pi / saddle.period
-    smooth = 1.0 / (resolution * theta)
-    wanted = REACH / smooth / step
-    block = 64 if wanted < 16_384 else 256
-    shape = (4 * math.ceil(wanted / block / 4), block)
     tilted = np.exp(
         scores.log_prob + theta * scores.score - _log_mgf(theta, scores.score, scores.log_prob)
     )
@@ -351,6 +377,10 @@ def _spectrum(scores: Scores, n: int, saddle: _Saddle, resolution: float, own: b
     keep = tilted > UNIT / (8.0 * n * scores.score.size)
     keep[centre] = False
     weights = tilted[keep]
+    wanted = min(REACH * resolution * theta / step, MOST_PRODUCTS / max(1, weights.size))
+    smooth = REACH / (wanted * step)
+    block = 64 if wanted < 16_384 else 256
+    shape = (4 * math.ceil(wanted / block / 4), block)
     deviation = _characteristic(scores.score[keep] - origin, weights, step, shape) - weights.sum()
     u: Floats = np.asarray(step * np.arange(shape[0] * shape[1], dtype=np.float64))
     z: Complexes = np.asarray(theta + 1j * u, dtype=np.complex128)
@@ -392,9 +422,15 @@ def _characteristic(x: Floats, weights: Floats, step: float, shape: tuple[int, i
     coarse = np.exp(1j * np.outer(np.arange(blocks) * (block * step), x)) * weights
     fine = np.exp(1j * np.outer(np.arange(block) * step, x))
     # Four rows at least and no row alone: a matrix times a vector would wake the threads at once.
-    rows = max(4, SINGLE_THREAD // (block * max(1, x.size)) // 4 * 4)
-    parts = [coarse[i : i + rows] @ fine.T for i in range(0, blocks, rows)]
-    return np.asarray(np.concatenate(parts), dtype=np.complex128).ravel()
+    columns = max(1, SINGLE_THREAD // (4 * block))
+    rows = max(4, SINGLE_THREAD // (block * max(1, min(x.size, columns))) // 4 * 4)
+    total = np.zeros((blocks, block), dtype=np.complex128)
+    for i in range(0, blocks, rows):
+        for j in range(0, x.size, columns):
+            total[i : i + rows] += (
+                coarse[i : i + rows, j : j + columns] @ fine[:, j : j + columns].T
+            )
+    return total.ravel()
 
 
 def _integral(spectrum: _Spectrum, kind: int, shift: float) -> tuple[float, float]:

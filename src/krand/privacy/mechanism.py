@@ -14,20 +14,20 @@ from functools import lru_cache
 import numpy as np
 
 from krand.privacy import bits
-from krand.privacy.amplification import clones_delta, local_delta
+from krand.privacy.amplification import local_delta
 from krand.privacy.backgrounds import Pattern, record_patterns, uphill
 from krand.privacy.blanket import blanket_law
 from krand.privacy.channel import ReportLaw, outlier_law
 from krand.privacy.composition import Composed, LossLaw, compose
 from krand.privacy.guarantee import Assurance, Bounds, Linkage, Reports, TwoWay
-from krand.privacy.ratio import one_way_delta, two_way_delta, two_way_eta
+from krand.privacy.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
 from krand.privacy.records import RecordProfile, record_profile
 
 __all__ = ["Effort", "Found", "Mechanism", "converted_eta"]
 
-STEPS = (3.0, 10.0, 10.0)
-ETA_RESOLUTION = (500.0, 4000.0, 4000.0)
-BUCKETS = (64, bits.BUCKETS, bits.BUCKETS)
+STEPS = (3.0, 3.0, 10.0, 10.0)
+ETA_RESOLUTION = (500.0, 500.0, 4000.0, 4000.0)
+BUCKETS = (bits.OUTLIER_ONLY, 64, bits.BUCKETS, bits.BUCKETS)
 FLOOR_REFINEMENT = 32.0
 COMPOSED_PATTERNS = 3
 CLIMB_BITS, CLIMB_CROWD = 12, 100_000
@@ -37,11 +37,12 @@ LOCAL = "local bound: the shuffler need not be trusted"
 
 
 class Effort(IntEnum):
-    """QUICK gets a search near, FULL decides, REPORT adds lower ends; all upper ends are proven."""
+    """NEAR shows a search where to look; QUICK and FULL are proven; REPORT adds lower ends."""
 
-    QUICK = 0
-    FULL = 1
-    REPORT = 2
+    NEAR = 0
+    QUICK = 1
+    FULL = 2
+    REPORT = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +118,7 @@ class Mechanism:
             return [self._copies_delta(q, effort)]
         if not self.certified:
             return [self._homogeneous_delta(q, effort)]
-        return [self._blanket_delta(q), self._clones_delta(q)]
+        return [self._blanket_delta(q)]
 
     def _attack(self, q: float) -> tuple[float, float]:
         """What a real attack achieves, rounded down: the lower ends of a certificate."""
@@ -146,10 +147,12 @@ class Mechanism:
         at, copies = np.array([self.epsilon]), self.reports.copies
         if self.certified:
             top = bits.worst_profile(q, self.population, at, BUCKETS[effort], copies)
-            return Found(_flat(float(top[0])), "one-bit supremum over all backgrounds")
-        up, down = (float(v[0]) for v in self._bit_pair(q).profile(at))
-        exact = bits.is_whole(q, self.population, copies)
-        ways = [Bounds(v, v * (1 - 1e-9) if exact else 0.0, v).clipped() for v in (up, down)]
+            name = bits.certified_method(bits.is_blanketed(q, self.population))
+            return Found(_flat(float(top[0])), name.replace(", composed", ""))
+        pair, whole = self._bit_pair(q), bits.is_whole(q, self.population, copies)
+        tops = [float(v[0]) for v in pair.profile(at)]
+        lows = [float(v[0]) * whole for v in pair.profile_below(at)]
+        ways = [Bounds.around(top, low, top) for top, low in zip(tops, lows, strict=True)]
         return Found(TwoWay(*ways), "exact one-bit law, homogeneous background")
 
     def _bit_pair(self, q: float) -> bits.BitPair:
@@ -168,7 +171,7 @@ class Mechanism:
     def _bits_delta(self, q: float, effort: Effort) -> Found:
         tops = [compose(m, self.epsilon).delta(self.epsilon) for m in self._mixtures(q, effort)]
         up, down = _either_way(tops)
-        return Found(TwoWay(Bounds(up, 0.0, up), Bounds(down, 0.0, down)), self._bits_name())
+        return Found(TwoWay(Bounds(up, 0.0, up), Bounds(down, 0.0, down)), self._bits_name(q))
 
     def _bit_attack(self, q: float) -> tuple[float, float]:
         """The drafts' attack on all bits at once, every loss rounded down."""
@@ -190,12 +193,12 @@ class Mechanism:
         tail_up, tail_down = _either_way([c.tail(self.epsilon) for c in composed])
         # P[R > λ] ≥ E[(1-λ/R)⁺] = δ, so what the attack achieves is a lower end for η as well.
         low_up, low_down = self._bit_attack(q) if effort == Effort.REPORT else (0.0, 0.0)
-        ways = TwoWay(_ordered(low_up, tail_up, up), _ordered(low_down, tail_down, down))
-        return Found(ways, self._bits_name() + ", δ converted to η")
+        ways = TwoWay(Bounds.around(tail_up, low_up, up), Bounds.around(tail_down, low_down, down))
+        return Found(ways, self._bits_name(q) + ", δ converted to η")
 
-    def _bits_name(self) -> str:
+    def _bits_name(self, q: float) -> str:
         if self.certified:
-            return "one-bit supremum over all backgrounds, composed"
+            return bits.certified_method(bits.is_blanketed(q, self.population))
         return "exact one-bit law, homogeneous background, composed"
 
     # whole records, one copy ----------------------------------------------------------------
@@ -206,7 +209,7 @@ class Mechanism:
             return record_patterns(self.reports.blocks, q)
         outlier = Pattern(self.reports.bits)
         small = self.reports.bits <= CLIMB_BITS and self.population <= CLIMB_CROWD
-        if effort == Effort.QUICK or not small:
+        if effort <= Effort.QUICK or not small:
             return (outlier,)
         return uphill(outlier, lambda p: _least_delta(p, q, self.population, self.epsilon))
 
@@ -225,21 +228,15 @@ class Mechanism:
         return Found(_worst(ways), "exact law, worst homogeneous background")
 
     def _blanket_delta(self, q: float) -> Found:
-        top = one_way_delta(self._blanket(q), self.population, self.epsilon)
-        return Found(_flat(top.upper), "privacy blanket, evaluated exactly")
-
-    def _clones_delta(self, q: float) -> Found:
-        """Clones at the largest distance, which covers every smaller one."""
-        top = clones_delta(q, self.reports.changed_bits, self.population, self.epsilon)
-        return Found(_flat(top), "clones")
+        top = upper_delta(self._blanket(q), self.population, self.epsilon, refine=True)
+        return Found(_flat(top), "privacy blanket, evaluated exactly")
 
     def _blanket_eta(self, q: float, effort: Effort) -> Found:
         law, distance = self._blanket(q), self.reports.changed_bits
 
         def delta(epsilon: float) -> float:
             return min(
-                one_way_delta(law, self.population, epsilon, refine=False).upper,
-                clones_delta(q, distance, self.population, epsilon),
+                upper_delta(law, self.population, epsilon),
                 local_delta(q, distance, epsilon),
             )
 
@@ -247,7 +244,7 @@ class Mechanism:
         if effort < Effort.REPORT:
             return Found(_flat(top), "blanket")
         attack = self._homogeneous_eta(q, effort).bounds
-        up, down = (_ordered(w.lower, w.value, top) for w in (attack.forward, attack.reverse))
+        up, down = (Bounds.around(w.value, w.lower, top) for w in (attack.forward, attack.reverse))
         return Found(TwoWay(up, down), "certified δ converted to η")
 
     # whole records, copies and rounds -------------------------------------------------------
@@ -275,14 +272,14 @@ class Mechanism:
         ways = []
         for profile in self._profiles(q, effort):
             up, down = (c.delta(self.epsilon) for c in self._composed(profile.loss()))
-            ways.append(TwoWay(_ordered(0.0, up, up), _ordered(0.0, down, down)))
+            ways.append(TwoWay(Bounds.around(up, 0.0, up), Bounds.around(down, 0.0, down)))
         return Found(_worst(ways), self._copies_name())
 
     def _copies_eta(self, q: float, effort: Effort) -> Found:
         ways = []
         for profile in self._profiles(q, effort):
             up, down = (
-                _ordered(0.0, c.tail(self.epsilon), converted_eta(c.delta, self.epsilon))
+                Bounds.around(c.tail(self.epsilon), 0.0, converted_eta(c.delta, self.epsilon))
                 for c in self._composed(profile.loss())
             )
             ways.append(TwoWay(up, down))
@@ -322,19 +319,15 @@ def _record_profiles(mechanism: Mechanism, q: float, steps: float) -> tuple[Reco
 
 def _flat(top: float) -> TwoWay:
     """One proven upper bound for both directions."""
-    both = Bounds(top, 0.0, top).clipped()
+    both = Bounds.around(top, 0.0, top)
     return TwoWay(both, both)
-
-
-def _ordered(low: float, value: float, top: float) -> Bounds:
-    value = min(value, top)
-    return Bounds(value, min(low, value), top).clipped()
 
 
 def _with_lower(ways: TwoWay, lower: tuple[float, float]) -> TwoWay:
     up, down = ways.forward, ways.reverse
     return TwoWay(
-        _ordered(lower[0], up.value, up.upper), _ordered(lower[1], down.value, down.upper)
+        Bounds.around(up.value, lower[0], up.upper),
+        Bounds.around(down.value, lower[1], down.upper),
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.privacy import drafts
+from krand.privacy.bits import search_share
 from krand.privacy.channel import local_epsilon, noise_of_local_epsilon, noise_of_phi
 from krand.privacy.guarantee import (
     NOISE_GRID,
@@ -22,7 +23,7 @@ from krand.privacy.guarantee import (
     check_population,
 )
 from krand.privacy.mechanism import Effort, Mechanism
-from krand.privacy.nearest import nearest_requests
+from krand.privacy.nearest import loudest_useful_noise, nearest_requests
 from krand.privacy.peers import gaussian_shift
 from krand.privacy.search import smallest_passing
 
@@ -66,8 +67,12 @@ def assess(
     return _guarantee(policy, reports, noise)
 
 
-def plan_noise(policy: Policy, reports: Reports) -> NoisePlan:
+def plan_noise(policy: Policy, reports: Reports, suggestions: bool = True) -> NoisePlan:
     """The smallest q = a/2^32 whose proven bound meets the policy.
+
+    Where none does, the error says which requests could be met, unless `suggestions` is false:
+    looking for them takes longer than the refusal. In very wide counts (a variance above 10^6)
+    the noise found is within 1e-4 of the smallest one.
 
     δ falls as q grows: more noise is post-processing of less (flip again). The search relies on
     that, checks it on every value it sees, and ends with a passing a and a failing a-1. Tails have
@@ -82,26 +87,31 @@ def plan_noise(policy: Policy, reports: Reports) -> NoisePlan:
     if policy.assurance is Assurance.DRAFT:
         return _draft_plan(policy, reports)
     mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
-    floor = _floor(policy, mechanism)
+    excess, floor = _excess(policy, mechanism), _floor(policy, mechanism)
     ceiling = _ceiling(mechanism)
-    excess = _excess(policy, mechanism)
-    numerator = smallest_passing(
-        excess, _guess(policy, mechanism), floor, ceiling, must_fall=policy.eta is None
-    )
-    return _finished(policy, reports, numerator)
-
-
-def _finished(policy: Policy, reports: Reports, numerator: int) -> NoisePlan:
+    useful = int(loudest_useful_noise(reports, policy.population) * NOISE_GRID)
+    if useful < ceiling:
+        if floor > useful or excess(useful, True) > 0:
+            raise _useless(policy, reports, max(1, useful), suggestions)
+        ceiling = useful
+    guess = _guess(policy, mechanism)
+    share = search_share(guess / NOISE_GRID, policy.honest) if mechanism.by_bit else 0.0
+    must_fall = policy.eta is None
+    numerator = smallest_passing(excess, guess, floor, ceiling, must_fall, share)
     noise = numerator / NOISE_GRID
     expected = precision(reports, noise, policy.population)
-    if expected.half_width_95 >= policy.population / 2:
-        raise CannotMeet(
-            f"noise {noise:.6g} would be needed, and then every count is ± "
-            f"{expected.half_width_95:,.0f} people at 95 %: an estimate could be anything from 0 "
-            f"to the whole crowd of {policy.population:,}",
-            nearest_requests(policy, reports),
-        )
     return NoisePlan(policy, reports, numerator, _guarantee(policy, reports, noise), expected)
+
+
+def _useless(policy: Policy, reports: Reports, numerator: int, suggestions: bool) -> CannotMeet:
+    """What to say where only noise that drowns every answer would do."""
+    noise = numerator / NOISE_GRID
+    return CannotMeet(
+        f"noise above {noise:.6g} would be needed, and then every count is ± "
+        f"{policy.population / 2:,.0f} people or more at 95 %: an estimate could be anything from "
+        f"0 to the whole crowd of {policy.population:,}",
+        nearest_requests(policy, reports) if suggestions else (),
+    )
 
 
 def _excess(policy: Policy, mechanism: Mechanism) -> Callable[[int, bool], float]:
@@ -112,7 +122,7 @@ def _excess(policy: Policy, mechanism: Mechanism) -> Callable[[int, bool], float
     def excess(numerator: int, full: bool) -> float:
         noise = numerator / NOISE_GRID
         ask = mechanism.delta if policy.eta is None else mechanism.eta
-        bound = ask(noise, Effort.FULL if full else Effort.QUICK).bounds.upper
+        bound = ask(noise, Effort.FULL if full else Effort.NEAR).bounds.upper
         return math.log(bound / limit) if bound > 1e-300 else -700.0
 
     return excess
@@ -133,15 +143,11 @@ def _floor(policy: Policy, mechanism: Mechanism) -> int:
 
 
 def _ceiling(mechanism: Mechanism) -> int:
-    """A numerator that surely passes: there each report protects itself (ε₀ ≤ ε)."""
+    """A numerator that surely passes, if there is one on the grid: there each report protects
+    itself (ε₀ ≤ ε). Otherwise the last of the grid."""
     distance, epsilon = mechanism.local_distance, mechanism.epsilon
     numerator = math.ceil(noise_of_local_epsilon(epsilon, distance) * NOISE_GRID) + 1
-    if numerator >= NOISE_GRID // 2 or local_epsilon(numerator / NOISE_GRID, distance) > epsilon:
-        raise CannotMeet(
-            f"{distance:,} noisy bits per person and ε = {epsilon:g} need noise closer to ½ than "
-            f"the grid of 2^-32 can express"
-        )
-    return numerator
+    return min(numerator, NOISE_GRID // 2 - 1)
 
 
 def _guess(policy: Policy, mechanism: Mechanism) -> int:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.privacy.channel import ReportLaw, outlier_law
+from krand.privacy.channel import ReportLaw, outlier_law, uncertainty
 from krand.privacy.direct import countable, direct_mean_positive_part, direct_tail_probability
 from krand.privacy.guarantee import Bounds, TwoWay, check_noise, check_population
 from krand.privacy.inversion import EXTREME, Scores, mean_positive_part, tail_probability
@@ -31,20 +31,33 @@ __all__ = [
     "one_way_eta",
     "two_way_delta",
     "two_way_eta",
+    "upper_delta",
 ]
 
 Floats = NDArray[np.float64]
 
+TINY = 2.0**-47
+"""The rounding of an exponential and of a sum of a few of them, generously."""
+SOME, FAINTEST, UNHEARD = 2000, -200.0, 1e-60
+"""Of more than so many kinds of reports those rarer than e^-200 under every answer are left out:
+10^12 users and 10^6 kinds together see one with less than 1e-60."""
 LOUDEST = 600.0
 """Ratios are capped at e^600: far beyond λN for every N, so nothing changes but the overflow."""
 
 
-def _scores(law: ReportLaw, epsilon: float) -> Scores:
-    """r' - λr of every group, and the silent rest of the blanket with score 0."""
-    second = np.exp(np.minimum(law.second * law.log_odds, LOUDEST))
-    first = np.exp(np.minimum(law.first * law.log_odds + epsilon, LOUDEST))
-    score, log_prob, own = second - first, law.log_reference, law.log_second
-    mean = np.exp(law.log_second) - np.exp(law.log_first + epsilon)
+def _scores(law: ReportLaw, epsilon: float, side: int) -> Scores:
+    """r' - λr of every group, and the silent rest of the blanket with score 0.
+
+    Every score is rounded to one side (+1 up, -1 down), by more than it can be off.
+    """
+    law = _audible(law, epsilon)
+    second, first = law.second * law.log_odds, law.first * law.log_odds + epsilon
+    second = second + side * (TINY + uncertainty(np.abs(second)))
+    first = first - side * (TINY + uncertainty(np.abs(first) + epsilon))
+    reference = law.log_reference
+    score = np.exp(np.minimum(second, LOUDEST)) - np.exp(np.minimum(first, LOUDEST))
+    mean = np.exp(reference + second) - np.exp(reference + first)
+    log_prob, own = reference, law.log_second
     silent = 1.0 - law.mass
     if silent > 1e-15:
         score, mean = np.append(score, 0.0), np.append(mean, 0.0)
@@ -55,7 +68,7 @@ def _scores(law: ReportLaw, epsilon: float) -> Scores:
 
 def _summable(scores: Scores, population: int) -> bool:
     """Few enough histograms to sum over, and none of them too rare for floating point."""
-    return countable(scores.score.size, population) and float(scores.log_prob.min()) > EXTREME
+    return countable(scores.log_prob, population) and float(scores.log_prob.min()) > EXTREME
 
 
 def one_way_delta(
@@ -66,19 +79,56 @@ def one_way_delta(
         other = one_way_delta(law.swapped(), population, -epsilon, resolution, refine)
         base, factor = -math.expm1(epsilon), math.exp(epsilon)
         return Bounds(*(base + factor * v for v in (other.value, other.lower, other.upper)))
-    scores = _scores(law, epsilon)
-    if scores.score.max() <= 0:
+    top = _mean(_scores(law, epsilon, 1), population, resolution, refine)
+    low = _mean(_scores(law, epsilon, -1), population, resolution, refine)
+    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _unheard(law))
+
+
+def upper_delta(
+    law: ReportLaw,
+    population: int,
+    epsilon: float,
+    resolution: float = 100.0,
+    refine: bool = False,
+) -> float:
+    """The upper end of `one_way_delta` for ε ≥ 0, in half the time."""
+    top = _mean(_scores(law, epsilon, 1), population, resolution, refine).upper
+    return min(1.0, top + _unheard(law))
+
+
+def _mean(scores: Scores, population: int, resolution: float, refine: bool) -> Bounds:
+    """E[S⁺]/N by summation where there are few outcomes, else by inversion."""
+    if scores.score.max() <= 0 and scores.mean.max() <= 0:
         return Bounds.exactly(0.0)
     if _summable(scores, population):
-        return direct_mean_positive_part(scores, population).clipped()
-    return mean_positive_part(scores, population, resolution, refine).clipped()
+        return direct_mean_positive_part(scores, population)
+    return mean_positive_part(scores, population, resolution, refine)
+
+
+def _audible(law: ReportLaw, epsilon: float) -> ReportLaw:
+    """A long law without what is next to impossible for everybody; UNHEARD pays for it."""
+    if law.first.size <= SOME:
+        return law
+    loudest = np.maximum(law.log_second, np.maximum(law.log_first + epsilon, law.log_reference))
+    heard = loudest > FAINTEST
+    return ReportLaw(law.log_odds, law.log_reference[heard], law.first[heard], law.second[heard])
+
+
+def _unheard(law: ReportLaw) -> float:
+    return UNHEARD if law.first.size > SOME else 0.0
 
 
 def one_way_eta(
     law: ReportLaw, population: int, epsilon: float, resolution: float = 4000.0
 ) -> Bounds:
     """P_{D_m}[R > e^ε] for y → y'. Only for ν = K(x): a blanket bounds δ, not tails."""
-    scores = _scores(law, epsilon)
+    top = _tail(_scores(law, epsilon, 1), population, resolution)
+    low = _tail(_scores(law, epsilon, -1), population, resolution)
+    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _unheard(law))
+
+
+def _tail(scores: Scores, population: int, resolution: float) -> Bounds:
+    """P[S > 0] by summation where there are few outcomes, else by inversion."""
     if scores.score.max() <= 0:
         return Bounds.exactly(0.0)
     if _summable(scores, population):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from krand.privacy.channel import ReportLaw
 from krand.privacy.composition import LossLaw, connect_dots, loss_nodes, loss_step
-from krand.privacy.ratio import one_way_delta
+from krand.privacy.ratio import upper_delta
 
 __all__ = ["RecordProfile", "record_profile"]
 
@@ -46,9 +46,7 @@ def record_profile(
     limit, resolution = NEGLIGIBLE / compositions, RESOLUTION * steps_per_spread
 
     def profile(one: ReportLaw) -> Callable[[float], float]:
-        return lambda epsilon: (
-            one_way_delta(one, population, epsilon, resolution, refine=False).upper
-        )
+        return lambda epsilon: upper_delta(one, population, epsilon, resolution)
 
     forward, reverse = profile(law), profile(law.swapped())
     # Total variation has no direction: the better of the two bounds holds for both.

@@ -103,7 +103,7 @@ def _positive(scores: Scores, reports: int) -> Bounds:
     """P[the sum of all scores is positive], by the way that suits the crowd."""
     if scores.score.max() <= 0:
         return Bounds.exactly(0.0)
-    if countable(scores.score.size, reports) and float(scores.log_prob.min()) > EXTREME:
+    if countable(scores.log_prob, reports) and float(scores.log_prob.min()) > EXTREME:
         return direct_tail_probability(scores, reports)
     return tail_probability(scores, reports)
 

@@ -1,0 +1,197 @@
+"""Every promise of a small crowd, held against all its outcomes; large ones against one attack."""
+
+from __future__ import annotations
+
+import math
+import random
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from krand.errors import InternalError, InvalidInput
+from krand.privacy.enumeration import exact_worst
+from krand.privacy.guarantee import (
+    Assurance,
+    AtMost,
+    Block,
+    Bounds,
+    ExactlyOne,
+    FreeBits,
+    Linkage,
+    Reports,
+)
+from krand.privacy.planner import assess
+from privacy.small_crowds import Case, answers, exact_delta, judge, random_case
+
+
+@pytest.mark.parametrize("number", range(120))
+def test_promises_of_small_crowds_hold(number: int) -> None:
+    """upper ≥ exact ≥ lower for random crowds; benchmarks/small_crowds.py does 20,000 of them."""
+    chance = random.Random(number)
+    found = judge(random_case(chance), chance)
+    assert found.holds, found
+
+
+@pytest.mark.parametrize("blocks", [(FreeBits(2),), (AtMost(1, 2),), (ExactlyOne(2), FreeBits(1))])
+@pytest.mark.parametrize("copies", [1, 2])
+def test_the_enumeration_agrees_with_the_rational_one(
+    blocks: tuple[Block, ...], copies: int
+) -> None:
+    """Visiting arrays of floats and visiting multisets in whole numbers give the same δ."""
+    q, lam, population = Fraction(1, 8), Fraction(3), 2
+    reports = Reports(sum(b.options for b in blocks), Linkage.RECORD, copies, structure=blocks)
+    case = Case(reports, population, 0, float(q), math.log(lam), Assurance.CERTIFIED)
+    worst = exact_worst(population, answers(blocks), q, lam, copies).value
+    exact = max(worst.delta_forward, worst.delta_reverse)
+    least, most = exact_delta(case, random.Random(1))
+    assert least <= exact <= most
+    assert most - least < 1e-10
+
+
+def test_a_large_epsilon_keeps_its_digits() -> None:
+    """N = 1000, 20 linked bits, q = .01, ε = 40: "some report is all ones" alone gives .81."""
+    found = assess(Reports(20, Linkage.RECORD), 0.01, 1000, 40.0)
+    assert all_ones(1000, 20, 0.01, 40.0) > 0.81
+    assert found.delta.upper >= all_ones(1000, 20, 0.01, 40.0)
+    assert found.eta.upper >= found.delta.upper * (1 - 1e-9)
+
+
+def all_ones(population: int, bits: int, q: float, epsilon: float) -> float:
+    """What the event "some report is all ones" tells, if everybody else answers all zeros."""
+    log_q, log_p = bits * math.log(q), bits * math.log1p(-q)
+    nobody = math.log1p(-math.exp(log_q))  # one person with zeros does not report all ones
+    without = -math.expm1(population * nobody)
+    own = math.log1p(-math.exp(log_p)) if log_p < 0 else -math.inf
+    with_one = -math.expm1((population - 1) * nobody + own)
+    return with_one - math.exp(epsilon) * without
+
+
+LARGE = {
+    "population": st.integers(2, 10**7),
+    "bits": st.integers(1, 60),
+    "q": st.floats(1e-9, 0.49),
+    "epsilon": st.floats(math.log(1e-3), math.log(100.0)).map(math.exp),
+}
+
+
+@settings(max_examples=25, deadline=None)
+@given(**LARGE)
+def test_linked_records_are_never_promised_more_than_an_attack_allows(
+    population: int, bits: int, q: float, epsilon: float
+) -> None:
+    """Whole records: δ is at least what "some report is all ones" tells."""
+    found = assess(Reports(bits, Linkage.RECORD), q, population, epsilon).delta
+    assert found.upper >= all_ones(population, bits, q, epsilon) * (1 - 1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(**LARGE)
+def test_single_bits_are_never_promised_more_than_an_attack_allows(
+    population: int, bits: int, q: float, epsilon: float
+) -> None:
+    """Bits apart: δ is at least what "every position was reported once" tells."""
+    nobody = population * math.log1p(-q)
+    without = bits * math.log(-math.expm1(nobody))
+    with_one = bits * math.log(-math.expm1(nobody - math.log1p(-q) + math.log(q)))
+    attack = math.exp(with_one) - math.exp(without + epsilon)
+    found = assess(Reports(bits), q, population, epsilon).delta
+    assert found.upper >= attack * (1 - 1e-9)
+
+
+def test_a_tie_of_epsilon_with_a_loss_is_rounded_up() -> None:
+    """Six people, two bits, ε equal to the largest loss as a float: δ is tiny, and not 0."""
+    q, epsilon = 0.0034926903224117784, 11.307168339413936
+    found = assess(Reports(2), q, 6, epsilon).delta
+    exact = worst_of_two_bits(6, Fraction(q), epsilon)
+    assert 7e-16 < exact < 8e-16
+    assert exact <= found.upper < 1e-12
+    assert found.lower <= exact
+
+
+def worst_of_two_bits(population: int, q: Fraction, epsilon: float) -> float:
+    """The exact δ of two bits that are counted apart, over all numbers of ones of the others."""
+    with localcontext(prec=60):
+        lam = Fraction(Decimal(epsilon).exp())
+    pairs = [_counts(population, ones, q) for ones in range(population)]
+    pairs += [(one, zero) for zero, one in pairs]
+    best = Fraction(0)
+    for (a, b), (c, d) in product(pairs, repeat=2):
+        total = sum(
+            (
+                max(Fraction(0), b[i] * d[j] - lam * a[i] * c[j])
+                for i, j in product(range(len(a)), range(len(c)))
+            ),
+            Fraction(0),
+        )
+        best = max(best, total)
+    return float(best)
+
+
+def _counts(population: int, ones: int, q: Fraction) -> tuple[list[Fraction], list[Fraction]]:
+    """The law of the count of ones if one more person answers 0, and if they answer 1."""
+    law = [Fraction(1)]
+    for i in range(population - 1):
+        law = _with(law, 1 - q if i < ones else q)
+    return _with(law, q), _with(law, 1 - q)
+
+
+def _with(law: list[Fraction], one: Fraction) -> list[Fraction]:
+    longer = [*law, Fraction(0)]
+    return [
+        (1 - one) * v + (one * longer[i - 1] if i else Fraction(0)) for i, v in enumerate(longer)
+    ]
+
+
+def test_answers_that_nobody_can_give_are_no_attack() -> None:
+    """Two choices of two options, N = 2, q = .4: the lower end stays below the exact maximum."""
+    blocks = (ExactlyOne(2), ExactlyOne(2))
+    found = assess(Reports(4, Linkage.RECORD, structure=blocks), 0.4, 2, 1.1479).delta
+    worst = exact_worst(2, answers(blocks), Fraction(2, 5), Fraction(math.exp(1.1479))).value
+    exact = max(worst.delta_forward, worst.delta_reverse)
+    assert exact == pytest.approx(0.00728, rel=1e-3)
+    assert 0.5 * exact < found.lower <= exact <= found.upper
+
+
+def test_one_option_is_no_choice() -> None:
+    """Exactly one of one option can be answered in one way only."""
+    with pytest.raises(InvalidInput, match="at least 2"):
+        ExactlyOne(1)
+
+
+def test_records_of_a_million_bits_are_not_certified_for_nothing() -> None:
+    """L = 10^6, q = .499, N = 10^6: each report alone tells almost everything."""
+    found = assess(Reports(10**6, Linkage.RECORD), 0.499, 10**6, 1.0)
+    # P[more than half of the bits on one's own side] as a Gaussian: far from next to nothing.
+    assert found.delta.upper > 0.9
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper"), [(0.5, 0.6, 0.5), (0.1, 0.2, 0.1), (math.nan, 0.1, math.nan)]
+)
+def test_a_contradiction_is_a_bug_and_not_a_result(
+    value: float, lower: float, upper: float
+) -> None:
+    """A lower end above an upper one raises, however the bounds are made."""
+    with pytest.raises(InternalError):
+        Bounds(value, lower, upper)
+    with pytest.raises(InternalError):
+        Bounds.around(value, lower, upper)
+
+
+@given(st.floats(1e-6, 0.4), st.integers(2, 8), st.integers(1, 3), st.integers(1, 3))
+@settings(max_examples=40, deadline=None)
+def test_ties_of_linked_records(q: float, population: int, bits: int, loss: int) -> None:
+    """At ε = j·ln(p/q), where outcomes tie, the promise still covers the exact δ."""
+    assume(loss <= bits and population * bits <= 12)
+    epsilon = loss * (math.log1p(-q) - math.log(q))
+    assume(epsilon <= 100)
+    reports = Reports(bits, Linkage.RECORD)
+    case = Case(reports, population, 0, q, epsilon, Assurance.CERTIFIED)
+    least, most = exact_delta(case, random.Random(1))
+    found = case.guarantee().delta
+    assert found.upper >= least
+    assert found.lower <= most
