@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from analyze.simulated_surveys import noisy_counts, tally_of, true_counts
+from analyze.simulated_surveys import PROMISE, noisy_counts, tally_of, true_counts
 from krand.analyze.estimates.questions import estimate_questions
 from krand.analyze.estimates.rows import Wanted
 from krand.analyze.estimates.sampling import Sampling
@@ -25,11 +25,11 @@ from krand.analyze.release_file import (
     write_release,
 )
 from krand.analyze.tally import Tally
-from krand.errors import InvalidInput
+from krand.errors import CannotMeet, InvalidInput
 from krand.privacy.guarantee import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.limits import CrowdTooSmall
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan, make_plan, planned_from
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
 
@@ -61,7 +61,8 @@ def crowd_of(people: int) -> dict[tuple[tuple[str, object], ...], int]:
 
 
 def tally_for(plan: Plan, people: int = PEOPLE, **more: Any) -> Tally:
-    true = true_counts(plan, crowd_of(people))
+    crowd = crowd_of(people) if plan.survey.id == SURVEY.id else {(("smokes", True),): people}
+    true = true_counts(plan, crowd)
     (counts,) = noisy_counts(plan, true, people, 1, np.random.default_rng(1))
     return replace(tally_of(plan, people, counts), **more)
 
@@ -100,6 +101,21 @@ def test_refused_messages_weaken_the_guarantee(plan: Plan) -> None:
     assert not keeps_policy(plan, promise)
     assert keeps_policy(plan, actual_promise(plan, tally_for(plan)))
     assert not make_release(plan, tally).kept
+
+
+def test_refused_messages_and_planned_colluders_add_up() -> None:
+    """A planned colluder looks like everybody else, so each refused message is one more."""
+    survey = Survey("one", Policy(1.0, 1_000, delta=1e-4, colluding=200), (YesNo(name="smokes"),))
+    plan = planned_from(survey, (2**28,), PROMISE)
+    promises = {
+        refused: actual_promise(plan, tally_for(plan, 1_000, rejected={"wrong_length": refused}))
+        for refused in (0, 150, 300)
+    }
+    assert {refused: p.colluding for refused, p in promises.items()} == {0: 200, 150: 350, 300: 500}
+    deltas = [promise.delta for promise in promises.values()]
+    assert deltas == sorted(set(deltas))
+    with pytest.raises(CannotMeet, match="799 messages were refused and 200 people may collude"):
+        actual_promise(plan, tally_for(plan, 1_000, rejected={"wrong_length": 799}))
 
 
 def test_below_the_planned_crowd_nothing_is_released(plan: Plan) -> None:

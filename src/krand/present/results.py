@@ -42,7 +42,7 @@ def remarks(release: Release) -> Iterator[str]:
     )
     if release.rejected:
         refused = ", ".join(f"{count:,} {reason}" for reason, count in release.rejected.items())
-        yield f"Refused messages: {refused}. Each is taken as a person who hides nobody."
+        yield f"Refused messages: {refused}. Each is taken as one more person who hides nobody."
     worst = max(release.shifts, key=lambda shift: shift.too_high)
     clients = "1 client" if worst.corrupted == 1 else f"{worst.corrupted:,} clients"
     yield (

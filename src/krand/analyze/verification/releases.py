@@ -9,7 +9,7 @@ from typing import Any
 
 from krand.analyze.estimates.corruption import worst_shifts
 from krand.analyze.estimates.rows import QUARTILES, Wanted
-from krand.analyze.promise import actual_promise, keeps_policy
+from krand.analyze.promise import absent_people, actual_promise, keeps_policy
 from krand.analyze.published import PublishedRelease
 from krand.analyze.published_file import published
 from krand.analyze.release import ReleaseOptions, make_release
@@ -106,8 +106,8 @@ def _crowd(release: PublishedRelease) -> str:
 def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
     """The guarantee for the crowd; the planned crowd's own has been computed already."""
     policy = plan.survey.policy
-    absent = max(policy.colluding, sum(tally.rejected.values()))
-    if found.true is not None and (tally.crowd, absent) == (policy.population, policy.colluding):
+    planned = policy.population, policy.colluding
+    if found.true is not None and (tally.crowd, absent_people(plan, tally)) == planned:
         return found.true
     return actual_promise(plan, tally)
 

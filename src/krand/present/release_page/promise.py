@@ -151,8 +151,9 @@ def _refused(release: PublishedRelease) -> str:
         f"{many:,} {reason.replace('_', ' ')}" for reason, many in release.rejected.items()
     )
     return (
-        f"{sum(release.rejected.values()):,} ({reasons}). They are not counted, and each is taken"
-        " as a participant without noise, who hides nobody."
+        f"{sum(release.rejected.values()):,} ({reasons}). They are not counted. Each may come from"
+        " another participant, whose device added no noise, so each is taken as one more participant"
+        " who hides nobody, beside those who were planned for."
     )
 
 
