@@ -42,6 +42,7 @@ from krand.survey.survey import Survey
 from krand.wire.batches import write_batch
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import Token
+from krand.wire.provenance import Provenance
 from krand.wire.reports import ReportsHeader, ReportsWriter
 from krand.wire.sealing import Sealer
 from running import processor, progress, run_benchmark, table
@@ -83,6 +84,9 @@ def verdict(met: bool) -> str:
     return "met" if met else "**missed**"
 
 
+ID = "5e" * 16
+
+
 def sealed_source(plan: Plan, messages: int, place: Path) -> tuple[Source, Work]:
     """A batch of sealed tokens; sealing different ones would take as long as opening them."""
     key, form = generate_private_key(), message_format(plan)
@@ -96,9 +100,10 @@ def sealed_source(plan: Plan, messages: int, place: Path) -> tuple[Source, Work]
 
     path = place / "batch.parquet"
     with path.open("wb") as stream:
-        count = write_batch(stream, form.sealed_length, chunks())
+        count = write_batch(stream, form.sealed_length, ID, chunks())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    source = Source(str(path), True, 1, plan.promise.population, count, digest)
+    people, where = plan.promise.population, Provenance.DEVICES
+    source = Source(str(path), True, 1, people, count, digest, ID, where)
     bits = plan.layout.positions
     return source, Work(plan.hash, Linkage.BIT, bits, 1, (), key.private_bytes_raw())
 
@@ -135,7 +140,7 @@ def opening_section(plan: Plan, quick: bool, place: Path) -> str:
 
 def reports_source(plan: Plan, tokens: int, place: Path) -> tuple[Source, Work]:
     header = ReportsHeader(
-        plan.hash, 1, plan.promise.population, Linkage.BIT, plan.layout.positions
+        plan.hash, 1, plan.promise.population, Linkage.BIT, plan.layout.positions, ID
     )
     random, path = np.random.default_rng(1), place / "reports.parquet"
     with path.open("wb") as stream, ReportsWriter(stream, header) as writer:

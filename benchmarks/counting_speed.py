@@ -298,7 +298,7 @@ def write_files(case: Case, count: int, folder: Path) -> tuple[Path, Path]:
     """A reports file for krand, and for the others what they can read."""
     ours, theirs = folder / "reports.parquet", folder / "numbers.parquet"
     linkage = Linkage.BIT if case.positions else Linkage.RECORD
-    header = ReportsHeader("0" * 64, 1, count, linkage, case.positions or BITS)
+    header = ReportsHeader("0" * 64, 1, count, linkage, case.positions or BITS, "5e" * 16)
     kind = pa.int32() if case.positions else pa.int64()
     schema = pa.schema([pa.field("report", kind, nullable=False)])
     # Noise cannot be compressed, and sorted positions shrink to nothing: as krand writes them.

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import shutil
 import signal
+import tempfile
 from importlib.util import find_spec
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
 
 if find_spec("hypothesis") is not None:  # absent from the oracles' own environment
     from hypothesis import settings
@@ -12,5 +20,16 @@ if find_spec("hypothesis") is not None:  # absent from the oracles' own environm
     settings.register_profile("krand", deadline=None, print_blob=True)
     settings.load_profile("krand")
 
+# What krand keeps for its user is kept here, and each test begins without any.
+STATE = Path(tempfile.mkdtemp(prefix="krand-state-"))
+atexit.register(shutil.rmtree, STATE, ignore_errors=True)
+os.environ["XDG_STATE_HOME"] = str(STATE / "session")
+
 # A shell lets its background jobs ignore Ctrl-C, and whatever they start inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def own_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No test finds what another one has randomized."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(STATE / uuid4().hex))

@@ -214,9 +214,9 @@ def test_other_forms_and_files_are_refused(release: Release, tmp_path: Path) -> 
     """By name."""
     with pytest.raises(InvalidInput, match="json, parquet, csv"):
         write_release("output", tmp_path / "r", release, "xlsx")
-    for content in (b"{}", b"[1]", b"\xff", b'{"format": "krand-release-1", "questions": [{}]}'):
+    for content in (b"{}", b"[1]", b"\xff", b'{"format": "krand-release-2", "questions": [{}]}'):
         (tmp_path / "r").write_bytes(content)
-        with pytest.raises(InvalidInput, match="krand-release-1"):
+        with pytest.raises(InvalidInput, match="krand-release-2"):
             read_estimates(tmp_path / "r")
     with pytest.raises(InvalidInput, match="no such file"):
         read_estimates(tmp_path / "absent")

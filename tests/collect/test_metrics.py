@@ -17,7 +17,7 @@ POPULATIONS = st.integers(2, 10**8)
 
 
 def batch(population: int, people: int) -> Batch:
-    return Batch(1, State.OPEN, population, people, 3 * people, None)
+    return Batch(1, State.OPEN, population, people, 3 * people, None, "")
 
 
 @given(POPULATIONS, st.data())

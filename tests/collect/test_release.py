@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
 from collect.crowds import (
@@ -20,11 +21,13 @@ from collect.crowds import (
     people,
     setting_for,
 )
+from krand.collect.records import digest_of
 from krand.collect.release import release_batch, release_sealed
 from krand.collect.spool import Spool
 from krand.collect.states import State
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
+from krand.wire.batches import batch_id_in
 
 POPULATION = 60
 
@@ -115,10 +118,44 @@ def test_a_spool_that_was_restored_from_before_a_release_releases_nobody_twice(
     others = range(100, 100 + POPULATION - 20)
     with (
         filled(tmp_path / "backup", POPULATION, others) as spool,
-        pytest.raises(InvalidInput, match="must not hold another batch"),
+        pytest.raises(InvalidInput, match="must not hold the same batch with other") as caught,
     ):
         release_sealed(spool, tmp_path / "b", SIGNER)
+    assert "older copy" in caught.value.mend
+    assert "Do not release the copy into any folder" in caught.value.mend
     assert Counter(messages_in(tmp_path / "b")) == expected(0, POPULATION)
+
+
+def test_a_batch_has_one_id_from_its_beginning_on(tmp_path: Path) -> None:
+    """In the spool, the manifest and the file, and in whatever an older copy would release."""
+    filled(tmp_path / "s", POPULATION, range(20)).close()
+    shutil.copytree(tmp_path / "s", tmp_path / "backup")
+    (tmp_path / "backup" / "spool.mark").unlink()
+    ids = []
+    for name, others in (("s", range(20, 2 * POPULATION)), ("backup", range(200, 300))):
+        with filled(tmp_path / name, POPULATION, others) as spool:
+            ids.append([batch.id for batch in spool.batches()])
+            release_sealed(spool, tmp_path / f"out-{name}", SIGNER)
+            assert [batch.id for batch in spool.batches()] == ids[-1]
+        signed = [entry.batch_id for entry in manifests_in(tmp_path / f"out-{name}")]
+        files = sorted((tmp_path / f"out-{name}").glob("*.parquet"))
+        assert signed == [batch_id_in(pq.read_schema(file)) for file in files]
+        assert signed == ids[-1][: len(signed)]
+    assert ids[0][0] == ids[1][0]  # krand tally refuses the two together
+    assert len({*ids[0], *ids[1]}) == len(ids[0]) + len(ids[1]) - 1
+
+
+def test_a_spool_of_an_older_format_is_refused(tmp_path: Path) -> None:
+    """With the way out: the krand that wrote it can still release it."""
+    filled(tmp_path / "s", POPULATION, range(3)).close()
+    with sqlite3.connect(tmp_path / "s" / "spool.sqlite") as older:
+        rows = dict(older.execute("SELECT name, value FROM setting WHERE name != 'digest'"))
+        rows["version"] = b"1"
+        rows["digest"] = digest_of(rows)
+        older.executemany("REPLACE INTO setting VALUES (?, ?)", rows.items())
+    older.close()
+    with pytest.raises(InvalidInput, match=r"version 2 .*'1'.*krand that wrote it"):
+        Spool(tmp_path / "s", setting_for(POPULATION))
 
 
 def test_a_sealed_batch_that_was_restored_is_released_as_the_same_bytes(tmp_path: Path) -> None:

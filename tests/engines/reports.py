@@ -58,6 +58,11 @@ class Case:
     rejected: dict[str, int]
 
 
+def run_of(seed: int) -> str:
+    """The id of a batch or run, another one for every seed."""
+    return f"{seed:032x}"
+
+
 def content_for(plan: Plan, rows: int, seed: int) -> NDArray[np.int64] | NDArray[np.uint8]:
     random, positions = np.random.default_rng(seed), plan.layout.positions
     if plan.survey.linkage is Linkage.BIT:
@@ -76,7 +81,9 @@ def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:
     record = plan.survey.linkage is Linkage.RECORD
     rows = PEOPLE * plan.survey.copies if record else 5_000
     content = content_for(plan, rows, seed)
-    header = ReportsHeader(plan.hash, 1, PEOPLE, plan.survey.linkage, plan.layout.positions)
+    header = ReportsHeader(
+        plan.hash, 1, PEOPLE, plan.survey.linkage, plan.layout.positions, run_of(seed)
+    )
     with path.open("wb") as stream, ReportsWriter(stream, header) as writer:
         for part in np.array_split(content, chunks):
             writer.write(part if record else part.astype(np.int32))
@@ -84,7 +91,7 @@ def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:
 
 
 def sealed(plan: Plan, path: Path, seed: int = 1) -> Case:
-    """A batch of sealed messages, some of them nulls, some of them not to be opened."""
+    """A batch of sealed messages: some are nulls, some cannot be opened, some are copies."""
     form = message_format(plan)
     sealer = Sealer(KEY.public_key(), form, bytes.fromhex(plan.hash))
     other = Sealer(KEY.public_key(), form, bytes(32))
@@ -94,19 +101,20 @@ def sealed(plan: Plan, path: Path, seed: int = 1) -> Case:
     nulls = [] if record else [Null()] * 40
     messages = [sealer.seal(payload) for payload in good + nulls]
     messages += [other.seal(good[0]) for _ in range(20)]
+    messages += messages[:20] + messages[:5] + messages[-5:]
     order = np.random.default_rng(seed).permutation(len(messages))
     rows = np.frombuffer(b"".join(messages), np.uint8).reshape(-1, form.sealed_length)[order]
     with path.open("wb") as stream:
-        count = write_batch(stream, form.sealed_length, iter(np.array_split(rows, 5)))
-    source = open_batch(str(path), plan, signed(plan, path, count))
-    rejected = {"not_sealed_for_this_key_or_plan": 20}
+        count = write_batch(stream, form.sealed_length, run_of(seed), iter(np.array_split(rows, 5)))
+    source = open_batch(str(path), plan, signed(plan, path, count, seed=seed))
+    rejected = {"not_sealed_for_this_key_or_plan": 20, "repeated": 30}
     return Case(plan, source, work_for(plan, True), content, len(nulls), rejected)
 
 
-def signed(plan: Plan, path: Path, messages: int, people: int = PEOPLE) -> Manifest:
+def signed(plan: Plan, path: Path, messages: int, people: int = PEOPLE, seed: int = 1) -> Manifest:
     """The manifest of a batch, signed and read again."""
     import hashlib
 
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    made = Manifest(plan.hash, 1, people, messages, digest)
+    made = Manifest(plan.hash, 1, people, messages, digest, run_of(seed))
     return parse_manifest(manifest_bytes(made, SIGNER), SIGNER.public_key())

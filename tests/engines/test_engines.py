@@ -11,10 +11,17 @@ import pytest
 from components import require
 from engines.reports import PEOPLE, PLANS, Case, sealed, unsealed
 from krand.analyze.engines import ENGINES, Options, tally_source
+from krand.analyze.engines.repeats import find_repeats
 from krand.analyze.tally import MAX_TABLE_BITS, Tally
 from krand.privacy.guarantee import Linkage
 
 Count = Callable[[Case], Tally]
+
+
+def _counted(case: Case, engine: str, options: Options) -> Tally:
+    """As `tally_sources` does it: copies are found before anything is counted."""
+    (repeats,) = find_repeats([case.source]) if case.source.sealed else (None,)
+    return tally_source(case.source, case.work, engine, options, repeats)
 
 
 @pytest.fixture(scope="module", params=ENGINES)
@@ -25,7 +32,7 @@ def count(request: pytest.FixtureRequest) -> Iterator[Count]:
         options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
         with distributed.LocalCluster(**options, dashboard_address="127.0.0.1:0") as cluster:
             place = cluster.scheduler_address
-            yield lambda case: tally_source(case.source, case.work, "dask", Options(place=place))
+            yield lambda case: _counted(case, "dask", Options(place=place))
         return
     if request.param == "spark":
         require("pyspark")
@@ -33,10 +40,10 @@ def count(request: pytest.FixtureRequest) -> Iterator[Count]:
 
         session, _ = _session("local[2]")
         session.sparkContext.setLogLevel("ERROR")
-        yield lambda case: tally_source(case.source, case.work, "spark", Options(2))
+        yield lambda case: _counted(case, "spark", Options(2))
         session.stop()
         return
-    yield lambda case: tally_source(case.source, case.work, options=Options(2))
+    yield lambda case: _counted(case, "local", Options(2))
 
 
 @pytest.mark.parametrize("form", [unsealed, sealed])

@@ -68,7 +68,7 @@ def test_reports_that_do_not_fit_are_refused(
     change: dict[str, int], message: str, tmp_path: Path
 ) -> None:
     """Too few people, a round that was not planned, records that are not k for each."""
-    header = ReportsHeader(SHORT.hash, 1, PEOPLE, Linkage.RECORD, SHORT.layout.positions)
+    header = ReportsHeader(SHORT.hash, 1, PEOPLE, Linkage.RECORD, SHORT.layout.positions, "5e" * 16)
     changed = replace(header, **change)
     with (tmp_path / "r").open("wb") as stream, ReportsWriter(stream, changed) as writer:
         writer.write(np.zeros((2 * PEOPLE, 2), np.uint8))

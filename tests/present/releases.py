@@ -25,11 +25,15 @@ from krand.survey.choices import Choices
 from krand.survey.plan import Plan, make_plan, planned_from, verify_promise
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
+from krand.wire.keys import generate_signing_key
+from krand.wire.manifest import Manifest, manifest_bytes
+from krand.wire.provenance import Provenance
 from plans import PROMISE
 
 __all__ = ["PEOPLE", "SCRIPT", "Example", "bit_example", "record_example", "refused_example"]
 
 PEOPLE = 20_000
+SIGNER = generate_signing_key()
 SCRIPT = '<script>alert("1")</script>'
 COLOURS = Choices(["red", "<b>green</b> & co", SCRIPT])
 
@@ -56,8 +60,19 @@ class Example:
 
 
 def _example(plan: Plan, tally: Tally, options: ReleaseOptions) -> Example:
+    tally = _signed(tally)
     values = release_values(make_release(plan, tally, options))
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))
+
+
+def _signed(tally: Tally) -> Tally:
+    """As it came from devices, through a collector that signed for its one batch."""
+    kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.reports
+    messages = kept + tally.nulls + sum(tally.rejected.values())
+    (sha256,), name = tally.batches, "5e" * 16
+    manifest = Manifest(tally.plan_hash, tally.round, tally.people, messages, sha256, name)
+    signed = manifest_bytes(manifest, SIGNER).decode()
+    return replace(tally, provenance=Provenance.DEVICES, ids=(name,), manifests=(signed,))
 
 
 @cache

@@ -48,7 +48,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (at / "words.txt").write_text("jazz\n\nrock\n", encoding="utf-8")
     done(at, "plan", "survey.toml", "-o", "plan.json")
     for name in ("r", "s"):
-        done(at, "randomize", "a.csv", "--plan", "plan.json", "-o", f"{name}.parquet")
+        options = ("--plan", "plan.json", "-o", f"{name}.parquet", "--other-people")
+        done(at, "randomize", "a.csv", *options)
     done(at, "tally", "r.parquet", "--plan", "plan.json", "-o", "t.json")
     return at
 
@@ -78,6 +79,7 @@ def test_tally_says_what_was_counted(place: Path, tmp_path: Path) -> None:
     assert "2,000 people" in done(place, *both).stdout
     values = answer(place, *both)
     assert (values["people"], len(values["batches"]), values["rejected"]) == (2_000, 2, {})
+    assert (values["provenance"], values["distinct_people"]) == ("table", "data_holder")
 
 
 def test_estimate_shows_tables_and_the_guarantee(place: Path) -> None:

@@ -25,10 +25,12 @@ from krand.present.demo.story import Asked, Demonstration, demonstrate, example_
 from krand.present.demo.truth import Answer, held
 from krand.present.demo.values import demonstration_values
 from krand.present.output import Output
+from krand.present.results import remarks
 from krand.survey.columns import encode_columns
 from krand.survey.layout import layout_of
 from krand.survey.population import plain_answers
 from krand.survey.reading import parse_survey, read_survey
+from krand.wire.reports import read_header
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = 5_000
@@ -205,6 +207,18 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "must be an empty folder" in result.output
     assert own.read_text(encoding="utf-8") == "mine"
+
+
+def test_files_and_sentences_say_that_it_is_a_simulation(small: Small) -> None:
+    """The reports, the tally and the release by a code; the page and the terminal in words."""
+    written = small.shown.written
+    assert read_header(written["reports"]).provenance == "simulation"
+    for name in ("tally", "release"):
+        assert json.loads(written[name].read_bytes())["provenance"] == "simulation"
+    page = write_report(small.shown).read_text(encoding="utf-8")
+    assert "Nobody was asked: the people and their answers are simulated." in page
+    assert "on the device it came from" not in page
+    assert any("Nobody was asked" in line for line in remarks(small.shown.release))
 
 
 def test_progress_bars_have_honest_totals(small: Small) -> None:

@@ -487,3 +487,11 @@ def test_what_is_no_release_is_refused_by_name(
     with pytest.raises(InvalidInput, match=re.escape(named)) as refused:
         release_page(values)
     assert refused.value.field == "release"
+
+
+def test_records_of_a_table_are_said_to_be_handed_on() -> None:
+    """In record linkage too."""
+    values = {**record_example().values, "provenance": "table"}
+    page = release_page(values)
+    assert "Every person sent" not in page
+    assert "it handed on 3 copies" in page

@@ -93,16 +93,16 @@ def test_a_file_cut_off_is_refused(release: Path, tmp_path: Path, part: float) -
     [
         b"[]",
         b"null",
-        b'"krand-release-1"',
+        b'"krand-release-2"',
         b"PAR1\x00\xff",
         b"question,kind\n",
         b'{"format": NaN}',
-        b'{"format": "krand-release-1", "people": 1e999}',
+        b'{"format": "krand-release-2", "people": 1e999}',
         b'{"format": "\\ud800"}',
         b"[" * 100_000,
-        b'{"format": "krand-tally-1"}',
+        b'{"format": "krand-tally-2"}',
         b'{"format": 7}',
-        b'{"format": "krand-release-1"}',
+        b'{"format": "krand-release-2"}',
         b"{}",
     ],
 )
@@ -121,7 +121,7 @@ def test_a_plan_is_no_release(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_bytes(bit_example().plan.bytes)
     error = refusal(path, tmp_path / "report.html")
-    assert "krand-release-1" in error["rule"]
+    assert "krand-release-2" in error["rule"]
     assert "'krand-plan-1'; krand estimate writes it" in error["mend"]
 
 

@@ -19,7 +19,7 @@ from krand.wire.keys import (
 from krand.wire.manifest import Manifest, manifest_bytes, parse_manifest, read_manifest
 
 KEY = generate_signing_key()
-MANIFEST = Manifest("ab" * 32, 1, 100_000, 1_800_000, "cd" * 32)
+MANIFEST = Manifest("ab" * 32, 1, 100_000, 1_800_000, "cd" * 32, "ef" * 16)
 
 
 def test_what_is_signed_is_read(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_another_collector_is_noticed() -> None:
 )
 def test_other_files_are_named(content: bytes) -> None:
     """No traceback for any content."""
-    with pytest.raises(InvalidInput, match="krand-manifest-1"):
+    with pytest.raises(InvalidInput, match="krand-manifest-2"):
         parse_manifest(content, KEY.public_key())
 
 
@@ -72,7 +72,7 @@ def test_numbers_are_whole_and_not_negative() -> None:
     """Even a signed manifest must make sense."""
     for wrong in (-1, True, 2.5, "7"):
         content = manifest_bytes(replace(MANIFEST, submissions=wrong), KEY)  # type: ignore[arg-type]
-        with pytest.raises(InvalidInput, match="krand-manifest-1"):
+        with pytest.raises(InvalidInput, match="krand-manifest-2"):
             parse_manifest(content, KEY.public_key())
 
 

@@ -15,8 +15,8 @@ from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
 from krand.wire.reports import ReportsHeader, ReportsWriter, read_header, report_batches
 
-BIT = ReportsHeader("ab" * 32, 2, 1_000, Linkage.BIT, 70_000)
-RECORD = ReportsHeader("cd" * 32, 1, 500, Linkage.RECORD, 20)
+BIT = ReportsHeader("ab" * 32, 2, 1_000, Linkage.BIT, 70_000, "5e" * 16)
+RECORD = ReportsHeader("cd" * 32, 1, 500, Linkage.RECORD, 20, "5f" * 16, distinct_from=("5e" * 16,))
 
 
 def write(path: Path, header: ReportsHeader, *chunks: np.ndarray) -> None:
@@ -54,6 +54,7 @@ def test_the_file_says_nothing_else(tmp_path: Path) -> None:
     metadata = pq.ParquetFile(tmp_path / "a").schema_arrow.metadata
     assert set(metadata) == {b"krand"}
     keys = {"format", "plan", "round", "people", "linkage", "positions"}
+    keys |= {"run", "provenance", "distinct_from"}
     assert set(json.loads(metadata[b"krand"])) == keys
 
 
@@ -85,7 +86,7 @@ def other_files() -> dict[str, bytes]:
 def test_other_files_are_refused(what: str, tmp_path: Path) -> None:
     """With the name of the format that is wanted."""
     (tmp_path / "r").write_bytes(other_files()[what])
-    with pytest.raises(InvalidInput, match="krand-reports-1"):
+    with pytest.raises(InvalidInput, match="krand-reports-2"):
         read_header(tmp_path / "r")
 
 

@@ -12,10 +12,23 @@ from dataclasses import replace
 
 from krand.analyze.tally import Tally
 from krand.errors import CannotMeet
+from krand.privacy.planner import SHUFFLER_KEEPS_ITS_WORD
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan, Promise, promise_for
+from krand.wire.provenance import Provenance
 
-__all__ = ["absent_people", "actual_promise", "keeps_policy"]
+__all__ = [
+    "DATA_HOLDER_KEEPS_THE_ANSWERS",
+    "absent_people",
+    "actual_promise",
+    "keeps_policy",
+    "resting_on",
+]
+
+DATA_HOLDER_KEEPS_THE_ANSWERS = (
+    "the data holder, who saw all answers, hands on nothing but the noisy responses, and randomized"
+    " everybody's answers once"
+)
 
 
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
@@ -28,7 +41,19 @@ def actual_promise(plan: Plan, tally: Tally) -> Promise:
             f"{refused:,} messages were refused and {policy.colluding:,} people may collude, in a"
             f" crowd of {tally.crowd:,}: nobody may be hidden"
         )
-    return promise_for(plan, replace(policy, population=tally.crowd, colluding=absent))
+    promise = promise_for(plan, replace(policy, population=tally.crowd, colluding=absent))
+    return resting_on(promise, tally.provenance)
+
+
+def resting_on(promise: Promise, provenance: Provenance) -> Promise:
+    """The promise with the assumptions that belong to where the answers became noisy."""
+    if provenance is not Provenance.TABLE:
+        return promise
+    named = (
+        DATA_HOLDER_KEEPS_THE_ANSWERS if text == SHUFFLER_KEEPS_ITS_WORD else text
+        for text in promise.assumptions
+    )
+    return replace(promise, assumptions=tuple(named))
 
 
 def absent_people(plan: Plan, tally: Tally) -> int:

@@ -19,6 +19,7 @@ from krand.analyze.joint.independence import IndependenceTest
 from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
 from krand.survey.plan import Promise
 from krand.survey.questions import Kind
+from krand.wire.provenance import DistinctPeople, Provenance
 
 __all__ = [
     "PublishedBand",
@@ -173,6 +174,9 @@ class PublishedRelease:
     rejected: dict[str, int]
     batches: tuple[str, ...]
     versions: dict[str, str]
+    ids: tuple[str, ...]
+    provenance: Provenance
+    distinct_people: DistinctPeople | None
 
     def text_of(self, name: str) -> str:
         """The wording of a question, or nothing."""

@@ -24,6 +24,7 @@ from krand.errors import InvalidInput
 from krand.showing import pairs
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
+from krand.wire.provenance import DistinctPeople, Provenance
 
 __all__ = ["JointResult", "Release", "ReleaseOptions", "make_release"]
 
@@ -83,6 +84,11 @@ class Release:
     rejected: Mapping[str, int]
     batches: tuple[str, ...]
     versions: Mapping[str, str]
+    ids: tuple[str, ...]
+    provenance: Provenance
+    """How answers became noisy: whatever is said about the results follows it."""
+    distinct_people: DistinctPeople | None
+    """Who declared that files randomized apart are about different people."""
 
     def _repr_html_(self) -> str:
         return pairs("Release", release_rows(self)) + "".join(map(question_table, self.questions))
@@ -132,6 +138,9 @@ def make_release(
         dict(tally.rejected),
         tally.batches,
         _versions(),
+        tally.ids,
+        tally.provenance,
+        tally.distinct_people,
     )
 
 

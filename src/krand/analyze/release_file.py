@@ -1,6 +1,7 @@
 """Release files: JSON with everything, or a flat table (Parquet, CSV) of all estimates.
 
-Every form carries the guarantee and the plan's hash, the tables in each of their rows.
+Every form carries the guarantee, the provenance and the plan's hash, the tables in each of their
+rows.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ __all__ = [
     "write_release",
 ]
 
-FORMAT = "krand-release-1"
+FORMAT = "krand-release-2"
 FORMATS = ("json", "parquet", "csv")
 
 
@@ -91,6 +92,7 @@ def flat_table(release: Release) -> pa.Table:
         "eta": promise.eta,
         "assurance": promise.assurance,
         "plan": release.plan.hash,
+        "provenance": release.provenance.value,
     }
     return pa.Table.from_pylist([{**row, **kept} for row in _flat_rows(release)], _SCHEMA)
 
@@ -102,7 +104,7 @@ _SCHEMA = pa.schema(
     + [(name, pa.float64()) for name in (*_NUMBERS, *_MORE)]
     + [("method", pa.string()), ("people", pa.int64())]
     + [(name, pa.float64()) for name in ("epsilon", "delta", "eta")]
-    + [(name, pa.string()) for name in ("assurance", "plan")]
+    + [(name, pa.string()) for name in ("assurance", "plan", "provenance")]
 )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from krand.showing import MOST_ROWS, table
 from krand.survey.shown import promise_line
+from krand.wire.provenance import DistinctPeople
 
 if TYPE_CHECKING:
     from krand.analyze.estimates.results import Interval, QuestionEstimate, Row
@@ -27,8 +28,15 @@ def tally_rows(tally: Tally) -> Rows:
         ("positions", f"{tally.positions:,}"),
         ("reports", f"{tally.reports:,}"),
         ("reported ones", f"{int(tally.counts.sum()):,}"),
+        ("provenance", tally.provenance.value),
     ]
+    if tally.distinct_people is not None:
+        rows.append(("different people", f"declared by the {_who(tally.distinct_people)}"))
     return rows + [("refused", f"{count:,} {reason}") for reason, count in tally.rejected.items()]
+
+
+def _who(says: DistinctPeople) -> str:
+    return says.value.replace("_", " ")
 
 
 def question_table(question: QuestionEstimate) -> str:
@@ -68,7 +76,10 @@ def release_rows(release: Release) -> Rows:
         ("people", f"{release.people:,}, the smallest batch {batch}; round {release.round:,}"),
         ("guarantee", promise_line(release.promise)),
         ("as promised", "yes" if release.kept else "no: the crowd is too small for the plan"),
+        ("provenance", release.provenance.value),
     ]
+    if release.distinct_people is not None:
+        rows.append(("different people", f"declared by the {_who(release.distinct_people)}"))
     rows += [("joint table", " × ".join(joint.table.questions)) for joint in release.joint]
     rows += [
         ("words", f"{w.question}: {len(w.found):,} of {len(w.rows):,} candidates found")

@@ -1,7 +1,7 @@
 """What was counted: the only thing that estimates are made from.
 
 Tallies of one plan and round add up, in any order and grouping, so that many machines, batches
-and collectors can count apart. A batch counts once: its name travels with its counts.
+and collectors can count apart. A batch counts once: its name and its id travel with its counts.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from krand.analyze.shown import tally_rows
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
 from krand.showing import pairs
+from krand.wire.provenance import DistinctPeople, Provenance, check_one_provenance
 
 __all__ = ["MAX_TABLE_BITS", "Bits", "Counts", "Tally", "empty_tally", "merged"]
 
 Counts = NDArray[np.int64]
 Bits = tuple[int, ...]
 
-FORMAT = "krand-tally-1"
+FORMAT = "krand-tally-2"
 
 MAX_TABLE_BITS = 16
 """The full table of 2^b vectors is kept for records of up to so many bits."""
@@ -67,6 +68,14 @@ class Tally:
     """Messages that were refused, by reason."""
     batches: tuple[str, ...] = ()
     """SHA-256 of every batch file that was counted, sorted."""
+    ids: tuple[str, ...] = ()
+    """The random ids of batches or runs, sorted."""
+    provenance: Provenance = Provenance.SIMULATION
+    """How answers became noisy; what nobody vouches for is nothing but a simulation."""
+    distinct_people: DistinctPeople | None = None
+    """Who declared that the files of several runs are about different people."""
+    manifests: tuple[str, ...] = ()
+    """What the collector signed about each batch, as it stands in the manifest's file, sorted."""
 
     def __post_init__(self) -> None:
         for name in ("joint", "rejected"):
@@ -105,6 +114,10 @@ class Tally:
             "nulls": self.nulls,
             "rejected": dict(sorted(self.rejected.items())),
             "batches": list(self.batches),
+            "ids": list(self.ids),
+            "provenance": self.provenance.value,
+            "distinct_people": None if self.distinct_people is None else self.distinct_people.value,
+            "manifests": list(self.manifests),
         }
 
 
@@ -151,7 +164,16 @@ def merged(first: Tally, second: Tally) -> Tally:
         first.nulls + second.nulls,
         dict(Counter(first.rejected) + Counter(second.rejected)),
         tuple(sorted(first.batches + second.batches)),
+        tuple(sorted(first.ids + second.ids)),
+        first.provenance,
+        _weaker(first.distinct_people, second.distinct_people),
+        tuple(sorted(first.manifests + second.manifests)),
     )
+
+
+def _weaker(first: DistinctPeople | None, second: DistinctPeople | None) -> DistinctPeople | None:
+    """What the analyst declares is in no file, so it is the weaker word."""
+    return DistinctPeople.ANALYST if DistinctPeople.ANALYST in (first, second) else first or second
 
 
 def _sum(first: Counts | None, second: Counts | None) -> Counts | None:
@@ -168,7 +190,8 @@ def _check_alike(first: Tally, second: Tally) -> None:
     if set(first.joint) != set(second.joint):
         rule = f"must count the same bits jointly, {sorted(first.joint)}"
         raise InvalidInput("joint", rule, sorted(second.joint))
-    twice = sorted(set(first.batches) & set(second.batches))
+    check_one_provenance(first.provenance, second.provenance)
+    twice = sorted({*first.batches, *first.ids} & {*second.batches, *second.ids})
     if twice:
         rule = "must not be counted twice"
         raise InvalidInput("batch", rule, twice[0], "leave it out of one of the tallies")

@@ -12,6 +12,7 @@ from krand.analyze.tally import FORMAT, MAX_TABLE_BITS, Counts, Tally
 from krand.errors import InvalidInput
 from krand.files import read_whole, write_atomically
 from krand.privacy.guarantee import Linkage
+from krand.wire.provenance import DistinctPeople, Provenance
 
 __all__ = ["read_tally", "tally_from", "write_tally"]
 
@@ -53,6 +54,10 @@ def tally_from(values: dict[str, Any]) -> Tally:
         _whole(values["nulls"]),
         {str(reason): _whole(count) for reason, count in values["rejected"].items()},
         tuple(map(str, values["batches"])),
+        tuple(map(str, values["ids"])),
+        Provenance(values["provenance"]),
+        None if values["distinct_people"] is None else DistinctPeople(values["distinct_people"]),
+        tuple(map(str, values["manifests"])),
     )
 
 

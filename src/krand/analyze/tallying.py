@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krand.analyze.engines import Options, tally_source
 from krand.analyze.engines.partition import Work
+from krand.analyze.engines.repeats import Repeats, find_repeats
 from krand.analyze.engines.source import Source, open_batch, open_reports
 from krand.analyze.joint.axes import bits_needed
 from krand.analyze.tally import Tally, merged
 from krand.errors import InvalidInput
+from krand.files import read_whole
 from krand.survey.plan import Plan
-from krand.wire.manifest import read_manifest
+from krand.wire.manifest import parse_manifest
+from krand.wire.provenance import DistinctPeople, check_one_provenance
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -28,8 +32,13 @@ Joint = Sequence[Sequence[str]]
 """Questions to count jointly, in record linkage."""
 
 
-def tally_reports(plan: Plan, files: Files, *, joint: Joint = ()) -> Tally:
+def tally_reports(
+    plan: Plan, files: Files, *, joint: Joint = (), different_people: bool = False
+) -> Tally:
     """Count the reports that `randomize_table` or `krand randomize` wrote.
+
+    Files of several runs may be about the same people, and are refused unless the data holder said
+    otherwise in them, or you do: with `different_people` the tally says that it was you.
 
     >>> from krand import randomize_table, tally_reports
     >>> from krand.testing import simulated_table, small_plan
@@ -38,7 +47,8 @@ def tally_reports(plan: Plan, files: Files, *, joint: Joint = ()) -> Tally:
     >>> tally_reports(plan, ["reports.parquet"]).people
     100
     """
-    return tally_sources(plan, reports_in(plan, files), joint=joint)
+    sources = reports_in(plan, files)
+    return tally_sources(plan, sources, joint=joint, different_people=different_people)
 
 
 def tally_batches(
@@ -66,7 +76,7 @@ def tally_batches(
 
 
 def reports_in(plan: Plan, files: Files) -> list[Source]:
-    """The reports in files of a data holder, all of one round and none twice."""
+    """The reports in files of a data holder, all of one round and no run twice."""
     return _distinct([open_reports(str(file), plan) for file in files])
 
 
@@ -83,10 +93,16 @@ def batches_in(
     beside = manifests or tuple(Path(file).with_suffix(".manifest.json") for file in files)
     return _distinct(
         [
-            open_batch(str(file), plan, read_manifest(manifest, collector))
+            _batch_in(plan, str(file), manifest, collector)
             for file, manifest in zip(files, beside, strict=True)
         ]
     )
+
+
+def _batch_in(plan: Plan, uri: str, manifest: Path, collector: Ed25519PublicKey) -> Source:
+    content = read_whole("manifest", manifest)
+    source = open_batch(uri, plan, parse_manifest(content, collector, str(manifest)))
+    return replace(source, manifest=content.decode())
 
 
 def tally_sources(
@@ -98,21 +114,55 @@ def tally_sources(
     engine: str = "local",
     options: Options | None = None,
     checkpoint: Callable[[Source], Path] | None = None,
+    different_people: bool = False,
 ) -> Tally:
     """Count everything in these sources; `checkpoint` says where each writes down how far it is."""
     options = options or Options()
+    who = who_says_distinct(sources, different_people)
     work = _work(plan, sources[0].round, key, joint)
-    return reduce(
-        merged,
-        (
-            tally_source(
-                source,
-                work,
-                engine,
-                options if checkpoint is None else replace(options, checkpoint=checkpoint(source)),
-            )
-            for source in sources
-        ),
+    repeats = find_repeats(sources) if key is not None else [Repeats()] * len(sources)
+    parts = (
+        tally_source(
+            source,
+            work,
+            engine,
+            options if checkpoint is None else replace(options, checkpoint=checkpoint(source)),
+            found,
+        )
+        for source, found in zip(sources, repeats, strict=True)
+    )
+    return replace(reduce(merged, parts), distinct_people=who)
+
+
+def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeople | None:
+    """Who says that sources which may be about the same people are not; an error if nobody does.
+
+    Batches need nobody's word: their messages were compared, and a device answers a round once.
+    """
+    if sources[0].sealed:
+        if declared:
+            rule = "must not be declared for sealed batches: their messages are compared"
+            raise InvalidInput("different_people", rule, True, "leave it out")
+        return None
+    if len(sources) == 1:
+        return None
+    unsaid = [
+        (first, second)
+        for first, second in combinations(sources, 2)
+        if first.id not in second.distinct_from and second.id not in first.distinct_from
+    ]
+    if not unsaid:
+        return DistinctPeople.DATA_HOLDER
+    if declared:
+        return DistinctPeople.ANALYST
+    first, second = unsaid[0]
+    raise InvalidInput(
+        "reports",
+        "must not be two runs that may be about the same people",
+        f"{first.uri} and {second.uri}",
+        "answers that are randomized twice tell more than the plan promises. If you know that"
+        " nobody is in both, say so with --different-people (different_people=True): the results"
+        " will say that it was you",
     )
 
 
@@ -121,14 +171,26 @@ def _distinct(sources: list[Source]) -> list[Source]:
         raise InvalidInput("reports", "must be at least one file", "none")
     seen: dict[str, str] = {}
     for source in sources:
-        if source.sha256 in seen:
-            rule = "must not be given twice"
-            raise InvalidInput("reports", rule, f"{seen[source.sha256]} and {source.uri}")
-        seen[source.sha256] = source.uri
+        for name in (source.sha256, source.id):
+            if name in seen:
+                raise _given_twice(seen[name], source)
+            seen[name] = source.uri
+        check_one_provenance(sources[0].provenance, source.provenance)
         if source.round != sources[0].round:
             rule = f"must all be of round {sources[0].round}"
             raise InvalidInput("reports", rule, source.uri, "tally each round apart")
     return sources
+
+
+def _given_twice(first: str, source: Source) -> InvalidInput:
+    both = f"{first} and {source.uri}"
+    if source.sealed:
+        rule = "must not be given twice: two batches have one id"
+        mend = "one of them comes from an older copy of the spool; leave one of them out"
+    else:
+        rule = "must not be given twice: two files are of one run"
+        mend = "one of them is a copy; leave one of them out"
+    return InvalidInput("reports", rule, both, mend)
 
 
 def _work(plan: Plan, round_number: int, key: X25519PrivateKey | None, joint: Joint) -> Work:

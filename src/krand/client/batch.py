@@ -8,6 +8,7 @@ than planned.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -21,6 +22,7 @@ from krand.client.fast import kernels_for
 from krand.client.randomizer import add_reported_counts, reported_rows
 from krand.client.randomness import SecureRandom, secure_random
 from krand.client.shuffling import shuffled_chunks
+from krand.client.table_ledger import Declared, Run, TableLedger
 from krand.errors import InvalidInput
 from krand.files import complete_file
 from krand.privacy.guarantee import Linkage
@@ -28,10 +30,12 @@ from krand.survey.column import Encoded, Mistake
 from krand.survey.columns import encode_columns
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
+from krand.wire.provenance import Provenance
 from krand.wire.reports import ReportsHeader, ReportsWriter
 
 __all__ = ["BadRows", "Randomized", "randomize"]
 
+RUN_BYTES = 16
 TOKENS_AT_A_TIME = 2**20
 MOST_KEPT = 100
 """Mistakes of all chunks together that are told in words."""
@@ -70,6 +74,8 @@ class Randomized:
     skipped: int
     mistakes: tuple[Mistake, ...]
     """The first rows that were left out, and why; rows are counted from 1."""
+    run: str
+    """Random; the file carries it, so that nobody counts the same run twice."""
 
 
 def randomize(
@@ -77,29 +83,59 @@ def randomize(
     answers: Answers,
     output: Path,
     *,
+    ledger: TableLedger,
+    declared: Declared = Declared.NOTHING,
     round_number: int = 1,
     skip_bad_rows: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Randomized:
-    """Write the reports of all people of a table; all of them, or no file at all."""
+    """Write the reports of all people of a table; all of them, or no file at all.
+
+    The ledger knows of the run before the file has its name. Killed in between, it knows of a file
+    that is not there, which is the safe side.
+    """
     check_round(plan, round_number)
+    others = ledger.admit(plan, round_number, declared)
     if answers.rows is not None:
         check_crowd(plan, answers.rows)
         kernels_for(answers.rows * plan.survey.copies * plan.layout.positions)
     people = _People(plan, answers, skip_bad_rows, progress)
-    with complete_file("output", output, replace=False, mend=AGAIN) as stream:
+    run, reports = secure_random().bytes(RUN_BYTES).hex(), 0
+    with (
+        _noted(ledger, run),
+        complete_file("output", output, replace=False, mend=AGAIN) as stream,
+    ):
         chunks = _reports(plan, people, secure_random(), output.parent)
         first = next(chunks)  # everybody has been read when the first reports come out
         check_crowd(plan, people.count)
         header = ReportsHeader(
-            plan.hash, round_number, people.count, plan.survey.linkage, plan.layout.positions
+            plan.hash,
+            round_number,
+            people.count,
+            plan.survey.linkage,
+            plan.layout.positions,
+            run,
+            Provenance.TABLE,
+            others,
         )
-        reports = 0
         with ReportsWriter(stream, header) as writer:
             for chunk in chain((first,), chunks):
                 writer.write(chunk)
                 reports += len(chunk)
-    return Randomized(output, people.count, reports, people.skipped, tuple(people.mistakes))
+        place = str(output.absolute())
+        made = Run(run, plan.hash, round_number, plan.survey.id, people.count, place)
+        ledger.add(plan, made, declared)
+    return Randomized(output, people.count, reports, people.skipped, tuple(people.mistakes), run)
+
+
+@contextmanager
+def _noted(ledger: TableLedger, run: str) -> Iterator[None]:
+    """A run whose file does not come to be is forgotten."""
+    try:
+        yield
+    except BaseException:
+        ledger.remove(run)
+        raise
 
 
 def _reports(

@@ -7,6 +7,7 @@ from typing import Any
 
 from krand.client.answers import answers_in, open_answers
 from krand.client.batch import Randomized, randomize
+from krand.client.table_ledger import TableLedger, declaration
 from krand.survey.plan import Plan
 
 __all__ = ["randomize_table"]
@@ -19,11 +20,19 @@ def randomize_table(
     *,
     round_number: int = 1,
     skip_bad_rows: bool = False,
+    other_people: bool = False,
+    discarded: bool = False,
+    ledger: str | Path | None = None,
 ) -> Randomized:
     """Write the noisy reports of everybody in a table, one row for each person, without order.
 
     `answers` is the path of a Parquet or CSV file, or anything that speaks Arrow, such as a data
-    frame of pandas or Polars. Do it once: a second randomization of the same answers reveals more.
+    frame of pandas or Polars.
+
+    A second randomization of the same answers reveals more. So a ledger, in the user's folder for
+    state unless another file is named, notes every run, and a second one for the same plan and
+    round is refused. `other_people` declares that nobody in the table is in that of an earlier run,
+    `discarded` that the earlier file was deleted before anybody saw it.
 
     >>> from krand import randomize_table
     >>> from krand.testing import simulated_table, small_plan
@@ -37,5 +46,11 @@ def randomize_table(
     else:
         table = answers_in(answers, plan.layout)
     return randomize(
-        plan, table, Path(output), round_number=round_number, skip_bad_rows=skip_bad_rows
+        plan,
+        table,
+        Path(output),
+        ledger=TableLedger(ledger),
+        declared=declaration(other_people=other_people, discarded=discarded),
+        round_number=round_number,
+        skip_bad_rows=skip_bad_rows,
     )

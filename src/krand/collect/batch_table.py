@@ -23,6 +23,8 @@ from krand.collect.states import State
 
 __all__ = ["BatchTable"]
 
+ID_BYTES = 16
+
 
 class BatchTable:
     """The batches of one spool; whoever calls holds the transaction."""
@@ -46,7 +48,9 @@ class BatchTable:
 
     def begin(self, number: int) -> None:
         """A new batch that is open."""
-        batch = Batch(number, State.OPEN, self._setting.population, 0, 0, None)
+        batch = Batch(
+            number, State.OPEN, self._setting.population, 0, 0, None, os.urandom(ID_BYTES).hex()
+        )
         self._connection.execute(tables_of([batch])[message_table(number)])
         self.write(Entry(batch))
 
@@ -81,7 +85,7 @@ class BatchTable:
     def write(self, entry: Entry) -> None:
         """A batch as it is now."""
         self._connection.execute(
-            "REPLACE INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", entry.values()
+            "REPLACE INTO batches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", entry.values()
         )
 
     def progress(self) -> Progress:

@@ -33,6 +33,14 @@ def check_setting(connection: sqlite3.Connection, setting: Setting) -> bytes:
     rows = dict(connection.execute("SELECT name, value FROM setting").fetchall())
     if rows.pop("digest", None) != digest_of(rows):
         raise Damage("its setting was changed")
+    version = setting.entries()["version"]
+    if rows.get("version") != version:
+        raise InvalidInput(
+            "spool",
+            f"must be of version {version.decode()} of the format",
+            rows.get("version", b"").decode(errors="replace"),
+            "release what is in it with the krand that wrote it, and begin with an empty folder",
+        )
     for name, value in setting.entries().items():
         if rows.get(name) != value:
             raise InvalidInput(

@@ -33,7 +33,7 @@ __all__ = [
     "tag_of",
 ]
 
-VERSION = 1
+VERSION = 2
 DIGEST_BYTES, TAG_BYTES = 16, 8
 TABLES = {
     "setting": "CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -46,6 +46,7 @@ TABLES = {
         rows BLOB NOT NULL,          -- the tags of its messages, added up
         ids BLOB NOT NULL,           -- the digests of its people's ids, added up
         sha256 TEXT,                 -- of the released file
+        id TEXT NOT NULL,            -- random, drawn when the batch began
         tag BLOB NOT NULL            -- of this row
     )""",
     "seen": SEEN.format("seen"),
@@ -79,6 +80,8 @@ class Batch:
     people: int
     messages: int
     sha256: str | None
+    id: str
+    """Random, drawn when it began: whatever is released of it, from whichever copy, has this id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,8 @@ class Entry:
         batch = self.batch
         values = (
             *(batch.number, batch.state.value, batch.population, batch.people, batch.messages),
-            *(self.rows.to_bytes(TAG_BYTES), self.ids.to_bytes(DIGEST_BYTES), batch.sha256),
+            *(self.rows.to_bytes(TAG_BYTES), self.ids.to_bytes(DIGEST_BYTES)),
+            *(batch.sha256, batch.id),
         )
         return (*values, tag_of(repr(values).encode()))
 
@@ -116,8 +120,8 @@ class Entry:
         *values, tag = row
         if tag != tag_of(repr(tuple(values)).encode()):
             raise Damage("the row of a batch was changed")
-        number, state, population, people, messages, rows, ids, sha256 = values
-        batch = Batch(number, State(state), population, people, messages, sha256)
+        number, state, population, people, messages, rows, ids, sha256, batch_id = values
+        batch = Batch(number, State(state), population, people, messages, sha256, batch_id)
         _check(batch, setting)
         return cls(batch, int.from_bytes(rows), int.from_bytes(ids))
 

@@ -29,7 +29,7 @@ from krand.collect.strata import KEY_BYTES
 from krand.errors import InternalError, InvalidInput
 from krand.files import Exists, complete_file, ensure_directory, unwritable
 from krand.survey.limits import CrowdTooSmall
-from krand.wire.batches import write_batch
+from krand.wire.batches import batch_id_in, write_batch
 from krand.wire.manifest import Manifest, manifest_bytes
 
 if TYPE_CHECKING:
@@ -80,15 +80,19 @@ def release_batch(spool: Spool, batch: Batch, folder: Path, key: Ed25519PrivateK
     length = spool.setting.shape.message_length
 
     def write_messages(stream: BinaryIO) -> None:
-        count = write_batch(stream, length, _in_order(spool, batch, folder))
+        count = write_batch(stream, length, batch.id, _in_order(spool, batch, folder))
         if count != batch.messages:
             raise InternalError(f"{count} messages in a batch of {batch.messages}")
 
-    digest = _written_once(data, write_messages)
+    digest = _written_once(data, write_messages, lambda: _other_data(data, batch))
     plan, round_number = spool.setting.plan_hash, spool.setting.shape.round
-    manifest = Manifest(plan, round_number, batch.people, batch.messages, digest)
+    manifest = Manifest(plan, round_number, batch.people, batch.messages, digest, batch.id)
     content = manifest_bytes(manifest, key)
-    _written_once(manifest_file, lambda stream: stream.write(content))
+    _written_once(
+        manifest_file,
+        lambda stream: stream.write(content),
+        lambda: _other_manifest(manifest_file),
+    )
     with _writing(folder):
         sync_folder(folder)
         sync_folder(folder.parent)
@@ -96,7 +100,9 @@ def release_batch(spool: Spool, batch: Batch, folder: Path, key: Ed25519PrivateK
     return Released(batch, data, manifest_file)
 
 
-def _written_once(path: Path, write: Callable[[BinaryIO], object]) -> str:
+def _written_once(
+    path: Path, write: Callable[[BinaryIO], object], other: Callable[[], Exists]
+) -> str:
     """Make the file, whole; one that is there already must be the same. Its SHA-256."""
     try:
         with complete_file("output", path, replace=False) as stream:
@@ -109,9 +115,40 @@ def _written_once(path: Path, write: Callable[[BinaryIO], object]) -> str:
         again.seek(0)
         digest = hashlib.file_digest(again, "sha256").hexdigest()
     if _sha256(path) != digest:
-        rule, mend = "must not hold another batch of this name", "release into another folder"
-        raise Exists("output", rule, str(path), mend)
+        raise other()
     return digest
+
+
+def _other_data(path: Path, batch: Batch) -> Exists:
+    """The batch file that is there has other messages: is it another batch, or this one?"""
+    if _id_of(path) == batch.id:
+        rule = "must not hold the same batch with other people"
+        mend = (
+            "this spool is an older copy of the one that released it. Do not release the copy into"
+            " any folder: people who are in both would be counted twice, and krand tally refuses"
+            " the two together. Go on with the spool that released the file, or with an empty one"
+        )
+        return Exists("output", rule, str(path), mend)
+    mend = (
+        "it belongs to another plan, round or spool: keep one output folder for each. If this spool"
+        " was restored from a backup, first compare its batches with those that are out"
+    )
+    return Exists("output", "must not hold another batch of this name", str(path), mend)
+
+
+def _other_manifest(path: Path) -> Exists:
+    mend = "it was signed with another key, or of another batch: release with the same key"
+    return Exists("output", "must not hold another batch of this name", str(path), mend)
+
+
+def _id_of(path: Path) -> str | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        return batch_id_in(pq.read_schema(path))
+    except (pa.ArrowException, OSError):
+        return None
 
 
 @contextmanager

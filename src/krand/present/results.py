@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from krand.present.provenance import TRUSTED, declared
 from krand.present.wording import at_most
+from krand.wire.provenance import Provenance
 
 if TYPE_CHECKING:
     from krand.analyze.estimates.comparison import Difference
@@ -37,18 +39,31 @@ def remarks(release: Release) -> Iterator[str]:
     promise = release.promise
     yield (
         f"{release.people:,} people. The guarantee for this crowd: ε = {at_most(promise.epsilon)},"
-        f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance});"
-        f" if shuffler and analyst collude, ε₀ = {at_most(promise.local_epsilon)}."
+        f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance})"
+        f"{_collusion(release)}."
     )
+    if TRUSTED[release.provenance]:
+        yield TRUSTED[release.provenance]
+    yield from declared(release.distinct_people, len(release.ids))
     if release.rejected:
         refused = ", ".join(f"{count:,} {reason}" for reason, count in release.rejected.items())
         yield f"Refused messages: {refused}. Each is taken as one more person who hides nobody."
+    if release.provenance is Provenance.TABLE:
+        yield "Whoever answered falsely changed a count by at most 1 person."
+        return
     worst = max(release.shifts, key=lambda shift: shift.too_high)
     clients = "1 client" if worst.corrupted == 1 else f"{worst.corrupted:,} clients"
     yield (
         f"{clients} lying as well as possible could have raised a count by at most"
         f" {worst.too_high:,.0f} people ({worst.name}), or lowered one by {worst.too_low:,.0f}."
     )
+
+
+def _collusion(release: Release) -> str:
+    """Only where there is a shuffler can it collude."""
+    if release.provenance is Provenance.TABLE:
+        return ""
+    return f"; if shuffler and analyst collude, ε₀ = {at_most(release.promise.local_epsilon)}"
 
 
 def _question_table(question: QuestionEstimate) -> Table:

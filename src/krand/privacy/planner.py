@@ -27,7 +27,11 @@ from krand.privacy.nearest import loudest_useful_noise, nearest_requests
 from krand.privacy.peers import gaussian_shift
 from krand.privacy.search import smallest_passing
 
-__all__ = ["assess", "assumptions", "plan_noise", "precision"]
+__all__ = ["SHUFFLER_KEEPS_ITS_WORD", "assess", "assumptions", "plan_noise", "precision"]
+
+SHUFFLER_KEEPS_ITS_WORD = (
+    "the shuffler removes identity, order and time, and does not work with the analyst"
+)
 
 
 def precision(reports: Reports, noise: float, population: int) -> Precision:
@@ -183,7 +187,7 @@ def assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
         crowd += f" ({policy.colluding:,} more may work with the analyst)"
     said = [
         crowd,
-        "the shuffler removes identity, order and time, and does not work with the analyst",
+        SHUFFLER_KEEPS_ITS_WORD,
         "neighbours differ in one person's answers; that somebody took part is not hidden",
     ]
     if policy.assurance is Assurance.OUTLIER:

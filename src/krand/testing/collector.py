@@ -61,6 +61,7 @@ class FakeCollector:
         self._submissions: dict[bytes, bytes] = {}
         self._failures: deque[Reply | OSError] = deque()
         self._key = generate_signing_key()
+        self._id = secure_random().bytes(16).hex()
 
     @property
     def people(self) -> int:
@@ -116,9 +117,9 @@ class FakeCollector:
         rows = np.frombuffer(b"".join(self.messages()), np.uint8)
         rows = rows.reshape(-1, self._shape.message_length)
         with complete_file("output", data, replace=False) as stream:
-            count = write_batch(stream, self._shape.message_length, iter((rows,)))
+            count = write_batch(stream, self._shape.message_length, self._id, iter((rows,)))
         digest = hashlib.sha256(data.read_bytes()).hexdigest()
-        vouched = Manifest(self.plan.hash, self.round, self.people, count, digest)
+        vouched = Manifest(self.plan.hash, self.round, self.people, count, digest, self._id)
         with complete_file("output", manifest, replace=False) as stream:
             stream.write(manifest_bytes(vouched, self._key))
         return data

@@ -1,7 +1,8 @@
-"""Batch files: sealed messages in Parquet, one column of one length, and nothing else."""
+"""Batch files: sealed messages in Parquet, one column of one length, and the id of the batch."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -12,21 +13,43 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["MESSAGE", "batch_schema", "fixed_column", "fixed_rows", "positions_in", "write_batch"]
+__all__ = [
+    "MESSAGE",
+    "batch_id_in",
+    "batch_schema",
+    "fixed_column",
+    "fixed_rows",
+    "positions_in",
+    "write_batch",
+]
 
+FORMAT = "krand-batch-2"
+KEY = b"krand"
 MESSAGE = "message"
 ROWS_PER_GROUP = 2**15
 """Opening so many takes some seconds: machines that share the work take a group each."""
 
 
-def batch_schema(length: int) -> pa.Schema:
-    """The one column of a batch file: messages of `length` bytes."""
-    return pa.schema([pa.field(MESSAGE, pa.binary(length), nullable=False)])
+def batch_schema(length: int, batch_id: str) -> pa.Schema:
+    """The one column of a batch file, messages of `length` bytes, and the batch's random id."""
+    metadata = {KEY: json.dumps({"format": FORMAT, "id": batch_id}, sort_keys=True).encode()}
+    return pa.schema([pa.field(MESSAGE, pa.binary(length), nullable=False)], metadata)
 
 
-def write_batch(stream: BinaryIO, length: int, chunks: Iterator[NDArray[np.uint8]]) -> int:
+def batch_id_in(schema: pa.Schema) -> str | None:
+    """The id that a batch file carries; None if it is of another format."""
+    try:
+        values = json.loads((schema.metadata or {})[KEY])
+        return str(values["id"]) if values["format"] == FORMAT else None
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return None
+
+
+def write_batch(
+    stream: BinaryIO, length: int, batch_id: str, chunks: Iterator[NDArray[np.uint8]]
+) -> int:
     """Write rows of messages in the order they come; the number of them."""
-    schema, count = batch_schema(length), 0
+    schema, count = batch_schema(length, batch_id), 0
     # Sealed messages look random: nothing to compress, and no statistics to take.
     options: dict[str, Any] = {"compression": "none", "use_dictionary": False}
     with pq.ParquetWriter(stream, schema, write_statistics=False, **options) as writer:

@@ -1,7 +1,8 @@
 """The manifest of a released batch: who counted how many people, signed by the collector.
 
 The number of people is what the noise is inverted with and what the promise rests on, and it
-cannot be read off the messages. So it is signed, with the plan and the hash of the batch file.
+cannot be read off the messages. So it is signed, with the plan, the batch's id and the hash of its
+file.
 """
 
 from __future__ import annotations
@@ -17,10 +18,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from krand.errors import InvalidInput
 from krand.files import read_whole
 from krand.survey.canonical import canonical_json
+from krand.wire.provenance import is_random_id
 
-__all__ = ["FORMAT", "Manifest", "manifest_bytes", "parse_manifest", "read_manifest"]
+__all__ = [
+    "FORMAT",
+    "Manifest",
+    "manifest_bytes",
+    "manifest_in",
+    "parse_manifest",
+    "read_manifest",
+]
 
-FORMAT = "krand-manifest-1"
+FORMAT = "krand-manifest-2"
 PURPOSE = b"krand manifest"
 """Signed in front of the content, so that a signature cannot be taken for one of another kind."""
 
@@ -36,6 +45,8 @@ class Manifest:
     messages: int
     batch_sha256: str
     """Of the whole batch file; it names the batch everywhere after."""
+    batch_id: str
+    """Random, drawn when the batch began: an older copy of the spool would release it again."""
 
 
 def manifest_bytes(manifest: Manifest, key: Ed25519PrivateKey) -> bytes:
@@ -52,6 +63,17 @@ def read_manifest(path: str | Path, key: Ed25519PublicKey) -> Manifest:
 
 def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifest") -> Manifest:
     """The manifest in these bytes, or an error that says what is wrong with it."""
+    manifest, signature = manifest_in(content, source)
+    try:
+        key.verify(signature, PURPOSE + canonical_json(_content(manifest)))
+    except InvalidSignature:
+        rule = "must be signed by the collector, and unchanged since"
+        raise InvalidInput("manifest", rule, source, "is this the right collector's key?") from None
+    return manifest
+
+
+def manifest_in(content: bytes, source: str = "manifest") -> tuple[Manifest, bytes]:
+    """What these bytes say, and a signature that nobody has verified yet."""
     try:
         values = json.loads(content)
         signature = bytes.fromhex(values.pop("signature"))
@@ -59,14 +81,9 @@ def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifes
             raise _malformed(source)
         manifest = Manifest(**values)
         _check_types(manifest)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise _malformed(source) from None
-    try:
-        key.verify(signature, PURPOSE + canonical_json(_content(manifest)))
-    except InvalidSignature:
-        rule = "must be signed by the collector, and unchanged since"
-        raise InvalidInput("manifest", rule, source, "is this the right collector's key?") from None
-    return manifest
+    return manifest, signature
 
 
 def _content(manifest: Manifest) -> dict[str, Any]:
@@ -80,7 +97,10 @@ def _check_types(manifest: Manifest) -> None:
         isinstance(t, str) for t in texts
     ):
         raise ValueError
+    if not is_random_id(manifest.batch_id):
+        raise ValueError
 
 
 def _malformed(source: str) -> InvalidInput:
-    return InvalidInput("manifest", f"must be a file of the format {FORMAT}", source)
+    rule, mend = f"must be a file of the format {FORMAT}", "a collector of this krand writes it"
+    return InvalidInput("manifest", rule, source, mend)

@@ -6,7 +6,10 @@ from enum import StrEnum
 
 from krand.errors import InvalidInput
 
-__all__ = ["RejectedMessage", "Rejection"]
+__all__ = ["REPEATED", "RejectedMessage", "Rejection"]
+
+REPEATED = "repeated"
+"""The reason for a copy of another message in the batch. Only whoever has all messages sees it."""
 
 
 class Rejection(StrEnum):

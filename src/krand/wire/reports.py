@@ -1,8 +1,8 @@
 """Reports files: what a data holder randomized, unsealed, in Parquet, in no order that tells.
 
 Bit linkage: the positions reported as 1, sorted, so that nothing but their multiset is left.
-Record linkage: the noisy records as packed bytes, shuffled. How many people took part, and by which
-plan, stands in the file's metadata.
+Record linkage: the noisy records as packed bytes, shuffled. How many people took part, by which
+plan, and in which run they were randomized stands in the file's metadata.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from krand.errors import InvalidInput
 from krand.files import unreadable
 from krand.privacy.guarantee import Linkage
 from krand.wire.batches import fixed_column, fixed_rows, positions_in
+from krand.wire.provenance import Provenance, is_random_id
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -35,7 +36,7 @@ __all__ = [
     "report_batches",
 ]
 
-FORMAT = "krand-reports-1"
+FORMAT = "krand-reports-2"
 KEY = b"krand"
 POSITION, VECTOR = "position", "vector"
 
@@ -49,6 +50,11 @@ class ReportsHeader:
     people: int
     linkage: Linkage
     positions: int
+    run: str
+    """Random, drawn for each randomization: two files of one run are copies."""
+    provenance: Provenance = Provenance.TABLE
+    distinct_from: tuple[str, ...] = ()
+    """Earlier runs of whose people, says the data holder, nobody is in this one."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -57,7 +63,7 @@ class ReportsHeader:
             column = pa.field(POSITION, pa.int32(), nullable=False)
         else:
             column = pa.field(VECTOR, pa.binary((self.positions + 7) // 8), nullable=False)
-        values = {"format": FORMAT, **asdict(self), "linkage": self.linkage.value}
+        values = {"format": FORMAT, **asdict(self)}
         return pa.schema([column], {KEY: json.dumps(values, sort_keys=True).encode()})
 
 
@@ -127,7 +133,18 @@ def header_of(file: pq.ParquetFile, path: str | Path) -> ReportsHeader:
         values = json.loads((file.schema_arrow.metadata or {})[KEY])
         if values.pop("format") != FORMAT:
             raise _not_reports(path)
-        header = ReportsHeader(**{**values, "linkage": Linkage(values["linkage"])})
+        header = ReportsHeader(
+            **{
+                **values,
+                "linkage": Linkage(values["linkage"]),
+                "provenance": Provenance(values["provenance"]),
+                "distinct_from": tuple(values["distinct_from"]),
+            }
+        )
+        if header.provenance is Provenance.DEVICES or not all(
+            map(is_random_id, (header.run, *header.distinct_from))
+        ):
+            raise _not_reports(path)
     except (KeyError, TypeError, ValueError, AttributeError):
         raise _not_reports(path) from None
     if not file.schema_arrow.equals(header.schema):

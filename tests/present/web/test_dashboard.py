@@ -278,7 +278,7 @@ def test_releases_are_listed_and_shown(
     releases = folder / "releases"
     assert "No release has been estimated yet" in owner.get("/collector").text
     release = {
-        "format": "krand-release-1",
+        "format": "krand-release-2",
         "plan_hash": plan.hash,
         "plan": plan.values(),
         "people": POPULATION,

@@ -8,11 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
-from krand.analyze.engines.partition import Work
+from krand.analyze.engines.partition import Work, tally_part
+from krand.analyze.engines.repeats import Repeats
 from krand.analyze.engines.source import Source
-from krand.analyze.tally import Tally
+from krand.analyze.tally import Tally, merged
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Linkage
+from krand.wire.rejections import REPEATED
 
 __all__ = ["ENGINES", "Engine", "Options", "Progress", "engine_named", "tally_source"]
 
@@ -46,11 +48,32 @@ def engine_named(name: str) -> Engine:
 
 
 def tally_source(
-    source: Source, work: Work, engine: str = "local", options: Options | None = None
+    source: Source,
+    work: Work,
+    engine: str = "local",
+    options: Options | None = None,
+    repeats: Repeats | None = None,
 ) -> Tally:
-    """The whole tally of a source, with its people and its name."""
-    found = engine_named(engine)(source, work, options or Options())
+    """The whole tally of a source, with its people and its name.
+
+    What is there several times is left to this function, so that engines need not know an order.
+    """
+    repeats = repeats or Repeats()
+    alone = replace(work, repeated=repeats.digests)
+    found = engine_named(engine)(source, alone, options or Options())
+    if repeats.firsts is not None:
+        found = merged(found, tally_part(work, [repeats.firsts]))
+        found = replace(found, rejected={**found.rejected, REPEATED: repeats.surplus})
     # Bits are counted for people who send nothing too; records only where they arrived.
     reports = found.reports if work.linkage is Linkage.RECORD else source.people
     people = source.people
-    return replace(found, people=people, crowd=people, reports=reports, batches=(source.sha256,))
+    return replace(
+        found,
+        people=people,
+        crowd=people,
+        reports=reports,
+        batches=(source.sha256,),
+        ids=(source.id,),
+        provenance=source.provenance,
+        manifests=(source.manifest,) if source.manifest else (),
+    )

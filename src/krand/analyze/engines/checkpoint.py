@@ -14,7 +14,7 @@ from krand.files import write_atomically
 
 __all__ = ["Checkpoint"]
 
-FORMAT = "krand-checkpoint-1"
+FORMAT = "krand-checkpoint-2"
 
 
 class Checkpoint:

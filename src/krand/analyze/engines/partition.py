@@ -21,6 +21,7 @@ from krand.analyze.counting.counts import (
     count_set_bits,
     count_table,
 )
+from krand.analyze.engines.repeats import DIGEST_BYTES, are_repeated
 from krand.analyze.tally import Bits, Tally, empty_tally
 from krand.errors import InternalError
 from krand.privacy.guarantee import Linkage
@@ -44,6 +45,8 @@ class Work:
     joint: tuple[Bits, ...] = ()
     key: bytes | None = field(default=None, repr=False)
     """The analyzer's private key; None for reports that are not sealed."""
+    repeated: bytes = field(default=b"", repr=False)
+    """Digests of messages that are there several times: they are left to whoever adds up."""
 
     @property
     def report_bytes(self) -> int:
@@ -76,7 +79,7 @@ def tally_part(work: Work, columns: Iterable[pa.Array]) -> Tally:
         if opener is None:
             found = _counted(found, _unsealed(work, column))
         else:
-            found = _opened(found, opener.open_all(_messages(column)))
+            found = _opened(found, opener.open_all(_messages(work, column)))
     return found
 
 
@@ -115,8 +118,11 @@ def _unsealed(work: Work, column: pa.Array) -> NDArray[Any]:
     return rows.reshape(len(column), work.report_bytes)
 
 
-def _messages(column: pa.Array) -> NDArray[np.uint8] | list[bytes]:
-    if pa.types.is_fixed_size_binary(column.type):
-        return fixed_rows(column)
-    messages: list[bytes] = column.to_pylist()
-    return messages
+def _messages(work: Work, column: pa.Array) -> NDArray[np.uint8]:
+    """One message in each row, without those that are there several times."""
+    if not len(column) or pa.types.is_fixed_size_binary(column.type):
+        rows = fixed_rows(column) if len(column) else np.empty((0, DIGEST_BYTES), np.uint8)
+    else:  # some engines know no fixed sizes; a batch has only messages of one length
+        joined = np.frombuffer(b"".join(column.to_pylist()), np.uint8)
+        rows = joined.reshape(len(column), -1)
+    return rows[~are_repeated(rows, work.repeated)] if work.repeated else rows

@@ -21,9 +21,10 @@ from krand.files import unreadable
 from krand.privacy.guarantee import Linkage
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
-from krand.wire.batches import batch_schema
+from krand.wire.batches import batch_id_in, batch_schema
 from krand.wire.manifest import Manifest
 from krand.wire.messages import MessageFormat
+from krand.wire.provenance import Provenance
 from krand.wire.reports import header_of
 
 if TYPE_CHECKING:
@@ -52,6 +53,13 @@ class Source:
     rows: int
     sha256: str
     """Of the whole file: the name of the batch."""
+    id: str
+    """Random: of the batch when it began, or of the run that randomized."""
+    provenance: Provenance
+    distinct_from: tuple[str, ...] = ()
+    """Runs whose people, says the data holder, are others."""
+    manifest: str = ""
+    """Of a sealed batch: what the collector signed, as it stands in the file."""
 
 
 def open_reports(uri: str, plan: Plan, progress: Callable[[int], None] | None = None) -> Source:
@@ -66,7 +74,17 @@ def open_reports(uri: str, plan: Plan, progress: Callable[[int], None] | None = 
     if header.linkage is Linkage.RECORD and rows != header.people * plan.survey.copies:
         rule = f"must hold {plan.survey.copies} records for each of {header.people:,} people"
         raise InvalidInput("reports", rule, f"{rows:,} records")
-    return Source(uri, False, header.round, header.people, rows, _sha256(uri, progress))
+    return Source(
+        uri,
+        False,
+        header.round,
+        header.people,
+        rows,
+        _sha256(uri, progress),
+        header.run,
+        header.provenance,
+        header.distinct_from,
+    )
 
 
 def open_batch(
@@ -79,9 +97,13 @@ def open_batch(
     length = MessageFormat(plan.survey.linkage, plan.layout.positions).sealed_length
     with _file(uri) as file:
         rows = file.metadata.num_rows
-        if not file.schema_arrow.equals(batch_schema(length)):
+        if not file.schema_arrow.equals(batch_schema(length, manifest.batch_id)):
             rule = f"must have one column of messages of {length} bytes"
             raise InvalidInput("batch", rule, str(file.schema_arrow.types))
+        carried = batch_id_in(file.schema_arrow)
+        if carried != manifest.batch_id:
+            rule = f"must carry the id of its manifest, {manifest.batch_id}"
+            raise InvalidInput("batch", rule, carried, "it is another batch, or of an older krand")
     if rows != manifest.messages:
         rule = f"must hold {manifest.messages:,} messages, as its manifest says"
         raise InvalidInput("batch", rule, f"{rows:,} messages")
@@ -89,7 +111,16 @@ def open_batch(
     if found != manifest.batch_sha256:
         rule = f"must have the SHA-256 of its manifest, {manifest.batch_sha256}"
         raise InvalidInput("batch", rule, found, "it was changed, or is another batch")
-    return Source(uri, True, manifest.round, manifest.submissions, rows, found)
+    return Source(
+        uri,
+        True,
+        manifest.round,
+        manifest.submissions,
+        rows,
+        found,
+        manifest.batch_id,
+        Provenance.DEVICES,
+    )
 
 
 def columns_of(uri: str, size: int, first_row: int = 0) -> Iterator[pa.Array]:

@@ -104,7 +104,7 @@ class _Work:
             checks = tuple(manifest_checks(file.values, file.content, file.path, plan, key))
         else:
             plan, tally = _needed_plan(file, self.plan), read_tally(file.path)
-            checks = tuple(tally_checks(plan, tally))
+            checks = tuple(tally_checks(plan, tally, self.key))
             self._compare(plan, tally)
         self.checks[id(file)] = checks
         self.plan = self.plan or found

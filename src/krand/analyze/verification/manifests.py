@@ -11,7 +11,7 @@ from krand.analyze.published_file import shaped
 from krand.analyze.verification.checks import Check, check
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
-from krand.wire.batches import batch_schema
+from krand.wire.batches import batch_id_in, batch_schema
 from krand.wire.manifest import FORMAT, Manifest, parse_manifest
 from krand.wire.messages import MessageFormat
 from krand.wire.submissions import MOST_DOUBLINGS
@@ -80,7 +80,7 @@ def _batch_checks(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[Check
     yield check(
         "batch_shape",
         _odd_shape(manifest, batch, plan),
-        "it holds as many messages as the manifest says, all of the plan's length",
+        "it carries its id and holds as many messages as the manifest says, of the plan's length",
     )
 
 
@@ -97,5 +97,7 @@ def _odd_shape(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[str]:
         return
     if rows != manifest.messages:
         yield f"it holds {rows:,} messages, the manifest says {manifest.messages:,}"
-    if not schema.equals(batch_schema(length)):
+    if not schema.equals(batch_schema(length, manifest.batch_id)):
         yield f"it does not hold messages of {length:,} bytes, and nothing else"
+    elif batch_id_in(schema) != manifest.batch_id:
+        yield f"it carries the id {batch_id_in(schema)}, the manifest says {manifest.batch_id}"

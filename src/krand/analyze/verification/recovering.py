@@ -60,6 +60,9 @@ def recovered(plan: Plan, release: PublishedRelease) -> Recovered:
         nulls=release.nulls,
         rejected=release.rejected,
         batches=release.batches,
+        ids=release.ids,
+        provenance=release.provenance,
+        distinct_people=release.distinct_people,
     )
     return Recovered(tally, tuple(lost))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from krand.analyze.estimates.corruption import worst_shifts
 from krand.analyze.estimates.rows import QUARTILES, Wanted
-from krand.analyze.promise import absent_people, actual_promise, keeps_policy
+from krand.analyze.promise import absent_people, actual_promise, keeps_policy, resting_on
 from krand.analyze.published import PublishedRelease
 from krand.analyze.published_file import published
 from krand.analyze.release import ReleaseOptions, make_release
@@ -20,6 +20,7 @@ from krand.analyze.verification.comparing import differences
 from krand.analyze.verification.estimates import estimate_checks
 from krand.analyze.verification.plans import PlanFound, plan_checks, same_plan
 from krand.analyze.verification.promises import policy_check, promise_check
+from krand.analyze.verification.provenances import provenance_check
 from krand.analyze.verification.recovering import Recovered, recovered
 from krand.analyze.verification.tables import joint_check
 from krand.errors import KrandError
@@ -62,6 +63,7 @@ def _checks(plan: Plan, found: PlanFound, release: PublishedRelease) -> Iterator
     yield check("round", out, f"round {release.round:,} of {rounds:,} that were planned")
     yield check("crowd", _small_crowd(plan, release), _crowd(release))
     behind = recovered(plan, release)
+    yield provenance_check(behind.tally)
     try:
         true = _promise(plan, found, behind.tally)
     except KrandError as error:
@@ -108,7 +110,7 @@ def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
     policy = plan.survey.policy
     planned = policy.population, policy.colluding
     if found.true is not None and (tally.crowd, absent_people(plan, tally)) == planned:
-        return found.true
+        return resting_on(found.true, tally.provenance)
     return actual_promise(plan, tally)
 
 

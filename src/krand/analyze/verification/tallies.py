@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,15 +11,20 @@ from krand.analyze.promise import actual_promise
 from krand.analyze.tally import Tally
 from krand.analyze.verification.checks import Check, check
 from krand.analyze.verification.promises import policy_check
+from krand.analyze.verification.provenances import manifests_check, provenance_check
 from krand.errors import KrandError
 from krand.privacy.guarantee import Linkage
 from krand.survey.plan import Plan
+from krand.wire.provenance import Provenance
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 __all__ = ["tally_checks"]
 
 
-def tally_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
-    """Everything that can be checked with the tally and its plan."""
+def tally_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None) -> Iterator[Check]:
+    """Everything that can be checked with the tally and its plan, and the collector's key."""
     other = [] if tally.plan_hash == plan.hash else [f"it is of the plan {tally.plan_hash}"]
     yield check("plan", other, f"the tally is of the plan {plan.hash}")
     shape = (tally.linkage, tally.positions)
@@ -32,6 +38,9 @@ def tally_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
         "crowd", _small_crowd(plan, tally), f"{tally.people:,} people are as many as planned"
     )
     yield check("counts", _odd_counts(plan, tally), "all counts add up")
+    yield provenance_check(tally)
+    if tally.provenance is Provenance.DEVICES or tally.manifests:
+        yield manifests_check(tally, key)
     if fits:
         yield from _promise_checks(plan, tally)
 

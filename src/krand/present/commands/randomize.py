@@ -43,6 +43,21 @@ MOST_SHOWN = 10
     show_default=True,
     help="What stands between the answers of a list, in CSV files.",
 )
+@click.option(
+    "--other-people",
+    is_flag=True,
+    help="You declare that nobody in this table was randomized for this round before.",
+)
+@click.option(
+    "--discarded",
+    is_flag=True,
+    help="You declare that the earlier file was deleted before anybody saw it.",
+)
+@click.option(
+    "--ledger",
+    type=FILE,
+    help="What has been randomized here; $XDG_STATE_HOME/krand/randomized.sqlite if not given.",
+)
 @output_options
 def randomize(
     as_json: bool,
@@ -53,20 +68,26 @@ def randomize(
     round_number: int,
     on_error: str,
     separator: str,
+    other_people: bool,
+    discarded: bool,
+    ledger: Path | None,
 ) -> None:
     """Randomize a table of answers, Parquet or CSV, as everybody's own device would have done.
 
     One row is one person, one column a question of the survey; an empty field is no answer. The
     reports carry no order: positions are sorted, records shuffled. Below the planned crowd
-    nothing is written. Do it once: a second randomization of the same answers reveals more.
+    nothing is written. A second randomization of the same answers reveals more: a ledger notes
+    every run, and a second one for the same plan and round is refused.
 
     \b
     Examples:
       krand randomize answers.parquet --plan plan.json -o reports.parquet
       krand randomize answers.csv --plan plan.json -o reports.parquet --on-error skip
+      krand randomize north.csv --plan plan.json -o north.parquet --other-people
     """
     from krand.client.answers import open_answers
     from krand.client.batch import randomize as randomize_answers
+    from krand.client.table_ledger import TableLedger, declaration
     from krand.survey.plan_file import read_plan
 
     out = Output(as_json, no_color)
@@ -80,6 +101,8 @@ def randomize(
             plan,
             table,
             output,
+            ledger=TableLedger(ledger),
+            declared=declaration(other_people=other_people, discarded=discarded),
             round_number=round_number,
             skip_bad_rows=skip,
             progress=progress,
@@ -107,6 +130,7 @@ def randomize(
 def _values(done: Randomized) -> dict[str, Any]:
     return {
         "output": str(done.output),
+        "run": done.run,
         "people": done.people,
         "reports": done.reports,
         "skipped": done.skipped,

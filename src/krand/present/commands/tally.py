@@ -57,6 +57,11 @@ def _files(context: click.Context, parameter: click.Parameter, begun: str) -> li
 )
 @output_option("Where the tally is written.")
 @click.option(
+    "--different-people",
+    is_flag=True,
+    help="You declare that nobody is in two of the files; the results will say that it was you.",
+)
+@click.option(
     "--joint",
     multiple=True,
     metavar="A,B",
@@ -83,6 +88,7 @@ def tally(
     collector_key: Path | None,
     manifests: tuple[Path, ...],
     output: Path,
+    different_people: bool,
     joint: tuple[str, ...],
     engine: str,
     place: str | None,
@@ -92,8 +98,10 @@ def tally(
 
     Takes files that krand randomize wrote, or sealed batches that a collector released; several
     of one plan and round are added up. A batch of another plan, of a crowd below the planned one,
-    or whose manifest does not verify is refused. Long work can be interrupted: started again, it
-    goes on where it was.
+    or whose manifest does not verify is refused. So are batches that share messages, and files of
+    several runs of krand randomize, which may be about the same people. A message that is there
+    twice in a batch counts once, and its copies are refused. Long work can be interrupted: started
+    again, it goes on where it was.
 
     \b
     Examples:
@@ -122,6 +130,7 @@ def tally(
             engine=engine,
             options=Options(_workers(workers), place, progress=progress),
             checkpoint=lambda source: _checkpoint(output, source),
+            different_people=different_people,
         )
     write_tally("output", output, found)
     _show(out, found, plan, output)
@@ -157,8 +166,11 @@ def _sources(
 
 
 def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
+    from krand.present.provenance import declared
+
     if out.as_json:
-        keys = ("plan", "round", "people", "reports", "nulls", "rejected", "batches")
+        counted = ("plan", "round", "people", "reports", "nulls", "rejected", "batches")
+        keys = (*counted, "ids", "provenance", "distinct_people")
         values = found.values()
         out.json({"output": str(output), **{key: values[key] for key in keys}})
         return
@@ -168,6 +180,7 @@ def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
         f"{found.people:,} people, {int(found.counts.sum()):,} {what} at {found.positions:,}"
         " positions.",
         *(f"refused: {count:,} messages, {reason}" for reason, count in found.rejected.items()),
+        *declared(found.distinct_people, len(found.ids)),
         f"Plan {plan.hash}",
         f"Written: {output}",
     ]

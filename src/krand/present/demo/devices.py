@@ -20,6 +20,7 @@ from krand.files import complete_file
 from krand.present.demo.people import Crowd, Told, pieces
 from krand.privacy.guarantee import Linkage
 from krand.survey.plan import Plan
+from krand.wire.provenance import Provenance
 from krand.wire.reports import ReportsHeader, ReportsWriter
 
 __all__ = ["noisy_rows", "write_reports"]
@@ -30,16 +31,23 @@ BITS_AT_A_TIME = 2**24
 
 
 def write_reports(
-    plan: Plan, crowd: Crowd, random: SecureRandom, output: Path, told: Told = lambda _: None
+    plan: Plan,
+    crowd: Crowd,
+    random: SecureRandom,
+    output: Path,
+    run: str,
+    told: Told = lambda _: None,
 ) -> None:
-    """The reports of all people, as they leave the shuffler."""
+    """The reports of all people, as they leave the shuffler; the file says that it is simulated."""
     linkage, positions = plan.survey.linkage, plan.layout.positions
     if linkage is Linkage.BIT:
         reports: Iterator[NDArray[Any]] = _tokens(_counted(plan, crowd, random, told))
     else:
         rows = noisy_rows(plan, crowd, random, told)
         reports = shuffled_chunks(rows, (positions + 7) // 8, random, output.parent)
-    header = ReportsHeader(plan.hash, 1, crowd.people, linkage, positions)
+    header = ReportsHeader(
+        plan.hash, 1, crowd.people, linkage, positions, run, Provenance.SIMULATION
+    )
     with (
         complete_file("output", output, replace=True) as stream,
         ReportsWriter(stream, header) as writer,

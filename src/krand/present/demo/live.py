@@ -30,6 +30,7 @@ from krand.present.demo.ways import curator_sigmas
 from krand.privacy.guarantee import Z95
 from krand.survey.population import plain_answers
 from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
+from krand.wire.provenance import Provenance
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -147,4 +148,5 @@ def _opened(plan: Plan, keys: _Keys, written: dict[str, Path], out: Output) -> T
     """The analyzer's part: the manifest is verified, messages are opened and counted."""
     sources = batches_in(plan, [written["batch"]], keys.collector.public_key())
     with out.counting("opening", sources[0].rows, "messages") as told:
-        return tally_sources(plan, sources, key=keys.analyzer, options=Options(progress=told))
+        tally = tally_sources(plan, sources, key=keys.analyzer, options=Options(progress=told))
+    return replace(tally, provenance=Provenance.SIMULATION)  # nobody stands behind these devices

@@ -150,7 +150,8 @@ def _randomized(
     """Devices flip, the shuffler mixes, the analyzer counts."""
     reports = folder / "reports.parquet"
     with out.counting("randomizing", crowd.people, "people") as told:
-        write_reports(plan, crowd, chance.noise("devices"), reports, told)
+        run = chance.noise("run").bytes(16).hex()
+        write_reports(plan, crowd, chance.noise("devices"), reports, run, told)
     sources = reports_in(plan, [reports])
     with out.counting("counting", sources[0].rows, "reports") as told:
         tally = tally_sources(plan, sources, options=Options(progress=told))

@@ -15,6 +15,8 @@ from krand.analyze.estimates.intervals import normal_quantile
 from krand.analyze.published import PublishedRelease
 from krand.analyze.published_file import published
 from krand.present.pages import render
+from krand.present.provenance import HOW_NOISY
+from krand.present.release_page.collected import BEFORE, nobody_can_check, travelled
 from krand.present.release_page.doubt import doubt_view
 from krand.present.release_page.figures import bound, count, of_confidence
 from krand.present.release_page.joint import joint_views
@@ -22,7 +24,7 @@ from krand.present.release_page.promise import Named, broken_promise, promise_vi
 from krand.present.release_page.questions import question_views
 from krand.present.wording import number
 from krand.present.wording import percent as short_percent
-from krand.privacy.guarantee import Linkage
+from krand.wire.provenance import Provenance
 
 __all__ = ["Section", "release_page"]
 
@@ -61,7 +63,9 @@ def release_page(
         extra=extra,
         promise=promise_view(release),
         doubt=doubt_view(release),
-        collected=_collected(release),
+        collected=(travelled(release), Named("Noise", _noise(release))),
+        checked=nobody_can_check(release),
+        table=release.provenance is Provenance.TABLE,
         blocks=_blocks(release),
         release=release,
     )
@@ -77,10 +81,13 @@ def _lead(release: PublishedRelease) -> str:
     if survey.rounds > 1:
         parts.append(f"round {release.round:,} of {survey.rounds:,}")
     return (
-        ", ".join(parts) + ". Every answer was made noisy on the device it came from. This page"
-        " shows what can be known of the crowd, how well, and what is promised to each of its"
-        " members."
+        f"{', '.join(parts)}. {HOW_NOISY[release.provenance]} This page shows what can be known of"
+        f" the crowd, how well, and what {_is(release)} promised to each of its members."
     )
+
+
+def _is(release: PublishedRelease) -> str:
+    return "would be" if release.provenance is Provenance.SIMULATION else "is"
 
 
 def _results_lead(release: PublishedRelease) -> str:
@@ -141,33 +148,13 @@ def _typical(release: PublishedRelease) -> tuple[float, str] | None:
     return half, of_confidence(confidence)
 
 
-def _collected(release: PublishedRelease) -> tuple[Named, ...]:
-    survey, messages = release.plan.survey, release.plan.messages
-    if survey.linkage is Linkage.BIT:
-        travel = (
-            "Every position, a yes or no about one answer, travelled alone in a sealed message"
-            f" ({messages:,} from each person, some of them empty), shuffled among those of"
-            " everybody. Which messages came from one person cannot be seen afterwards, so"
-            " questions can be seen together only where that was planned before anybody answered."
-        )
-    else:
-        copies = survey.copies
-        sent = "one noisy copy" if copies == 1 else f"{copies:,} copies, each made noisy anew,"
-        travel = (
-            f"Every person sent {sent} of the whole record of {release.plan.positions:,} bits; the"
-            " records of everybody were shuffled. The answers of a record stay together, so any"
-            " questions can be seen together; the price is more noise."
-            + (" The average over copies has less noise than one." if copies > 1 else "")
-        )
-    return (Named("What travelled", travel), Named("Noise", _noise(release)))
-
-
 def _noise(release: PublishedRelease) -> str:
     noises = sorted({block.noise for block in release.plan.blocks})
+    when = BEFORE[release.provenance]
     if len(noises) == 1:
-        return f"Each bit was flipped with probability q = {number(noises[0])} before it was sent."
+        return f"Each bit was flipped with probability q = {number(noises[0])}{when}."
     return (
-        f"Each bit was flipped before it was sent, with a probability from q = {number(noises[0])}"
+        f"Each bit was flipped{when}, with a probability from q = {number(noises[0])}"
         f" to {number(noises[-1])}, depending on the question."
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from krand.analyze.published import PublishedRelease
 from krand.present.release_page.figures import bound, count
 from krand.present.wording import number
+from krand.wire.provenance import Provenance
 
 __all__ = ["Named", "PromiseView", "broken_promise", "promise_view"]
 
@@ -53,12 +54,13 @@ class PromiseView:
 
 def promise_view(release: PublishedRelease) -> PromiseView:
     """Everything that must be said beside the numbers."""
+    clients = release.shifts and release.provenance is not Provenance.TABLE
     return PromiseView(
         _lead(release),
         tuple(_terms(release)),
         tuple(_sentence(text) for text in release.promise.assumptions),
-        _shifts(release),
-        _liars(release.shifts[0].corrupted) if release.shifts else "",
+        _shifts(release) if clients else (),
+        _liars(release.shifts[0].corrupted) if clients else "",
     )
 
 
@@ -82,9 +84,7 @@ def broken_promise(release: PublishedRelease) -> str:
 
 def _lead(release: PublishedRelease) -> str:
     promise, policy = release.promise, release.plan.survey.policy
-    whom = f"To each of the {release.people:,} people who took part"
-    if release.people > release.crowd:
-        whom += f", who were mixed in batches of at least {release.crowd:,}"
+    whom = _whom(release)
     rounds = release.plan.survey.rounds
     every = f" in all {rounds:,} rounds together" if rounds > 1 else ""
     if policy.delta is not None:
@@ -92,9 +92,33 @@ def _lead(release: PublishedRelease) -> str:
     else:
         slack = f"except with probability η = {bound(promise.eta)}"
     return (
-        f"{whom}: had you given any other answers, the probability of anything that the analyst can"
-        f" see{every} would differ by a factor of at most {_factor(promise.epsilon)}, {slack}."
+        f"{whom}: had you given any other answers, the probability of anything that"
+        f" {SEEN[release.provenance]}{every} would differ by a factor of at most"
+        f" {_factor(promise.epsilon)}, {slack}."
     )
+
+
+SEEN = {
+    Provenance.DEVICES: "the analyst can see",
+    Provenance.TABLE: "can be seen in the responses and the results",
+    Provenance.SIMULATION: "the analyst can see",
+}
+
+
+def _whom(release: PublishedRelease) -> str:
+    """To whom something is promised, and towards whom."""
+    people, crowd = f"{release.people:,} people", f"{release.crowd:,}"
+    several = release.people > release.crowd
+    if release.provenance is Provenance.TABLE:
+        apart = f", who were randomized in tables of at least {crowd}" if several else ""
+        return (
+            f"To each of the {people} in the data{apart}, towards whoever sees the responses or"
+            " these results, but not towards the data holder, who saw all answers"
+        )
+    mixed = f", who were mixed in batches of at least {crowd}" if several else ""
+    if release.provenance is Provenance.SIMULATION:
+        return f"Nobody was asked. To each of {people}{mixed}, it would be promised"
+    return f"To each of the {people} who took part{mixed}"
 
 
 def _terms(release: PublishedRelease) -> Iterator[Named]:
@@ -110,6 +134,16 @@ def _terms(release: PublishedRelease) -> Iterator[Named]:
     known = ASSURANCES.get(promise.assurance, f"{promise.assurance}: not known to this page.")
     yield Named("How this is known", f"{known} Method: {promise.method}.")
     yield Named("Participants who tell", _colluding(release))
+    if release.provenance is Provenance.TABLE:
+        yield Named(
+            "The data holder",
+            "The data holder saw every answer before it became noisy. Against the data holder, and"
+            " whoever it shows the answers to, nothing here protects.",
+        )
+        yield Named(
+            "False answers", "Whoever answered falsely changed a count by at most 1 person."
+        )
+        return
     yield Named("If shuffler and analyst work together", _collusion(promise.local_epsilon))
     yield Named("Refused messages", _refused(release))
 
@@ -152,8 +186,8 @@ def _refused(release: PublishedRelease) -> str:
     )
     return (
         f"{sum(release.rejected.values()):,} ({reasons}). They are not counted. Each may come from"
-        " another participant, whose device added no noise, so each is taken as one more participant"
-        " who hides nobody, beside those who were planned for."
+        " another participant, whose device added no noise, so each is taken as one more"
+        " participant who hides nobody, beside those who were planned for."
     )
 
 

@@ -91,7 +91,7 @@ def _coarse(batch: Batch, step: int) -> Batch:
     if batch.state is not State.OPEN:
         return batch
     people = coarse(batch.people, step)
-    return Batch(batch.number, batch.state, batch.population, people, 0, None)
+    return Batch(batch.number, batch.state, batch.population, people, 0, None, "")
 
 
 def _batches(watch: Watched) -> tuple[Batch, ...]:

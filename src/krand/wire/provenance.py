@@ -1,0 +1,47 @@
+"""Where responses come from, and who says that they are about different people.
+
+Both are codes in files. Whoever prints a sentence about a result asks them first.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import StrEnum
+
+from krand.errors import InvalidInput
+
+__all__ = ["DistinctPeople", "Provenance", "check_one_provenance", "is_random_id"]
+
+RANDOM_ID = re.compile(r"[0-9a-f]{32}")
+
+
+class Provenance(StrEnum):
+    """How answers became noisy."""
+
+    DEVICES = "devices"
+    """On each person's device; a collector mixed the sealed messages and signed the batch."""
+    TABLE = "table"
+    """By a data holder who had everybody's answers in a table."""
+    SIMULATION = "simulation"
+    """Nobody was asked: people and answers are made up."""
+
+
+class DistinctPeople(StrEnum):
+    """Who declared that files randomized apart are about different people."""
+
+    DATA_HOLDER = "data_holder"
+    """`krand randomize --other-people`: the file itself says it."""
+    ANALYST = "analyst"
+    """`krand tally --different-people`: nothing in the files says it."""
+
+
+def is_random_id(value: object) -> bool:
+    """Whether a value can be the id of a batch or of a run: 128 random bits in hexadecimal."""
+    return isinstance(value, str) and RANDOM_ID.fullmatch(value) is not None
+
+
+def check_one_provenance(first: Provenance, other: Provenance) -> None:
+    """Responses of different provenance are not added up: no sentence would be true of both."""
+    if other is not first:
+        rule, mend = f"must be {first.value} for all", "tally each kind apart"
+        raise InvalidInput("provenance", rule, other.value, mend)

@@ -1,0 +1,239 @@
+"""What is said about a result follows where its answers became noisy, in every form of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import krand as api
+from krand.analyze.release import Release, make_release
+from krand.analyze.release_file import flat_table, release_values
+from krand.analyze.tally import Tally
+from krand.analyze.tally_file import read_tally, write_tally
+from krand.analyze.verification.checks import Check
+from krand.analyze.verification.provenances import manifests_check, provenance_check
+from krand.present.cli import krand
+from krand.present.release_page import release_page
+from krand.present.results import remarks
+from krand.testing import (
+    FakeCollector,
+    UnsafeMemoryLedger,
+    simulated_people,
+    simulated_table,
+    small_plan,
+)
+from krand.wire.keys import public_key_pem
+from krand.wire.provenance import DistinctPeople, Provenance
+
+PLAN = small_plan()
+KEY = api.generate_private_key()
+OF_DEVICES = ("device", "sealed message", "travelled", "shuffler", "collector", "client", "Refused")
+"""Words that have no place beside a data holder's table."""
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(krand, list(map(str, arguments)))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A plan, a table of answers, and everything that comes of it on the command line."""
+    at = tmp_path_factory.mktemp("table")
+    (at / "plan.json").write_bytes(PLAN.bytes)
+    rows = ["yes,cat"] * 60 + ["no,dog"] * 40
+    (at / "a.csv").write_text("smokes,pet\n" + "\n".join(rows), encoding="utf-8")
+    plan = ("--plan", at / "plan.json")
+    for arguments in (
+        ("randomize", at / "a.csv", *plan, "-o", at / "r.parquet", "--ledger", at / "ledger"),
+        ("tally", at / "r.parquet", *plan, "-o", at / "tally.json"),
+        ("estimate", at / "tally.json", *plan, "-o", at / "release.json"),
+        ("report", at / "release.json", "-o", at / "report.html"),
+    ):
+        result = run(*arguments)
+        assert result.exit_code == 0, result.output
+        (at / f"{arguments[0]}.txt").write_text(result.output, encoding="utf-8")
+    return at
+
+
+@pytest.fixture(scope="module")
+def devices(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tally, FakeCollector]:
+    """The tally of a hundred devices, and their collector."""
+    folder = tmp_path_factory.mktemp("devices")
+    collector = FakeCollector(PLAN)
+    for answers in simulated_people(PLAN.survey, 100, seed=1):
+        ledger = UnsafeMemoryLedger()
+        client = api.Client(PLAN, KEY.public_key(), ledger, transport=collector)
+        client.submit(collector.url, answers)
+    batch = collector.release(folder)
+    return api.tally_batches(PLAN, [batch], KEY, collector.public_key), collector
+
+
+def test_a_table_is_never_said_to_come_from_devices(place: Path) -> None:
+    """Neither on the terminal nor on the page; both say who saw all answers."""
+    page = (place / "report.html").read_text(encoding="utf-8")
+    terminal = (place / "estimate.txt").read_text(encoding="utf-8")
+    told = page[page.index("<main") :] if "<main" in page else page[page.index("<body") :]
+    for text in (told, terminal):
+        assert "data holder" in text
+        assert [word for word in OF_DEVICES if word in text] == []
+    assert "saw all" in page
+    assert "not towards the data holder" in " ".join(terminal.split())
+    assert "not towards the data holder" in page
+
+
+def test_files_carry_a_code(place: Path) -> None:
+    """The tally, the release, and every row of a flat table."""
+    for name in ("tally.json", "release.json"):
+        assert json.loads((place / name).read_bytes())["provenance"] == "table"
+    release = make_release(PLAN, api.tally_reports(PLAN, [place / "r.parquet"]))
+    assert set(flat_table(release).column("provenance").to_pylist()) == {"table"}
+    rests_on = json.loads((place / "release.json").read_bytes())["promise"]["assumptions"]
+    assert any("data holder" in text for text in rests_on)
+    assert not any("shuffler" in text for text in rests_on)
+
+
+def test_devices_are_said_to_be_devices(devices: tuple[Tally, FakeCollector]) -> None:
+    """Through a collector: the sentences that only then are true."""
+    tally, _ = devices
+    release = make_release(PLAN, tally)
+    page = release_page(release_values(release))
+    assert "Every answer was made noisy on the device it came from" in page
+    assert "travelled alone in a sealed message" in page
+    assert "data holder" not in page
+    assert "shuffler and analyst" in " ".join(remarks(release))
+
+
+def _declared(tmp_path: Path, who: str) -> Release:
+    files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    table = simulated_table(PLAN.survey, 100, seed=1)
+    for number, file in enumerate(files):
+        ledger = tmp_path / ("ledger" if who == "data_holder" else f"ledger-{number}")
+        api.randomize_table(PLAN, table, file, other_people=True, ledger=ledger)
+    tally = api.tally_reports(PLAN, files, different_people=who == "analyst")
+    return make_release(PLAN, tally)
+
+
+@pytest.mark.parametrize("who", ["data_holder", "analyst"])
+def test_results_say_who_declared_that_people_are_different(who: str, tmp_path: Path) -> None:
+    """On the terminal, on the page, as a code in the file."""
+    release = _declared(tmp_path, who)
+    values = release_values(release)
+    assert values["distinct_people"] == who
+    words = {"data_holder": "the data holder, in the files", "analyst": "the analyst who counted"}
+    sentence = f"about different people was declared by {words[who]}"
+    assert sentence in " ".join(remarks(release))
+    assert sentence in release_page(values)
+
+
+def check_of(name: str, *arguments: str | Path) -> dict[str, bool]:
+    """The checks of that name in all files."""
+    found = json.loads(run("verify", *arguments, "--json").stdout)
+    return {
+        Path(file["file"]).name: entry["holds"]
+        for file in found["files"]
+        for entry in file["checks"]
+        if entry["name"] == name
+    }
+
+
+def test_another_provenance_than_the_tally_has_fails(place: Path, tmp_path: Path) -> None:
+    """A release that claims devices for a table."""
+    values = json.loads((place / "release.json").read_bytes())
+    edited = tmp_path / "edited.json"
+    edited.write_text(json.dumps({**values, "provenance": "devices"}), encoding="utf-8")
+    plan, tally = place / "plan.json", place / "tally.json"
+    assert check_of("from_tally", plan, tally, edited) == {"edited.json": False}
+    assert check_of("from_tally", plan, tally, place / "release.json") == {"release.json": True}
+
+
+Edit = Callable[[Tally], Tally]
+
+
+@pytest.mark.parametrize(
+    ("edit", "failing"),
+    [
+        (lambda t: replace(t, provenance=Provenance.DEVICES), manifests_check),
+        (lambda t: replace(t, ids=()), provenance_check),
+        (lambda t: replace(t, ids=("x",)), provenance_check),
+        (lambda t: replace(t, nulls=5), provenance_check),
+        (lambda t: replace(t, distinct_people=DistinctPeople.ANALYST), provenance_check),
+        (lambda t: replace(t, batches=(*t.batches, "ab" * 32)), provenance_check),
+        (lambda t: replace(t, batches=t.batches * 2, ids=t.ids * 2), provenance_check),
+    ],
+    ids=["devices", "no id", "odd id", "nulls", "a word for one file", "two files", "twice"],
+)
+def test_a_tally_of_a_table_that_was_edited_fails(
+    edit: Edit, failing: Callable[..., Check], place: Path
+) -> None:
+    """'devices' needs sealed batches with signed manifests; a table has no messages."""
+    tally = read_tally(place / "tally.json")
+    assert provenance_check(tally).holds
+    checks = {manifests_check: (None,), provenance_check: ()}[failing]
+    assert not failing(edit(tally), *checks).holds
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda t: replace(t, people=t.people - 1),
+        lambda t: replace(t, manifests=()),
+        lambda t: replace(t, manifests=t.manifests * 2),
+        lambda t: replace(t, ids=("ab" * 16,)),
+        lambda t: replace(t, nulls=t.nulls + 1),
+        lambda t: replace(t, rejected={}),
+        lambda t: replace(t, manifests=(t.manifests[0].replace('"round":1', '"round":2'),)),
+        lambda t: replace(t, manifests=("{}",)),
+    ],
+    ids=["people", "none", "twice", "id", "nulls", "refused", "round", "no manifest"],
+)
+def test_a_tally_of_devices_is_held_against_what_the_collector_signed(
+    edit: Edit, devices: tuple[Tally, FakeCollector]
+) -> None:
+    """With or without the collector's key."""
+    tally, collector = devices
+    counted = replace(tally, nulls=tally.nulls - 1, rejected={"wrong_length": 1})
+    for key in (None, collector.public_key):
+        assert manifests_check(counted, key).holds
+        assert not manifests_check(edit(counted), key).holds
+
+
+def test_another_collectors_signature_is_found(
+    devices: tuple[Tally, FakeCollector], tmp_path: Path
+) -> None:
+    """Only with the key can a signature be told from another one."""
+    tally, _ = devices
+    (tmp_path / "plan.json").write_bytes(PLAN.bytes)
+    (tmp_path / "c.pem").write_bytes(public_key_pem(api.generate_signing_key().public_key()))
+    write_tally("tally", tmp_path / "t.json", tally)
+    files = (tmp_path / "t.json", "--plan", tmp_path / "plan.json")
+    assert check_of("manifests", *files) == {"t.json": True}
+    assert check_of("manifests", *files, "--collector-key", tmp_path / "c.pem") == {"t.json": False}
+
+
+def test_the_command_line_declares_what_python_does(place: Path, tmp_path: Path) -> None:
+    """A second run, its two ways out, and two runs that are counted together."""
+    plan, ledger = ("--plan", place / "plan.json"), ("--ledger", tmp_path / "ledger")
+    first, second = tmp_path / "1.parquet", tmp_path / "2.parquet"
+    randomize = ("randomize", place / "a.csv", *plan, *ledger)
+    assert run(*randomize, "-o", first).exit_code == 0
+    again = run(*randomize, "-o", second)
+    assert again.exit_code == 2
+    assert "--other-people" in again.output
+    first.unlink()
+    assert run(*randomize, "-o", first, "--discarded").exit_code == 0
+    others = ("randomize", place / "a.csv", *plan, "--ledger", tmp_path / "elsewhere")
+    assert run(*others, "-o", second).exit_code == 0
+    tally = ("tally", first, second, *plan, "-o", tmp_path / "t.json")
+    refused = run(*tally)
+    assert refused.exit_code == 2
+    assert "--different-people" in refused.output
+    assert not (tmp_path / "t.json").exists()
+    counted = run(*tally, "--different-people")
+    assert counted.exit_code == 0
+    assert "declared by the analyst" in " ".join(counted.output.split())
+    assert read_tally(tmp_path / "t.json").distinct_people is DistinctPeople.ANALYST
