@@ -18,13 +18,17 @@ from components import require
 from docs.pages import ROOT, blocks, commands, pages
 from docs.parsing import krand_calls, parse
 from krand import errors
+from krand.analyze import release_file
+from krand.analyze import tally as tallies
 from krand.analyze.release import make_release
 from krand.analyze.release_file import release_values
 from krand.analyze.tally import Tally
 from krand.present.cli import krand
 from krand.present.exit_codes import EXIT_CODES
+from krand.survey import plan as plans
 from krand.testing import small_plan
-from krand.wire.rejections import Rejection
+from krand.wire import batches, manifest, reports
+from krand.wire.rejections import REPEATED, Rejection
 
 DOCS = ROOT / "docs"
 SHARED = {"--json", "--quiet", "--no-color", "--help"}
@@ -180,14 +184,14 @@ def test_every_key_of_the_files_is_in_the_reference() -> None:
     block, promise = release["plan"]["blocks"][0], release["plan"]["promise"]
     for keys in (release["plan"], block, promise, tally.values(), release, release["questions"][0]):
         assert not {key for key in keys if f"`{key}`" not in text}
-    for kind in ("plan", "tally", "release", "manifest", "reports"):
-        assert f"krand-{kind}-1" in text
+    for module in (plans, tallies, release_file, manifest, reports, batches):
+        assert f"`{module.FORMAT}`" in text
 
 
 def test_every_rejection_is_in_the_reference() -> None:
     """Why a message may be refused."""
     text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
-    for rejection in Rejection:
+    for rejection in (*Rejection, REPEATED):
         assert f"`{rejection}`" in text
 
 
