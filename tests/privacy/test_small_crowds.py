@@ -12,6 +12,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from enumerated_crowds import Case, answers, exact_delta, judge, random_case
 from krand.errors import InternalError, InvalidInput
 from krand.privacy.enumeration import exact_worst
 from krand.privacy.guarantee import (
@@ -25,7 +26,6 @@ from krand.privacy.guarantee import (
     Reports,
 )
 from krand.privacy.planner import assess
-from privacy.small_crowds import Case, answers, exact_delta, judge, random_case
 
 
 @pytest.mark.parametrize("number", range(120))
