@@ -72,10 +72,9 @@ def number_of(found: bytes) -> tuple[int, int]:
     return int.from_bytes(value), found[10] & 0x7F
 
 
-def submitted(number: int, shape: Shape, doublings: int = 0) -> Submitted:
+def submitted(number: int, shape: Shape) -> Submitted:
     """Somebody's submission."""
-    count = shape.messages << doublings
-    own = b"".join(message(number, copy, shape.message_length) for copy in range(count))
+    own = b"".join(message(number, copy, shape.message_length) for copy in range(shape.messages))
     return Submitted(number.to_bytes(16), own)
 
 

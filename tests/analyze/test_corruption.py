@@ -32,17 +32,13 @@ def test_tokens_of_a_submission_can_all_be_the_same() -> None:
     assert shift["a"].too_low == pytest.approx(10 / 0.8)
 
 
-def test_larger_submissions_that_came_in_could_have_been_theirs() -> None:
-    """Messages beyond the plan's number are added to what corrupted clients had."""
-    plan = plan_of([A, C], 0.1, 100)
-    counts = np.array([50, 30, 20, 10])
-    nulls = 100 * plan.messages - counts.sum()
-    usual = tally_of(plan, 100, counts, nulls=int(nulls))
-    larger = replace(usual, nulls=int(nulls) + 6, rejected={"damaged": 1})
-    few, more = (worst_shifts(plan, tally, 2)[0].too_high for tally in (usual, larger))
-    assert few == pytest.approx(2 * plan.messages / 0.8)
-    assert more - few == pytest.approx(7 / 0.8)
-    assert worst_shifts(plan, larger, 0)[0].too_high == 0
+def test_the_plan_says_what_one_client_can_do() -> None:
+    """Before anybody is asked, the same as afterwards; and nobody can do nothing."""
+    for changes in ({}, {"linkage": Linkage.RECORD, "copies": 3}):
+        plan = plan_of([A, C], 0.1, 100, **changes)
+        tally = tally_of(plan, 100, np.array([50, 30, 20, 10]))
+        assert plan.shifts == worst_shifts(plan, tally, 1)
+        assert worst_shifts(plan, tally, 0)[0].too_high == 0
 
 
 def test_a_record_counts_once_at_every_position() -> None:

@@ -138,8 +138,11 @@ def test_a_submission_is_accepted_once(collector: Collector) -> None:
         (PATH, OCTETS, lambda b: b"\x02" + b[1:], 422, "unknown_version"),
         (PATH, OCTETS, lambda b: b[:1] + b"\x00\x02" + b[3:], 422, "other_round"),
         (PATH, OCTETS, lambda b: b[:-1], 422, "wrong_length"),
-        (PATH, OCTETS, lambda b: b + b[19:43], 422, "wrong_length"),
-        (PATH, OCTETS, lambda b: b * 3, 422, "wrong_length"),
+        (PATH, OCTETS, lambda b: b[:-24], 422, "wrong_length"),
+        (PATH, OCTETS, lambda b: b + b"\x00", 413, "body"),
+        (PATH, OCTETS, lambda b: b + b[19:43], 413, "body"),
+        (PATH, OCTETS, lambda b: b + b[19:], 413, "body"),
+        (PATH, OCTETS, lambda b: b + 3 * b[19:], 413, "body"),
         (PATH, OCTETS, lambda b: b * 20, 413, "body"),
     ],
 )

@@ -38,11 +38,6 @@ MOMENTS = st.integers(0, 16)
 """At which statement of SQL a crash comes; often after the last one, before the acknowledgement."""
 
 
-def size_of(number: int) -> int:
-    """Now and then a submission is of the next size class."""
-    return 1 if number % 7 == 6 else 0
-
-
 class Collector(RuleBasedStateMachine):
     """A spool, what it should hold, and everything that can happen to it."""
 
@@ -180,7 +175,7 @@ class Collector(RuleBasedStateMachine):
             state = State.RELEASED if number <= self.gone else state
             assert (batch.number, batch.state, batch.people) == (number, state, len(own))
             assert batch.population == self.setting.population
-            assert batch.messages == sum(map(self.size, own))
+            assert batch.messages == len(own) * self.setting.shape.messages
             if state is not State.OPEN:
                 assert batch.people == self.setting.population
             if state is not State.RELEASED:
@@ -220,7 +215,7 @@ class Collector(RuleBasedStateMachine):
         return list(range(self.people - count, self.people))
 
     def group(self, numbers: list[int]) -> list[object]:
-        return [submitted(n, self.setting.shape, size_of(n)) for n in numbers]
+        return [submitted(n, self.setting.shape) for n in numbers]
 
     def send(self, numbers: list[int]) -> None:
         """Submit, and be told."""
@@ -237,11 +232,10 @@ class Collector(RuleBasedStateMachine):
                     self.batches.append([])
         return verdicts
 
-    def size(self, number: int) -> int:
-        return self.setting.shape.messages << size_of(number)
-
     def expected(self, numbers: list[int]) -> Counter[bytes]:
-        return Counter(message(n, copy) for n in numbers for copy in range(self.size(n)))
+        return Counter(
+            message(n, copy) for n in numbers for copy in range(self.setting.shape.messages)
+        )
 
     def stored(self, number: int) -> Counter[bytes]:
         (batch,) = (b for b in self.spool.batches() if b.number == number)

@@ -95,5 +95,5 @@ def test_the_description_knows_every_page() -> None:
     post = api["paths"]["/v1/{plan}/submissions"]["post"]
     body = post["requestBody"]["content"]["application/octet-stream"]["schema"]
     assert body["minLength"] == len(body_of(1, limits.shape))
-    assert body["maxLength"] == limits.shape.longest
+    assert body["maxLength"] == limits.shape.length
     assert json.loads(json.dumps(api)) == api

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import replace
 from functools import cache
 from itertools import permutations
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from krand.client.client import SUBMISSION_ID_LENGTH, Client
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_format, payloads
 from krand.client.randomness import secure_random
+from krand.privacy.division import Share, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
-from krand.survey.plan import Plan
-from krand.survey.questions import PickAny, YesNo
+from krand.survey.plan import Plan, make_plan
+from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey
-from krand.survey.volume import OVERFLOW
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import Token
 from plans import plan_with_noise
@@ -70,9 +73,8 @@ def seen(plan: Plan, answers: dict[str, object], submissions: int) -> Counter[tu
 def test_all_submissions_look_alike(apart: Plan, answers: dict[str, object]) -> None:
     """10^5 in all, of people who say nothing and of people who say everything: one look.
 
-    A submission overflows less than once in 10^9, so all of them together once in 10^4 runs.
+    However the tokens come out: those that do not fit are dropped.
     """
-    assert SUBMISSIONS * OVERFLOW <= 1e-4
     assert apart.messages < apart.layout.positions
     length = message_format(apart).plaintext_length
     look = (length,) * apart.messages
@@ -101,17 +103,74 @@ def test_sealed_submissions_look_alike(
     assert looks == {look: SEALED}
 
 
-def test_an_overflow_takes_the_next_size_class_and_loses_nothing(apart: Plan) -> None:
-    """Rare as it is, it must work: all tokens are sent, and no more room is taken than needed."""
-    tight = replace(apart, messages=3)
-    truth = encode(apart.layout, FULL)
-    sizes = Counter()
-    for _ in range(500):
-        made = payloads(tight, truth, secure_random())
-        sizes[len(made)] += 1
-        tokens = {payload.position for payload in made if isinstance(payload, Token)}
-        assert len(made) == 3 or len(tokens) > len(made) // 2
-    assert set(sizes) == {3, 6, 12}
+def test_of_too_many_tokens_every_choice_is_equally_likely() -> None:
+    """Room for three of six, of any three, in any order; the noise is too small to disturb."""
+    survey = replace(SURVEY, questions=tuple(YesNo(name=name) for name in "abcdef"))
+    tight, draws = replace(plan_with_noise(survey, 1), messages=3), 6_000
+    found = Counter(tuple(payloads(tight, range(6), secure_random())) for _ in range(draws))
+    every = [tuple(map(Token, kept)) for kept in permutations(range(6), 3)]
+    assert set(found) <= set(every)
+    assert stats.chisquare([found[kept] for kept in every]).pvalue > ALPHA
+
+
+CHOICES = tuple(
+    Choice(name=f"c{number}", choices=Choices([f"option {n}" for n in range(10)]))
+    for number in range(20)
+)
+PICKS = (PickAny(name="p", choices=Choices([f"option {n}" for n in range(50)]), at_most=10),)
+DELTA, CROWD = 1e-12, 100_000
+
+
+@pytest.fixture(scope="module", params=[CHOICES, PICKS], ids=["20 of 10", "10 of 50"])
+def demanding(request: pytest.FixtureRequest) -> Plan:
+    policy = Policy(epsilon=1.0, delta=DELTA, population=CROWD)
+    return make_plan(Survey("demanding", policy, request.param))
+
+
+def tokens_law(plan: Plan, answered: bool) -> NDArray[np.float64]:
+    """How likely one person has 0, 1, 2, … tokens, exactly: the most true ones, or none."""
+    law = np.ones(1)
+    for block, q in zip(plan.layout.blocks, plan.noises, strict=True):
+        ones = block.most_ones if answered else 0
+        for count, p in ((ones, 1 - q), (block.positions - ones, q)):
+            law = np.convolve(law, stats.binom.pmf(np.arange(count + 1), count, p))
+    return law
+
+
+def sizes(plan: Plan) -> list[int]:
+    """How many messages the client makes of 0, 1, 2, … tokens."""
+    quiet = plan_with_noise(plan.survey, 1)  # so that there are exactly as many as are asked for
+    quiet = replace(quiet, messages=plan.messages)
+    every = range(plan.layout.positions + 1)
+    return [len(payloads(quiet, range(tokens), secure_random())) for tokens in every]
+
+
+def test_the_total_of_messages_betrays_nobody(demanding: Plan) -> None:
+    """Everybody's messages are added up in the manifest: one person's answers must not show.
+
+    Somebody who answers everything against somebody who answers nothing; the others' messages only
+    blur it. With doubled submissions this was 29 and 1.5 times δ.
+    """
+    laws = {answered: Counter() for answered in (True, False)}
+    for answered, law in laws.items():
+        for size, mass in zip(sizes(demanding), tokens_law(demanding, answered), strict=True):
+            law[size] += float(mass)
+    full, silent = laws[True], laws[False]
+    betrayed = sum(max(0.0, full[size] - math.e * silent[size]) for size in full)
+    assert betrayed <= DELTA
+    assert set(full) == {demanding.messages}
+
+
+def test_dropped_tokens_are_part_of_the_promise(demanding: Plan) -> None:
+    """P is at least the exact tail and small enough; what all of it costs stands in δ."""
+    promise, crowd = demanding.promise, demanding.survey.policy.population
+    exact = float(tokens_law(demanding, True)[demanding.messages + 1 :].sum())
+    assert 0 < exact <= demanding.overflow <= DELTA / (1000 * crowd * (1 + math.e))
+    shares = [Share(block.changes, block.weight) for block in demanding.layout.blocks]
+    ideal = guarantee_of(demanding.survey.policy, shares, demanding.numerators).delta.upper
+    lost = crowd * (1 + math.e) * demanding.overflow
+    assert ideal + lost <= promise.delta * (1 + 1e-15) <= DELTA * (1 + 1e-15)
+    assert promise.delta <= ideal + 1.000001 * lost
 
 
 def places(plan: Plan, truth: tuple[int, ...]) -> tuple[int, ...]:

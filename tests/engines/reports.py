@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +26,7 @@ from krand.wire.sealing import Sealer
 from plans import plan_with_noise
 
 KEY, SIGNER = generate_private_key(), generate_signing_key()
-PEOPLE = 1_000
+PEOPLE, REFUSED, REPEATED = 152, 20, 30
 JOINT: tuple[Bits, ...] = ((0, 3), (2, 9, 17))
 
 
@@ -37,7 +37,8 @@ def plan_for(linkage: Linkage, choices: int, copies: int = 1) -> Plan:
         PickAny(name="p", choices=Choices(["x", "y", "z"])),
     )
     policy = Policy(1.0, PEOPLE, delta=1e-6)
-    return plan_with_noise(Survey("s", policy, asked, linkage=linkage, copies=copies), 2**30)
+    plan = plan_with_noise(Survey("s", policy, asked, linkage=linkage, copies=copies), 1)
+    return replace(plan, promise=replace(plan.promise, population=PEOPLE))
 
 
 BIT = plan_for(Linkage.BIT, 50)
@@ -95,19 +96,20 @@ def sealed(plan: Plan, path: Path, seed: int = 1) -> Case:
     form = message_format(plan)
     sealer = Sealer(KEY.public_key(), form, bytes.fromhex(plan.hash))
     other = Sealer(KEY.public_key(), form, bytes(32))
-    content = content_for(plan, 700, seed)
     record = plan.survey.linkage is Linkage.RECORD
-    good = [Vector(row.tobytes()) if record else Token(int(row)) for row in content]
     nulls = [] if record else [Null()] * 40
+    rest = PEOPLE * plan.messages - len(nulls) - REFUSED - REPEATED
+    content = content_for(plan, rest, seed)
+    good = [Vector(row.tobytes()) if record else Token(int(row)) for row in content]
     messages = [sealer.seal(payload) for payload in good + nulls]
-    messages += [other.seal(good[0]) for _ in range(20)]
+    messages += [other.seal(good[0]) for _ in range(REFUSED)]
     messages += messages[:20] + messages[:5] + messages[-5:]
     order = np.random.default_rng(seed).permutation(len(messages))
     rows = np.frombuffer(b"".join(messages), np.uint8).reshape(-1, form.sealed_length)[order]
     with path.open("wb") as stream:
         count = write_batch(stream, form.sealed_length, run_of(seed), iter(np.array_split(rows, 5)))
     source = open_batch(str(path), plan, signed(plan, path, count, seed=seed))
-    rejected = {"not_sealed_for_this_key_or_plan": 20, "repeated": 30}
+    rejected = {"not_sealed_for_this_key_or_plan": REFUSED, "repeated": REPEATED}
     return Case(plan, source, work_for(plan, True), content, len(nulls), rejected)
 
 

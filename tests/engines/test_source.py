@@ -59,9 +59,9 @@ def test_reports_of_another_plan_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"people": PEOPLE - 1}, "at least the planned crowd of 1,000"),
+        ({"people": PEOPLE - 1}, "at least the planned crowd of 152"),
         ({"round": 2}, "round"),
-        ({"people": PEOPLE + 1}, "2 records for each of 1,001 people"),
+        ({"people": PEOPLE + 1}, "2 records for each of 153 people"),
     ],
 )
 def test_reports_that_do_not_fit_are_refused(
@@ -88,6 +88,15 @@ def test_a_batch_must_be_the_one_its_manifest_vouches_for(tmp_path: Path) -> Non
     (tmp_path / "b").write_bytes(content)
     with pytest.raises(InvalidInput, match="SHA-256 of its manifest"):
         open_batch(str(tmp_path / "b"), BIT, manifest)
+
+
+def test_a_batch_with_messages_of_larger_submissions_is_refused(tmp_path: Path) -> None:
+    """Each person sends as many as the plan says, or somebody could have lied with more."""
+    sealed(BIT, tmp_path / "b")
+    fewer = replace(BIT, messages=BIT.messages - 1)
+    manifest = signed(fewer, tmp_path / "b", 760)
+    with pytest.raises(InvalidInput, match=r"4 messages of each of 152 people.*760 messages"):
+        open_batch(str(tmp_path / "b"), fewer, manifest)
 
 
 def test_a_batch_below_the_crowd_is_refused(tmp_path: Path) -> None:

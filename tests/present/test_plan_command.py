@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,23 @@ def test_json_holds_the_whole_plan(survey: Path) -> None:
     assert len(values["hash"]) == 64
     assert [block["name"] for block in values["blocks"]] == ["smokes", "engine"]
     assert values["promise"]["delta"] <= 1e-5
+
+
+@pytest.mark.parametrize("linkage", ["bit", "record"])
+def test_it_says_how_far_a_liar_can_move_a_count(linkage: str, survey: Path) -> None:
+    """Before anybody is asked, in people, rounded up; JSON has it for every question."""
+    survey.write_text(f'linkage = "{linkage}"\n{SURVEY}', encoding="utf-8")
+    values = json.loads(run("plan", str(survey), "--json").stdout)
+    raised = 0.0
+    for shift, block in zip(values["shifts"], values["blocks"], strict=True):
+        truth = 1 - 2 * block["noise_numerator"] / 2**32
+        tokens = values["messages"] if linkage == "bit" else 1
+        assert (shift["name"], shift["corrupted"]) == (block["name"], 1)
+        assert shift["too_high"] == pytest.approx(tokens / truth)
+        assert shift["too_low"] == pytest.approx(1 / truth)
+        raised = max(raised, shift["too_high"])
+    text = " ".join(run("plan", str(survey)).stdout.split())
+    assert f"can raise the count of an answer by at most {math.ceil(raised):,} people" in text
 
 
 def test_explain_compares_with_the_alternatives(survey: Path) -> None:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from krand.analyze.promise import keeps_policy
 from krand.errors import CannotMeet, InvalidInput
 from krand.privacy.division import Share, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
 from krand.privacy.planner import plan_noise
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, make_plan, planned_from, verify_promise
+from krand.survey.plan import Plan, make_plan, planned_from, promise_for, verify_promise
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.record import record_reports
@@ -37,7 +39,8 @@ def plan() -> Plan:
 def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> None:
     """Computed again from the plan's own numbers, and not above the policy."""
     shares = [Share(block.changes, block.weight) for block in plan.layout.blocks]
-    again = guarantee_of(POLICY, shares, plan.numerators)
+    lost = POLICY.population * plan.overflow
+    again = guarantee_of(POLICY, shares, plan.numerators, distance=lost)
     assert again.delta.upper == plan.promise.delta <= 1e-5
     assert again.local_epsilon == plan.promise.local_epsilon
     assert plan.promise.assurance == "certified"
@@ -48,6 +51,33 @@ def test_a_promise_can_be_verified(plan: Plan) -> None:
     assert verify_promise(plan) == plan.promise
     quieter = tuple(numerator * 9 // 10 for numerator in plan.numerators)
     assert verify_promise(planned_from(plan.survey, quieter, plan.promise)).delta > 1e-5
+
+
+@pytest.mark.parametrize("rounds", [1, 5])
+@pytest.mark.parametrize("limit", [{"delta": 1e-9}, {"eta": 1e-3}])
+def test_overflows_of_everybody_in_every_round_are_counted(
+    rounds: int, limit: dict[str, float]
+) -> None:
+    """P is that of one person and round; the promise holds what all of them cost together."""
+    policy = Policy(epsilon=1.0, population=20_000, **limit)
+    asked = Choice(name="c", choices=Choices([f"c{n}" for n in range(60)]))
+    made = make_plan(Survey("s", policy, (asked,), rounds=rounds))
+    everybody = policy.population * rounds
+    assert 0 < made.overflow <= max(limit.values()) / (1000 * everybody * (1 + math.e))
+    bare = guarantee_of(policy, [Share(2)], made.numerators, rounds)
+    lost = everybody * made.overflow * (1 + math.e)
+    assert made.promise.delta == pytest.approx(bare.delta.upper + lost, rel=1e-9)
+    assert made.promise.delta > bare.delta.upper
+    assert made.promise.eta > bare.eta.upper
+    assert keeps_policy(made, made.promise)
+
+
+@pytest.mark.parametrize("times", [2, 10_000])
+def test_a_larger_crowd_keeps_the_promise(plan: Plan, times: int) -> None:
+    """Its overflows add up, but nobody needs more than a part of it to hide in."""
+    larger = promise_for(plan, replace(POLICY, population=times * POLICY.population))
+    assert larger.population == times * POLICY.population
+    assert larger.delta < plan.promise.delta
 
 
 def test_every_block_has_its_noise_and_precision(plan: Plan) -> None:

@@ -13,7 +13,6 @@ from krand.client.sparse import flipped_positions
 from krand.privacy.guarantee import NOISE_GRID, Linkage
 from krand.survey.column import Encoded
 from krand.survey.plan import Plan
-from krand.survey.volume import size_class
 from krand.wire.messages import MessageFormat, Null, Payload, Token, Vector
 
 __all__ = [
@@ -37,15 +36,17 @@ def message_format(plan: Plan) -> MessageFormat:
 def payloads(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list[Payload]:
     """One person's messages before they are sealed, in random order; always of the same number.
 
-    In bit linkage nulls fill them up to the plan's number, or to the next size class.
+    In bit linkage nulls fill them up to the plan's number. Should there be more tokens than that,
+    as many as fit are kept, every choice of them being equally likely.
     """
     if plan.survey.linkage is Linkage.RECORD:
         rows = reported_vectors(plan, true_ones, random)
         found: list[Payload] = [Vector(row.tobytes()) for row in rows]
     else:
         tokens = reported_positions(plan, true_ones, random)
-        found = [Token(int(position)) for position in tokens]
-        found += [Null()] * (size_class(len(found), plan.messages) - len(found))
+        kept = random.shuffled(tokens)[: plan.messages]
+        found = [Token(int(position)) for position in kept]
+        found += [Null()] * (plan.messages - len(found))
     return [found[place] for place in random.permutation(len(found))]
 
 

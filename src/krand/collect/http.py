@@ -128,17 +128,17 @@ class Submissions:
         await response(scope, receive, send)
 
     async def _verdict(self, scope: Scope, receive: Receive) -> Response:
-        longest = self.setting.shape.longest
+        length = self.setting.shape.length
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                body = await _body(receive, longest)
+                body = await _body(receive, length)
         except TimeoutError:
             rule = f"must arrive within {BODY_SECONDS:g} seconds"
             return self._refused(408, "body", rule, CLOSE)
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it
         if body is None:
-            return self._refused(413, "body", f"must have at most {longest} bytes", CLOSE)
+            return self._refused(413, "body", f"must have {length} bytes", CLOSE)
         if scope["path"] != f"/v1/{self.setting.plan_hash}/submissions":
             return self._refused(404, "plan", "must be the plan that is collected here")
         if _media_type(scope) != CONTENT_TYPE:

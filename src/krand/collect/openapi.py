@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from krand.collect.spool import Setting
-from krand.wire.submissions import HEAD_LENGTH
 
 __all__ = ["describe_api"]
 
@@ -48,8 +47,8 @@ def describe_api(setting: Setting) -> dict[str, Any]:
     body = {
         "type": "string",
         "format": "binary",
-        "minLength": HEAD_LENGTH + shape.messages * shape.message_length,
-        "maxLength": shape.longest,
+        "minLength": shape.length,
+        "maxLength": shape.length,
     }
     return {
         "openapi": "3.1.0",

@@ -18,7 +18,7 @@ from typing import Any, Self
 from krand.collect.arranging import MESSAGES, SEEN
 from krand.collect.disk import Damage
 from krand.collect.states import State, check_change
-from krand.wire.submissions import MOST_DOUBLINGS, Shape
+from krand.wire.submissions import Shape
 
 __all__ = [
     "DIGEST_BYTES",
@@ -129,12 +129,11 @@ class Entry:
 def _check(batch: Batch, setting: Setting) -> None:
     """What holds for every batch, whoever wrote its row."""
     complete = batch.people == setting.population
-    fewest = batch.people * setting.shape.messages
     if batch.population != setting.population:
         raise Damage(f"batch {batch.number} is not of the planned crowd")
     if complete is (batch.state is State.OPEN) or not 0 <= batch.people <= setting.population:
         raise Damage(f"batch {batch.number} is {batch.state} with {batch.people:,} people")
-    if not fewest <= batch.messages <= fewest << MOST_DOUBLINGS:
+    if batch.messages != batch.people * setting.shape.messages:
         raise Damage(f"batch {batch.number} has {batch.messages:,} messages")
 
 

@@ -31,22 +31,20 @@ def mixed_rows(
     submissions: Sequence[bytes], length: int, random: SecureRandom
 ) -> Iterator[tuple[bytes, bytes]]:
     """Rows (key, messages with their keys) for submissions that are stored together."""
-    for messages in _alike(submissions, length):
-        places, people, _ = messages.shape
-        mixed = _mixed(messages, random)
-        keys = np.frombuffer(random.bytes(places * people * KEY_BYTES), np.uint8)
-        keyed = np.concatenate([keys.reshape(places, people, KEY_BYTES), mixed], axis=2)
-        ends = list(accumulate(_sizes(people)))
-        for stratum in keyed:
-            for start, end in pairwise((0, *ends)):
-                yield random.bytes(16), stratum[start:end].tobytes()
+    mixed = _mixed(_by_place(submissions, length), random)
+    places, people, _ = mixed.shape
+    keys = np.frombuffer(random.bytes(places * people * KEY_BYTES), np.uint8)
+    keyed = np.concatenate([keys.reshape(places, people, KEY_BYTES), mixed], axis=2)
+    ends = list(accumulate(_sizes(people)))
+    for stratum in keyed:
+        for start, end in pairwise((0, *ends)):
+            yield random.bytes(16), stratum[start:end].tobytes()
 
 
-def _alike(submissions: Sequence[bytes], length: int) -> Iterator[Rows]:
-    """The messages of all submissions of one size: those in first place, in second place, …"""
-    for size in sorted({len(body) for body in submissions}):
-        alike = b"".join(body for body in submissions if len(body) == size)
-        yield np.frombuffer(alike, np.uint8).reshape(-1, size // length, length).swapaxes(0, 1)
+def _by_place(submissions: Sequence[bytes], length: int) -> Rows:
+    """The messages in first place, in second place, …; all submissions have as many."""
+    joined = np.frombuffer(b"".join(submissions), np.uint8)
+    return joined.reshape(len(submissions), -1, length).swapaxes(0, 1)
 
 
 def _mixed(messages: Rows, random: SecureRandom) -> Rows:

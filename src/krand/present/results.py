@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from krand.present.provenance import TRUSTED, declared
-from krand.present.wording import at_most
+from krand.present.wording import at_most, liars_could_have
 from krand.wire.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -51,12 +51,7 @@ def remarks(release: Release) -> Iterator[str]:
     if release.provenance is Provenance.TABLE:
         yield "Whoever answered falsely changed a count by at most 1 person."
         return
-    worst = max(release.shifts, key=lambda shift: shift.too_high)
-    clients = "1 client" if worst.corrupted == 1 else f"{worst.corrupted:,} clients"
-    yield (
-        f"{clients} lying as well as possible could have raised a count by at most"
-        f" {worst.too_high:,.0f} people ({worst.name}), or lowered one by {worst.too_low:,.0f}."
-    )
+    yield liars_could_have(release.shifts)
 
 
 def _collusion(release: Release) -> str:

@@ -9,18 +9,24 @@ from krand.privacy.guarantee import Assurance
 from krand.showing import at_most, number
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from krand.privacy.guarantee import Guarantee, NoisePlan, Policy, Precision
+    from krand.survey.lying import WorstShift
 
 __all__ = [
     "against_curator",
     "at_most",
     "half_width",
     "how_known",
+    "liars_can",
+    "liars_could_have",
     "local_promise",
     "number",
     "people",
     "percent",
     "promise",
+    "whole_people",
 ]
 
 
@@ -72,6 +78,31 @@ def promise(policy: Policy, guarantee: Guarantee) -> str:
         f"{subject} changes the probability of what the analyst sees by a factor of at most"
         f" {ratio}, except with probability η = {at_most(policy.eta)}."
     )
+
+
+def liars_can(shifts: Sequence[WorstShift]) -> str:
+    """What one or more people who lie can do at worst, before anybody is asked."""
+    return _liars(shifts, "can raise", "lower")
+
+
+def liars_could_have(shifts: Sequence[WorstShift]) -> str:
+    """The same about a crowd that was counted."""
+    return _liars(shifts, "could have raised", "lowered")
+
+
+def _liars(shifts: Sequence[WorstShift], raised: str, lowered: str) -> str:
+    worst = max(shifts, key=lambda shift: shift.too_high)
+    who = "1 client" if worst.corrupted == 1 else f"{worst.corrupted:,} clients"
+    return (
+        f"{who} lying as well as possible {raised} the count of an answer by at most"
+        f" {whole_people(worst.too_high)} ({worst.name}), or {lowered} one by"
+        f" {math.ceil(worst.too_low):,}."
+    )
+
+
+def whole_people(bound: float) -> str:
+    """A bound in people, rounded up."""
+    return "1 person" if bound == 1 else f"{math.ceil(bound):,} people"
 
 
 def local_promise(local_epsilon: float) -> str:

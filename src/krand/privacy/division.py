@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.privacy import bits
 from krand.privacy.channel import local_epsilon
 from krand.privacy.composition import Composed, LossLaw, compose
+from krand.privacy.coupling import delta_of_distance
 from krand.privacy.guarantee import (
     NOISE_GRID,
     Assurance,
@@ -59,7 +61,7 @@ class Share:
         return math.sqrt(self.changes / self.weight)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots: the guarantee is computed once, if anybody asks
 class DividedNoise:
     """The least noise of every share that keeps the promise together with all others."""
 
@@ -67,8 +69,13 @@ class DividedNoise:
     shares: tuple[Share, ...]
     rounds: int
     numerators: tuple[int, ...]
-    guarantee: Guarantee
     precisions: tuple[Precision, ...]
+    distance: float = 0.0
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """What it promises, if what is run differs by the whole distance that was allowed."""
+        return guarantee_of(self.policy, self.shares, self.numerators, self.rounds, self.distance)
 
     @property
     def noises(self) -> tuple[float, ...]:
@@ -76,8 +83,14 @@ class DividedNoise:
         return tuple(numerator / NOISE_GRID for numerator in self.numerators)
 
 
-def divide_noise(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> DividedNoise:
-    """The least noise a/2^32 of every share, divided by √(t/w), that keeps the policy."""
+def divide_noise(
+    policy: Policy, shares: Sequence[Share], rounds: int = 1, distance: float = 0.0
+) -> DividedNoise:
+    """The least noise a/2^32 of every share, divided by √(t/w), that keeps the policy.
+
+    What is run may differ from the composition by `distance`, in total variation (see
+    `krand.privacy.coupling`); the promise is kept all the same.
+    """
     if policy.assurance is Assurance.DRAFT:
         raise InvalidInput(
             "assurance",
@@ -87,7 +100,7 @@ def divide_noise(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> Di
         )
     if not shares:
         raise InvalidInput("shares", "must not be empty", list(shares))
-    scale = _Scale(policy, tuple(shares), Reports(1, rounds=rounds).rounds)
+    scale = _Scale(policy, tuple(shares), Reports(1, rounds=rounds).rounds, distance)
     guess = scale.guess()
     base = smallest_passing(
         scale.excess,
@@ -105,8 +118,7 @@ def divide_noise(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> Di
     precisions = tuple(
         precision(Reports(1), numerator / NOISE_GRID, policy.population) for numerator in numerators
     )
-    guarantee = guarantee_of(policy, shares, numerators, rounds)
-    return DividedNoise(policy, tuple(shares), rounds, numerators, guarantee, precisions)
+    return DividedNoise(policy, tuple(shares), rounds, numerators, precisions, distance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +128,7 @@ class _Scale:
     policy: Policy
     shares: tuple[Share, ...]
     rounds: int
+    distance: float
 
     @property
     def changes(self) -> int:
@@ -133,7 +146,9 @@ class _Scale:
     def excess(self, base: int, full: bool) -> float:
         """log(bound/limit): the policy is met where this is not positive."""
         policy, effort = self.policy, Effort.FULL if full else Effort.NEAR
-        composition = _Composition(policy, self.shares, self.numerators(base), self.rounds)
+        composition = _Composition(
+            policy, self.shares, self.numerators(base), self.rounds, self.distance
+        )
         limit = policy.delta if policy.eta is None else policy.eta
         assert limit is not None
         bound = (composition.delta if policy.eta is None else composition.eta)(effort)
@@ -184,10 +199,17 @@ def _local_epsilon(shares: Sequence[Share], numerators: Sequence[int], rounds: i
 
 
 def guarantee_of(
-    policy: Policy, shares: Sequence[Share], numerators: Sequence[int], rounds: int = 1
+    policy: Policy,
+    shares: Sequence[Share],
+    numerators: Sequence[int],
+    rounds: int = 1,
+    distance: float = 0.0,
 ) -> Guarantee:
-    """What exactly these noises promise to a member of the policy's crowd."""
-    composition = _Composition(policy, tuple(shares), tuple(numerators), rounds)
+    """What exactly these noises promise to a member of the policy's crowd.
+
+    `distance` bounds, in total variation, how far what is run differs from the composition.
+    """
+    composition = _Composition(policy, tuple(shares), tuple(numerators), rounds, distance)
     delta, eta = composition.two_way_delta(), composition.two_way_eta()
     if delta.upper > 1 or eta.upper > 1:
         raise InternalError("a bound above 1")
@@ -213,6 +235,7 @@ class _Composition:
     shares: tuple[Share, ...]
     numerators: tuple[int, ...]
     rounds: int
+    distance: float
 
     @property
     def certified(self) -> bool:
@@ -240,23 +263,28 @@ class _Composition:
             return [compose(losses, epsilon)]
         return [compose(_mixed(losses, falling), epsilon) for falling in MIXTURES]
 
+    def _delta(self, one: Composed) -> Callable[[float], float]:
+        """δ as a function of ε, of what is run rather than of the composition."""
+        return lambda epsilon: one.delta(epsilon) + delta_of_distance(self.distance, epsilon)
+
     def delta(self, effort: Effort) -> float:
         """The proven upper end of δ, the worse direction."""
-        return max(one.delta(self.policy.epsilon) for one in self._composed(effort))
+        return max(self._delta(one)(self.policy.epsilon) for one in self._composed(effort))
 
     def eta(self, effort: Effort) -> float:
         """The proven upper end of η, the worse direction."""
-        return max(converted_eta(one.delta, self.policy.epsilon) for one in self._composed(effort))
+        composed, epsilon = self._composed(effort), self.policy.epsilon
+        return max(converted_eta(self._delta(one), epsilon) for one in composed)
 
     def two_way_delta(self) -> TwoWay:
         """δ with what a real attack achieves as its lower end."""
-        tops = [one.delta(self.policy.epsilon) for one in self._composed(Effort.FULL)]
+        tops = [self._delta(one)(self.policy.epsilon) for one in self._composed(Effort.FULL)]
         return _two_way(tops, tops, self._attack())
 
     def two_way_eta(self) -> TwoWay:
         """η: the bare tail as value, the proven one as upper end, δ of the attack as lower end."""
         composed, epsilon = self._composed(Effort.FULL), self.policy.epsilon
-        tops = [converted_eta(one.delta, epsilon) for one in composed]
+        tops = [converted_eta(self._delta(one), epsilon) for one in composed]
         return _two_way([one.tail(epsilon) for one in composed], tops, self._attack())
 
     def _attack(self) -> tuple[float, float]:
@@ -270,10 +298,9 @@ class _Composition:
             [(bits.floor_loss(pair, step, way), count) for pair, count in pairs]
             for way in (True, False)
         )
-        return (
-            compose(rising, epsilon).delta_below(epsilon),
-            compose(falling, epsilon).delta_below(epsilon),
-        )
+        less = delta_of_distance(self.distance, epsilon)
+        up, down = (compose(way, epsilon).delta_below(epsilon) for way in (rising, falling))
+        return max(0.0, up - less), max(0.0, down - less)
 
 
 def _mixed(losses: list[tuple[LossLaw, int]], falling: float) -> list[tuple[LossLaw, int]]:

@@ -19,6 +19,7 @@ from krand.privacy.backgrounds import Pattern, record_patterns, uphill
 from krand.privacy.blanket import blanket_law
 from krand.privacy.channel import ReportLaw, outlier_law
 from krand.privacy.composition import Composed, LossLaw, compose
+from krand.privacy.coupling import NEAREST
 from krand.privacy.guarantee import Assurance, Bounds, Linkage, Reports, TwoWay
 from krand.privacy.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
 from krand.privacy.records import RecordProfile, record_profile
@@ -56,7 +57,7 @@ class Found:
 def converted_eta(delta: Callable[[float], float], epsilon: float) -> float:
     """η(ε) ≤ min over ε' < ε of δ(ε')/(1-e^(ε'-ε)): always valid (mathematics §6)."""
     best = 1.0
-    for share in (0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.84, 0.88, 0.91, 0.94, 0.97):
+    for share in (0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.84, 0.88, 0.91, 0.94, NEAREST):
         nearer = epsilon * share
         best = min(best, delta(nearer) / -math.expm1(nearer - epsilon))
     return best

@@ -7,11 +7,12 @@ name. Changing anything makes another plan.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from krand.errors import CannotMeet
+from krand.privacy.coupling import allowed_distance
 from krand.privacy.division import Share, divide_noise, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Policy, Precision, Reports
 from krand.privacy.nearest import round_up
@@ -20,10 +21,11 @@ from krand.showing import table
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
 from krand.survey.layout import Block, Layout, layout_of
+from krand.survey.lying import WorstShift, worst_shifts
 from krand.survey.record import record_reports
 from krand.survey.shown import PLAN_HEAD, plan_note, plan_rows
 from krand.survey.survey import Survey
-from krand.survey.volume import Tokens, messages_needed
+from krand.survey.volume import Tokens, messages_needed, overflow_bound
 
 __all__ = [
     "FORMAT",
@@ -36,6 +38,9 @@ __all__ = [
 ]
 
 FORMAT = "krand-plan-1"
+
+MOST_TIMES = 100
+"""A crowd is counted as at most so many times the planned one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,9 @@ class Plan:
     numerators: tuple[int, ...]
     """Noise of every block as a/2^32; in record linkage all are alike."""
     messages: int
-    """How many messages a submission consists of."""
+    """How many messages every submission consists of."""
+    overflow: float
+    """At most so likely does one person have more tokens, of which some are then dropped."""
     promise: Promise
     precisions: tuple[Precision, ...]
 
@@ -95,6 +102,11 @@ class Plan:
     def noises(self) -> tuple[float, ...]:
         """q of every block, exact in binary floating point."""
         return tuple(numerator / NOISE_GRID for numerator in self.numerators)
+
+    @property
+    def shifts(self) -> tuple[WorstShift, ...]:
+        """For every block: how far one person who lies as well as possible can move a count."""
+        return worst_shifts(self, 1)
 
     @cached_property
     def bytes(self) -> bytes:
@@ -120,6 +132,8 @@ class Plan:
             "positions": self.layout.positions,
             "blocks": [_block_values(*entry) for entry in blocks],
             "messages": self.messages,
+            "overflow": self.overflow,
+            "shifts": [asdict(shift) for shift in self.shifts],
             "promise": {
                 "epsilon": promise.epsilon,
                 "delta": promise.delta,
@@ -167,20 +181,27 @@ def make_plan(survey: Survey) -> Plan:
 def planned_from(survey: Survey, numerators: tuple[int, ...], promise: Promise) -> Plan:
     """The plan with this noise: messages and precision follow from it."""
     layout = layout_of(survey)
-    population, linked = survey.policy.population, survey.linkage is Linkage.RECORD
-    reports = Reports(1, copies=survey.copies)
+    population, reports = survey.policy.population, Reports(1, copies=survey.copies)
     noises = [numerator / NOISE_GRID for numerator in numerators]
+    messages, overflow = _room(survey, layout, numerators)
+    known = tuple(precision(reports, q, population) for q in noises)
+    return Plan(survey, numerators, messages, overflow, promise, known)
+
+
+def _room(survey: Survey, layout: Layout, numerators: tuple[int, ...]) -> tuple[int, float]:
+    """How many messages everybody sends, and how likely that is too few for one person.
+
+    Anybody's overflow in any round makes a difference, so all of them share what is allowed.
+    """
+    if survey.linkage is Linkage.RECORD:
+        return survey.copies, 0.0
     tokens = [
         Tokens(block.positions, block.most_ones, numerator)
         for block, numerator in zip(layout.blocks, numerators, strict=True)
     ]
-    return Plan(
-        survey,
-        numerators,
-        survey.copies if linked else messages_needed(tokens),
-        promise,
-        tuple(precision(reports, q, population) for q in noises),
-    )
+    most = allowed_distance(survey.policy) / (survey.policy.population * survey.rounds)
+    messages = messages_needed(tokens, most)
+    return messages, overflow_bound(tokens, messages)
 
 
 def verify_promise(plan: Plan) -> Promise:
@@ -190,19 +211,39 @@ def verify_promise(plan: Plan) -> Promise:
 
 def promise_for(plan: Plan, policy: Policy) -> Promise:
     """What exactly the plan's noise promises to a member of another policy's crowd."""
-    survey = plan.survey
-    if survey.linkage is Linkage.RECORD:
-        found = assess(
-            record_reports(survey, plan.layout),
-            plan.noises[0],
-            policy.population,
-            policy.epsilon,
-            policy.assurance,
-            policy.colluding,
-        )
-    else:
-        found = guarantee_of(policy, _shares(plan.layout), plan.numerators, survey.rounds)
+    survey, layout = plan.survey, plan.layout
+    if survey.linkage is Linkage.BIT:
+        return _bit_promise(survey, layout, plan.numerators, plan.overflow, policy)
+    found = assess(
+        record_reports(survey, layout),
+        plan.noises[0],
+        policy.population,
+        policy.epsilon,
+        policy.assurance,
+        policy.colluding,
+    )
     return Promise.of(found)
+
+
+def _bit_promise(
+    survey: Survey, layout: Layout, numerators: tuple[int, ...], overflow: float, policy: Policy
+) -> Promise:
+    """The composition's promise, and what it costs that anybody's tokens may not fit."""
+    counted = _counted(survey, policy)
+    distance = counted.population * survey.rounds * overflow
+    found = guarantee_of(counted, _shares(layout), numerators, survey.rounds, distance)
+    return replace(Promise.of(found), population=policy.population)
+
+
+def _counted(survey: Survey, policy: Policy) -> Policy:
+    """The policy for no more people than its promise needs.
+
+    Whoever comes on top hides the others further, and their overflows are nothing to them: their
+    reports could be added by the adversary. So for a far larger crowd than planned, whose overflows
+    would add up, the promise for a part of it is given.
+    """
+    most = MOST_TIMES * survey.policy.population + policy.colluding
+    return policy if policy.population <= most else replace(policy, population=most)
 
 
 def _shares(layout: Layout) -> list[Share]:
@@ -211,8 +252,12 @@ def _shares(layout: Layout) -> list[Share]:
 
 def _bit_by_bit(survey: Survey) -> Plan:
     """Every position is its own mechanism; the noise is divided by weights (mathematics §7)."""
-    divided = divide_noise(survey.policy, _shares(layout_of(survey)), survey.rounds)
-    return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))
+    policy, layout = survey.policy, layout_of(survey)
+    shares = _shares(layout)
+    divided = divide_noise(policy, shares, survey.rounds, allowed_distance(policy))
+    _, overflow = _room(survey, layout, divided.numerators)
+    promise = _bit_promise(survey, layout, divided.numerators, overflow, policy)
+    return planned_from(survey, divided.numerators, promise)
 
 
 def _linked(survey: Survey) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,9 @@ def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
 def plan_note(plan: Plan) -> str:
     """The promise, what is sent, and the plan's name."""
     sent = "1 message" if plan.messages == 1 else f"{plan.messages:,} messages"
-    parts = [promise_line(plan.promise), f"{sent} a person", f"plan {plan.hash[:16]}…"]
+    moved = math.ceil(max(shift.too_high for shift in plan.shifts))
+    liar = f"one who lies moves a count by at most {moved:,}"
+    parts = [promise_line(plan.promise), f"{sent} a person", liar, f"plan {plan.hash[:16]}…"]
     return "; ".join([*parts, *_more(len(plan.numerators), "blocks")])
 
 

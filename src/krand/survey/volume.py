@@ -1,9 +1,10 @@
-"""How many messages a submission needs so that their number says nothing.
+"""How many messages a submission has, so that their number says nothing.
 
 In bit linkage every position reported as 1 is a token, and null tokens fill the submission up to a
-fixed number. How many ones there are varies with the answers and the flips; the number is chosen
-so that it suffices but once in a thousand million submissions, whatever the answers. Then the next
-size class is used, twice as large.
+fixed number. How many ones there are varies with the answers and the flips. The number of messages
+does not: tokens that do not fit are dropped, whichever chance chooses. It is so large that this
+next to never happens, whatever the answers; what it may cost is part of the promise (see
+`krand.privacy.coupling`).
 """
 
 from __future__ import annotations
@@ -11,13 +12,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+from sys import float_info
 
 from krand.privacy.guarantee import NOISE_GRID
 
-__all__ = ["OVERFLOW", "Tokens", "messages_needed", "size_class"]
+__all__ = ["Tokens", "messages_needed", "overflow_bound"]
 
-OVERFLOW = 1e-9
-"""How often, at most, a submission may need the next size class."""
+TWO_DIGITS = Context(prec=2, rounding=ROUND_CEILING)
+ROUNDING = 1 + 1e-6
+"""More than all rounding errors of the exponent together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,30 +38,34 @@ class Tokens:
         return (self.positions - self.most_ones) * self.numerator / NOISE_GRID
 
 
-def messages_needed(blocks: Sequence[Tokens]) -> int:
-    """Room for the most true ones, and for as many flipped zeros as Chernoff's bound allows for.
-
-    Whatever the answer, there are never more tokens than the most true ones, all kept, and the
-    flips of the other positions: a certain one is at least a coin. For a sum Y of independent
-    coins with mean μ < y, P[Y ≥ y] ≤ exp(-(y·ln(y/μ) - y + μ)).
-    """
-    mean = math.fsum(block.flips for block in blocks)
+def messages_needed(blocks: Sequence[Tokens], most: float) -> int:
+    """The least number of messages that a person's tokens exceed with a probability ≤ `most`."""
     ones = sum(block.most_ones for block in blocks)
-    zeros = sum(block.positions for block in blocks) - ones
-    if mean == 0:
-        return ones
-    low, high = math.floor(mean), zeros  # with room for `high` flips nothing can overflow
+    low, high = ones - 1, sum(block.positions for block in blocks)  # every position always fits
     while high - low > 1:
         middle = (low + high) // 2
-        y = middle + 1  # an overflow is at least one token too many
-        enough = y * math.log(y / mean) - y + mean >= -math.log(OVERFLOW)
-        low, high = (low, middle) if enough else (middle, high)
-    return ones + high
+        low, high = (low, middle) if overflow_bound(blocks, middle) <= most else (middle, high)
+    return high
 
 
-def size_class(tokens: int, messages: int) -> int:
-    """How many messages a submission with so many tokens consists of: the number, or its double…"""
-    size = messages
-    while size < tokens:
-        size *= 2
-    return size
+def overflow_bound(blocks: Sequence[Tokens], messages: int) -> float:
+    """P: at most so likely has one person more tokens than messages, in one round.
+
+    Whatever the answer, there are never more tokens than the most true ones, all kept, and the
+    flips of the other positions: a certain one is at least a coin. For a sum Y of z independent
+    coins with mean μ < y, P[Y ≥ y] ≤ exp(-y·ln(y/μ) - (z-y)·ln((z-y)/(z-μ))) (Hoeffding 1963).
+    Two digits, rounded up.
+    """
+    ones = sum(block.most_ones for block in blocks)
+    zeros = sum(block.positions for block in blocks) - ones
+    mean = math.fsum(block.flips for block in blocks)
+    y = messages + 1 - ones  # an overflow is at least one token too many
+    if y > zeros:
+        return 0.0
+    if y <= mean:
+        return 1.0
+    exponent = y * math.log(y / mean)
+    if y < zeros:
+        exponent += (zeros - y) * math.log1p((mean - y) / (zeros - mean))
+    bound = max(math.exp(-exponent) * ROUNDING, float_info.min)
+    return min(1.0, float(TWO_DIGITS.create_decimal_from_float(bound)))

@@ -2,8 +2,8 @@
 
     version (1) || round (2) || id (16) || message || message || …
 
-The plan gives the length and the number of messages; a submission of a larger size class has twice
-as many, or four times, and so on. Whatever else arrives is refused by name.
+The plan gives the length and the number of messages, so all submissions have one length. Whatever
+else arrives is refused by name.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from krand.errors import InvalidInput
 __all__ = [
     "HEAD_LENGTH",
     "ID_LENGTH",
-    "MOST_DOUBLINGS",
     "Refusal",
     "Refused",
     "Shape",
@@ -27,8 +26,6 @@ __all__ = [
 VERSION = 1
 ID_LENGTH = 16
 HEAD_LENGTH = 1 + 2 + ID_LENGTH
-MOST_DOUBLINGS = 2
-"""Size classes beyond the first: more than four times the planned number never happens."""
 
 
 class Refusal(StrEnum):
@@ -79,9 +76,9 @@ class Shape:
     messages: int
 
     @property
-    def longest(self) -> int:
-        """The length of the largest submission that is taken, in bytes."""
-        return HEAD_LENGTH + (self.messages << MOST_DOUBLINGS) * self.message_length
+    def length(self) -> int:
+        """The length of every submission, in bytes."""
+        return HEAD_LENGTH + self.messages * self.message_length
 
     def read(self, body: bytes) -> Submitted:
         """The submission in these bytes, or Refused."""
@@ -91,8 +88,7 @@ class Shape:
             raise Refused(Refusal.UNKNOWN_VERSION)
         if int.from_bytes(body[1:3]) != self.round:
             raise Refused(Refusal.OTHER_ROUND)
-        count, rest = divmod(len(body) - HEAD_LENGTH, self.message_length)
-        if rest or count not in (self.messages << n for n in range(MOST_DOUBLINGS + 1)):
+        if len(body) != self.length:
             raise Refused(Refusal.WRONG_LENGTH)
         return Submitted(body[3:HEAD_LENGTH], body[HEAD_LENGTH:])
 

@@ -135,12 +135,29 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
         _other_precision(values["blocks"], true["blocks"]),
         "the precision of every question follows from its noise",
     )
-    sent = f"{plan.messages:,} messages from each person follow from the noise"
-    told = values["messages"]
-    wrong = f"{told:,} messages are claimed, the noise needs {plan.messages:,}"
-    yield check("messages", [] if told == plan.messages else [wrong], sent)
+    sent = f"{plan.messages:,} messages from each person follow from noise and policy"
+    yield check("messages", _other_room(values, plan), sent + _too_few(plan))
+    yield check(
+        "shifts",
+        [] if values.get("shifts") == true["shifts"] else ["the noise gives others"],
+        "how far one person who lies can move a count follows from messages and noise",
+    )
     more = [f"{name} does not belong in a plan" for name in sorted(set(values) - set(true))]
     yield check("nothing_else", more, "the plan holds nothing else")
+
+
+def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
+    told, overflow = values["messages"], values.get("overflow")
+    if told != plan.messages:
+        yield f"{told:,} messages are claimed, noise and policy need {plan.messages:,}"
+    elif overflow != plan.overflow:
+        yield f"an overflow of {overflow!r:.40} is claimed, it is {plan.overflow:g}"
+
+
+def _too_few(plan: Plan) -> str:
+    if not plan.overflow:
+        return ", and are never too few"
+    return f"; a person's tokens exceed them with a probability of at most {plan.overflow:g}"
 
 
 def _other_precision(told: list[dict[str, Any]], true: list[dict[str, Any]]) -> Iterator[str]:

@@ -142,7 +142,6 @@ def _small_shifts(plan: Plan, release: PublishedRelease, behind: Recovered) -> I
         return
     corrupted = release.shifts[0].corrupted
     try:
-        # Tokens of words cannot be recovered; without them the shift comes out smaller or equal.
         true = worst_shifts(plan, behind.tally, corrupted)
     except KrandError as error:
         yield str(error)

@@ -59,6 +59,7 @@ def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
     if tally.linkage is Linkage.BIT:
         if tally.reports != tally.people:
             yield f"{tally.reports:,} reports of {tally.people:,} people"
+        yield from _other_messages(plan, tally)
         return
     if tally.reports > tally.people * plan.survey.copies:
         yield f"{tally.reports:,} reports are more than {plan.survey.copies:,} for each person"
@@ -74,6 +75,14 @@ def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
             ones = int(np.take(table, 1, axis=axis).sum())
             if bit >= tally.positions or ones != int(tally.counts[bit]):
                 yield f"the table of bits {bits} disagrees with the count of bit {bit}"
+
+
+def _other_messages(plan: Plan, tally: Tally) -> Iterator[str]:
+    """Sealed messages are as many as the people send; a data holder's reports have no nulls."""
+    refused = sum(tally.rejected.values())
+    found, sent = int(tally.counts.sum()) + tally.nulls + refused, tally.people * plan.messages
+    if (tally.nulls or refused) and found != sent:
+        yield f"{found:,} messages are not {plan.messages:,} for each of {tally.people:,} people"
 
 
 def _whole_table(tally: Tally) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:

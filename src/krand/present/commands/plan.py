@@ -27,6 +27,7 @@ def plan(as_json: bool, no_color: bool, survey: Path, output: Path | None, expla
     """Find the smallest noise that keeps a survey's promise, and freeze it as a plan.
 
     The plan holds everything a client needs: positions, noise, number of messages, guarantee.
+    It also says how far one person who lies can move a count.
     Its name is its SHA-256 (sha256sum plan.json prints it); changing anything makes another plan.
 
     \b
@@ -58,13 +59,16 @@ def plan(as_json: bool, no_color: bool, survey: Path, output: Path | None, expla
         out.json(values)
         return
     from krand.present.planning import alternatives_table, promise_sentence, survey_table
+    from krand.present.wording import liars_can
 
     console = out.console()
     console.print(survey_table(made))
     console.print(promise_sentence(made), markup=False)
     sealed = "message" if made.messages == 1 else "messages"
     console.print(
-        f"Every submission is {made.messages:,} sealed {sealed}.", markup=False, highlight=False
+        f"Every submission is {made.messages:,} sealed {sealed}. {liars_can(made.shifts)}",
+        markup=False,
+        highlight=False,
     )
     if explain:
         console.print(

@@ -193,7 +193,8 @@ def _refused(release: PublishedRelease) -> str:
 
 def _shifts(release: PublishedRelease) -> tuple[tuple[str, str, str], ...]:
     """A row for each block; one for all of them where all are alike."""
-    rows = tuple((s.name, count(s.too_high), count(s.too_low)) for s in release.shifts)
+    ends = ((s.name, math.ceil(s.too_high), math.ceil(s.too_low)) for s in release.shifts)
+    rows = tuple((name, count(high), count(low)) for name, high, low in ends)
     if len(rows) > 1 and len({row[1:] for row in rows}) == 1:
         return (("every question", *rows[0][1:]),)
     return rows
@@ -202,8 +203,8 @@ def _shifts(release: PublishedRelease) -> tuple[tuple[str, str, str], ...]:
 def _liars(corrupted: int) -> str:
     clients = "One client that lies" if corrupted == 1 else f"{corrupted:,} clients that lie"
     return (
-        f"Nobody can look into a device. {clients} as well as possible could have moved a count by"
-        " at most so many people:"
+        f"Nobody can look into a device. {clients} as well as possible could have moved the count"
+        " of an answer by at most so many people:"
     )
 
 

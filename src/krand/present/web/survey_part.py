@@ -9,7 +9,7 @@ from krand.client.randomizer import message_format
 from krand.present.planning import promise_sentence
 from krand.present.web.numbers import width
 from krand.present.web.pages import render
-from krand.present.wording import at_most, number, people, percent
+from krand.present.wording import at_most, number, people, percent, whole_people
 from krand.privacy.guarantee import Z95
 from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
 from krand.survey.questions import Kind
@@ -33,6 +33,8 @@ def survey_part(plan: Plan) -> str:
         plan=plan,
         rows=list(zip(plan.layout.blocks, plan.noises, plan.precisions, strict=True)),
         promise=promise_sentence(plan),
+        shift=max(plan.shifts, key=lambda shift: shift.too_high),
+        whole_people=whole_people,
         message_bytes=message_format(plan).sealed_length,
         rappor=Z95 * rappor_sigma(policy, reports),
         curator=Z95 * central_gaussian_sigma(policy, reports),

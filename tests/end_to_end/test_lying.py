@@ -1,0 +1,93 @@
+"""What a person who lies can do: as much as the plan says before anybody is asked, and no more."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from krand import make_release, tally_batches
+from krand.analyze.release import Release
+from krand.client.randomizer import message_format
+from krand.errors import InvalidInput
+from krand.survey.plan import Plan
+from krand.testing import FakeCollector, small_plan, small_survey, unsafe_exact_plan
+from krand.wire.batches import write_batch
+from krand.wire.keys import generate_private_key, generate_signing_key
+from krand.wire.manifest import Manifest, manifest_bytes
+from krand.wire.messages import Null, Payload, Token
+from krand.wire.sealing import Sealer
+from krand.wire.submissions import submission_bytes
+
+KEY, SIGNER = generate_private_key(), generate_signing_key()
+POSITION = 0
+"""What the liar wants to be counted."""
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return unsafe_exact_plan(small_survey())
+
+
+def body(plan: Plan, number: int, payloads: list[Payload]) -> bytes:
+    """A submission with this inside, made by somebody who does not use our client."""
+    sealer = Sealer(KEY.public_key(), message_format(plan), bytes.fromhex(plan.hash))
+    return submission_bytes(1, number.to_bytes(16), tuple(map(sealer.seal, payloads)))
+
+
+def silent(plan: Plan, people: int) -> list[list[Payload]]:
+    return [[Null()] * plan.messages for _ in range(people)]
+
+
+@pytest.mark.parametrize("times", [2, 4])
+def test_a_collector_refuses_a_larger_submission(plan: Plan, times: int) -> None:
+    """Nobody gets more messages into a batch than everybody else."""
+    collector = FakeCollector(plan)
+    url = f"{collector.url}/v1/{plan.hash}/submissions"
+    liar = [Token(POSITION)] * plan.messages
+    assert collector.post(url, body(plan, 1, liar)).status == 202
+    assert collector.post(url, body(plan, 2, liar * times)).status == 422
+    assert collector.people == 1
+    assert len(collector.messages()) == plan.messages
+
+
+def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Release:
+    """What becomes of these submissions, had a collector taken in all of them."""
+    sealer = Sealer(KEY.public_key(), message_format(plan), bytes.fromhex(plan.hash))
+    sent = b"".join(sealer.seal(payload) for own in everybody for payload in own)
+    length = message_format(plan).sealed_length
+    rows = np.frombuffer(sent, np.uint8).reshape(-1, length)
+    with (folder / "b.parquet").open("wb") as stream:
+        count = write_batch(stream, length, iter((rows,)))
+    digest = hashlib.sha256((folder / "b.parquet").read_bytes()).hexdigest()
+    manifest = manifest_bytes(Manifest(plan.hash, 1, len(everybody), count, digest), SIGNER)
+    (folder / "b.manifest.json").write_bytes(manifest)
+    tally = tally_batches(plan, [folder / "b.parquet"], KEY, SIGNER.public_key())
+    return make_release(plan, tally)
+
+
+def test_a_tally_refuses_messages_of_a_larger_submission(plan: Plan, tmp_path: Path) -> None:
+    """Whoever collected them: four times as many of one person would move a count fourfold."""
+    everybody = silent(plan, plan.survey.policy.population)
+    everybody[0] = [Token(POSITION)] * (4 * plan.messages)
+    with pytest.raises(InvalidInput, match=r"messages of each of 100 people"):
+        counted(plan, everybody, tmp_path)
+
+
+def test_a_liar_moves_a_count_by_what_the_plan_says(tmp_path: Path) -> None:
+    """All messages with one position, among people who say nothing; with the noise of a plan."""
+    plan = small_plan()
+    people = plan.survey.policy.population
+    silence = silent(plan, people)
+    lies = [[Token(POSITION)] * plan.messages, *silence[1:]]
+    counts = []
+    for name, everybody in (("honest", silence), ("lying", lies)):
+        (tmp_path / name).mkdir()
+        release = counted(plan, everybody, tmp_path / name)
+        counts.append(release.questions[0].rows[0].count)
+    (said,) = (shift for shift in plan.shifts if shift.name == plan.layout.blocks[0].name)
+    assert counts[1] - counts[0] == pytest.approx(said.too_high)
+    assert release.shifts == plan.shifts
+    assert said.too_high == pytest.approx(plan.messages / (1 - 2 * plan.noises[0]))
