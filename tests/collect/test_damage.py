@@ -297,7 +297,8 @@ def test_a_row_of_another_batch_is_no_substitute(closed: Image, tmp_path: Path) 
         ({"population": SOME, "state": State.SEALED}, "batch 3 is not of the planned crowd"),
         ({"state": State.SEALED}, "batch 3 is sealed with 17 people"),
         ({"people": POPULATION, "state": State.SEALED}, "batch 3 has 51 messages"),
-        ({"people": SOME - 1}, "according to spool.mark"),
+        ({"people": SOME - 1}, "batch 3 has 51 messages"),
+        ({"people": SOME - 1, "messages": 3 * (SOME - 1)}, "according to spool.mark"),
     ],
 )
 def test_a_crowd_that_is_lowered_with_all_digests_right_is_refused(

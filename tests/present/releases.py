@@ -103,7 +103,9 @@ def _bit_tally(**more: Any) -> Tally:
         (): PEOPLE // 4,
     }
     (counts,) = noisy_counts(plan, true_counts(plan, crowd), PEOPLE, 1, np.random.default_rng(1))
-    return replace(tally_of(plan, PEOPLE, counts), batches=("ab" * 32,), nulls=1234, **more)
+    refused = sum(more.get("rejected", {}).values())
+    nulls = PEOPLE * plan.messages - int(counts.sum()) - refused
+    return replace(tally_of(plan, PEOPLE, counts), batches=("ab" * 32,), nulls=nulls, **more)
 
 
 @cache

@@ -107,7 +107,7 @@ def test_a_plan_file_tells_its_name(tmp_path: Path) -> None:
     assert hashlib.sha256(example.plan.bytes).hexdigest() in result.stdout.replace("\n", "")
     assert set(checks(tmp_path / "plan.json")) == {
         *("canonical", "survey", "positions", "noise", "precision", "messages"),
-        *("nothing_else", "promise", "policy"),
+        *("shifts", "nothing_else", "promise", "policy"),
     }
 
 
@@ -146,6 +146,10 @@ PLAN_EDITS: list[tuple[set[str], Edit]] = [
     ({"promise"}, lambda v: v["promise"]["assumptions"].pop()),
     ({"precision"}, lambda v: v["blocks"][0].update(sigma=1.0)),
     ({"messages"}, lambda v: v.update(messages=1)),
+    ({"messages"}, lambda v: v.update(overflow=1e-9)),
+    ({"messages"}, lambda v: v.pop("overflow")),
+    ({"shifts"}, lambda v: v["shifts"][0].update(too_high=0.5)),
+    ({"shifts"}, lambda v: v.pop("shifts")),
     ({"nothing_else"}, lambda v: v.update(more=1)),
     ({"positions"}, lambda v: v["blocks"][0].update(most_ones=7)),
     ({"positions"}, lambda v: v["blocks"].pop()),
@@ -301,6 +305,17 @@ def test_a_count_moved_to_another_possible_one_needs_all_its_numbers_moved(tmp_p
     assert failing(edited(example, tmp_path, edit)) == {"shares", "intervals", "consistent"}
 
 
+def test_messages_that_nobody_sent_are_caught(tmp_path: Path) -> None:
+    """Everybody sends as many as the plan says; one more or less belongs to nobody."""
+    example = bit_example()
+    example.write(tmp_path)
+    for more in (1, -1):
+        tally = replace(example.tally, nulls=example.tally.nulls + more)
+        write_tally("tally", tmp_path / "tally.json", tally)
+        found = failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
+        assert found == {"counts"}
+
+
 def test_a_release_forged_throughout_is_caught_by_its_tally(tmp_path: Path) -> None:
     """A whole release of other counts holds by itself; beside the tally it does not."""
     example = record_example()
@@ -418,7 +433,7 @@ def test_an_edited_manifest_is_caught(batch: Path) -> None:
     [
         ({"plan": "0" * 64}, {"plan"}),
         ({"round": 2}, {"round"}),
-        ({"submissions": POPULATION - 1}, {"crowd"}),
+        ({"submissions": POPULATION - 1}, {"crowd", "messages"}),
         ({"submissions": 10 * POPULATION}, {"messages"}),
         ({"messages": 0}, {"messages", "batch_shape"}),
         ({"batch_sha256": "0" * 64}, {"batch_hash"}),

@@ -99,7 +99,7 @@ def test_planning_leaves_room_for_what_dropping_costs(
     """The promise is kept with the whole distance, which costs a thousandth or less."""
     policy = Policy(epsilon, 3_000, **limit)
     distance = allowed_distance(policy)
-    found = divide_noise(policy, [Share(2), Share(3)], distance=distance)
+    found = divide_noise(policy, [Share(2), Share(3)], distance=lambda _: distance)
     bare = guarantee_of(policy, found.shares, found.numerators)
     if policy.delta is not None:
         assert found.guarantee.delta.upper <= policy.delta

@@ -13,7 +13,6 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.privacy import bits
@@ -42,6 +41,14 @@ MIXTURES = (0.0, 0.25, 0.5, 0.75, 1.0)
 LAST = NOISE_GRID // 2 - 1
 
 
+Distance = Callable[[tuple[int, ...]], float]
+
+
+def _none(_: tuple[int, ...]) -> float:
+    """What is run is the composition."""
+    return 0.0
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """Bits that are asked in the same way: how many one person can change, and what they weigh."""
@@ -61,7 +68,7 @@ class Share:
         return math.sqrt(self.changes / self.weight)
 
 
-@dataclass(frozen=True)  # without slots: the guarantee is computed once, if anybody asks
+@dataclass(frozen=True, slots=True)
 class DividedNoise:
     """The least noise of every share that keeps the promise together with all others."""
 
@@ -69,13 +76,8 @@ class DividedNoise:
     shares: tuple[Share, ...]
     rounds: int
     numerators: tuple[int, ...]
+    guarantee: Guarantee
     precisions: tuple[Precision, ...]
-    distance: float = 0.0
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """What it promises, if what is run differs by the whole distance that was allowed."""
-        return guarantee_of(self.policy, self.shares, self.numerators, self.rounds, self.distance)
 
     @property
     def noises(self) -> tuple[float, ...]:
@@ -84,12 +86,12 @@ class DividedNoise:
 
 
 def divide_noise(
-    policy: Policy, shares: Sequence[Share], rounds: int = 1, distance: float = 0.0
+    policy: Policy, shares: Sequence[Share], rounds: int = 1, distance: Distance = _none
 ) -> DividedNoise:
     """The least noise a/2^32 of every share, divided by √(t/w), that keeps the policy.
 
-    What is run may differ from the composition by `distance`, in total variation (see
-    `krand.privacy.coupling`); the promise is kept all the same.
+    `distance` says how far, in total variation, what is run with some noises differs from their
+    composition (see `krand.privacy.coupling`). It is part of what is promised.
     """
     if policy.assurance is Assurance.DRAFT:
         raise InvalidInput(
@@ -118,7 +120,8 @@ def divide_noise(
     precisions = tuple(
         precision(Reports(1), numerator / NOISE_GRID, policy.population) for numerator in numerators
     )
-    return DividedNoise(policy, tuple(shares), rounds, numerators, precisions, distance)
+    guarantee = guarantee_of(policy, shares, numerators, rounds, distance(numerators))
+    return DividedNoise(policy, tuple(shares), rounds, numerators, guarantee, precisions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ class _Scale:
     policy: Policy
     shares: tuple[Share, ...]
     rounds: int
-    distance: float
+    distance: Distance
 
     @property
     def changes(self) -> int:
@@ -146,9 +149,9 @@ class _Scale:
     def excess(self, base: int, full: bool) -> float:
         """log(bound/limit): the policy is met where this is not positive."""
         policy, effort = self.policy, Effort.FULL if full else Effort.NEAR
-        composition = _Composition(
-            policy, self.shares, self.numerators(base), self.rounds, self.distance
-        )
+        numerators = self.numerators(base)
+        distance = self.distance(numerators)
+        composition = _Composition(policy, self.shares, numerators, self.rounds, distance)
         limit = policy.delta if policy.eta is None else policy.eta
         assert limit is not None
         bound = (composition.delta if policy.eta is None else composition.eta)(effort)

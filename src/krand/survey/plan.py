@@ -211,28 +211,26 @@ def verify_promise(plan: Plan) -> Promise:
 
 def promise_for(plan: Plan, policy: Policy) -> Promise:
     """What exactly the plan's noise promises to a member of another policy's crowd."""
-    survey, layout = plan.survey, plan.layout
-    if survey.linkage is Linkage.BIT:
-        return _bit_promise(survey, layout, plan.numerators, plan.overflow, policy)
-    found = assess(
-        record_reports(survey, layout),
-        plan.noises[0],
-        policy.population,
-        policy.epsilon,
-        policy.assurance,
-        policy.colluding,
-    )
-    return Promise.of(found)
-
-
-def _bit_promise(
-    survey: Survey, layout: Layout, numerators: tuple[int, ...], overflow: float, policy: Policy
-) -> Promise:
-    """The composition's promise, and what it costs that anybody's tokens may not fit."""
-    counted = _counted(survey, policy)
-    distance = counted.population * survey.rounds * overflow
-    found = guarantee_of(counted, _shares(layout), numerators, survey.rounds, distance)
+    survey = plan.survey
+    if survey.linkage is Linkage.RECORD:
+        found = assess(
+            record_reports(survey, plan.layout),
+            plan.noises[0],
+            policy.population,
+            policy.epsilon,
+            policy.assurance,
+            policy.colluding,
+        )
+        return Promise.of(found)
+    counted, shares = _counted(survey, policy), _shares(plan.layout)
+    distance = _distance(survey, counted, plan.overflow)
+    found = guarantee_of(counted, shares, plan.numerators, survey.rounds, distance)
     return replace(Promise.of(found), population=policy.population)
+
+
+def _distance(survey: Survey, policy: Policy, overflow: float) -> float:
+    """At most so likely does anybody of the crowd overflow in any round."""
+    return policy.population * survey.rounds * overflow
 
 
 def _counted(survey: Survey, policy: Policy) -> Policy:
@@ -253,11 +251,12 @@ def _shares(layout: Layout) -> list[Share]:
 def _bit_by_bit(survey: Survey) -> Plan:
     """Every position is its own mechanism; the noise is divided by weights (mathematics §7)."""
     policy, layout = survey.policy, layout_of(survey)
-    shares = _shares(layout)
-    divided = divide_noise(policy, shares, survey.rounds, allowed_distance(policy))
-    _, overflow = _room(survey, layout, divided.numerators)
-    promise = _bit_promise(survey, layout, divided.numerators, overflow, policy)
-    return planned_from(survey, divided.numerators, promise)
+
+    def distance(numerators: tuple[int, ...]) -> float:
+        return _distance(survey, policy, _room(survey, layout, numerators)[1])
+
+    divided = divide_noise(policy, _shares(layout), survey.rounds, distance)
+    return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))
 
 
 def _linked(survey: Survey) -> Plan:
