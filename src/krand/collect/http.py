@@ -160,7 +160,7 @@ class Submissions:
         return _problem(status, field, rule, headers)
 
 
-async def _body(receive: Receive, longest: int) -> bytes | None:
+async def _body(receive: Receive, most: int) -> bytes | None:
     """The body, or None as soon as it is too long."""
     parts, size, more = [], 0, True
     while more:
@@ -169,7 +169,7 @@ async def _body(receive: Receive, longest: int) -> bytes | None:
             raise ClientDisconnect
         part: bytes = message.get("body", b"")
         size += len(part)
-        if size > longest:
+        if size > most:
             return None
         parts.append(part)
         more = message.get("more_body", False)
