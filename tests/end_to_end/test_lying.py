@@ -24,6 +24,7 @@ from krand.wire.submissions import submission_bytes
 KEY, SIGNER = generate_private_key(), generate_signing_key()
 POSITION = 0
 """What the liar wants to be counted."""
+BATCH = "ab" * 16
 
 
 @pytest.fixture(scope="module")
@@ -60,9 +61,9 @@ def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Release
     length = message_format(plan).sealed_length
     rows = np.frombuffer(sent, np.uint8).reshape(-1, length)
     with (folder / "b.parquet").open("wb") as stream:
-        count = write_batch(stream, length, iter((rows,)))
+        count = write_batch(stream, length, BATCH, iter((rows,)))
     digest = hashlib.sha256((folder / "b.parquet").read_bytes()).hexdigest()
-    manifest = manifest_bytes(Manifest(plan.hash, 1, len(everybody), count, digest), SIGNER)
+    manifest = manifest_bytes(Manifest(plan.hash, 1, len(everybody), count, digest, BATCH), SIGNER)
     (folder / "b.manifest.json").write_bytes(manifest)
     tally = tally_batches(plan, [folder / "b.parquet"], KEY, SIGNER.public_key())
     return make_release(plan, tally)
