@@ -313,7 +313,7 @@ def test_messages_that_nobody_sent_are_caught(tmp_path: Path) -> None:
         tally = replace(example.tally, nulls=example.tally.nulls + more)
         write_tally("tally", tmp_path / "tally.json", tally)
         found = failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
-        assert found == {"counts"}
+        assert "counts" in found
 
 
 def test_a_release_forged_throughout_is_caught_by_its_tally(tmp_path: Path) -> None:
