@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engines.reports import BIT, KEY, SHORT, SIGNER, signed
+from engines.reports import BIT, KEY, PEOPLE, SHORT, SIGNER, signed
 from krand import Client, tally_batches
 from krand.analyze.engines import repeats
 from krand.analyze.engines.repeats import find_repeats
@@ -23,8 +23,9 @@ from krand.errors import CannotMeet, InvalidInput
 from krand.survey.plan import Plan
 from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
 from krand.wire.batches import write_batch
-from krand.wire.manifest import Manifest, manifest_bytes
+from krand.wire.manifest import manifest_bytes
 from krand.wire.messages import Token, Vector
+from krand.wire.provenance import Provenance
 from krand.wire.sealing import Sealer
 from krand.wire.submissions import HEAD_LENGTH
 
@@ -103,10 +104,12 @@ def sealed(plan: Plan, count: int) -> list[bytes]:
     return [sealer.seal(Vector(row)) for _ in range(count)]
 
 
-def source_of(plan: Plan, path: Path) -> Source:
+def source_of(path: Path) -> Source:
+    """The batch, small as it is: the number of messages is checked before copies are looked for."""
     content = json.loads(path.with_suffix(".manifest.json").read_bytes())
-    values = {k: v for k, v in content.items() if k not in ("format", "signature")}
-    return open_batch(str(path), plan, Manifest(**values))
+    digest, batch_id = content["batch_sha256"], content["batch_id"]
+    rows = content["messages"]
+    return Source(str(path), True, 1, PEOPLE, rows, digest, batch_id, Provenance.DEVICES)
 
 
 @pytest.mark.parametrize("plan", [BIT, SHORT], ids=["bit", "record"])
@@ -115,8 +118,8 @@ def test_the_first_copy_counts_and_all_others_are_refused(plan: Plan, tmp_path: 
     once = sealed(plan, 30)
     path = batch_of(plan, tmp_path / "b.parquet", once + once[:3] + once[2:3] * 4, FIRST)
     clean = batch_of(plan, tmp_path / "c.parquet", once, SECOND)
-    copied = tally_sources(plan, [source_of(plan, path)], key=KEY)
-    alone = tally_sources(plan, [source_of(plan, clean)], key=KEY)
+    copied = tally_sources(plan, [source_of(path)], key=KEY)
+    alone = tally_sources(plan, [source_of(clean)], key=KEY)
     assert copied.rejected == {"repeated": 7}
     assert alone.rejected == {}
     assert np.array_equal(copied.counts, alone.counts)
@@ -128,7 +131,7 @@ def test_a_key_that_was_used_twice_is_a_copy_whatever_it_seals(tmp_path: Path) -
     first, second = sealed(BIT, 2)
     forged = first[:32] + second[32:]
     path = batch_of(BIT, tmp_path / "b.parquet", [first, forged], FIRST)
-    tally = tally_sources(BIT, [source_of(BIT, path)], key=KEY)
+    tally = tally_sources(BIT, [source_of(path)], key=KEY)
     assert sum(tally.rejected.values()) in (1, 2)  # the forged one does not open if it is first
     assert tally.rejected["repeated"] == 1
 
@@ -138,7 +141,7 @@ def test_large_batches_are_looked_at_in_parts(
 ) -> None:
     """With the same outcome, and a bounded number of messages in memory."""
     once = sealed(BIT, 500)
-    source = source_of(BIT, batch_of(BIT, tmp_path / "b.parquet", once + once[:100], FIRST))
+    source = source_of(batch_of(BIT, tmp_path / "b.parquet", once + once[:100], FIRST))
     (whole,) = find_repeats([source])
     monkeypatch.setattr(repeats, "AT_ONCE", 10)
     (parts,) = find_repeats([source])
@@ -149,10 +152,11 @@ def test_large_batches_are_looked_at_in_parts(
 
 def test_two_batches_that_share_one_message_are_refused(tmp_path: Path) -> None:
     """Both files are named."""
-    once = sealed(BIT, 41)
+    all_of_one = PEOPLE * BIT.messages
+    once = sealed(BIT, 2 * all_of_one - 1)
     files = [
-        batch_of(BIT, tmp_path / "old.parquet", once[:21], FIRST),
-        batch_of(BIT, tmp_path / "new.parquet", once[20:], SECOND),
+        batch_of(BIT, tmp_path / "old.parquet", once[:all_of_one], FIRST),
+        batch_of(BIT, tmp_path / "new.parquet", once[all_of_one - 1 :], SECOND),
     ]
     with pytest.raises(InvalidInput, match="must not share messages") as caught:
         tally_batches(BIT, files, KEY, SIGNER.public_key())
@@ -161,10 +165,11 @@ def test_two_batches_that_share_one_message_are_refused(tmp_path: Path) -> None:
 
 def test_two_batches_of_one_id_are_refused(tmp_path: Path) -> None:
     """A spool that was restored goes on under the id that its batch had."""
-    once = sealed(BIT, 40)
+    all_of_one = PEOPLE * BIT.messages
+    once = sealed(BIT, 2 * all_of_one)
     files = [
-        batch_of(BIT, tmp_path / "old.parquet", once[:20], FIRST),
-        batch_of(BIT, tmp_path / "new.parquet", once[20:], FIRST),
+        batch_of(BIT, tmp_path / "old.parquet", once[:all_of_one], FIRST),
+        batch_of(BIT, tmp_path / "new.parquet", once[all_of_one:], FIRST),
     ]
     with pytest.raises(InvalidInput, match="two batches have one id") as caught:
         tally_batches(BIT, files, KEY, SIGNER.public_key())
@@ -181,6 +186,6 @@ def test_a_batch_that_carries_another_id_than_its_manifest_is_refused(tmp_path: 
 
 def test_what_was_found_does_not_change_the_work_of_others(tmp_path: Path) -> None:
     """Without copies nothing is set aside."""
-    source = source_of(BIT, batch_of(BIT, tmp_path / "b.parquet", sealed(BIT, 5), FIRST))
+    source = source_of(batch_of(BIT, tmp_path / "b.parquet", sealed(BIT, 5), FIRST))
     (found,) = find_repeats([source])
     assert (found.digests, found.firsts, found.surplus) == (b"", None, 0)
