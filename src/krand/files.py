@@ -7,12 +7,15 @@ leaves the old file, or none. Where the system cannot do that, it has a hidden n
 from __future__ import annotations
 
 import errno
+import json
+import math
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from krand.errors import InvalidInput
 
@@ -20,14 +23,23 @@ __all__ = [
     "Exists",
     "complete_file",
     "ensure_directory",
+    "json_object",
+    "keep_inputs",
     "read_whole",
     "unreadable",
     "unwritable",
+    "whole",
     "write_atomically",
+    "write_new",
 ]
 
 EVERYBODY = 0o666
 """Less what the process's mask takes away."""
+
+DEEPEST = 64
+"""Lists and objects inside each other in a JSON file; krand's own need ten."""
+LARGEST = 2**63 - 1
+"""Whole numbers beyond it are no counts of anything."""
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -42,6 +54,9 @@ def complete_file(field: str, path: Path, *, replace: bool, mend: str = "") -> I
 
     `field` names the option that asked for the file, `mend` what to do if it exists already.
     """
+    if path.exists() and not path.is_file():  # a folder; or a device, which would become a file
+        rule, remedy = "must be a file, or not exist yet", "name a file"
+        raise InvalidInput(field, rule, str(path), remedy)
     if not replace and os.path.lexists(path):
         raise Exists(field, "must not exist yet", str(path), mend)
     with _errors_named(field, path):
@@ -67,6 +82,30 @@ def write_atomically(field: str, path: Path, text: str) -> None:
         stream.write(text.encode("utf-8"))
 
 
+def write_new(field: str, path: Path, text: str, *, overwrite: bool) -> None:
+    """Write `text`; a file of another content is there to stay, unless `overwrite` says so."""
+    if not overwrite and path.is_file() and read_whole(field, path) != text.encode("utf-8"):
+        mend = "name another file, or replace it with --force (in Python: overwrite=True)"
+        raise Exists(field, "must not exist yet with another content", str(path), mend)
+    write_atomically(field, path, text)
+
+
+def keep_inputs(field: str, output: Path, inputs: Iterable[Path]) -> None:
+    """Refuse an output that is one of the inputs, whatever path or link leads to it."""
+    for path in inputs:
+        if _is_same_file(output, path):
+            other = "" if str(path) == str(output) else f"it is the same file as {path}; "
+            rule = "must not be a file that the command reads"
+            raise InvalidInput(field, rule, str(output), f"{other}name another file")
+
+
+def _is_same_file(first: Path, second: Path) -> bool:
+    try:
+        return first.samefile(second)  # by device and inode, so that links are seen through
+    except (OSError, ValueError):  # one of them does not exist: nothing can be lost
+        return False
+
+
 def ensure_directory(field: str, path: Path) -> None:
     """Make the directory and its parents, or say which rule was broken."""
     with _errors_named(field, path):
@@ -79,6 +118,76 @@ def read_whole(field: str, path: str | Path) -> bytes:
         return Path(path).read_bytes()
     except OSError as error:
         raise unreadable(field, path, error) from None
+
+
+def json_object(
+    field: str, content: bytes, source: str, rule: str = "must be a whole JSON file"
+) -> dict[str, Any]:
+    """The JSON object in these bytes: names once, numbers finite, text that can be written.
+
+    `rule` is what the file must be, for the error.
+    """
+    try:
+        values = json.loads(
+            content.decode("utf-8"),
+            parse_constant=_no_json,
+            parse_float=_finite,
+            parse_int=_bounded,
+            object_pairs_hook=_names_once,
+        )
+        if not isinstance(values, dict):
+            raise ValueError("it is no object")
+        _check_depth(values)
+        json.dumps(values, ensure_ascii=False).encode("utf-8")  # half a character cannot be written
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:120]
+        raise InvalidInput(field, rule, source, reason if content else "it is empty") from None
+    return values
+
+
+def whole(name: str, value: object, low: int = 0, high: int = LARGEST) -> int:
+    """The value, if it is a whole number in a range; ValueError names it otherwise."""
+    if type(value) is not int or not low <= value <= high:
+        raise ValueError(
+            f"{name} must be a whole number from {low:,} to {high:,}, found {value!r:.40}"
+        )
+    return value
+
+
+def _no_json(constant: str) -> float:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:40]} is too large")
+    return value
+
+
+def _bounded(text: str) -> int:
+    if len(text) > len(str(-LARGEST)) or abs(int(text)) > LARGEST:
+        raise ValueError(f"{text[:40]} is too large")
+    return int(text)
+
+
+def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"{twice!r:.40} stands twice in one object")
+    return found
+
+
+def _check_depth(values: dict[str, Any]) -> None:
+    """By levels, not by recursion: what comes later may recurse."""
+    level: list[Any] = [values]
+    for _ in range(DEEPEST):
+        inside = (part.values() if isinstance(part, dict) else part for part in level)
+        level = [part for parts in inside for part in parts if isinstance(part, (dict, list))]
+        if not level:
+            return
+    raise RecursionError
 
 
 def unreadable(field: str, path: str | Path, error: OSError) -> InvalidInput:

@@ -118,10 +118,10 @@ def test_a_collector_that_is_not_there_is_exit_code_75(
 @pytest.mark.parametrize(
     ("content", "rule"),
     [
-        (b"", "must be JSON"),
-        (b"\xff", "must be JSON"),
-        (b"[" * 100_000, "must be JSON"),
-        (b"[1]", "must be an object"),
+        (b"", "must be a JSON object"),
+        (b"\xff", "must be a JSON object"),
+        (b"[" * 100_000, "must be a JSON object"),
+        (b"[1]", "must be a JSON object"),
     ],
 )
 def test_answers_that_are_no_object_are_refused(at: Path, content: bytes, rule: str) -> None:

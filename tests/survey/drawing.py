@@ -14,7 +14,13 @@ from krand.survey.survey import Survey, Together
 
 POLICY = Policy(1.0, 100_000, delta=1e-6)
 ITEM = st.text(
-    st.characters(codec="utf-8", categories=["L", "N", "P", "S"]), min_size=1, max_size=9
+    st.characters(
+        codec="utf-8",
+        categories=["L", "N", "P", "S"],
+        exclude_characters="\u115f\u1160\u3164\uffa0",  # letters without a shape
+    ),
+    min_size=1,
+    max_size=9,
 )
 
 

@@ -15,11 +15,11 @@ from typing import Any
 from krand.analyze.published import PublishedRelease, PublishedTable
 from krand.analyze.release_file import FORMAT
 from krand.errors import InvalidInput, KrandError
-from krand.files import read_whole
+from krand.files import json_object, read_whole
 from krand.privacy.guarantee import MAX_POPULATION, NOISE_GRID
 from krand.survey.rules import path_text
 
-__all__ = ["json_object", "published", "read_published", "shaped"]
+__all__ = ["published", "read_published", "shaped"]
 
 MEND = "krand estimate writes it"
 
@@ -47,30 +47,6 @@ def published(values: Mapping[str, Any], source: str = "release") -> PublishedRe
 def _said(values: Mapping[str, Any]) -> str:
     said = values.get("format")
     return f"it says {said!r:.60}" if isinstance(said, str) else "it does not say what it is"
-
-
-def json_object(field: str, content: bytes, source: str) -> dict[str, Any]:
-    """The JSON object in these bytes; every number is finite, every text can be written."""
-    try:
-        values = json.loads(content.decode("utf-8"), parse_constant=_refuse, parse_float=_finite)
-        if not isinstance(values, dict):
-            raise ValueError("it is no object")
-        json.dumps(values, ensure_ascii=False).encode("utf-8")  # half a character cannot be written
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:120]
-        raise InvalidInput(field, "must be a whole JSON file", source, reason) from None
-    return values
-
-
-def _refuse(constant: str) -> float:
-    raise ValueError(f"{constant} is no JSON")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise ValueError(f"{text} is too large")
-    return value
 
 
 def shaped(field: str, kind: type[Any], values: Mapping[str, Any], source: str, form: str) -> Any:

@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
 from krand.analyze.estimates.results import QuestionEstimate, Row
 from krand.analyze.release import JointResult, Release
 from krand.errors import InvalidInput
-from krand.files import complete_file, read_whole
+from krand.files import complete_file, json_object, read_whole
 
 __all__ = [
     "FORMAT",
@@ -63,9 +64,13 @@ def save_release(release: Release, path: str | Path) -> None:
 
 
 def form_of(path: str | Path) -> str:
-    """The form of a release that the ending of a name asks for; JSON if it asks for none."""
+    """The form of a release that the ending of a name asks for; JSON if it has none."""
     ending = Path(path).suffix.lower().removeprefix(".")
-    return ending if ending in FORMATS else "json"
+    if ending and ending not in FORMATS:
+        known = ", ".join(f".{form}" for form in FORMATS)
+        mend = "spreadsheets open .csv; --format says what a file of another name holds"
+        raise InvalidInput("output", f"must end in {known}", str(path), mend)
+    return ending or "json"
 
 
 def write_release(field: str, path: Path, release: Release, form: str = "json") -> None:
@@ -79,7 +84,7 @@ def write_release(field: str, path: Path, release: Release, form: str = "json") 
         elif form == "parquet":
             pq.write_table(flat_table(release), stream)
         else:
-            pyarrow.csv.write_csv(flat_table(release), stream)
+            pyarrow.csv.write_csv(_for_spreadsheets(flat_table(release)), stream)
 
 
 def flat_table(release: Release) -> pa.Table:
@@ -95,6 +100,23 @@ def flat_table(release: Release) -> pa.Table:
         "provenance": release.provenance.value,
     }
     return pa.Table.from_pylist([{**row, **kept} for row in _flat_rows(release)], _SCHEMA)
+
+
+_FORMULA = r"^([=+@\t\r]|-)"
+_NEGATIVE = r"^-\d+(\.\d+)?$"
+
+
+def _for_spreadsheets(table: pa.Table) -> pa.Table:
+    """Texts that a spreadsheet would run as formulas get an apostrophe in front."""
+    for place, column in enumerate(table.columns):
+        if pa.types.is_string(column.type):
+            risky = pc.and_not(
+                pc.match_substring_regex(column, _FORMULA),
+                pc.match_substring_regex(column, _NEGATIVE),
+            )
+            quoted = pc.binary_join_element_wise("'", column, "")
+            table = table.set_column(place, table.field(place), pc.if_else(risky, quoted, column))
+    return table
 
 
 _NUMBERS = ("count", "consistent", "standard_error", "low", "high")
@@ -177,14 +199,14 @@ def read_estimates(path: str | Path) -> tuple[dict[str, QuestionEstimate], dict[
     """The questions of a release file by name, to be compared, and everything else of it."""
     from pydantic import TypeAdapter, ValidationError
 
-    content = read_whole("release", path)
+    rule = f"must be a file of the format {FORMAT}"
+    values = json_object("release", read_whole("release", path), str(path), rule)
     try:
-        values = json.loads(content)
         if values["format"] != FORMAT:
             raise ValueError
-        found = TypeAdapter(tuple[QuestionEstimate, ...]).validate_python(values["questions"])
+        content = json.dumps(values["questions"])
+        found = TypeAdapter(tuple[QuestionEstimate, ...]).validate_json(content, strict=True)
     except (ValueError, KeyError, TypeError, ValidationError):
-        rule = f"must be a file of the format {FORMAT}"
         raise InvalidInput("release", rule, str(path), "krand estimate writes it") from None
     return {question.name: question for question in found}, values
 

@@ -19,6 +19,7 @@ from krand.present.lazy import LazyCommands, LazyGroup
 from krand.present.menu import MENU, overview
 from krand.present.options import output_options
 from krand.present.output import QUIET, no_color_wanted, to_json
+from krand.survey.rules import visible
 
 __all__ = ["FailingClearly", "krand", "main"]
 
@@ -66,7 +67,7 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
     else:
         plain = no_color_wanted("--no-color" in arguments)
         label = "error:" if plain else click.style("error:", fg="red", bold=True)
-        click.echo(f"{label} {explain(failure)}", err=True)
+        click.echo(f"{label} {visible(explain(failure))}", err=True)
     return failure.exit_code
 
 

@@ -57,11 +57,11 @@ class Output:
         return self._console(stderr=stderr, quiet=self.quiet)
 
     def _console(self, *, stderr: bool, quiet: bool) -> Console:
-        from rich.console import Console
+        from krand.present.plain_console import PlainConsole
 
         stream = sys.stderr if stderr else sys.stdout
         roomy = not stream.isatty() and "COLUMNS" not in os.environ
-        return Console(
+        return PlainConsole(
             file=stream,
             width=WIDTH_OF_FILES if roomy else None,
             # rich's own no_color keeps bold and italic; plain text has no escape codes at all.
@@ -97,16 +97,12 @@ class Output:
         if self._is_unseen():
             yield None
             return
-        from rich.progress import (
-            BarColumn,
-            MofNCompleteColumn,
-            Progress,
-            TextColumn,
-            TimeElapsedColumn,
-        )
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+        from krand.present.plain_console import plain_column
 
         count = () if total is None else (MofNCompleteColumn(),)
-        columns = (TextColumn("{task.description}"), BarColumn(), *count, TimeElapsedColumn())
+        columns = (plain_column("{task.description}"), BarColumn(), *count, TimeElapsedColumn())
         with Progress(*columns, console=self.console(stderr=True), transient=True) as bar:
             task = bar.add_task(title, total=total)
             yield lambda step: bar.update(
@@ -119,13 +115,15 @@ class Output:
         if self._is_unseen():
             yield lambda _: None
             return
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TimeElapsedColumn
+
+        from krand.present.plain_console import plain_column
 
         amount = "{task.completed:,.0f}" + ("" if total is None else " of {task.total:,.0f}")
         columns = (
-            TextColumn("{task.description}"),
+            plain_column("{task.description}"),
             BarColumn(),
-            TextColumn(f"{amount} {unit}"),
+            plain_column(f"{amount} {unit}"),
             TimeElapsedColumn(),
         )
         with Progress(*columns, console=self.console(stderr=True), transient=True) as bar:

@@ -15,12 +15,12 @@ from contextlib import suppress
 
 from krand.survey.rules import Path
 
-__all__ = ["Lines", "locate"]
+__all__ = ["STRING", "Lines", "locate"]
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_STRING = re.compile(
+STRING = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}'  # up to two quotes may stand just before the closing three
     r"|'''.*?'{3,5}"
     r'|"(?:[^"\\\n]|\\.)*"'
@@ -119,7 +119,7 @@ class _Scanner:
             self._skip(_SPACE)
             if self.text[self.at] in "\"'":
                 begin = self.at
-                self._skip(_STRING)
+                self._skip(STRING)
                 parts.append(str(tomllib.loads(f"k = {self.text[begin : self.at]}")["k"]))
             else:
                 begin = self.at
@@ -137,7 +137,7 @@ class _Scanner:
             case "{":
                 self._inline_table(path)
             case '"' | "'":
-                self._skip(_STRING)
+                self._skip(STRING)
             case _:
                 self._skip(_SCALAR)
 

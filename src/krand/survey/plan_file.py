@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput, KrandError
-from krand.files import read_whole, write_atomically
+from krand.files import json_object, read_whole, whole, write_new
+from krand.privacy.guarantee import MAX_POPULATION, NOISE_GRID
 from krand.survey.plan import FORMAT, Plan, Promise, planned_from
 from krand.survey.reading import survey_from_document
 
 __all__ = ["parse_plan", "read_plan", "save_plan"]
 
+RULE = "must be a plan made by krand"
 MEND = "make it again from its survey file: krand plan survey.toml -o plan.json"
 
 
@@ -32,8 +34,8 @@ def read_plan(path: str | Path) -> Plan:
     return parse_plan(read_whole("plan", path), Path(path).parent, str(path))
 
 
-def save_plan(plan: Plan, path: str | Path) -> None:
-    """Write the plan file, whose SHA-256 is the plan's name.
+def save_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write the plan file, whose SHA-256 is the plan's name; another plan is there to stay.
 
     >>> import hashlib
     >>> from krand import save_plan
@@ -42,18 +44,19 @@ def save_plan(plan: Plan, path: str | Path) -> None:
     >>> hashlib.sha256(open("plan.json", "rb").read()).hexdigest() == small_plan().hash
     True
     """
-    write_atomically("output", Path(path), plan.bytes.decode())
+    write_new("output", Path(path), plan.bytes.decode(), overwrite=overwrite)
 
 
 def parse_plan(content: bytes, directory: str | Path = ".", source: str = "plan") -> Plan:
     """The plan in these bytes, which must be exactly those that krand would write."""
+    values = json_object("plan", content, source, RULE)
     try:
-        values = json.loads(content)
         plan = _plan(values, Path(directory))
     except KrandError:
         raise
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise InvalidInput("plan", "must be a plan made by krand", source, MEND) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        fault = f"{error}; " if type(error) is ValueError else ""
+        raise InvalidInput("plan", RULE, source, fault + MEND) from None
     if plan.bytes != content:
         raise InvalidInput(
             "plan", "must be unchanged since it was made, down to the last byte", source, MEND
@@ -65,9 +68,26 @@ def _plan(values: dict[str, Any], directory: Path) -> Plan:
     """From survey, noise and promise; everything else follows, and must be what stands there."""
     if values["format"] != FORMAT:
         raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], MEND)
-    promise = values["promise"]
     return planned_from(
         survey_from_document(values["survey"], directory),
-        tuple(int(block["noise_numerator"]) for block in values["blocks"]),
-        Promise(**{**promise, "assumptions": tuple(promise["assumptions"])}),
+        tuple(
+            whole("noise_numerator", block["noise_numerator"], 1, NOISE_GRID // 2 - 1)
+            for block in values["blocks"]
+        ),
+        _promise(values["promise"]),
     )
+
+
+def _promise(values: dict[str, Any]) -> Promise:
+    """Every number is one, of the declared kind."""
+    from pydantic import TypeAdapter, ValidationError
+
+    try:
+        TypeAdapter(Promise).validate_json(json.dumps(values), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(map(str, ("promise", *first["loc"])))
+        raise ValueError(f"{where}: {first['msg'].lower()}") from None
+    whole("promise.population", values["population"], 1, MAX_POPULATION)
+    whole("promise.colluding", values["colluding"], 0, MAX_POPULATION)
+    return Promise(**{**values, "assumptions": tuple(values["assumptions"])})

@@ -14,14 +14,30 @@ from typing import Any
 
 from krand.errors import InvalidInput
 from krand.survey.assembling import assemble
-from krand.survey.lines import Lines, locate
+from krand.survey.lines import STRING, Lines, locate
 from krand.survey.problems import Problem, SurveyErrors
 from krand.survey.rules import Broken, path_text
 from krand.survey.survey import Survey
 
-__all__ = ["Problem", "SurveyErrors", "parse_survey", "read_survey", "survey_from_document"]
+__all__ = [
+    "Problem",
+    "SurveyErrors",
+    "parse_survey",
+    "read_survey",
+    "survey_files",
+    "survey_from_document",
+    "toml_document",
+]
 
 MAX_FILE_BYTES = 2**26
+MAX_KEY_PARTS = 16
+"""A survey needs two."""
+_PART = rf"(?:[A-Za-z0-9_-]++|{STRING.pattern})"
+_TOKEN = re.compile(
+    rf"(?P<deep>{_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MAX_KEY_PARTS},}})"
+    rf"|{STRING.pattern}|\#[^\n]*+|[A-Za-z0-9_-]++|[\"'][^\n]*+",
+    re.DOTALL,
+)
 _PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
 
 
@@ -54,6 +70,12 @@ def read_survey(path: str | FilePath) -> Survey:
     return parse_survey(text, file.parent, file.name)
 
 
+def survey_files(path: str | FilePath) -> list[str]:
+    """The lists of choices that a survey file, which can be read, names."""
+    questions = toml_document(FilePath(path).read_text(encoding="utf-8-sig"))["question"]
+    return [question["choices_file"] for question in questions if "choices_file" in question]
+
+
 def parse_survey(text: str, directory: str | FilePath = ".", source: str = "survey") -> Survey:
     """The survey of a TOML text; `directory` is where lists of choices are looked for.
 
@@ -63,13 +85,21 @@ def parse_survey(text: str, directory: str | FilePath = ".", source: str = "surv
     100
     """
     try:
-        document = tomllib.loads(text)
+        document = toml_document(text)
     except (ValueError, RecursionError) as error:
         raise SurveyErrors(source, [_syntax(text, error)]) from None
     survey, broken = assemble(document, FilePath(directory))
     if survey is None:
         raise SurveyErrors(source, _problems(broken, locate(text)))
     return survey
+
+
+def toml_document(text: str) -> dict[str, Any]:
+    """The tables of a TOML text; tomllib takes hours for a key of very many parts."""
+    for found in _TOKEN.finditer(text):
+        if found["deep"] is not None:
+            raise _LongKey(text.count("\n", 0, found.start()) + 1)
+    return tomllib.loads(text)
 
 
 def survey_from_document(
@@ -91,10 +121,18 @@ def _problems(broken: Iterable[Broken], lines: Lines | None) -> list[Problem]:
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
+class _LongKey(ValueError):
+    """A key of more parts than any survey needs; its argument is the line."""
+
+
 def _syntax(text: str, error: Exception) -> Problem:
     """Where TOML itself was left; tomllib says so in its message only."""
+    flat = "no key of a survey is nested deeper than question.name"
     if isinstance(error, RecursionError):
-        return Problem("", 1, "must not be nested so deeply", None, "")
+        return Problem("", 1, "must not be nested so deeply", None, flat)
+    if isinstance(error, _LongKey):
+        rule = f"a key must not have more than {MAX_KEY_PARTS} parts between dots"
+        return Problem("", error.args[0], rule, None, flat)
     message = str(error)
     place = _PLACE.search(message)
     last = text.rstrip().count("\n") + 1

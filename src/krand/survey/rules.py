@@ -7,6 +7,7 @@ survey can be built in Python; the reader of survey files collects them all.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ __all__ = [
     "raise_first",
     "range_rules",
     "text_rules",
+    "visible",
     "whole_rules",
 ]
 
@@ -46,9 +48,22 @@ MAX_EDGE = 2**53
 
 OPEN = (False, True, "below", "above")
 
+HIDES = "must not contain control characters, or others that hide or reorder text"
+ONE_LINE = "must not contain control characters, line breaks, or what hides or reorders text"
+
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+_CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
+_UNSEEN = (
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff"
+)
+"""Characters that nobody sees or that reorder others; docs/reference/survey-file.md says which."""
+_JOINERS = "(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]"
+"""Persian, Indic scripts and emoji need joiners, always behind a character of theirs."""
+_HIDDEN = re.compile(f"[{_CONTROLS}{_UNSEEN}]|{_JOINERS}")
+_HIDDEN_IN_LINES = re.compile(f"(?![\n\t])[{_CONTROLS}{_UNSEEN}]|{_JOINERS}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +108,11 @@ def name_rules(value: str) -> Iterator[Broken]:
 
 
 def text_rules(value: str) -> Iterator[Broken]:
-    """Wording of bounded length."""
+    """Wording of bounded length, all of which can be seen; line breaks are allowed."""
     if not isinstance(value, str) or len(value) > MAX_TEXT_LENGTH:
         yield Broken((), f"must be text of at most {MAX_TEXT_LENGTH:,} characters", value)
+    elif found := _HIDDEN_IN_LINES.search(value):
+        yield Broken((), HIDES, value, _remove(found[0]))
 
 
 def whole_rules(value: int, low: int, high: int, where: Path = ()) -> Iterator[Broken]:
@@ -137,9 +154,19 @@ def _fault(item: object) -> tuple[str, str] | None:
         return f"must be at most {MAX_ITEM_LENGTH:,} characters long", ""
     if item[0].isspace() or item[-1].isspace():
         return "must not begin or end with a space", f"write {item.strip()!r}"
-    if _UNPRINTABLE.search(item):
-        return "must not contain control characters or line breaks", ""
+    if found := _HIDDEN.search(item):
+        return ONE_LINE, _remove(found[0])
     return None
+
+
+def _remove(character: str) -> str:
+    name = unicodedata.name(character, "a control character").lower()
+    return f"remove U+{ord(character):04X}, {name}"
+
+
+def visible(text: str) -> str:
+    """The text with every character that hides or reorders others written as its number."""
+    return _HIDDEN_IN_LINES.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 def edge_rules(edges: Sequence[float]) -> Iterator[Broken]:

@@ -7,7 +7,6 @@ file.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from krand.errors import InvalidInput
-from krand.files import read_whole
-from krand.survey.canonical import canonical_json
+from krand.files import json_object, read_whole, whole
+from krand.survey.canonical import EXACT, canonical_json
 from krand.wire.provenance import is_random_id
 
 __all__ = [
@@ -30,6 +29,7 @@ __all__ = [
 ]
 
 FORMAT = "krand-manifest-2"
+RULE = f"must be a file of the format {FORMAT}"
 PURPOSE = b"krand manifest"
 """Signed in front of the content, so that a signature cannot be taken for one of another kind."""
 
@@ -74,15 +74,15 @@ def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifes
 
 def manifest_in(content: bytes, source: str = "manifest") -> tuple[Manifest, bytes]:
     """What these bytes say, and a signature that nobody has verified yet."""
+    values = json_object("manifest", content, source, RULE)
     try:
-        values = json.loads(content)
         signature = bytes.fromhex(values.pop("signature"))
         if values.pop("format") != FORMAT:
             raise _malformed(source)
         manifest = Manifest(**values)
         _check_types(manifest)
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise _malformed(source) from None
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _malformed(source, str(error) if isinstance(error, ValueError) else "") from None
     return manifest, signature
 
 
@@ -91,16 +91,15 @@ def _content(manifest: Manifest) -> dict[str, Any]:
 
 
 def _check_types(manifest: Manifest) -> None:
-    numbers = (manifest.round, manifest.submissions, manifest.messages)
-    texts = (manifest.plan, manifest.batch_sha256)
-    if not all(type(n) is int and n >= 0 for n in numbers) or not all(
-        isinstance(t, str) for t in texts
-    ):
-        raise ValueError
+    for name in ("round", "submissions", "messages"):
+        whole(name, getattr(manifest, name), 0, EXACT)
+    for name in ("plan", "batch_sha256"):
+        if not isinstance(getattr(manifest, name), str):
+            raise ValueError(f"{name} must be text")
     if not is_random_id(manifest.batch_id):
-        raise ValueError
+        raise ValueError("batch_id must be 32 hexadecimal digits")
 
 
-def _malformed(source: str) -> InvalidInput:
-    rule, mend = f"must be a file of the format {FORMAT}", "a collector of this krand writes it"
-    return InvalidInput("manifest", rule, source, mend)
+def _malformed(source: str, fault: str = "") -> InvalidInput:
+    mend = "a collector of this krand writes it"
+    return InvalidInput("manifest", RULE, source, f"{fault}; {mend}" if fault else mend)

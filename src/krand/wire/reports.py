@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from krand.errors import InvalidInput
-from krand.files import unreadable
-from krand.privacy.guarantee import Linkage
+from krand.files import json_object, unreadable, whole
+from krand.privacy.guarantee import MAX_BITS, MAX_POPULATION, Linkage
 from krand.wire.batches import fixed_column, fixed_rows, positions_in
 from krand.wire.provenance import Provenance, is_random_id
 
@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 FORMAT = "krand-reports-2"
+RULE = f"must be a file of the format {FORMAT}"
 KEY = b"krand"
 POSITION, VECTOR = "position", "vector"
 
@@ -130,7 +131,7 @@ def _opened(path: str | Path) -> pq.ParquetFile:
 def header_of(file: pq.ParquetFile, path: str | Path) -> ReportsHeader:
     """What an open file says about itself."""
     try:
-        values = json.loads((file.schema_arrow.metadata or {})[KEY])
+        values = json_object("reports", (file.schema_arrow.metadata or {})[KEY], str(path), RULE)
         if values.pop("format") != FORMAT:
             raise _not_reports(path)
         header = ReportsHeader(
@@ -141,18 +142,27 @@ def header_of(file: pq.ParquetFile, path: str | Path) -> ReportsHeader:
                 "distinct_from": tuple(values["distinct_from"]),
             }
         )
-        if header.provenance is Provenance.DEVICES or not all(
-            map(is_random_id, (header.run, *header.distinct_from))
-        ):
-            raise _not_reports(path)
-    except (KeyError, TypeError, ValueError, AttributeError):
-        raise _not_reports(path) from None
+        _check_types(header)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        fault = str(error) if isinstance(error, ValueError) else ""
+        raise _not_reports(path, fault) from None
     if not file.schema_arrow.equals(header.schema):
         raise _not_reports(path)
     return header
 
 
-def _not_reports(path: str | Path) -> InvalidInput:
-    return InvalidInput(
-        "reports", f"must be a file of the format {FORMAT}", str(path), "krand randomize writes it"
-    )
+def _check_types(header: ReportsHeader) -> None:
+    if not isinstance(header.plan, str):
+        raise ValueError("plan must be text")
+    whole("round", header.round, 1)
+    whole("people", header.people, 0, MAX_POPULATION)
+    whole("positions", header.positions, 1, MAX_BITS)
+    if header.provenance is Provenance.DEVICES:
+        raise ValueError("provenance must not be devices, which seal what they send")
+    if not all(map(is_random_id, (header.run, *header.distinct_from))):
+        raise ValueError("run and distinct_from must be random ids")
+
+
+def _not_reports(path: str | Path, fault: str = "") -> InvalidInput:
+    mend = "krand randomize writes it"
+    return InvalidInput("reports", RULE, str(path), f"{fault}; {mend}" if fault else mend)

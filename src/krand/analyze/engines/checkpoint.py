@@ -43,7 +43,7 @@ class Checkpoint:
             return int(values["rows"]), tally_from(values["tally"])
         except FileNotFoundError:
             return 0, self._nothing
-        except (ValueError, KeyError, TypeError, AttributeError):
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             rule, mend = "must be whole", "delete it to count from the beginning"
             raise InvalidInput("checkpoint", rule, str(self._path), mend) from None
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krand.analyze import release_file, tally
-from krand.analyze.published_file import json_object
 from krand.analyze.tally import Tally
 from krand.analyze.tally_file import read_tally
 from krand.analyze.verification.checks import Check
@@ -17,7 +16,7 @@ from krand.analyze.verification.plans import plan_file_checks
 from krand.analyze.verification.releases import release_checks, tally_agrees
 from krand.analyze.verification.tallies import tally_checks
 from krand.errors import InvalidInput
-from krand.files import read_whole
+from krand.files import json_object, read_whole
 from krand.survey import plan as plans
 from krand.survey.plan import Plan
 from krand.wire import manifest

@@ -7,7 +7,6 @@ file had them travels beside the text.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -18,7 +17,7 @@ from krand.present.web.limits import MOST_BITS, MOST_COPIES, MOST_SURVEY_BYTES
 from krand.survey.layout import layout_of
 from krand.survey.lines import locate
 from krand.survey.problems import Problem, SurveyErrors
-from krand.survey.reading import parse_survey
+from krand.survey.reading import parse_survey, toml_document
 from krand.survey.rules import path_text
 from krand.survey.survey import Survey
 
@@ -86,7 +85,7 @@ def example(name: str) -> SurveyText:
 def survey_from(text: str) -> Survey:
     """The survey of a form: of bounded size, and without files of this machine."""
     try:
-        document = tomllib.loads(text)
+        document = toml_document(text)
     except (ValueError, RecursionError):
         document = {}  # parse_survey says what is wrong
     foreign = list(_files(document, text))
