@@ -163,10 +163,10 @@ def test_types_that_do_not_fit(column: pa.Array, message: str) -> None:
 
 def test_a_question_without_a_column_is_refused() -> None:
     """A misspelt column must not turn everybody silent."""
-    with pytest.raises(InvalidInput, match="one column smokes"):
+    with pytest.raises(InvalidInput, match=r"missing: smokes.*is 'smoke' meant to be smokes"):
         answers_in(table().rename_columns(["smoke", *table().column_names[1:]]), LAYOUT)
     twice = table().append_column("age", table().column("age"))
-    with pytest.raises(InvalidInput, match="one column age"):
+    with pytest.raises(InvalidInput, match="several of age"):
         answers_in(twice, LAYOUT)
 
 
@@ -196,7 +196,7 @@ def test_numbers_in_text(tmp_path: Path) -> None:
         ("absent.parquet", None, "no such file"),
         ("absent.csv", None, "no such file"),
         ("empty.csv", b"", "must be a table"),
-        ("a.csv", b"n\n\xff\xfe\n", "must be a table"),
+        ("a.csv", b"n\n\xff\xfe\n", "line 2 is not.*--encoding cp1252"),
     ],
 )
 def test_files_that_do_not_do(

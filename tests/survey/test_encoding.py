@@ -150,9 +150,9 @@ GOOD = layout(
     together=(Together(("g1", "g2")),),
 )
 WRONG = [
-    ("y", "maybe", "true, false"),
-    ("y", 1, "true, false"),
-    ("y", "Yes", "true, false"),
+    ("y", "maybe", "true or false"),
+    ("y", 2, "1 or 0"),
+    ("y", "y", "yes or no"),
     ("c", "pink", "one of its choices"),
     ("c", "Red", "did you mean 'red'"),
     ("c", 3, "one of its choices"),
@@ -172,7 +172,7 @@ WRONG = [
     ("w", [7], "a word or a list"),
     ("w", "x" * 1001, "at most 1,000"),
     ("w", "bad \ud800", "valid Unicode"),
-    ("g1", "maybe", "true, false"),
+    ("g1", "maybe", "true or false"),
     ("g2", 2, "must be below 2"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,12 +12,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from krand.client.arrow_columns import from_arrow, from_text
+from krand.client.arrow_columns import SEPARATOR, from_arrow
+from krand.client.text_table import TextTable, delimiter_of, likely_delimiter, secret_row
 from krand.errors import InvalidInput
 from krand.files import unreadable
 from krand.survey.column import Column
 from krand.survey.layout import Layout
-from krand.survey.questions import Question
 
 __all__ = ["CHUNK", "Answers", "Chunk", "Torn", "answers_in", "open_answers"]
 
@@ -24,10 +25,8 @@ CHUNK = 2**16
 """Rows at a time."""
 CSV_BLOCK = 2**22
 """Bytes of text at a time."""
-SEPARATOR = ";"
-"""Between the answers of a list, in a text file."""
 
-Encoder = Callable[[Question, pa.Array], Column]
+MOST_NAMES, LONGEST_NAME, LONGEST_REASON = 20, 64, 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,13 @@ class Answers:
 
 
 def open_answers(
-    path: str | Path, layout: Layout, *, separator: str = SEPARATOR, skip_torn: bool = False
+    path: str | Path,
+    layout: Layout,
+    *,
+    separator: str = SEPARATOR,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    skip_torn: bool = False,
 ) -> Answers:
     """The answers in a Parquet or CSV file; what it is, is told by its ending."""
     where = Path(path)
@@ -71,57 +76,94 @@ def open_answers(
     if ending not in (".parquet", ".csv"):
         rule = "must be a file that ends in .parquet or .csv"
         raise InvalidInput("answers", rule, str(path), "in Python any Arrow table will do")
+    _check_separator(separator)
     try:
         if ending == ".csv":
-            return _csv(where, layout, separator, skip_torn)
-        return _parquet(where, layout)
+            text = _Text(where, delimiter_of(delimiter), encoding)
+            return _csv(text, layout, separator, skip_torn)
+        return _parquet(where, layout, separator)
     except OSError as error:
         raise unreadable("answers", path, error) from None
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         raise _malformed(path, error) from None
 
 
-def answers_in(table: Any, layout: Layout) -> Answers:
+def answers_in(table: Any, layout: Layout, *, separator: str = SEPARATOR) -> Answers:
     """The answers in anything that speaks Arrow: a table, a reader, a data frame."""
-    if isinstance(table, pa.Table):
-        reader, rows = table.to_reader(CHUNK), table.num_rows
-    elif isinstance(table, pa.RecordBatchReader):
-        reader, rows = table, None
-    elif hasattr(table, "__arrow_c_stream__"):
-        reader, rows = pa.RecordBatchReader.from_stream(table), None
-    else:
-        rule = "must be an Arrow table, or something that can give one"
-        raise InvalidInput("answers", rule, type(table).__name__)
+    _check_separator(separator)
+    rows = None
+    try:
+        if isinstance(table, pa.Table):
+            reader, rows = table.to_reader(CHUNK), table.num_rows
+        elif isinstance(table, pa.RecordBatchReader):
+            reader = table
+        elif hasattr(table, "__arrow_c_stream__"):
+            reader = pa.RecordBatchReader.from_stream(table)
+        else:
+            rule = "must be an Arrow table, or something that can give one"
+            raise InvalidInput("answers", rule, type(table).__name__)
+    except (pa.ArrowException, TypeError) as error:  # columns of several types at once
+        raise _malformed(type(table).__name__, error) from None
     ignored = _check_columns(reader.schema.names, layout)
-    return Answers(_chunks(reader, layout, from_arrow), rows, ignored)
+    batches = _readable(reader, type(table).__name__)
+    return Answers(_chunks(batches, layout, separator), rows, ignored)
 
 
-def _parquet(path: Path, layout: Layout) -> Answers:
+def _check_separator(separator: str) -> None:
+    if not separator:
+        raise InvalidInput("separator", "must not be empty", separator)
+
+
+def _parquet(path: Path, layout: Layout, separator: str) -> Answers:
     file = pq.ParquetFile(path, pre_buffer=False)  # it would keep what it has read
     ignored = _check_columns(file.schema_arrow.names, layout)
     batches = file.iter_batches(batch_size=CHUNK, columns=list(layout.question_names))
-    return Answers(_chunks(batches, layout, from_arrow), file.metadata.num_rows, ignored)
+    chunks = _chunks(_readable(batches, str(path)), layout, separator)
+    return Answers(chunks, file.metadata.num_rows, ignored)
 
 
-def _csv(path: Path, layout: Layout, separator: str, skip_torn: bool) -> Answers:
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text file, and how it is written."""
+
+    path: Path
+    delimiter: str
+    encoding: str
+
+
+def _csv(text: _Text, layout: Layout, separator: str, skip_torn: bool) -> Answers:
     """Everything is read as text, so that a wrong answer is found as one, with its row."""
-    if not separator:
-        raise InvalidInput("separator", "must not be empty", separator)
-    names = _header_of(path)
-    ignored = _check_columns(names, layout)
+    names = _header_of(text)
+    try:
+        ignored = _check_columns(names, layout)
+    except InvalidInput as error:
+        raise _with_hint(error, text, names, layout) from None
     torn: list[Torn] = []
 
     def on_torn_row(row: Any) -> str:
         torn.append(Torn(row.number - 1, row.actual_columns, row.expected_columns))
         return "skip" if skip_torn else "error"
 
-    reader = pyarrow.csv.open_csv(
-        path,
+    word, ending = secret_row(text.delimiter, len(names))
+
+    def batches() -> Iterator[pa.RecordBatch]:  # opened late, because opening already reads
+        yield from _opened(text, layout, ending, len(names), on_torn_row)
+
+    read = _to_the_end(_readable(batches(), str(text.path), torn), word, text.path)
+    return Answers(_chunks(read, layout, separator), None, ignored, torn)
+
+
+def _opened(
+    text: _Text, layout: Layout, ending: str, columns: int, on_torn_row: Callable[[Any], str]
+) -> Any:
+    return pyarrow.csv.open_csv(
+        TextTable(text.path, text.encoding, ending),
         read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
         parse_options=pyarrow.csv.ParseOptions(
+            delimiter=text.delimiter,
             newlines_in_values=True,
             invalid_row_handler=on_torn_row,
-            ignore_empty_lines=len(names) > 1,  # of a single column an empty line is silence
+            ignore_empty_lines=columns > 1,  # of a single column an empty line is silence
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(layout.question_names, pa.string()),
@@ -131,59 +173,111 @@ def _csv(path: Path, layout: Layout, separator: str, skip_torn: bool) -> Answers
         ),
     )
 
-    def column(question: Question, given: pa.Array) -> Column:
-        return from_text(question, given, separator)
 
-    batches = _readable(reader, path, torn)
-    return Answers(_chunks(batches, layout, column), None, ignored, torn)
-
-
-def _header_of(path: Path) -> list[str]:
-    with pyarrow.csv.open_csv(
-        path,
-        read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
-        parse_options=pyarrow.csv.ParseOptions(
-            newlines_in_values=True, invalid_row_handler=lambda row: "skip"
-        ),
-    ) as reader:
+def _header_of(text: _Text) -> list[str]:
+    with (
+        TextTable(text.path, text.encoding) as stream,
+        pyarrow.csv.open_csv(
+            stream,
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=text.delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=lambda row: "skip",
+            ),
+        ) as reader,
+    ):
         return list(reader.schema.names)
 
 
-def _readable(reader: Any, path: Path, torn: list[Torn]) -> Iterator[pa.RecordBatch]:
+def _with_hint(error: InvalidInput, text: _Text, names: list[str], layout: Layout) -> InvalidInput:
+    """The same error, and what the first line of the file looks like."""
+    if names and names[0].startswith("sep="):
+        mend = f"remove the first line, {names[0]}, and add --delimiter '{names[0][4:]}'"
+        return InvalidInput(error.field, error.rule, error.value, mend)
+    likely = likely_delimiter(text.path, text.encoding, layout.question_names, text.delimiter)
+    if likely is None:
+        return error
+    shown = "tab" if likely == "\t" else f"'{likely}'"
+    mend = f"its columns look separated by {shown}: add --delimiter {shown}"
+    return InvalidInput(error.field, error.rule, error.value, mend)
+
+
+def _readable(
+    batches: Iterable[pa.RecordBatch], source: str, torn: list[Torn] | None = None
+) -> Iterator[pa.RecordBatch]:
     try:
-        yield from reader
-    except pa.ArrowInvalid as error:
+        yield from batches
+    except OSError as error:
+        raise unreadable("answers", source, error) from None
+    except pa.ArrowException as error:
         if not torn:
-            raise _malformed(path, error) from None
+            raise _malformed(source, error) from None
         first = torn[0]
         rule, mend = f"must have {first.wanted} fields", "mend it, or leave it out"
         raise InvalidInput(f"row {first.row:,}", rule, f"{first.found} fields", mend) from None
 
 
-def _chunks(
-    batches: Iterable[pa.RecordBatch],
-    layout: Layout,
-    column: Callable[[Question, pa.Array], Column],
-) -> Iterator[Chunk]:
+def _to_the_end(
+    batches: Iterable[pa.RecordBatch], word: str, path: Path
+) -> Iterator[pa.RecordBatch]:
+    """All rows but the last, which must be the one that was added."""
+    rows, last = 0, None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        if last is not None:
+            yield last
+        rows, last = rows + batch.num_rows, batch
+    if last is None or last.column(0)[-1].as_py() != word:
+        rule = "must close every quotation mark that it opens"
+        mend = f"look at row {rows:,}, which goes on to the end of the file"
+        raise InvalidInput("answers", rule, str(path), mend)
+    yield last.slice(0, last.num_rows - 1)
+
+
+def _chunks(batches: Iterable[pa.RecordBatch], layout: Layout, separator: str) -> Iterator[Chunk]:
     asked = [question for block in layout.blocks for question in block.questions]
     row = 1
     for batch in batches:
         for start in range(0, batch.num_rows, CHUNK):
             part = batch.slice(start, CHUNK)
-            columns = {q.name: column(q, part.column(q.name)) for q in asked}
+            columns = {q.name: from_arrow(q, part.column(q.name), separator) for q in asked}
             yield Chunk(row, part.num_rows, columns)
             row += part.num_rows
 
 
 def _check_columns(names: list[str], layout: Layout) -> tuple[str, ...]:
     """Every question needs its column, once; the columns that are left over."""
-    for question in layout.question_names:
-        if names.count(question) != 1:
-            rule = f"must have one column {question}"
-            mend = "leave it empty if nobody was asked" if question not in names else ""
-            raise InvalidInput("answers", rule, f"{names.count(question)} in {names}", mend)
+    missing = [question for question in layout.question_names if question not in names]
+    twice = [question for question in layout.question_names if names.count(question) > 1]
+    if missing:
+        raise InvalidInput(
+            "answers",
+            f"must have a column for every question; missing: {', '.join(missing)}",
+            f"the columns {_few(names)}",
+            "; ".join([*_similar(missing, names), "leave a column empty if nobody was asked"]),
+        )
+    if twice:
+        rule = f"must have one column for every question; there are several of {', '.join(twice)}"
+        raise InvalidInput("answers", rule, f"the columns {_few(names)}", "rename or remove them")
     return tuple(name for name in names if name not in layout.question_names)
 
 
-def _malformed(path: str | Path, error: pa.ArrowInvalid) -> InvalidInput:
-    return InvalidInput("answers", "must be a table", str(path), str(error).splitlines()[0])
+def _similar(missing: list[str], names: list[str]) -> Iterator[str]:
+    """For every misspelt column the one that was probably meant."""
+    plain = {name.strip().casefold(): name for name in names}
+    for question in missing:
+        near = difflib.get_close_matches(question.casefold(), plain, 1, 0.7)
+        if near:
+            yield f"is {plain[near[0]]!r} meant to be {question}?"
+
+
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(name[:LONGEST_NAME] for name in names[:MOST_NAMES]) + more
+
+
+def _malformed(source: str | Path, error: Exception) -> InvalidInput:
+    reason = (str(error).splitlines() or [""])[0][:LONGEST_REASON]
+    return InvalidInput("answers", "must be a table", str(source), reason)

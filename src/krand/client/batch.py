@@ -7,7 +7,8 @@ than planned.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -26,7 +27,7 @@ from krand.client.table_ledger import Declared, Run, TableLedger
 from krand.errors import InvalidInput
 from krand.files import complete_file
 from krand.privacy.guarantee import Linkage
-from krand.survey.column import Encoded, Mistake
+from krand.survey.column import Encoded, Mistake, answered
 from krand.survey.columns import encode_columns
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
@@ -40,8 +41,8 @@ TOKENS_AT_A_TIME = 2**20
 MOST_KEPT = 100
 """Mistakes of all chunks together that are told in words."""
 AGAIN = (
-    "a second randomization of the same answers tells more than the plan promises: use the file"
-    " there is, or delete it if nobody has seen it"
+    "name another file; responses cannot be made again, so replace it only if nobody needs it, with"
+    " --force (in Python: overwrite=True)"
 )
 
 
@@ -76,6 +77,8 @@ class Randomized:
     """The first rows that were left out, and why; rows are counted from 1."""
     run: str
     """Random; the file carries it, so that nobody counts the same run twice."""
+    unanswered: Mapping[str, int]
+    """How many rows have no answer to a question, where there are any."""
 
 
 def randomize(
@@ -87,6 +90,7 @@ def randomize(
     declared: Declared = Declared.NOTHING,
     round_number: int = 1,
     skip_bad_rows: bool = False,
+    overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Randomized:
     """Write the reports of all people of a table; all of them, or no file at all.
@@ -103,7 +107,7 @@ def randomize(
     run, reports = secure_random().bytes(RUN_BYTES).hex(), 0
     with (
         _noted(ledger, run),
-        complete_file("output", output, replace=False, mend=AGAIN) as stream,
+        complete_file("output", output, replace=overwrite, mend=AGAIN) as stream,
     ):
         chunks = _reports(plan, people, secure_random(), output.parent)
         first = next(chunks)  # everybody has been read when the first reports come out
@@ -125,7 +129,8 @@ def randomize(
         place = str(output.absolute())
         made = Run(run, plan.hash, round_number, plan.survey.id, people.count, place)
         ledger.add(plan, made, declared)
-    return Randomized(output, people.count, reports, people.skipped, tuple(people.mistakes), run)
+    left_out, silent = tuple(people.mistakes), dict(people.unanswered)
+    return Randomized(output, people.count, reports, people.skipped, left_out, run, silent)
 
 
 @contextmanager
@@ -174,6 +179,7 @@ class _People:
         self._skip, self._progress = skip_bad_rows, progress
         self.count = self._left_out = 0
         self.mistakes: list[Mistake] = []
+        self.unanswered: Counter[str] = Counter()
 
     @property
     def skipped(self) -> int:
@@ -184,6 +190,7 @@ class _People:
             encoded = encode_columns(self._layout, chunk.columns)
             if encoded.bad.size:
                 self._note(chunk, encoded)
+            self.unanswered.update(_unanswered(chunk))
             height = chunk.height - encoded.bad.size
             yield _without_gaps(encoded), height
             self.count += height
@@ -202,6 +209,12 @@ class _People:
         for torn in self._answers.torn:
             row += torn.row <= row
         return row
+
+
+def _unanswered(chunk: Chunk) -> dict[str, int]:
+    """How many rows of the chunk have no answer to each question, where there are any."""
+    silent = {name: chunk.height - answered(column) for name, column in chunk.columns.items()}
+    return {name: count for name, count in silent.items() if count}
 
 
 def _without_gaps(encoded: Encoded) -> Encoded:

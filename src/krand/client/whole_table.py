@@ -8,6 +8,7 @@ from typing import Any
 from krand.client.answers import answers_in, open_answers
 from krand.client.batch import Randomized, randomize
 from krand.client.table_ledger import TableLedger, declaration
+from krand.files import keep_inputs
 from krand.survey.plan import Plan
 
 __all__ = ["randomize_table"]
@@ -20,6 +21,10 @@ def randomize_table(
     *,
     round_number: int = 1,
     skip_bad_rows: bool = False,
+    overwrite: bool = False,
+    separator: str = ";",
+    delimiter: str = ",",
+    encoding: str = "utf-8",
     other_people: bool = False,
     discarded: bool = False,
     ledger: str | Path | None = None,
@@ -27,7 +32,9 @@ def randomize_table(
     """Write the noisy reports of everybody in a table, one row for each person, without order.
 
     `answers` is the path of a Parquet or CSV file, or anything that speaks Arrow, such as a data
-    frame of pandas or Polars.
+    frame of pandas or Polars. A file that is there already stays, unless `overwrite` says
+    otherwise. `separator` stands between the answers of a list that is written as one text,
+    `delimiter` between the columns of a CSV file, and `encoding` is the file's.
 
     A second randomization of the same answers reveals more. So a ledger, in the user's folder for
     state unless another file is named, notes every run, and a second one for the same plan and
@@ -42,9 +49,17 @@ def randomize_table(
     100
     """
     if isinstance(answers, (str, Path)):
-        table = open_answers(answers, plan.layout, skip_torn=skip_bad_rows)
+        keep_inputs("output", Path(output), [Path(answers)])
+        table = open_answers(
+            answers,
+            plan.layout,
+            separator=separator,
+            delimiter=delimiter,
+            encoding=encoding,
+            skip_torn=skip_bad_rows,
+        )
     else:
-        table = answers_in(answers, plan.layout)
+        table = answers_in(answers, plan.layout, separator=separator)
     return randomize(
         plan,
         table,
@@ -53,4 +68,5 @@ def randomize_table(
         declared=declaration(other_people=other_people, discarded=discarded),
         round_number=round_number,
         skip_bad_rows=skip_bad_rows,
+        overwrite=overwrite,
     )

@@ -20,6 +20,7 @@ __all__ = [
     "Column",
     "Encoded",
     "Mistake",
+    "answered",
     "column_of",
     "told",
 ]
@@ -49,6 +50,14 @@ class Column:
     height: int
     rows: Ints | None = None
     """Whose answer each code is, where people may give several; else the first is the first's."""
+
+
+def answered(column: Column) -> int:
+    """How many people gave an answer, right or wrong."""
+    given = column.codes >= 0
+    if column.rows is None:
+        return int(np.count_nonzero(given))
+    return len(np.unique(column.rows[given]))
 
 
 def column_of(question: Question, answers: Column | Sequence[Any] | NDArray[Any]) -> Column:

@@ -7,8 +7,10 @@ error that names the question, never a guess.
 from __future__ import annotations
 
 import difflib
+import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from numbers import Real
 
 from krand.errors import InternalError, InvalidInput
@@ -19,6 +21,9 @@ from krand.survey.words import normalized, word_positions
 
 __all__ = ["answer_positions", "cell_of", "check_names", "encode", "level_of"]
 
+_COMMA = re.compile(r"-?\d[\d.]*,\d+")
+YES: tuple[object, ...] = ("yes", "true", "1", "1.0", 1)  # True and 1.0 are equal to 1
+NO: tuple[object, ...] = ("no", "false", "0", "0.0", 0)
 FEW_CHOICES = 1_000
 """Looking for a similar choice among more than these takes too long."""
 
@@ -91,11 +96,13 @@ def level_of(question: Leveled, answer: object) -> int | None:
 
 
 def _yes_or_no(question: YesNo, answer: object) -> int:
-    if isinstance(answer, bool):
-        return 0 if answer else 1
-    if isinstance(answer, str) and answer in ("yes", "no"):
-        return 0 if answer == "yes" else 1
-    raise InvalidInput(question.name, 'must be true, false, "yes" or "no"', answer)
+    known = answer.strip().casefold() if isinstance(answer, str) else answer
+    if isinstance(known, (str, Real, Decimal)):
+        if known in YES:
+            return 0
+        if known in NO:
+            return 1
+    raise InvalidInput(question.name, "must be yes or no, true or false, 1 or 0", answer)
 
 
 def _place(question: Question, choices: Choices, answer: object) -> int:
@@ -121,7 +128,7 @@ def _near(choices: Choices, answer: object) -> str:
 
 def _bin(question: Number, answer: object) -> int:
     if isinstance(answer, bool) or not isinstance(answer, Real) or answer != answer:
-        raise InvalidInput(question.name, "must be a number", answer)
+        raise InvalidInput(question.name, "must be a number", answer, _with_point(answer))
     edges = question.edges
     edge = bisect_right(edges, answer) - 1  # the last edge not above the answer
     if edge < 0 and not question.open_below:
@@ -131,6 +138,13 @@ def _bin(question: Number, answer: object) -> int:
         mend = 'add a higher edge, or say open = "above" or true'
         raise InvalidInput(question.name, f"must be below {edges[-1]!r}", answer, mend)
     return edge + question.open_below
+
+
+def _with_point(answer: object) -> str:
+    """1,5 is a number to some people, and 1,500 another one to others."""
+    if isinstance(answer, str) and _COMMA.fullmatch(answer.strip()):
+        return "write decimals with a point, and thousands without a sign"
+    return ""
 
 
 def _picked(question: PickAny, answer: object) -> set[int]:

@@ -124,7 +124,11 @@ class QuestionTable(Table):
         Field(examples=["search_engine"], json_schema_extra={"pattern": rules.NAME_PATTERN}),
     ]
     """A short name: it heads the column of answers."""
-    text: Annotated[str, Field(max_length=rules.MAX_TEXT_LENGTH, examples=["Do you smoke?"])] = ""
+    text: Annotated[
+        str,
+        _obeys(rules.text_rules),
+        Field(max_length=rules.MAX_TEXT_LENGTH, examples=["Do you smoke?"]),
+    ] = ""
     """The wording shown to people."""
     weight: Weight = 1.0
     """Which questions deserve more precision: twice the weight, less noise here, more elsewhere."""
@@ -136,12 +140,11 @@ class YesNoTable(QuestionTable):
     type: Literal["yes_no"]
 
 
-class ChoiceTable(QuestionTable):
-    """One of a list."""
+class ListTable(QuestionTable):
+    """A question with a list of choices."""
 
     model_config = ConfigDict(json_schema_extra=_exactly_one_of("choices", "choices_file"))
 
-    type: Literal["choice"]
     choices: Items = ABSENT
     """The list itself."""
     choices_file: Annotated[str, Field(min_length=1, examples=["items.txt"])] = ABSENT
@@ -152,12 +155,16 @@ class ChoiceTable(QuestionTable):
     """Pins the content of choices_file: another content is refused."""
 
 
-class PickAnyTable(QuestionTable):
+class ChoiceTable(ListTable):
+    """One of a list."""
+
+    type: Literal["choice"]
+
+
+class PickAnyTable(ListTable):
     """Any of a list."""
 
     type: Literal["pick_any"]
-    choices: Items
-    """The list."""
     at_most: Annotated[int, Field(ge=1, le=rules.MAX_CHOICES, examples=[3])] = ABSENT
     """The most that one person may pick: fewer means less noise."""
 

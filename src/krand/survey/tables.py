@@ -28,10 +28,10 @@ def question_of(raw: object, directory: Path) -> tuple[Question | Outline, list[
     keys, broken = check_table(model, raw)
     kind = Kind(raw["type"])
     items: tuple[str, ...] = ()
-    if kind is Kind.CHOICE:
+    if kind in (Kind.CHOICE, Kind.PICK_ANY):
         items, wrong = _items(raw, keys, directory)
         broken += wrong
-    broken += _pairs(kind, keys)
+    broken += _pairs(kind, keys, items)
     if broken:
         return _outline(keys, kind), broken
     return _question(kind, keys, items), []
@@ -84,10 +84,10 @@ def _items_of_file(keys: Keys, directory: Path) -> tuple[tuple[str, ...], list[B
     return items, broken
 
 
-def _pairs(kind: Kind, keys: Keys) -> list[Broken]:
+def _pairs(kind: Kind, keys: Keys, items: tuple[str, ...]) -> list[Broken]:
     """Rules about two keys of a question, where both could be read."""
-    if kind is Kind.PICK_ANY and {"choices", "at_most"} <= keys.keys():
-        return list(at_most_rules(keys["at_most"], len(keys["choices"])))
+    if kind is Kind.PICK_ANY and items and "at_most" in keys:
+        return list(at_most_rules(keys["at_most"], len(items)))
     if kind is Kind.WORDS and {"hashes", "positions"} <= keys.keys():
         return list(hash_rules(keys["hashes"], keys["positions"]))
     return []
@@ -101,8 +101,7 @@ def _question(kind: Kind, keys: Keys, items: tuple[str, ...]) -> Question:
         case Kind.CHOICE:
             return Choice(**shared, choices=Choices(items, keys.get("choices_file")))
         case Kind.PICK_ANY:
-            choices = Choices(keys["choices"])
-            return PickAny(**shared, choices=choices, at_most=keys.get("at_most"))
+            return PickAny(**shared, choices=Choices(items), at_most=keys.get("at_most"))
         case Kind.NUMBER:
             ends = keys.get("open", False)
             below, above = ends in (True, "below"), ends in (True, "above")

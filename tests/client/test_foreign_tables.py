@@ -1,0 +1,394 @@
+"""Tables as other programs write them: read alike, or refused with a remedy; never misread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+from components import require
+from krand.client.answers import Answers, answers_in, open_answers
+from krand.errors import InvalidInput
+from krand.present.cli import krand
+from krand.privacy.guarantee import Policy
+from krand.survey.choices import Choices
+from krand.survey.column import answered
+from krand.survey.columns import encode_columns
+from krand.survey.encoding import encode
+from krand.survey.layout import layout_of
+from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
+from krand.survey.survey import Survey
+
+SURVEY = Survey(
+    "s",
+    Policy(1.0, 100_000, delta=1e-6),
+    (
+        YesNo(name="smokes"),
+        Choice(name="grade", choices=Choices(["1", "2", "3"])),
+        PickAny(name="floors", choices=Choices(["1", "2", "cellar"])),
+        Number(name="age", edges=(0, 18, 65), open_above=True),
+        Words(name="tag", size=64, hashes=2),
+    ),
+)
+LAYOUT = layout_of(SURVEY)
+PEOPLE: list[dict[str, object]] = [
+    {"smokes": True, "grade": "1", "floors": ["1", "2"], "age": 17.5, "tag": "7"},
+    {"smokes": False, "grade": "3", "floors": ["2"], "age": 18, "tag": "é"},
+    {},
+    {"grade": "2", "age": 70},
+]
+EXPECTED = [encode(LAYOUT, person) for person in PEOPLE]
+
+
+def found(answers: Answers) -> list[tuple[int, ...]]:
+    """What each person's row sets; a wrong answer is raised."""
+    sets: list[tuple[int, ...]] = []
+    for chunk in answers.chunks:
+        encoded = encode_columns(LAYOUT, chunk.columns)
+        for mistake in encoded.mistakes:
+            raise mistake.error
+        for row in range(chunk.height):
+            sets.append(tuple(encoded.positions[encoded.rows == row].tolist()))
+    return sets
+
+
+TEXT = """smokes,grade,floors,age,tag
+{yes},1,1;2,17.5,7
+{no},3,2,18,é
+,,,,
+,2,,70,
+"""
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [("1", "0"), ("Yes", "No"), ("TRUE", "False"), ("1.0", "0.0"), (" yes ", "no")]
+)
+def test_yes_and_no_are_understood_as_programs_write_them(
+    yes: str, no: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text(TEXT.format(yes=yes, no=no), encoding="utf-8")
+    assert found(open_answers(tmp_path / "a.csv", LAYOUT)) == EXPECTED
+
+
+WRITTEN: dict[str, Callable[[str], bytes]] = {
+    "with a mark, as Excel writes UTF-8": lambda text: text.encode("utf-8-sig"),
+    "lines of Windows": lambda text: text.replace("\n", "\r\n").encode(),
+    "lines of an old Mac": lambda text: text.replace("\n", "\r").encode(),
+    "no last line end": lambda text: text.rstrip("\n").replace(",70,", ",70,").encode(),
+    "everything quoted": lambda text: "\n".join(
+        ",".join(f'"{field}"' for field in line.split(",")) for line in text.splitlines()
+    ).encode(),
+    "numbers that lost their kind": lambda text: (
+        text.replace(",1,", ",1.0,").replace(",3,", ",3.0,").replace(",2,", ",2.0,").encode()
+    ),
+    "NaN where nothing is": lambda text: text.replace("\n,,,,\n", "\nNaN,nan,NaN,NaN,\n").encode(),
+    "NA as R writes": lambda text: text.replace("\n,,,,\n", "\nNA,NA,NA,NA,\n").encode(),
+    "spaces": lambda text: text.replace(",17.5", ", 17.5").replace(",1,", ", 1 ,").encode(),
+}
+
+
+@pytest.mark.parametrize("way", WRITTEN)
+def test_text_files_of_other_programs(way: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(WRITTEN[way](TEXT.format(yes="yes", no="no")))
+    assert found(open_answers(tmp_path / "a.csv", LAYOUT)) == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("delimiter", "encoding"),
+    [(";", "cp1252"), ("\t", "utf-16"), ("tab", "utf-16-le"), ("|", "latin-1"), (";", "utf-8-sig")],
+)
+def test_delimiter_and_encoding(delimiter: str, encoding: str, tmp_path: Path) -> None:
+    real = "\t" if delimiter == "tab" else delimiter
+    text = TEXT.format(yes="yes", no="no").replace("1;2", '"1;2"').replace(",", real)
+    (tmp_path / "a.csv").write_bytes(text.encode(encoding))
+    answers = open_answers(tmp_path / "a.csv", LAYOUT, delimiter=delimiter, encoding=encoding)
+    assert found(answers) == EXPECTED
+
+
+HINTS: list[tuple[Callable[[str], bytes], str]] = [
+    (lambda text: text.replace(",", ";").encode(), "add --delimiter ';'"),
+    (lambda text: text.replace(",", "\t").encode(), "add --delimiter tab"),
+    (lambda text: ("sep=;\n" + text.replace(",", ";")).encode(), "remove the first line"),
+    (lambda text: text.encode("cp1252"), "line 3 is not.*add --encoding cp1252"),
+    (lambda text: text.encode("utf-16"), "add --encoding utf-16"),
+    (lambda text: text.encode("utf-16-le"), "not binary data.*--encoding utf-16-le"),
+    (lambda text: b"PK\x03\x04\x00\xff" + text.encode(), "as spreadsheets are: save the table"),
+    (lambda text: bytes(range(256)) * 99, "must be text"),
+    (lambda text: text.replace(",2,,70,", ',2,,70,"x').encode(), "must close every quotation mark"),
+    (lambda text: text.replace(",2,,70,", ',2,"1,70,').encode(), "row 4: must have 5 fields"),
+    (lambda text: text.replace("17.5", '"17,5"').encode(), "decimals with a point"),
+    (lambda text: text.replace(",3,", ",01,").encode(), "must be one of its choices, found '01'"),
+    (lambda text: text.replace(",3,", ",1.5,").encode(), "must be one of its choices"),
+    (
+        lambda text: text.replace("smokes,grade,floors", "Smokes,grades,x").encode(),
+        r"missing: smokes, grade, floors.*'Smokes' meant to be smokes\?; is 'grades' meant",
+    ),
+]
+
+
+@pytest.mark.parametrize(("write", "message"), HINTS, ids=range(len(HINTS)))
+def test_what_cannot_be_read_is_refused_with_a_remedy(
+    write: Callable[[str], bytes], message: str, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_bytes(write(TEXT.format(yes="yes", no="no")))
+    with pytest.raises(InvalidInput, match=message):
+        found(open_answers(tmp_path / "a.csv", LAYOUT))
+
+
+def test_an_unclosed_quotation_mark_in_a_column_that_is_left_out_loses_nobody(
+    tmp_path: Path,
+) -> None:
+    lines = TEXT.format(yes="yes", no="no").splitlines()
+    rows = [lines[0] + ",remark", lines[1] + ',"x', *(line + ",y" for line in lines[2:])]
+    (tmp_path / "a.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="row 1, which goes on to the end"):
+        found(open_answers(tmp_path / "a.csv", LAYOUT))
+
+
+@pytest.mark.parametrize("bad", ["x", "", '"', "\n", "::"])
+def test_bad_delimiters_and_encodings(bad: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(TEXT, encoding="utf-8")
+    if bad != "x":
+        with pytest.raises(InvalidInput, match="delimiter"):
+            open_answers(tmp_path / "a.csv", LAYOUT, delimiter=bad)
+    for encoding in ("no-such", "hex", "rot13"):
+        with pytest.raises(InvalidInput, match="encoding"):
+            open_answers(tmp_path / "a.csv", LAYOUT, encoding=encoding)
+
+
+COLUMNS: dict[str, list[pa.Array]] = {
+    "smokes": [
+        pa.array([True, False, None, None]),
+        pa.array([1, 0, None, None], pa.int8()),
+        pa.array([1.0, 0.0, float("nan"), None]),
+        pa.array(["Yes", "NO", "", None]),
+        pa.array(["1", "0", "NaN", None], pa.large_string()),
+        pa.array([Decimal("1.00"), Decimal("0.00"), None, None]),
+        pa.array(["yes", "no", None, None]).dictionary_encode(),
+        pa.array([b"yes", b"no", None, None]),
+    ],
+    "grade": [
+        pa.array(["1", "3", None, "2"]),
+        pa.array([1, 3, None, 2], pa.uint16()),
+        pa.array([1.0, 3.0, float("nan"), 2.0]),
+        pa.array(["1.0", "3.0", "nan", "2.0"]),
+        pa.array([1, 3, None, 2]).dictionary_encode(),
+        pa.array([Decimal("1.0"), Decimal("3.0"), None, Decimal("2.0")]),
+        pa.array(["1", "3", None, "2"], pa.string_view()),
+        pa.DictionaryArray.from_arrays(
+            pa.array([0, 1, None, 2], pa.uint32()), pa.array(["1", "3", "2"], pa.large_string())
+        ),
+        pa.RunEndEncodedArray.from_arrays([1, 2, 3, 4], pa.array(["1", "3", None, "2"])),
+    ],
+    "floors": [
+        pa.array([["1", "2"], ["2"], None, []]),
+        pa.array([[1, 2], [2], [], None], pa.large_list(pa.int64())),
+        pa.array([[1.0, 2.0], [2.0, None], None, None]),
+        pa.array(["1;2", "2", "", None]),
+        pa.array(["1; 2.0", "2.0", None, " "], pa.large_string()),
+        pa.array([["1", "2"], ["2"], None, None], pa.list_(pa.string_view())),
+    ],
+    "age": [
+        pa.array([17.5, 18, None, 70]),
+        pa.array([17.5, 18, float("nan"), 70], pa.float32()),
+        pa.array(["17.5", "18", "", "7e1"]),
+        pa.array([" 17.5", "18.0", "NaN", "70"], pa.large_string()),
+        pa.array([Decimal("17.5"), Decimal("18.0"), None, Decimal("70.0")]),
+        pa.array([17, 18, None, 70], pa.int64()),
+        pa.array([17.5, 18, None, 70]).dictionary_encode(),
+    ],
+    "tag": [
+        pa.array(["7", "é", None, None]),
+        pa.array(["7", "é", "", None], pa.large_string()),
+    ],
+}
+CASES = [(name, place) for name, columns in COLUMNS.items() for place in range(len(columns))]
+
+
+@pytest.mark.parametrize("file", [False, True], ids=["table", "parquet"])
+@pytest.mark.parametrize(("name", "place"), CASES)
+def test_types_of_columns(name: str, place: int, file: bool, tmp_path: Path) -> None:
+    """Whatever type a column has, it says the same; also in a Parquet file, where it has it."""
+    table = pa.table({**{n: c[0] for n, c in COLUMNS.items()}, name: COLUMNS[name][place]})
+    if file:
+        try:
+            pq.write_table(table, tmp_path / "a.parquet")
+        except pa.ArrowNotImplementedError:
+            return
+        assert found(open_answers(tmp_path / "a.parquet", LAYOUT)) == EXPECTED
+    else:
+        assert found(answers_in(table, LAYOUT)) == EXPECTED
+
+
+WRONG: list[tuple[str, pa.Array, str]] = [
+    ("smokes", pa.array([2]), "yes or no"),
+    ("smokes", pa.array([0.5]), "yes or no"),
+    ("smokes", pa.array([{"a": 1}]), "texts, numbers or truth values"),
+    ("grade", pa.array([True]), "one of its choices"),
+    ("grade", pa.array([1.5]), "one of its choices"),
+    ("grade", pa.array(["one"]), "one of its choices"),
+    ("grade", pa.array([["1"]]), "one answer in each row"),
+    ("floors", pa.array([4]), "one of its choices"),
+    ("floors", pa.array(["1|2"]), "one of its choices"),
+    ("age", pa.array([True]), "must be a number"),
+    ("age", pa.array(["old"]), "must be a number"),
+    ("age", pa.array([0], pa.timestamp("s")), "must be a number"),
+    ("age", pa.array([b"\xff"]), "texts, numbers or truth values"),
+]
+
+
+@pytest.mark.parametrize(("name", "column", "message"), WRONG, ids=range(len(WRONG)))
+def test_columns_that_do_not_fit(name: str, column: pa.Array, message: str) -> None:
+    others = {other: pa.nulls(1) for other in COLUMNS}
+    with pytest.raises(InvalidInput, match=message):
+        found(answers_in(pa.table({**others, name: column}), LAYOUT))
+
+
+def _layout(choices: list[str]) -> Any:
+    question = Choice(name="c", choices=Choices(choices))
+    return layout_of(Survey("s", SURVEY.policy, (question,)))
+
+
+@pytest.mark.parametrize(
+    ("choices", "column", "level"),
+    [
+        (["1", "1.0"], pa.array([1.0]), None),  # which of the two?
+        (["1", "1.0"], pa.array([1]), 0),
+        (["1", "1.0"], pa.array(["1.0"]), 1),
+        (["01", "02"], pa.array([1]), None),
+        (["NA", "DE"], pa.array(["NA"]), 0),  # Namibia
+        (["na", "de"], pa.array(["NA"]), None),
+        (["0.5", "1.5"], pa.array([0.5]), 0),
+        (["1.0", "2.0"], pa.array([2.0]), 1),
+    ],
+)
+def test_numbers_and_labels_are_never_guessed(
+    choices: list[str], column: pa.Array, level: int | None
+) -> None:
+    layout = _layout(choices)
+    (chunk,) = answers_in(pa.table({"c": column}), layout).chunks
+    encoded = encode_columns(layout, chunk.columns)
+    if level is None:
+        assert len(encoded.bad) == 1
+    else:
+        assert encoded.positions.tolist() == [level]
+
+
+def test_a_separator_inside_a_choice_is_refused() -> None:
+    """x;y could be one choice or two."""
+    question = PickAny(name="p", choices=Choices(["x", "y", "x;y"]))
+    layout = layout_of(Survey("s", SURVEY.policy, (question,)))
+    with pytest.raises(InvalidInput, match="such as 'x;y'"):
+        list(answers_in(pa.table({"p": ["x;y"]}), layout).chunks)
+    (chunk,) = answers_in(pa.table({"p": [["x;y"]]}), layout).chunks
+    assert encode_columns(layout, chunk.columns).positions.tolist() == [2]
+    (chunk,) = answers_in(pa.table({"p": ["x;y|x"]}), layout, separator="|").chunks
+    assert encode_columns(layout, chunk.columns).positions.tolist() == [0, 2]
+
+
+def test_frames_of_pandas_and_their_files_say_the_same(tmp_path: Path) -> None:
+    pandas = require("pandas")
+    frame = pandas.DataFrame(
+        {
+            "smokes": pandas.array([True, False, None, None], dtype="boolean"),
+            "grade": [1, 3, None, 2],  # becomes 1.0, 3.0, NaN, 2.0
+            "floors": ["1;2", "2", None, None],
+            "age": pandas.array(["17.5", "18", None, "70"], dtype="string"),
+            "tag": pandas.Categorical(["7", "é", None, None]),
+        },
+        index=[9, 8, 7, 6],
+    )
+    assert found(answers_in(frame, LAYOUT)) == EXPECTED
+    frame.to_csv(tmp_path / "a.csv")
+    assert found(open_answers(tmp_path / "a.csv", LAYOUT)) == EXPECTED
+    frame.to_csv(tmp_path / "b.csv", sep=";", encoding="utf-16", na_rep="NaN")
+    with pytest.raises(InvalidInput, match="utf-16"):
+        open_answers(tmp_path / "b.csv", LAYOUT)
+    frame = frame.assign(grade=pandas.Categorical([1, 3, None, 2]))
+    frame.to_parquet(tmp_path / "a.parquet")
+    assert found(open_answers(tmp_path / "a.parquet", LAYOUT)) == EXPECTED
+    with pytest.raises(InvalidInput, match="must be a table"):
+        answers_in(frame.assign(grade=["1", 2, None, 3.0]), LAYOUT)
+
+
+def test_people_without_an_answer_are_counted() -> None:
+    table = pa.table({name: columns[0] for name, columns in COLUMNS.items()})
+    (chunk,) = answers_in(table, LAYOUT).chunks
+    assert {name: 4 - answered(column) for name, column in chunk.columns.items()} == {
+        "smokes": 2,
+        "grade": 1,
+        "floors": 2,
+        "age": 1,
+        "tag": 2,
+    }
+
+
+SMALL = """
+id = "habits"
+[policy]
+epsilon = 2.0
+delta = 1e-2
+population = 100
+[[question]]
+name = "smokes"
+type = "yes_no"
+[[question]]
+name = "pets"
+type = "pick_any"
+choices_file = "pets.txt"
+at_most = 1
+"""
+
+
+def run(at: Path, line: str) -> Result:
+    names = [str(at / word) if "." in word else word for word in line.split()]
+    return CliRunner().invoke(krand, names)
+
+
+def test_the_command_takes_delimiter_and_encoding_and_tells_who_is_silent(tmp_path: Path) -> None:
+    (tmp_path / "survey.toml").write_text(SMALL, encoding="utf-8")
+    (tmp_path / "pets.txt").write_text("Kätzchen\nemu\n", encoding="utf-8")
+    assert run(tmp_path, "plan survey.toml -o plan.json").exit_code == 0
+    rows = "Yes;Kätzchen\n" * 90 + "0;NaN\n" * 10
+    (tmp_path / "a.csv").write_text("smokes;pets\n" + rows, encoding="cp1252")
+    line = "randomize a.csv --plan plan.json -o r.parquet"
+    refused = run(tmp_path, line)
+    assert refused.exit_code == 2
+    assert "--encoding cp1252" in refused.output
+    refused = run(tmp_path, f"{line} --encoding cp1252")
+    assert refused.exit_code == 2
+    assert "--delimiter ';'" in refused.output
+    done = run(tmp_path, f"{line} --encoding cp1252 --delimiter ;")
+    assert done.exit_code == 0, done.output
+    assert "Without an answer (empty or NaN): pets 10." in done.output
+
+
+def test_lists_in_files_obey_at_most(tmp_path: Path) -> None:
+    (tmp_path / "survey.toml").write_text(
+        SMALL.replace("at_most = 1", "at_most = 3"), encoding="utf-8"
+    )
+    (tmp_path / "pets.txt").write_text("cat\nemu\n", encoding="utf-8")
+    found = run(tmp_path, "plan survey.toml")
+    assert found.exit_code == 2
+    assert "from 1 to the number of choices, 2" in found.output
+
+
+@pytest.mark.parametrize("part", [0.2, 0.5, 0.9])
+def test_damaged_parquet_is_refused(part: float, tmp_path: Path) -> None:
+    table = pa.table({name: columns[0] for name, columns in COLUMNS.items()})
+    pq.write_table(pa.concat_tables([table] * 500), tmp_path / "a.parquet")
+    content = bytearray((tmp_path / "a.parquet").read_bytes())
+    (tmp_path / "cut.parquet").write_bytes(content[: int(part * len(content))])
+    start = int(part * len(content) / 2)
+    content[start : start + 40] = b"\xff" * 40
+    (tmp_path / "torn.parquet").write_bytes(content)
+    with pytest.raises(InvalidInput, match="must be a table"):
+        found(open_answers(tmp_path / "cut.parquet", LAYOUT))
+    with pytest.raises(InvalidInput):
+        found(open_answers(tmp_path / "torn.parquet", LAYOUT))
