@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from krand.errors import InvalidInput
+from krand.present.guarding import FILE, FOLDER, OutputFile, guarded
 from krand.present.numbers import Count, Real
 from krand.present.output import QUIET
 from krand.privacy.guarantee import Assurance, Linkage, Policy, Reports
@@ -22,6 +22,8 @@ __all__ = [
     "confidence_option",
     "copies_option",
     "crowd_options",
+    "folder_option",
+    "force_option",
     "linkage_option",
     "noise_option",
     "output_option",
@@ -36,9 +38,6 @@ __all__ = [
     "shape_options",
     "spool_option",
 ]
-FILE = click.Path(dir_okay=False, path_type=Path)
-FOLDER = click.Path(file_okay=False, path_type=Path)
-
 F = TypeVar("F", bound=Callable[..., Any])
 
 if TYPE_CHECKING:  # generic for type checkers; older releases of click cannot be subscripted
@@ -131,6 +130,7 @@ def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
 
 
 output_options = _stack(
+    guarded,
     click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text."),
     click.option(
         "--quiet",
@@ -177,10 +177,26 @@ def policy_from(options: Mapping[str, Any]) -> Policy:
     )
 
 
-def output_option(help: str, *, required: bool = True, folder: bool = False) -> Callable[[F], F]:
-    """-o or --output: the file that a command writes, or the folder that it writes into."""
-    kind = FOLDER if folder else FILE
+def output_option(
+    help: str,
+    *,
+    required: bool = True,
+    made_again: bool = False,
+    endings: tuple[str, ...] = (),
+) -> Callable[[F], F]:
+    """-o or --output: the file that a command writes; never one that it reads."""
+    kind = OutputFile(made_again=made_again, endings=endings)
     return click.option("-o", "--output", type=kind, required=required, help=help)
+
+
+def folder_option(help: str) -> Callable[[F], F]:
+    """-o or --output: the folder that a command writes into."""
+    return click.option("-o", "--output", type=FOLDER, required=True, help=help)
+
+
+force_option = click.option(
+    "--force", is_flag=True, help="Replace the output even if it cannot be made again."
+)
 
 
 confidence_option = click.option(

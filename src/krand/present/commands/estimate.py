@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 import click
 
 from krand.errors import InvalidInput
+from krand.present.guarding import LabelledFile
 from krand.present.numbers import Count
 from krand.present.options import (
     FILE,
     OneOf,
     confidence_option,
+    force_option,
     output_option,
     output_options,
     plan_option,
@@ -28,7 +30,8 @@ __all__ = ["estimate"]
 @click.command(short_help="From a tally to estimates with a guarantee.")
 @click.argument("tally", type=FILE)
 @plan_option
-@output_option("Where the release is written.")
+@output_option("Where the release is written.", made_again=True)
+@force_option
 @click.option(
     "--format",
     "form",
@@ -49,6 +52,7 @@ __all__ = ["estimate"]
 )
 @click.option(
     "--candidates",
+    type=LabelledFile(),
     multiple=True,
     metavar="QUESTION=FILE",
     help="Words to look for, one on each line, for a question of type words.",
@@ -67,6 +71,7 @@ def estimate(
     tally: Path,
     plan_file: Path,
     output: Path,
+    force: bool,
     form: str | None,
     confidence: float,
     sample_of: str | None,

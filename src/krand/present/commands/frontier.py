@@ -8,11 +8,12 @@ from typing import Any
 import click
 
 from krand.errors import InvalidInput
+from krand.present.guarding import OutputFile
 from krand.present.numbers import Counts
 from krand.present.options import (
-    FILE,
     assurance_options,
     crowd_options,
+    force_option,
     output_options,
     policy_from,
     promise_options,
@@ -35,7 +36,12 @@ from krand.privacy.guarantee import Assurance
 )
 @shape_options
 @assurance_options
-@click.option("--plot", type=FILE, help="Also draw it: an SVG file.")
+@click.option(
+    "--plot",
+    type=OutputFile(made_again=True, endings=(".svg",)),
+    help="Also draw it: an SVG file.",
+)
+@force_option
 @output_options
 def frontier(
     as_json: bool, no_color: bool, plot: Path | None, copies_list: tuple[int, ...], **options: Any

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from krand.present.guarding import OutputFile
 from krand.present.options import (
-    FILE,
     output_option,
     output_options,
     passphrase_from,
@@ -22,7 +22,7 @@ __all__ = ["keygen"]
 @output_option("File of the private key, which stays with the analyzer.")
 @click.option(
     "--public",
-    type=FILE,
+    type=OutputFile(made_again=False),
     help="File of the public key, for everybody; key.pub.pem beside key.pem if not given.",
 )
 @passphrase_options

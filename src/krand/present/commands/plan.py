@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.present.options import FILE, output_option, output_options
+from krand.present.options import FILE, force_option, output_option, output_options
 from krand.present.output import Output
 
 if TYPE_CHECKING:
@@ -17,13 +17,21 @@ if TYPE_CHECKING:
 @click.command(short_help="From a survey file to a plan with its noise.")
 @click.argument("survey", type=FILE)
 @output_option("Where the plan is written; nothing is written without it.", required=False)
+@force_option
 @click.option(
     "--explain",
     is_flag=True,
     help="Also show how the noise was divided, and what each alternative would give.",
 )
 @output_options
-def plan(as_json: bool, no_color: bool, survey: Path, output: Path | None, explain: bool) -> None:
+def plan(
+    as_json: bool,
+    no_color: bool,
+    survey: Path,
+    output: Path | None,
+    force: bool,
+    explain: bool,
+) -> None:
     """Find the smallest noise that keeps a survey's promise, and freeze it as a plan.
 
     The plan holds everything a client needs: positions, noise, number of messages, guarantee.
@@ -35,12 +43,16 @@ def plan(as_json: bool, no_color: bool, survey: Path, output: Path | None, expla
       krand plan survey.toml -o plan.json
       krand plan survey.toml --explain
     """
-    from krand.files import write_atomically
+    from krand.files import keep_inputs
+    from krand.present.guarding import files_named_in
     from krand.survey.plan import make_plan
+    from krand.survey.plan_file import save_plan
     from krand.survey.reading import read_survey
 
     out = Output(as_json, no_color)
     asked = read_survey(survey)
+    if output is not None:
+        keep_inputs("output", output, files_named_in(survey))
     with out.progress("planning") as progress:
         made = make_plan(asked)
         others: tuple[Alternative, ...] = ()
@@ -49,7 +61,7 @@ def plan(as_json: bool, no_color: bool, survey: Path, output: Path | None, expla
 
             others = alternatives(made, progress)
     if output is not None:
-        write_atomically("output", output, made.bytes.decode())
+        save_plan(made, output, overwrite=force)
     if as_json:
         from dataclasses import asdict
 

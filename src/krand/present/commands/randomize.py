@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from krand.present.guarding import OutputFile
 from krand.present.options import (
     FILE,
     OneOf,
+    force_option,
     output_option,
     output_options,
     plan_option,
@@ -28,7 +30,8 @@ MOST_SHOWN = 10
 @click.command(short_help="A whole table of answers becomes noisy reports.")
 @click.argument("answers", type=FILE)
 @plan_option
-@output_option("Where the reports are written, as Parquet; must not exist yet.")
+@output_option("Where the reports are written, as Parquet.")
+@force_option
 @round_option
 @click.option(
     "--on-error",
@@ -41,7 +44,19 @@ MOST_SHOWN = 10
     "--separator",
     default=";",
     show_default=True,
-    help="What stands between the answers of a list, in CSV files.",
+    help="What stands between the answers of a list that is written as one text.",
+)
+@click.option(
+    "--delimiter",
+    default=",",
+    show_default=True,
+    help="What stands between the columns of a CSV file; tab is a word for it.",
+)
+@click.option(
+    "--encoding",
+    default="utf-8",
+    show_default=True,
+    help="The encoding of a CSV file, for example cp1252 (Windows) or utf-16.",
 )
 @click.option(
     "--other-people",
@@ -55,7 +70,7 @@ MOST_SHOWN = 10
 )
 @click.option(
     "--ledger",
-    type=FILE,
+    type=OutputFile(made_again=False),
     help="What has been randomized here; $XDG_STATE_HOME/krand/randomized.sqlite if not given.",
 )
 @output_options
@@ -65,9 +80,12 @@ def randomize(
     answers: Path,
     plan_file: Path,
     output: Path,
+    force: bool,
     round_number: int,
     on_error: str,
     separator: str,
+    delimiter: str,
+    encoding: str,
     other_people: bool,
     discarded: bool,
     ledger: Path | None,
@@ -93,7 +111,14 @@ def randomize(
     out = Output(as_json, no_color)
     plan = read_plan(plan_file)
     skip = on_error == "skip"
-    table = open_answers(answers, plan.layout, separator=separator, skip_torn=skip)
+    table = open_answers(
+        answers,
+        plan.layout,
+        separator=separator,
+        delimiter=delimiter,
+        encoding=encoding,
+        skip_torn=skip,
+    )
     if table.ignored:
         out.warn(f"not in the survey, so left out: {', '.join(table.ignored)}")
     with out.counting("randomizing", table.rows, "people") as progress:
@@ -105,6 +130,7 @@ def randomize(
             declared=declaration(other_people=other_people, discarded=discarded),
             round_number=round_number,
             skip_bad_rows=skip,
+            overwrite=force,
             progress=progress,
         )
     if as_json:
@@ -123,6 +149,9 @@ def randomize(
     what = "positions reported as 1" if plan.survey.linkage == "bit" else "noisy records"
     console = out.console()
     console.print(f"{done.people:,} people, {done.reports:,} {what}.", markup=False)
+    if done.unanswered:
+        silent = ", ".join(f"{name} {count:,}" for name, count in done.unanswered.items())
+        console.print(f"Without an answer (empty or NaN): {silent}.", markup=False)
     console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
     console.print(f"Written: {output}", markup=False, soft_wrap=True)
 
@@ -134,6 +163,7 @@ def _values(done: Randomized) -> dict[str, Any]:
         "people": done.people,
         "reports": done.reports,
         "skipped": done.skipped,
+        "unanswered": dict(done.unanswered),
         "mistakes": [
             {
                 "row": mistake.row,

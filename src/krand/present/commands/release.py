@@ -8,7 +8,7 @@ import click
 
 from krand.present.options import (
     FILE,
-    output_option,
+    folder_option,
     output_options,
     passphrase_from,
     passphrase_options,
@@ -32,7 +32,7 @@ __all__ = ["release"]
     help="The collector's private key, made by krand keygen --signing.",
 )
 @passphrase_options
-@output_option("The folder for batches and manifests.", folder=True)
+@folder_option("The folder for batches and manifests.")
 @output_options
 def release(
     as_json: bool,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from krand.present.options import FILE, output_option, output_options
+from krand.present.options import FILE, force_option, output_option, output_options
 from krand.present.output import Output
 
 __all__ = ["report"]
@@ -14,9 +14,10 @@ __all__ = ["report"]
 
 @click.command(short_help="From a release to one page for people.")
 @click.argument("release", type=FILE)
-@output_option("Where the page is written.")
+@output_option("Where the page is written.", made_again=True, endings=(".html", ".htm"))
+@force_option
 @output_options
-def report(as_json: bool, no_color: bool, release: Path, output: Path) -> None:
+def report(as_json: bool, no_color: bool, release: Path, output: Path, force: bool) -> None:
     """Write a release as one HTML file: the results, what was promised, and how to verify it.
 
     The file needs nothing but itself: no network, no script. It can be printed, read on a phone

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
 
-from krand.errors import InvalidInput
-from krand.files import read_whole
+from krand.files import json_object, read_whole
+from krand.present.guarding import OutputFile
 from krand.present.options import FILE, output_options, plan_option, round_option
 from krand.present.output import Output
 
@@ -20,7 +19,12 @@ __all__ = ["submit"]
 @plan_option
 @click.option("--key", type=FILE, required=True, help="The analyzer's public key.")
 @click.option("--collector", "url", required=True, metavar="URL", help="The collector.")
-@click.option("--ledger", type=FILE, required=True, help="What this device has answered.")
+@click.option(
+    "--ledger",
+    type=OutputFile(made_again=False),
+    required=True,
+    help="What this device has answered.",
+)
 @round_option
 @output_options
 def submit(
@@ -62,11 +66,5 @@ def submit(
 
 
 def _answers(path: Path) -> dict[str, object]:
-    content = read_whole("answers", path)
-    try:
-        values = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput("answers", "must be JSON", str(path), str(error)) from None
-    if not isinstance(values, dict):
-        raise InvalidInput("answers", "must be an object, question by question", str(path))
-    return values
+    rule = "must be a JSON object, question by question"
+    return json_object("answers", read_whole("answers", path), str(path), rule)

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from krand.errors import InvalidInput
+from krand.present.guarding import PlaceOrFile
 from krand.present.options import (
     FILE,
     OneOf,
+    force_option,
     output_option,
     output_options,
     passphrase_from,
@@ -39,7 +41,7 @@ def _files(context: click.Context, parameter: click.Parameter, begun: str) -> li
 
 
 @click.command(short_help="Open and count reports.")
-@click.argument("reports", nargs=-1, required=True, shell_complete=_files)
+@click.argument("reports", nargs=-1, required=True, type=PlaceOrFile(), shell_complete=_files)
 @plan_option
 @click.option("--key", type=FILE, help="The analyzer's private key, for sealed batches.")
 @passphrase_options
@@ -55,7 +57,8 @@ def _files(context: click.Context, parameter: click.Parameter, begun: str) -> li
     multiple=True,
     help="The manifest of each batch; batch.manifest.json beside batch.parquet if not given.",
 )
-@output_option("Where the tally is written.")
+@output_option("Where the tally is written.", made_again=True)
+@force_option
 @click.option(
     "--different-people",
     is_flag=True,
@@ -88,6 +91,7 @@ def tally(
     collector_key: Path | None,
     manifests: tuple[Path, ...],
     output: Path,
+    force: bool,
     different_people: bool,
     joint: tuple[str, ...],
     engine: str,
@@ -112,10 +116,14 @@ def tally(
     from krand.analyze.engines import Options
     from krand.analyze.tally_file import write_tally
     from krand.analyze.tallying import tally_sources
+    from krand.files import keep_inputs
     from krand.survey.plan_file import read_plan
     from krand.wire.keys import load_private_key
 
     out = Output(as_json, no_color)
+    if key is not None:
+        beside = [Path(report).with_suffix(".manifest.json") for report in reports]
+        keep_inputs("output", output, beside)
     plan = read_plan(plan_file)
     secret = None
     if key is not None:

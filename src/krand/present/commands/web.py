@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from krand.errors import InvalidInput
+from krand.present.guarding import FILE, FOLDER, OutputFile
 from krand.present.options import output_options
 from krand.present.output import Output
 
@@ -19,12 +20,10 @@ __all__ = ["web"]
 @click.option(
     "--plan",
     "plan_file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The plan that a collector collects for.",
 )
-@click.option(
-    "--spool", type=click.Path(file_okay=False, path_type=Path), help="The collector's folder."
-)
+@click.option("--spool", type=FOLDER, help="The collector's folder.")
 @click.option(
     "--round",
     "round_number",
@@ -35,13 +34,13 @@ __all__ = ["web"]
 )
 @click.option(
     "--releases",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="A folder with release files, made by krand estimate.",
 )
 @click.option("--collector", metavar="URL", help="Where the collector answers.")
 @click.option(
     "--token-file",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=OutputFile(made_again=False),
     help="Keep the dashboard's token here, for the next start; made if it is not there.",
 )
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")

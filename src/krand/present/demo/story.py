@@ -16,13 +16,14 @@ from krand.analyze.tally import Tally
 from krand.analyze.tally_file import write_tally
 from krand.analyze.tallying import reports_in, tally_sources
 from krand.errors import InvalidInput
-from krand.files import ensure_directory, write_atomically
+from krand.files import ensure_directory, keep_inputs, write_atomically
 from krand.present.demo.chance import Chance
 from krand.present.demo.devices import write_reports
 from krand.present.demo.live import collected, for_a_small_crowd
 from krand.present.demo.people import Crowd, truth_of
 from krand.present.demo.truth import Answer, Held, answers_beside_truth, held
 from krand.present.demo.ways import Way, all_ways
+from krand.present.guarding import files_named_in
 from krand.present.output import Output
 from krand.survey.plan import Plan, make_plan
 from krand.survey.reading import parse_survey, read_survey
@@ -33,6 +34,12 @@ __all__ = ["LIVE_PEOPLE", "Asked", "Demonstration", "demonstrate", "example_text
 EXAMPLE = "browser.toml"
 MARK = ".krand-demo"
 MARK_TEXT = "krand demo made this folder, and replaces what is in it.\n"
+WRITTEN = (
+    *(MARK, "plan.json", "reports.parquet", "tally.json", "release.json", "report.html"),
+    *("batch.parquet", "batch.manifest.json"),
+    *("analyzer.pem", "analyzer.pub.pem", "collector.pem", "collector.pub.pem"),
+)
+"""Names in the folder under which something is written whatever the survey."""
 LIVE_PEOPLE = 1_000
 """Each of them seals and sends: a crowd that is done in half a minute."""
 
@@ -84,6 +91,7 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     _claim(asked.folder)
     chance = Chance(asked.seed)
     own = _own_survey(asked)
+    _spare_inputs(asked)
     survey = _survey(asked, own)
     crowd = Crowd(survey, survey.policy.population, chance.people())
     with out.progress("planning"):
@@ -118,6 +126,14 @@ def _own_survey(asked: Asked) -> Survey:
     if asked.survey is not None:
         return read_survey(asked.survey)
     return parse_survey(example_text(), source=EXAMPLE)
+
+
+def _spare_inputs(asked: Asked) -> None:
+    """The survey may lie in the folder, under a name that nothing gets written to."""
+    if asked.survey is not None:
+        inputs = [asked.survey, *files_named_in(asked.survey)]
+        for name in WRITTEN:
+            keep_inputs("output", asked.folder / name, inputs)
 
 
 def _survey(asked: Asked, own: Survey) -> Survey:

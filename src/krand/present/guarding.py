@@ -1,0 +1,168 @@
+"""What a command may write over: never a file that it reads, and, unless told, nothing precious.
+
+Tallies, results, reports and figures can be made again from other files, so they are replaced.
+Keys, plans, responses, batches and everything that krand did not write are not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import click
+
+from krand.errors import InvalidInput
+from krand.files import Exists, keep_inputs
+
+__all__ = [
+    "FILE",
+    "FOLDER",
+    "GUARDED",
+    "InputFile",
+    "LabelledFile",
+    "OutputFile",
+    "PlaceOrFile",
+    "files_named_in",
+    "guarded",
+    "may_replace",
+]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+GUARDED = "spares its inputs"
+"""What the function of a command is marked with."""
+HEAD = 4096
+"""Bytes that are enough to see what a file is."""
+MADE_AGAIN = re.compile(
+    rb'\s*(?:\{\s*"format":\s*"krand-(?:tally|release|results)-|<!doctype html>|<\?xml|<svg'
+    rb'|"question","kind","answer",)',
+    re.IGNORECASE,
+)
+PARQUET = b"PAR1"
+RESULTS_COLUMNS = ["question", "kind", "answer"]
+
+
+class InputFile(click.Path):
+    """A file that a command reads."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+
+class OutputFile(click.Path):
+    """A file that a command writes; `made_again`: an earlier one may be replaced unasked.
+
+    `endings` are those that tell other programs rightly what is inside; a name may have none.
+    """
+
+    def __init__(self, *, made_again: bool, endings: tuple[str, ...] = ()) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+        self.made_again, self.endings = made_again, endings
+
+
+class PlaceOrFile(click.types.StringParamType):
+    """A file that a command reads, or the address of one elsewhere, as text."""
+
+
+class LabelledFile(click.types.StringParamType):
+    """LABEL=FILE: a file that a command reads, and what for, as text."""
+
+
+FILE = InputFile()
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+def guarded(command: F) -> F:
+    """The function of a command, which begins only when its outputs spare its inputs."""
+
+    @wraps(command)
+    def begin(*arguments: Any, **options: Any) -> Any:
+        _check(click.get_current_context())
+        return command(*arguments, **options)
+
+    vars(begin)[GUARDED] = True
+    return begin  # type: ignore[return-value]
+
+
+def _check(context: click.Context) -> None:
+    inputs = [
+        path
+        for parameter in context.command.params
+        if isinstance(parameter.type, (InputFile, PlaceOrFile, LabelledFile))
+        for path in _paths(_without_labels(parameter, context.params))
+    ]
+    for parameter in context.command.params:
+        if not isinstance(parameter.type, OutputFile):
+            continue
+        for path in _paths(context.params.get(parameter.name or "")):
+            keep_inputs(parameter.name or "output", path, inputs)
+            _check_ending(parameter.name or "output", path, parameter.type.endings)
+            if parameter.type.made_again and not context.params.get("force"):
+                may_replace(parameter.name or "output", path)
+
+
+def _check_ending(field: str, path: Path, endings: tuple[str, ...]) -> None:
+    if endings and path.suffix and path.suffix.lower() not in endings:
+        mend = f"for example {path.with_suffix(endings[0])}"
+        raise InvalidInput(field, f"must end in {' or '.join(endings)}", str(path), mend)
+
+
+def _without_labels(parameter: click.Parameter, values: dict[str, Any]) -> object:
+    given = values.get(parameter.name or "")
+    if not isinstance(parameter.type, LabelledFile) or not given:
+        return given
+    return [entry.partition("=")[2] for entry in given]
+
+
+def _paths(value: object) -> list[Path]:
+    """The files of this machine that an option or argument names."""
+    if value is None:
+        return []
+    if isinstance(value, (list, tuple)):
+        return [path for entry in value for path in _paths(entry)]
+    text = str(value)
+    if "://" not in text:
+        return [Path(text)]
+    address = urlsplit(text)
+    return [Path(unquote(address.path))] if address.scheme == "file" else []
+
+
+def files_named_in(survey: Path) -> list[Path]:
+    """The lists of choices that are read with a survey file."""
+    from krand.survey.reading import survey_files
+
+    return [survey.parent / name for name in survey_files(survey)]
+
+
+def may_replace(field: str, path: Path) -> None:
+    """Refuse to replace a file that krand could not make again."""
+    if not path.is_file() or _can_be_made_again(path):
+        return
+    rule = "must not replace a file that is no tally, no results and no report"
+    raise Exists(field, rule, str(path), "name another file, or replace it with --force")
+
+
+def _can_be_made_again(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            head = stream.read(HEAD)
+    except OSError:
+        return False
+    if head.startswith(PARQUET):
+        return _has_columns_of_results(path)
+    return not head or MADE_AGAIN.match(head) is not None
+
+
+def _has_columns_of_results(path: Path) -> bool:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        names: list[str] = pq.read_schema(path).names
+    except (OSError, pa.ArrowInvalid):
+        return False
+    return names[: len(RESULTS_COLUMNS)] == RESULTS_COLUMNS

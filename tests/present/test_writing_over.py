@@ -1,0 +1,242 @@
+"""No command writes over what it reads, by any path or link, nor unasked over what is precious."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+import krand as library
+from krand.errors import InvalidInput
+from krand.present.cli import krand
+from krand.present.guarding import FOLDER, GUARDED, InputFile, OutputFile, PlaceOrFile
+from krand.testing import simulated_table, small_plan
+
+SURVEY = """
+id = "habits"
+[policy]
+epsilon = 1.0
+delta = 1e-3
+population = 60
+[[question]]
+name = "smokes"
+type = "yes_no"
+[[question]]
+name = "pet"
+type = "choice"
+choices_file = "pets.txt"
+[[question]]
+name = "tag"
+type = "words"
+positions = 16
+hashes = 2
+"""
+CALLS: dict[str, list[str]] = {
+    "plan": ["survey.toml"],
+    "randomize": ["answers.csv", "--plan", "plan.json"],
+    "tally": ["responses.parquet", "--plan", "plan.json"],
+    "estimate": ["tally.json", "--plan", "plan.json", "--candidates", "tag=words.txt"],
+    "report": ["release.json"],
+    "submit": [
+        *("answers.json", "--plan", "plan.json", "--key", "key.pub.pem"),
+        *("--collector", "http://127.0.0.1:1"),
+    ],
+    "frontier": [],
+    "keygen": [],
+    "web": [],
+}
+"""Every command with an option for a file that it writes, and what it reads."""
+OPTION = {"submit": "--ledger", "frontier": "--plot", "web": "--token-file"}
+
+
+def commands() -> dict[str, click.Command]:
+    return {name: krand.commands[name] for name in krand.commands}
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(krand, list(arguments))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    at = tmp_path_factory.mktemp("made")
+    (at / "survey.toml").write_text(SURVEY, encoding="utf-8")
+    (at / "pets.txt").write_text("cat\ndog\n", encoding="utf-8")
+    (at / "words.txt").write_text("jazz\n", encoding="utf-8")
+    (at / "answers.json").write_text('{"smokes": true}', encoding="utf-8")
+    rows = "yes,cat,jazz\n" * 60
+    (at / "answers.csv").write_text(f"smokes,pet,tag\n{rows}", encoding="utf-8")
+    before = Path.cwd()
+    os.chdir(at)
+    try:
+        for line in (
+            "plan survey.toml -o plan.json",
+            "randomize answers.csv --plan plan.json -o responses.parquet",
+            "tally responses.parquet --plan plan.json -o tally.json",
+            "estimate tally.json --plan plan.json -o release.json",
+            "keygen -o key.pem",
+        ):
+            assert run(*line.split()).exit_code == 0, line
+    finally:
+        os.chdir(before)
+    return at
+
+
+@pytest.fixture
+def place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of everything, which the test may lose."""
+    for file in made.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_every_path_of_every_command_says_whether_it_is_read_or_written() -> None:
+    for name, command in commands().items():
+        for parameter in command.params:
+            if isinstance(parameter.type, click.Path):
+                known = isinstance(parameter.type, (InputFile, OutputFile))
+                assert known or parameter.type is FOLDER, f"krand {name}: {parameter.name}"
+
+
+def test_every_command_is_guarded() -> None:
+    for name, command in commands().items():
+        assert GUARDED in vars(command.callback), f"krand {name} lacks @output_options"
+
+
+def test_every_command_that_writes_a_file_is_tried_below() -> None:
+    writing = {
+        name
+        for name, command in commands().items()
+        if any(isinstance(parameter.type, OutputFile) for parameter in command.params)
+    }
+    assert writing == set(CALLS)
+
+
+READ = [
+    (name, value.rpartition("=")[2])
+    for name, values in CALLS.items()
+    for value in values
+    if "." in value and "://" not in value
+] + [("plan", "pets.txt")]
+
+LINKS: dict[str, Callable[[Path], str]] = {
+    "itself": lambda file: file.name,
+    "dotted": lambda file: f"./{file.name}",
+    "absolute": lambda file: str(file),
+    "around": lambda file: f"../{file.parent.name}/{file.name}",
+    "symbolic": lambda file: _linked(file, os.symlink),
+    "hard": lambda file: _linked(file, os.link),
+}
+
+
+def _linked(file: Path, link: Callable[[Path, Path], None]) -> str:
+    other = file.with_name("other" + file.suffix)
+    link(file, other)
+    return other.name
+
+
+@pytest.mark.parametrize("way", LINKS)
+@pytest.mark.parametrize(("name", "file"), READ)
+def test_no_command_writes_over_what_it_reads(name: str, file: str, way: str, place: Path) -> None:
+    before = (place / file).read_bytes()
+    target = LINKS[way](place / file)
+    forcing = any("--force" in p.opts for p in krand.commands[name].params)
+    for force in ([], ["--force"]) if way == "itself" and forcing else ([],):
+        found = run(name, *CALLS[name], OPTION.get(name, "-o"), target, *force)
+        assert found.exit_code == 2, found.output
+        assert "must not be a file that the command reads" in found.output
+        assert "name another file" in found.output
+        assert (place / file).read_bytes() == before
+
+
+def test_every_input_of_a_command_is_covered() -> None:
+    """The list above follows what the commands declare, so that a new input is tried too."""
+    for name, call in CALLS.items():
+        for parameter in krand.commands[name].params:
+            if isinstance(parameter.type, (InputFile, PlaceOrFile)) and parameter.required:
+                option = next((o for o in parameter.opts if o.startswith("--")), None)
+                assert option is None or option in call, f"krand {name} {option}"
+
+
+def test_an_address_of_a_file_here_is_that_file(place: Path) -> None:
+    before = (place / "responses.parquet").read_bytes()
+    address = (place / "responses.parquet").as_uri()
+    found = run("tally", address, "--plan", "plan.json", "-o", "responses.parquet", "--force")
+    assert found.exit_code == 2
+    assert (place / "responses.parquet").read_bytes() == before
+
+
+ENDINGS = {"plan": "json", "tally": "json", "estimate": "csv", "report": "html", "randomize": "p"}
+
+
+@pytest.mark.parametrize("name", ENDINGS)
+@pytest.mark.parametrize("file", ["key.pem", "plan.json", "responses.parquet", "answers.csv"])
+def test_what_cannot_be_made_again_needs_force(name: str, file: str, place: Path) -> None:
+    before = (place / file).read_bytes() + (b" " if name == "plan" else b"")
+    target = f"precious.{ENDINGS[name]}"
+    (place / target).write_bytes(before)
+    found = run(name, *CALLS[name], "-o", target)
+    assert found.exit_code == 2, found.output
+    assert "--force" in found.output
+    assert (place / target).read_bytes() == before
+    assert run(name, *CALLS[name], "-o", target, "--force").exit_code == 0
+    assert (place / target).read_bytes() != before
+
+
+@pytest.mark.parametrize("ending", ["json", "csv", "parquet"])
+def test_tallies_results_and_reports_are_replaced(ending: str, place: Path) -> None:
+    for name, file in (("tally", "t.json"), ("estimate", f"r.{ending}"), ("report", "r.html")):
+        for _ in range(2):
+            found = run(name, *CALLS[name], "-o", file)
+            assert found.exit_code == 0, found.output
+
+
+def test_the_same_plan_may_be_written_again(place: Path) -> None:
+    assert run("plan", "survey.toml", "-o", "plan.json").exit_code == 0
+
+
+def test_a_demonstration_spares_the_survey_that_it_reads(place: Path) -> None:
+    os.mkdir("shown")
+    Path("shown/.krand-demo").touch()
+    text = SURVEY.replace("pets.txt", "tally.json")
+    Path("shown/report.html").write_text(text, encoding="utf-8")
+    Path("shown/tally.json").write_text("cat\ndog\n", encoding="utf-8")
+    found = run("demo", "--survey", "shown/report.html", "-o", "shown")
+    assert found.exit_code == 2, found.output
+    assert Path("shown/report.html").read_text(encoding="utf-8") == text
+    assert Path("shown/tally.json").read_text(encoding="utf-8") == "cat\ndog\n"
+
+
+def test_a_device_is_not_replaced_by_a_file(place: Path) -> None:
+    os.mkfifo("pipe")
+    found = run("report", "release.json", "-o", "pipe")
+    assert found.exit_code == 2
+    assert "must be a file, or not exist yet" in found.output
+
+
+def test_python_spares_its_input_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow.parquet as pq
+
+    monkeypatch.chdir(tmp_path)
+    plan = small_plan()
+    pq.write_table(simulated_table(plan.survey, 100, seed=1), "people.parquet")
+    before = Path("people.parquet").read_bytes()
+    with pytest.raises(InvalidInput, match="must not be a file that the command reads"):
+        library.randomize_table(plan, "people.parquet", "./people.parquet", overwrite=True)
+    assert Path("people.parquet").read_bytes() == before
+    Path("responses.parquet").write_bytes(b"precious")
+    with pytest.raises(InvalidInput, match="overwrite=True"):
+        library.randomize_table(plan, "people.parquet", "responses.parquet")
+    assert Path("responses.parquet").read_bytes() == b"precious"
+    library.randomize_table(plan, "people.parquet", "responses.parquet", overwrite=True)
+    assert Path("responses.parquet").read_bytes() != b"precious"
+    Path("plan.json").write_text("another", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="overwrite=True"):
+        library.save_plan(plan, "plan.json")
+    library.save_plan(plan, "plan.json", overwrite=True)
+    assert library.read_plan("plan.json") == plan
