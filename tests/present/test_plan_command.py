@@ -11,6 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from krand.present.cli import krand
+from krand.survey.encoding import encode
+from krand.survey.plan_file import read_plan
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -137,3 +139,22 @@ def test_the_examples_are_planned(example: str) -> None:
     values = json.loads(run("plan", str(EXAMPLES / f"{example}.toml"), "--json").stdout)
     assert values["promise"]["assurance"] == "certified"
     assert all(block["half_width_percent"] < 1 for block in values["blocks"])
+
+
+def test_a_plan_needs_no_other_file(tmp_path: Path) -> None:
+    """A list of choices in a file of its own goes into the plan: a device elsewhere can answer."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    here.mkdir()
+    there.mkdir()
+    (here / "engines.txt").write_text("a\nb\nc\n", encoding="utf-8")
+    asked = SURVEY.replace('choices = ["a", "b", "c"]', 'choices_file = "engines.txt"')
+    (here / "survey.toml").write_text(asked, encoding="utf-8")
+    done = run("plan", str(here / "survey.toml"), "-o", str(there / "plan.json"))
+    assert done.exit_code == 0, done.output
+    (here / "engines.txt").unlink()
+    plan = read_plan(there / "plan.json")
+    assert encode(plan.layout, {"engine": "c"}) == (3,)
+    plain = tmp_path / "plain.toml"
+    plain.write_text(SURVEY, encoding="utf-8")
+    again = run("plan", str(plain), "--json")
+    assert json.loads(again.stdout)["hash"] == plan.hash  # the list, not its file, is what counts

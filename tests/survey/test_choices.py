@@ -37,11 +37,10 @@ def choices(found: Survey) -> Choices:
 
 
 def test_a_file_holds_one_choice_per_line(tmp_path: Path) -> None:
-    """The items, where they came from, and the hash that `sha256sum` would print."""
+    """The items, and the hash that `sha256sum` would print."""
     content = "a.example\nb c\nété\n".encode()
     read = choices(survey(tmp_path, content))
     assert list(read) == ["a.example", "b c", "été"]
-    assert read.file == "lists/pages.txt"
     assert read.sha256 == hashlib.sha256(content).hexdigest()
 
 
@@ -87,17 +86,26 @@ def test_a_pinned_list_cannot_change(tmp_path: Path) -> None:
         survey(tmp_path, b"b\na\n", pin)
 
 
-def test_a_survey_carries_the_hash_of_its_list(tmp_path: Path) -> None:
-    """Written as data, the list is its file and its hash; read back, it must still be that list."""
+def test_a_survey_carries_its_list(tmp_path: Path) -> None:
+    """Written as data, the list stands inside: what is read back needs no file, and is the same."""
     one = survey(tmp_path, b"a\nb\n")
     document = document_of(one)
-    assert document["question"][0]["choices_sha256"] == Choices(["a", "b"]).sha256
-    assert survey_from_document(document, tmp_path) == one
+    assert document["question"][0]["choices"] == ["a", "b"]
+    (tmp_path / "lists" / "pages.txt").unlink()
+    assert survey_from_document(document) == one
     two = survey(tmp_path, b"a\nc\n")
     assert two != one
     assert document_of(two) != document
-    with pytest.raises(SurveyErrors, match="the list has changed"):
-        survey_from_document(document, tmp_path)
+
+
+def test_a_document_names_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan from elsewhere cannot make a device read files: the list stands inside, or nothing."""
+    document = document_of(survey(tmp_path, b"a\nb\n"))
+    del document["question"][0]["choices"]
+    document["question"][0]["choices_file"] = "lists/pages.txt"
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SurveyErrors, match="must not stand in a plan"):
+        survey_from_document(document)
 
 
 def test_choices_are_found_by_text() -> None:

@@ -20,8 +20,13 @@ __all__ = ["assemble"]
 NO_POLICY = "add a [policy] table with epsilon, delta and population"
 
 
-def assemble(document: dict[str, Any], directory: Path) -> tuple[Survey | None, list[Broken]]:
-    """The survey, or None and all that is wrong."""
+def assemble(
+    document: dict[str, Any], directory: Path | None
+) -> tuple[Survey | None, list[Broken]]:
+    """The survey, or None and all that is wrong.
+
+    Lists of choices are looked for in `directory`; where there is none they must stand inside.
+    """
     head, broken = _head(document)
     policy, wrong = _policy(document)
     broken += wrong

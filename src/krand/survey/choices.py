@@ -22,21 +22,15 @@ SHOWN_FAULTS = 5
 
 
 class Choices(Sequence[str]):
-    """Different texts in a fixed order; `file` is where they were read from, if anywhere."""
+    """Different texts in a fixed order."""
 
-    __slots__ = ("_file", "_index", "_items", "_sha256")
+    __slots__ = ("_index", "_items", "_sha256")
 
-    def __init__(self, items: Iterable[str], file: str | None = None) -> None:
+    def __init__(self, items: Iterable[str]) -> None:
         self._items = tuple(items)
         raise_first(item_rules(self._items), ("choices",))
-        self._file = file
         self._index: dict[str, int] | None = None
         self._sha256: str | None = None
-
-    @property
-    def file(self) -> str | None:
-        """The path given in the survey, relative to it."""
-        return self._file
 
     @property
     def sha256(self) -> str:
@@ -71,10 +65,10 @@ class Choices(Sequence[str]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Choices):
             return NotImplemented
-        return self._file == other._file and self._items == other._items
+        return self._items == other._items
 
     def __hash__(self) -> int:
-        return hash((self._file, self.sha256))
+        return hash(self.sha256)
 
     def __repr__(self) -> str:
         few = ", ".join(repr(item) for item in self._items[:4])

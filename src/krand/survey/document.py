@@ -1,7 +1,7 @@
 """A survey as plain data, in the shape of its file: what a plan carries and hashes.
 
-Every value is written out, so that a later change of a default cannot change an old survey. A list
-of choices that came from a file is named by its file and its SHA-256.
+Every value is written out, so that a later change of a default cannot change an old survey. Lists
+of choices stand inside, wherever they came from: a device needs no other file.
 """
 
 from __future__ import annotations
@@ -58,8 +58,6 @@ def _question(question: Question) -> dict[str, Any]:
 
 def _own(question: Question) -> dict[str, Any]:
     match question:
-        case Choice(choices=choices) if choices.file is not None:
-            return {"choices_file": choices.file, "choices_sha256": choices.sha256}
         case Choice(choices=choices):
             return {"choices": list(choices)}
         case PickAny(choices=choices, at_most=at_most):

@@ -23,7 +23,7 @@ MEND = "make it again from its survey file: krand plan survey.toml -o plan.json"
 
 
 def read_plan(path: str | Path) -> Plan:
-    """The plan in a file; lists of choices that it names are looked for beside it.
+    """The plan in a file; it needs no other file.
 
     >>> from krand import read_plan, save_plan
     >>> from krand.testing import small_plan
@@ -31,7 +31,7 @@ def read_plan(path: str | Path) -> Plan:
     >>> read_plan("plan.json") == small_plan()
     True
     """
-    return parse_plan(read_whole("plan", path), Path(path).parent, str(path))
+    return parse_plan(read_whole("plan", path), str(path))
 
 
 def save_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None:
@@ -47,11 +47,11 @@ def save_plan(plan: Plan, path: str | Path, *, overwrite: bool = False) -> None:
     write_new("output", Path(path), plan.bytes.decode(), overwrite=overwrite)
 
 
-def parse_plan(content: bytes, directory: str | Path = ".", source: str = "plan") -> Plan:
+def parse_plan(content: bytes, source: str = "plan") -> Plan:
     """The plan in these bytes, which must be exactly those that krand would write."""
     values = json_object("plan", content, source, RULE)
     try:
-        plan = _plan(values, Path(directory))
+        plan = _plan(values)
     except KrandError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -64,12 +64,12 @@ def parse_plan(content: bytes, directory: str | Path = ".", source: str = "plan"
     return plan
 
 
-def _plan(values: dict[str, Any], directory: Path) -> Plan:
+def _plan(values: dict[str, Any]) -> Plan:
     """From survey, noise and promise; everything else follows, and must be what stands there."""
     if values["format"] != FORMAT:
         raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], MEND)
     return planned_from(
-        survey_from_document(values["survey"], directory),
+        survey_from_document(values["survey"]),
         tuple(
             whole("noise_numerator", block["noise_numerator"], 1, NOISE_GRID // 2 - 1)
             for block in values["blocks"]

@@ -102,11 +102,9 @@ def toml_document(text: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def survey_from_document(
-    document: Mapping[str, Any], directory: str | FilePath = ".", source: str = "survey"
-) -> Survey:
-    """The survey of a document already read, as `document_of` writes it."""
-    survey, broken = assemble(dict(document), FilePath(directory))
+def survey_from_document(document: Mapping[str, Any], source: str = "survey") -> Survey:
+    """The survey of a document already read, as `document_of` writes it: no file is looked for."""
+    survey, broken = assemble(dict(document), None)
     if survey is None:
         raise SurveyErrors(source, _problems(broken, None))
     return survey

@@ -18,7 +18,7 @@ __all__ = ["question_of"]
 Keys = dict[str, Any]
 
 
-def question_of(raw: object, directory: Path) -> tuple[Question | Outline, list[Broken]]:
+def question_of(raw: object, directory: Path | None) -> tuple[Question | Outline, list[Broken]]:
     """The question; where anything is wrong, its outline and every mistake."""
     if not isinstance(raw, dict):
         return _outline({}, None), [Broken((), "must be a table of keys and values", raw)]
@@ -55,7 +55,7 @@ def _outline(keys: Keys, kind: Kind | None) -> Outline:
     return Outline(keys.get("name"), kind, None, None, keys.get("weight"))
 
 
-def _items(raw: Keys, keys: Keys, directory: Path) -> tuple[tuple[str, ...], list[Broken]]:
+def _items(raw: Keys, keys: Keys, directory: Path | None) -> tuple[tuple[str, ...], list[Broken]]:
     """The choices, which stand in the survey or in a file."""
     if "choices" not in raw and "choices_file" not in raw:
         mend = 'add choices = ["…", "…"] or choices_file = "items.txt"'
@@ -63,7 +63,10 @@ def _items(raw: Keys, keys: Keys, directory: Path) -> tuple[tuple[str, ...], lis
     if "choices" in raw and "choices_file" in raw:
         value, mend = raw["choices_file"], "keep one of the two"
         return (), [Broken(("choices_file",), "must not be given beside choices", value, mend)]
-    if "choices_file" in raw:
+    if "choices_file" in raw and directory is None:
+        rule, mend = "must not stand in a plan", "make the plan again: the list itself goes into it"
+        return (), [Broken(("choices_file",), rule, raw["choices_file"], mend)]
+    if "choices_file" in raw and directory is not None:
         return _items_of_file(keys, directory)
     if "choices_sha256" in raw:
         value, rule = raw["choices_sha256"], "must only be given beside choices_file"
@@ -99,7 +102,7 @@ def _question(kind: Kind, keys: Keys, items: tuple[str, ...]) -> Question:
         case Kind.YES_NO:
             return YesNo(**shared)
         case Kind.CHOICE:
-            return Choice(**shared, choices=Choices(items, keys.get("choices_file")))
+            return Choice(**shared, choices=Choices(items))
         case Kind.PICK_ANY:
             return PickAny(**shared, choices=Choices(items), at_most=keys.get("at_most"))
         case Kind.NUMBER:

@@ -96,7 +96,7 @@ class _Work:
             checks, found = plan_found.checks, plan_found.plan
         elif file.kind == "release":
             source = str(file.path)
-            checks, found = release_checks(file.values, file.path.parent, source, self.plan)
+            checks, found = release_checks(file.values, source, self.plan)
             self.releases.append(file)
         elif file.kind == "manifest":
             plan, key = _needed_plan(file, self.plan), _needed_key(file, self.key)

@@ -46,7 +46,7 @@ def plan_file_checks(
         [] if form == content else ["the file is not in canonical form, so it has another hash"],
         f"the file is in canonical form; its SHA-256 is the plan's name, {name}",
     )
-    found = plan_checks(values, path.parent, str(path))
+    found = plan_checks(values, str(path))
     return PlanFound((written, *same_plan(name, expected), *found.checks), found.plan, found.true)
 
 
@@ -58,13 +58,13 @@ def same_plan(name: str, expected: Plan | None) -> tuple[Check, ...]:
     return (check("same_plan", faults, "the plan is the one that was given"),)
 
 
-def plan_checks(values: Mapping[str, Any], directory: Path, source: str) -> PlanFound:
+def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     """Survey, positions, noise, precision, messages, promise, policy."""
     if values.get("format") != FORMAT:
         raise InvalidInput("plan", f"must have the format {FORMAT}", source)
     told: PublishedPlan = shaped("plan", PublishedPlan, values, source, FORMAT)
     try:
-        survey = survey_from_document(values["survey"], directory)
+        survey = survey_from_document(values["survey"])
     except KrandError as error:
         return PlanFound((Check("survey", False, str(error)),))
     survey_holds = Check("survey", True, f"the survey {survey.id} keeps every rule")

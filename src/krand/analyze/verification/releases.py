@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from krand.analyze.estimates.corruption import worst_shifts
@@ -35,7 +34,7 @@ INSIDE = "plan."
 
 
 def release_checks(
-    values: Mapping[str, Any], directory: Path, source: str, expected: Plan | None
+    values: Mapping[str, Any], source: str, expected: Plan | None
 ) -> tuple[tuple[Check, ...], Plan | None]:
     """Everything that can be checked with the file, and with the plan if it is given.
 
@@ -49,7 +48,7 @@ def release_checks(
         [] if name == told else [f"the file says {told}, the plan inside has {name}"],
         f"the plan inside has the hash that the file says, {name}",
     )
-    found = plan_checks(values["plan"], directory, source)
+    found = plan_checks(values["plan"], source)
     inside = (replace(entry, name=INSIDE + entry.name) for entry in found.checks)
     checks = (hashed, *same_plan(name, expected), *inside)
     if found.plan is None:
