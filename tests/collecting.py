@@ -11,23 +11,25 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from components import require
 from krand.collect.spool import Setting, Spool
 from krand.privacy.guarantee import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, planned_from
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey, Together
 from krand.wire.submissions import Shape, Submitted, submission_bytes
-from plans import PROMISE
+from plans import true_plan
 
 __all__ = [
+    "KEY",
     "LENGTH",
     "PLAN",
     "Running",
@@ -49,6 +51,8 @@ __all__ = [
 
 PLAN = "5a" * 32
 LENGTH = 24
+KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))
+"""The analyst's, the same in every process: plans carry it."""
 WAIT_SECONDS = 60.0
 
 
@@ -104,21 +108,24 @@ def quick_folder() -> Iterator[Path]:
 
 
 def exact_plan(population: int, linkage: Linkage, copies: int = 1, side: int = 3) -> Plan:
-    """Next to no noise, and a position of its own for each of side² answers (see answers_of)."""
+    """Next to no noise, and a position of its own for each of side² answers (see answers_of).
+
+    Its ε is so large that the promise is true, with up to two copies; `KEY` opens what is sealed.
+    """
     if linkage is Linkage.BIT:
         questions, together = (_choice("row", side), _choice("column", side)), ("row", "column")
     else:
         questions, together = (_choice("cell", side**2),), ()
     survey = Survey(
         "cells",
-        Policy(epsilon=1.0, delta=1e-6, population=population),
+        Policy(epsilon=100.0, delta=1e-6, population=population),
         questions,
         (Together(together),) if together else (),
         linkage=linkage,
         copies=copies,
     )
-    blocks = len(layout_of(survey).blocks)
-    return planned_from(survey, (1,) * blocks, replace(PROMISE, population=population))
+    plan = true_plan(survey, (1,) * len(layout_of(survey).blocks))
+    return plan.sealed_for(KEY.public_key())
 
 
 def answers_of(number: int, linkage: Linkage, side: int = 3) -> dict[str, object]:

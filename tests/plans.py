@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, Promise, planned_from
+from krand.survey.plan import Plan, Promise, planned_from, verify_promise
+from krand.survey.remembered import remember_here
 from krand.survey.survey import Survey
 
-__all__ = ["plan_with_noise"]
+__all__ = ["PROMISE", "plan_with_noise", "planned_by_test", "true_plan"]
 
 PROMISE = Promise(
     epsilon=1.0,
@@ -23,4 +26,27 @@ PROMISE = Promise(
 
 def plan_with_noise(survey: Survey, numerator: int) -> Plan:
     """The survey with q = numerator/2^32 everywhere; its promise is not meant to be kept."""
-    return planned_from(survey, (numerator,) * len(layout_of(survey).blocks), PROMISE)
+    return planned_by_test(survey, (numerator,) * len(layout_of(survey).blocks))
+
+
+def planned_by_test(
+    survey: Survey, numerators: tuple[int, ...], promise: Promise = PROMISE
+) -> Plan:
+    """The survey with this noise; this process, and no other, takes its promise as it is."""
+    policy = survey.policy
+    said = replace(
+        promise,
+        epsilon=policy.epsilon,
+        population=policy.population,
+        colluding=policy.colluding,
+        assurance=policy.assurance.value,
+    )
+    plan = planned_from(survey, numerators, said)
+    remember_here(plan.hash)
+    return plan
+
+
+def true_plan(survey: Survey, numerators: tuple[int, ...]) -> Plan:
+    """The survey with this noise and what it really promises, for whoever computes it anew."""
+    plan = planned_from(survey, numerators, PROMISE)
+    return replace(plan, promise=verify_promise(plan))

@@ -45,7 +45,15 @@ ANSWERS = {"smokes": True, "pet": "dog"}
 
 def client_for(plan: Plan, collector: FakeCollector, ledger: Ledger | None = None) -> Client:
     kept = UnsafeMemoryLedger() if ledger is None else ledger
-    return Client(plan, KEY.public_key(), kept, transport=collector)
+    return Client(plan, kept, transport=collector)
+
+
+def sealed_plan() -> Plan:
+    return small_plan().sealed_for(KEY.public_key())
+
+
+def exact_plan(survey: Survey) -> Plan:
+    return unsafe_exact_plan(survey).sealed_for(KEY.public_key())
 
 
 @pytest.fixture(autouse=True)
@@ -74,9 +82,7 @@ def test_the_small_plan_is_that_of_the_small_survey() -> None:
 def test_an_exact_plan_gives_exact_counts(linkage: Linkage, tmp_path: Path) -> None:
     """Through client, collector, tally and estimate: everybody's answer arrives once."""
     policy = Policy(1.0, 40, delta=1e-4)
-    plan = unsafe_exact_plan(
-        Survey("habits", policy, small_survey().questions, linkage=linkage, copies=1)
-    )
+    plan = exact_plan(Survey("habits", policy, small_survey().questions, linkage=linkage, copies=1))
     people = simulated_people(plan.survey, 40, seed=3)
     collector = FakeCollector(plan)
     for answers in people:
@@ -91,11 +97,12 @@ def test_an_exact_plan_gives_exact_counts(linkage: Linkage, tmp_path: Path) -> N
 
 
 def test_an_exact_plan_does_not_claim_to_hide_anybody() -> None:
-    """δ is 1 and the method says what it is; the file can be read back all the same."""
+    """δ is 1 and the method says what it is; from a file nobody takes it."""
     plan = unsafe_exact_plan(small_survey())
     assert plan.promise.delta == 1
     assert "hides nobody" in plan.promise.method
-    assert parse_plan(plan.bytes) == plan
+    with pytest.raises(InvalidInput, match="must promise what its survey asks for"):
+        parse_plan(plan.bytes)
 
 
 def test_people_are_the_same_for_the_same_seed_and_answer_by_the_rules() -> None:
@@ -120,12 +127,12 @@ def test_people_are_the_same_for_the_same_seed_and_answer_by_the_rules() -> None
 
 def test_a_retry_counts_once() -> None:
     """The same bytes twice are one person."""
-    collector = FakeCollector(small_plan())
-    made = client_for(small_plan(), collector).prepare(ANSWERS)
+    collector = FakeCollector(sealed_plan())
+    made = client_for(sealed_plan(), collector).prepare(ANSWERS)
     body = submission_bytes(1, made.id, made.messages)
     for _ in range(2):
         assert (
-            collector.post(f"{collector.url}/v1/{small_plan().hash}/submissions", body).status
+            collector.post(f"{collector.url}/v1/{sealed_plan().hash}/submissions", body).status
             == 202
         )
     assert (collector.people, collector.repeated) == (1, 1)
@@ -134,7 +141,7 @@ def test_a_retry_counts_once() -> None:
 
 def test_what_is_no_submission_of_the_plan_is_refused() -> None:
     """Another plan, another round, too short, too long: each with its rule, and nobody counted."""
-    plan, collector = small_plan(), FakeCollector(small_plan())
+    plan, collector = sealed_plan(), FakeCollector(sealed_plan())
     made = client_for(plan, collector).prepare(ANSWERS)
     here = f"{collector.url}/v1/{plan.hash}/submissions"
     body = submission_bytes(1, made.id, made.messages)
@@ -152,8 +159,8 @@ def test_what_is_no_submission_of_the_plan_is_refused() -> None:
 
 def test_a_client_of_another_plan_is_told() -> None:
     """As by a real collector: an error that names the submission."""
-    collector = FakeCollector(small_plan())
-    other = unsafe_exact_plan(small_survey())
+    collector = FakeCollector(sealed_plan())
+    other = exact_plan(small_survey())
     with pytest.raises(InvalidInput, match="must be taken by the collector"):
         client_for(other, collector).submit(collector.url, ANSWERS)
 
@@ -167,9 +174,9 @@ def test_failures_come_in_order_and_the_same_bytes_again() -> None:
             seen.append(body)
             return super().post(url, body)
 
-    collector = Watched(small_plan())
+    collector = Watched(sealed_plan())
     collector.fail_next(OSError("no network"), 503)
-    client_for(small_plan(), collector).submit(collector.url, ANSWERS)
+    client_for(sealed_plan(), collector).submit(collector.url, ANSWERS)
     assert len(seen) == 3
     assert len(set(seen)) == 1
     assert collector.people == 1
@@ -180,8 +187,8 @@ def test_failures_come_in_order_and_the_same_bytes_again() -> None:
 
 def test_a_device_that_gave_up_sends_the_same_later() -> None:
     """NotDelivered after eight attempts; the ledger keeps the submission."""
-    collector = FakeCollector(small_plan())
-    client = client_for(small_plan(), collector)
+    collector = FakeCollector(sealed_plan())
+    client = client_for(sealed_plan(), collector)
     collector.fail_next(*[503] * 8)
     with pytest.raises(NotDelivered):
         client.submit(collector.url, ANSWERS)
@@ -192,7 +199,7 @@ def test_a_device_that_gave_up_sends_the_same_later() -> None:
 
 def test_nothing_is_released_below_the_crowd(tmp_path: Path) -> None:
     """One person is missing: an error, and no file."""
-    plan, collector = small_plan(), FakeCollector(small_plan())
+    plan, collector = sealed_plan(), FakeCollector(sealed_plan())
     for answers in simulated_people(plan.survey, 99, seed=1):
         client_for(plan, collector).submit(collector.url, answers)
     with pytest.raises(CrowdTooSmall):
@@ -202,7 +209,7 @@ def test_nothing_is_released_below_the_crowd(tmp_path: Path) -> None:
 
 def test_a_batch_is_signed_by_its_own_collector(tmp_path: Path) -> None:
     """Another key does not verify its manifest."""
-    plan = unsafe_exact_plan(small_survey())
+    plan = exact_plan(small_survey())
     collector = FakeCollector(plan)
     for answers in simulated_people(plan.survey, 100, seed=1):
         client_for(plan, collector).submit(collector.url, answers)
@@ -219,8 +226,8 @@ def test_a_batch_is_signed_by_its_own_collector(tmp_path: Path) -> None:
 def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path: Path) -> None:
     """One submission for a round, the identical one when asked again, none after it arrived."""
     ledger = Ledger(tmp_path / "ledger") if kind == "file" else UnsafeMemoryLedger()
-    plan = small_plan()
-    client = Client(plan, KEY.public_key(), ledger)
+    plan = sealed_plan()
+    client = Client(plan, ledger)
     made = client.prepare(ANSWERS)
     assert client.prepare({}) == made
     (entry,) = ledger.entries()
@@ -236,7 +243,7 @@ def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path
 
 def test_the_ledger_in_memory_is_safe_between_threads() -> None:
     """Many ask at once, and all get the one submission."""
-    client = Client(small_plan(), KEY.public_key(), UnsafeMemoryLedger())
+    client = Client(sealed_plan(), UnsafeMemoryLedger())
     with ThreadPoolExecutor(8) as threads:
         made = list(threads.map(lambda _: client.prepare(ANSWERS), range(32)))
     assert len(set(made)) == 1

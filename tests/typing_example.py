@@ -24,13 +24,14 @@ def plan_of(path: str) -> krand.Plan:
     """From a survey to its plan, by way of files."""
     survey: krand.Survey = krand.read_survey(path)
     assert krand.parse_survey(krand.testing.SMALL_SURVEY) != survey
-    krand.save_plan(krand.make_plan(survey), "plan.json")
+    key = krand.load_public_key("key.pub.pem")
+    krand.save_plan(krand.make_plan(survey).sealed_for(key), "plan.json")
     return krand.read_plan("plan.json")
 
 
 def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool:
     """On a device."""
-    client = krand.Client(plan, krand.load_public_key("key.pub.pem"), krand.Ledger("ledger"))
+    client = krand.Client(plan, krand.Ledger("ledger"), expected_hash="5a" * 32)
     try:
         client.submit(url, answers)
     except krand.KrandError as error:
@@ -40,11 +41,12 @@ def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool
 
 def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> krand.Tally:
     """With a collector that is none."""
-    collector = krand.testing.FakeCollector(plan)
     key = krand.generate_private_key()
+    plan = plan.sealed_for(key.public_key())
+    collector = krand.testing.FakeCollector(plan)
     for answers in everybody:
         ledger = krand.testing.UnsafeMemoryLedger()
-        client = krand.Client(plan, key.public_key(), ledger, transport=collector)
+        client = krand.Client(plan, ledger, transport=collector)
         client.submit(collector.url, answers)
     return krand.tally_batches(plan, [collector.release(".")], key, collector.public_key)
 

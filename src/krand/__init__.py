@@ -5,12 +5,13 @@ analyst inverts the noise. A survey from its file to its report:
 
     >>> import krand
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_survey
-    >>> plan = krand.make_plan(small_survey())              # krand.read_survey("survey.toml")
     >>> key = krand.generate_private_key()                  # the analyst's
+    >>> plan = krand.make_plan(small_survey())              # krand.read_survey("survey.toml")
+    >>> plan = plan.sealed_for(key.public_key())            # for sealed collection
     >>> collector = FakeCollector(plan)                     # krand serve
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
     ...     ledger = UnsafeMemoryLedger()                   # krand.Ledger("answered.ledger")
-    ...     client = krand.Client(plan, key.public_key(), ledger, transport=collector)
+    ...     client = krand.Client(plan, ledger, expected_hash=plan.hash, transport=collector)
     ...     client.submit(collector.url, answers)           # on each person's own device
     >>> batch = collector.release("batches")                # krand release
     >>> tally = krand.tally_batches(plan, [batch], key, collector.public_key)

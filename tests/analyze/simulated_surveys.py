@@ -22,12 +22,12 @@ from krand.client.randomness import SecureRandom
 from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, Promise, planned_from
+from krand.survey.plan import Plan
 from krand.survey.questions import Question
 from krand.survey.survey import Survey, Together
+from plans import planned_by_test
 
 Wholes = NDArray[np.int64]
-PROMISE = Promise(1.0, 1e-6, 1e-5, 30.0, "certified", "simulated", 1000, 0, ())
 
 
 def plan_of(
@@ -45,7 +45,7 @@ def plan_of(
     blocks = len(layout_of(survey).blocks)
     noises = [noise] * blocks if isinstance(noise, float) else noise
     numerators = tuple(round(q * NOISE_GRID) for q in noises)
-    return planned_from(survey, numerators, PROMISE)
+    return planned_by_test(survey, numerators)
 
 
 def true_counts(plan: Plan, crowd: Mapping[tuple[tuple[str, object], ...], int]) -> Wholes:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
 from collecting import Running, object_told, running, submitted
 from krand import (
     Client,
@@ -104,21 +106,22 @@ def _pieces(content: bytes, length: int) -> Iterator[bytes]:
 
 def _collected(folder: Path) -> Plan:
     """The plan and the spool as they are when the pages start."""
-    plan = make_plan(parse_survey(SURVEY))
+    key = generate_private_key()
+    plan = make_plan(parse_survey(SURVEY)).sealed_for(key.public_key())
     save_plan(plan, folder / "plan.json")
     (folder / "releases").mkdir()
     with open_spool(plan, folder / "spool") as spool:
-        _release_the_first(folder, plan, spool)
+        _release_the_first(folder, plan, spool, key)
         shape = setting_of(plan).shape
         for numbers in (range(CROWD), range(CROWD, CROWD + GATHERED)):
             spool.add([submitted(number, shape) for number in numbers])
     return plan
 
 
-def _release_the_first(folder: Path, plan: Plan, spool: Spool) -> None:
-    key, signer = generate_private_key(), generate_signing_key()
+def _release_the_first(folder: Path, plan: Plan, spool: Spool, key: X25519PrivateKey) -> None:
+    signer = generate_signing_key()
     for answers in simulated_people(plan.survey, CROWD, seed=7):
-        made = Client(plan, key.public_key(), UnsafeMemoryLedger()).prepare(answers)
+        made = Client(plan, UnsafeMemoryLedger()).prepare(answers)
         spool.add([Submitted(made.id, b"".join(made.messages))])
     (released,) = release_sealed(spool, folder / "batches", signer)
     tally = tally_batches(plan, [released.data], key, signer.public_key())

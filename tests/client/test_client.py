@@ -113,9 +113,9 @@ def test_a_record_is_sent_in_as_many_copies_as_planned(linked: Plan) -> None:
 @pytest.mark.parametrize("linkage", [Linkage.BIT, Linkage.RECORD])
 def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: Path) -> None:
     """With the analyzer's key and the plan; every message has one length."""
-    plan = plan_for(linkage)
     key = generate_private_key()
-    client = Client(plan, key.public_key(), Ledger(tmp_path / "ledger"))
+    plan = plan_for(linkage).sealed_for(key.public_key())
+    client = Client(plan, Ledger(tmp_path / "ledger"))
     sent = client.prepare({"smokes": True, "engine": "b"})
     assert {len(message) for message in sent.messages} == {message_format(plan).sealed_length}
     opened = Opener(key, message_format(plan), bytes.fromhex(plan.hash)).open_all(sent.messages)
@@ -126,12 +126,12 @@ def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: P
 
 def test_changing_ones_mind_changes_nothing(apart: Plan, tmp_path: Path) -> None:
     """The first randomization stands: a second one would reveal more."""
-    key = generate_private_key().public_key()
-    client = Client(apart, key, Ledger(tmp_path / "ledger"))
+    plan = apart.sealed_for(generate_private_key().public_key())
+    client = Client(plan, Ledger(tmp_path / "ledger"))
     first = client.prepare({"smokes": True})
     assert client.prepare({"smokes": False}) == first
     client.acknowledge()
-    with pytest.raises(InvalidInput, match="submitted before"):
+    with pytest.raises(InvalidInput, match="must not have been answered on this device before"):
         client.prepare({"smokes": True})
 
 
@@ -139,8 +139,8 @@ def test_answers_that_break_a_rule_are_refused_before_anything_is_stored(
     apart: Plan, tmp_path: Path
 ) -> None:
     """The ledger stays empty, so that a corrected answer can still be sent."""
-    key = generate_private_key().public_key()
-    client = Client(apart, key, Ledger(tmp_path / "ledger"))
+    plan = apart.sealed_for(generate_private_key().public_key())
+    client = Client(plan, Ledger(tmp_path / "ledger"))
     with pytest.raises(InvalidInput, match="engine"):
         client.prepare({"engine": "none of them"})
     assert client.ledger.entries() == ()

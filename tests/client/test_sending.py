@@ -13,7 +13,7 @@ import pytest
 
 from krand.client import sending
 from krand.client.client import Client
-from krand.client.ledger import Ledger, Submission
+from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.client.sending import NotDelivered, send
 from krand.client.transport import Http
 from krand.errors import InvalidInput, Unavailable
@@ -286,16 +286,17 @@ def test_a_client_that_failed_sends_the_same_next_time(
     """Even with other answers and from another start of the program; then never again."""
     monkeypatch.setattr(sending, "FIRST_WAIT", 0.0)
     policy = Policy(epsilon=1.0, delta=1e-3, population=1000)
-    plan = plan_with_noise(Survey("habits", policy, (YesNo(name="a"),), linkage=Linkage.BIT), 1)
-    key = generate_private_key().public_key()
+    noisy = plan_with_noise(Survey("habits", policy, (YesNo(name="a"),), linkage=Linkage.BIT), 1)
+    plan = noisy.sealed_for(generate_private_key().public_key())
 
     def client() -> Client:
-        return Client(plan, key, Ledger(tmp_path / "ledger"))
+        return Client(plan, Ledger(tmp_path / "ledger"))
 
     with collecting(*[answer(503)] * 8, STORED, STORED) as collector:
         with pytest.raises(NotDelivered):
             client().submit(collector.url, {"a": True})
         client().submit(collector.url, {"a": False})
-        client().submit(collector.url, {"a": True})  # delivered before: nothing is sent
+        with pytest.raises(AlreadySubmitted, match="the new ones were not sent"):
+            client().submit(collector.url, {"a": True})
     assert len(collector.bodies) == 9
     assert len(set(collector.bodies)) == 1

@@ -28,6 +28,7 @@ from krand.present.exit_codes import EXIT_CODES
 from krand.survey import plan as plans
 from krand.testing import small_plan
 from krand.wire import batches, manifest, reports
+from krand.wire.keys import generate_private_key
 from krand.wire.rejections import REPEATED, Rejection
 
 DOCS = ROOT / "docs"
@@ -177,9 +178,9 @@ def test_every_exit_code_is_in_the_reference() -> None:
 def test_every_key_of_the_files_is_in_the_reference() -> None:
     """Plan, tally and release hold nothing that the page does not name."""
     text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
-    plan = small_plan()
+    plan = small_plan().sealed_for(generate_private_key().public_key())
     counts = np.full(plan.layout.positions, 50)
-    tally = Tally(plan.hash, plan.survey.linkage, plan.layout.positions, 1, 100, 100, 200, counts)
+    tally = Tally(plan.hash, plan.survey.linkage, plan.layout.positions, 1, 100, 100, 100, counts)
     release = release_values(make_release(plan, tally))
     block, promise = release["plan"]["blocks"][0], release["plan"]["promise"]
     for keys in (release["plan"], block, promise, tally.values(), release, release["questions"][0]):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from collecting import Running, answers_of, exact_plan, quick_folder, released, running
+from collecting import KEY, Running, answers_of, exact_plan, quick_folder, released, running
 from components import require
 from krand.client.client import Client
 from krand.client.ledger import Ledger
@@ -23,12 +23,12 @@ from krand.survey.choices import Choices
 from krand.survey.plan import Plan, make_plan
 from krand.survey.questions import Choice, YesNo
 from krand.survey.survey import Survey
-from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
+from krand.wire.keys import generate_signing_key, write_key_pair
 
 require("uvicorn")
 require("starlette")
 
-KEY, SIGNER = generate_private_key(), generate_signing_key()
+SIGNER = generate_signing_key()
 THREADS = 8
 
 
@@ -59,7 +59,7 @@ def take_part(plan: Plan, collector: Running, people: list[dict[str, object]]) -
     """
 
     def one(number: int) -> tuple[bytes, ...]:
-        client = Client(plan, KEY.public_key(), Ledger(ledgers / str(number)))
+        client = Client(plan, Ledger(ledgers / str(number)))
         made = client.prepare(people[number])
         if number % 10 == 0:
             send(collector.url, plan.hash, 1, made)
@@ -80,7 +80,7 @@ TALLY = (
 
 @pytest.mark.parametrize(
     ("linkage", "copies", "people", "side"),
-    [(Linkage.BIT, 1, 2_000, 45), (Linkage.RECORD, 3, 300, 18)],
+    [(Linkage.BIT, 1, 2_000, 45), (Linkage.RECORD, 2, 300, 18)],
 )
 def test_every_payload_arrives_exactly_once(
     linkage: Linkage, copies: int, people: int, side: int, tmp_path: Path
@@ -116,7 +116,8 @@ def test_what_was_collected_can_be_estimated(linkage: Linkage, copies: int, tmp_
     """With the noise that its crowd needs: counts within their errors, and the promise beside."""
     questions = (YesNo(name="smokes"), Choice(name="pet", choices=Choices(["cat", "dog"])))
     policy = Policy(epsilon=2.0, delta=1e-3, population=200)
-    plan = make_plan(Survey("habits", policy, questions, linkage=linkage, copies=copies))
+    survey = Survey("habits", policy, questions, linkage=linkage, copies=copies)
+    plan = make_plan(survey).sealed_for(KEY.public_key())
     at = prepared(tmp_path, plan)
     people: list[dict[str, object]] = [
         {"smokes": n % 4 == 0, "pet": "cat" if n % 2 else "dog"} for n in range(200)

@@ -93,8 +93,9 @@ def test_sealed_submissions_look_alike(
     linkage: str, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     """Two hundred of them, by real clients: number and length of the bytes that travel are one."""
-    plan: Plan = request.getfixturevalue(linkage)
-    client = Client(plan, generate_private_key().public_key(), Ledger(tmp_path / "ledger"))
+    noisy: Plan = request.getfixturevalue(linkage)
+    plan = noisy.sealed_for(generate_private_key().public_key())
+    client = Client(plan, Ledger(tmp_path / "ledger"))
     looks = Counter()
     for number in range(1, SEALED + 1):
         sent = client.prepare(FULL if number % 2 else SILENT, number)

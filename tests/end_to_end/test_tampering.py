@@ -27,9 +27,10 @@ NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
 
 
 @pytest.fixture(scope="module", params=[Linkage.BIT, Linkage.RECORD], ids=str)
-def plan(request: pytest.FixtureRequest) -> Plan:
+def plan(request: pytest.FixtureRequest, key: X25519PrivateKey) -> Plan:
     copies = 2 if request.param is Linkage.RECORD else 1
-    return make_plan(replace(SURVEY, linkage=request.param, copies=copies))
+    made = make_plan(replace(SURVEY, linkage=request.param, copies=copies))
+    return made.sealed_for(key.public_key())
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def key() -> X25519PrivateKey:
 @pytest.fixture
 def messages(plan: Plan, key: X25519PrivateKey, tmp_path: Path) -> tuple[bytes, ...]:
     """What a client sends."""
-    client = Client(plan, key.public_key(), Ledger(tmp_path / "ledger"))
+    client = Client(plan, Ledger(tmp_path / "ledger"))
     return client.prepare(ANSWERS).messages
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ from krand.wire.manifest import Manifest, manifest_bytes, parse_manifest
 from krand.wire.messages import Null, Token, Vector
 from krand.wire.reports import ReportsHeader, ReportsWriter
 from krand.wire.sealing import Sealer
-from plans import plan_with_noise
+from plans import true_plan
 
 KEY, SIGNER = generate_private_key(), generate_signing_key()
 PEOPLE, REFUSED, REPEATED = 152, 20, 30
@@ -31,14 +31,14 @@ JOINT: tuple[Bits, ...] = ((0, 3), (2, 9, 17))
 
 
 def plan_for(linkage: Linkage, choices: int, copies: int = 1) -> Plan:
-    """A survey of `choices` + 3 positions; the promise is not meant to be kept."""
+    """A survey of `choices` + 3 positions; its ε is so large that its promise is true."""
     asked = (
         Choice(name="c", choices=Choices([f"c{n}" for n in range(choices)])),
         PickAny(name="p", choices=Choices(["x", "y", "z"])),
     )
-    policy = Policy(1.0, PEOPLE, delta=1e-6)
-    plan = plan_with_noise(Survey("s", policy, asked, linkage=linkage, copies=copies), 1)
-    return replace(plan, promise=replace(plan.promise, population=PEOPLE))
+    policy = Policy(100.0, PEOPLE, delta=1e-6)
+    survey = Survey("s", policy, asked, linkage=linkage, copies=copies)
+    return true_plan(survey, (2**30, 2**30)).sealed_for(KEY.public_key())
 
 
 BIT = plan_for(Linkage.BIT, 50)

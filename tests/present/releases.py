@@ -22,13 +22,13 @@ from krand.analyze.tally import Tally
 from krand.analyze.tally_file import write_tally
 from krand.privacy.guarantee import Linkage, Policy
 from krand.survey.choices import Choices
-from krand.survey.plan import Plan, make_plan, planned_from, verify_promise
+from krand.survey.plan import Plan, make_plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
 from krand.wire.keys import generate_signing_key
 from krand.wire.manifest import Manifest, manifest_bytes
 from krand.wire.provenance import Provenance
-from plans import PROMISE
+from plans import true_plan
 
 __all__ = ["PEOPLE", "SCRIPT", "Example", "bit_example", "record_example", "refused_example"]
 
@@ -89,8 +89,7 @@ def _bit_plan() -> Plan:
     policy = Policy(1.0, PEOPLE, delta=1e-6)
     survey = Survey("habits-2026-03", policy, asked, (Together(("colour", "smokes")),))
     # As krand plan finds it, but for some spare noise: the search would take seconds.
-    plan = planned_from(survey, (50_000_000,) * 3 + (61_000_000, 70_000_000, 36_000_000), PROMISE)
-    return replace(plan, promise=verify_promise(plan))
+    return true_plan(survey, (50_000_000,) * 3 + (61_000_000, 70_000_000, 36_000_000))
 
 
 def _bit_tally(**more: Any) -> Tally:

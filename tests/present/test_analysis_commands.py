@@ -166,3 +166,54 @@ def test_a_key_needs_a_collector(place: Path) -> None:
     options = ("--plan", "plan.json", "--key", str(place / "key.pem"), "-o", "x.json")
     result = run(place, "tally", "r.parquet", *options, "--json")
     assert json.loads(result.stdout)["error"]["field"] == "collector_key"
+
+
+EDITS: list[tuple[str, dict[str, Any]]] = [
+    ("crowd", {"people": 900}),
+    ("counts", {"reports": 999}),
+    ("round", {"round": 2}),
+    ("crowd", {"batches": ["ab" * 32, "ab" * 32], "people": 2_000}),
+    ("positions", {"linkage": "record", "histogram": [0] * 76}),
+]
+
+
+@pytest.mark.parametrize("command", ["estimate", "observe"])
+@pytest.mark.parametrize(("check", "edit"), EDITS)
+def test_a_tally_that_was_edited_is_not_estimated(
+    place: Path, command: str, check: str, edit: dict[str, Any]
+) -> None:
+    """Whatever krand verify finds quickly stops krand estimate too, by the name of the check."""
+    (place / "x.json").unlink(missing_ok=True)
+    values = json.loads((place / "t.json").read_bytes()) | edit
+    (place / "edited.json").write_text(json.dumps(values), encoding="utf-8")
+    output = ("-o", "x.json") if command == "estimate" else ()
+    result = run(place, command, "edited.json", "--plan", "plan.json", *output, "--json")
+    assert result.exit_code == 2, result.output
+    error = json.loads(result.stdout)["error"]
+    assert error["field"] == "tally"
+    assert f"it fails '{check}'" in error["rule"]
+    assert not (place / "x.json").exists()
+    verified = run(place, "verify", "edited.json", "--plan", "plan.json", "--json")
+    (file,) = json.loads(verified.stdout)["files"]
+    assert check in {entry["name"] for entry in file["checks"] if not entry["holds"]}
+
+
+def test_a_tally_of_another_plan_is_said_to_be_one(place: Path) -> None:
+    """Both hashes, before its crowd or anything else is judged: nobody need wait for people."""
+    text = SURVEY.replace("population = 400", "population = 100_000")
+    (place / "large.toml").write_text(text, encoding="utf-8")
+    hashes = [
+        answer(place, "plan", f"{name}.toml", "-o", f"{plan}.json")["hash"]
+        for name, plan in (("survey", "plan"), ("large", "large"))
+    ]
+    for command in ("estimate", "observe"):
+        output = ("-o", "x.json") if command == "estimate" else ()
+        result = run(place, command, "t.json", "--plan", "large.json", *output)
+        assert result.exit_code == 2
+        assert all(plan in result.stderr for plan in hashes)
+        assert "belongs to another plan" in result.stderr
+        assert "wait for more people" not in result.stderr
+    result = run(place, "tally", "r.parquet", "--plan", "large.json", "-o", "x.json")
+    assert result.exit_code == 2
+    assert all(plan in result.stderr for plan in hashes)
+    assert "belongs to another plan" in result.stderr

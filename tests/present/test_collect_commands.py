@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-from collecting import exact_plan, running, submitted
+from collecting import KEY, exact_plan, running, submitted
+from krand.client.ledger import Ledger
+from krand.client.randomizer import message_format
 from krand.collect.opening import open_spool, setting_of
 from krand.collect.spool import SpoolUnavailable
 from krand.present.cli import krand
 from krand.privacy.guarantee import Linkage
 from krand.survey.plan import Plan
-from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
+from krand.wire.keys import (
+    fingerprint,
+    generate_private_key,
+    generate_signing_key,
+    write_key_pair,
+)
+from krand.wire.messages import Token
+from krand.wire.sealing import Sealer
 from krand.wire.submissions import Submitted
 
 POPULATION = 30
@@ -32,7 +45,7 @@ def at(tmp_path: Path, plan: Plan) -> Path:
     """A folder with everything that the commands need."""
     (tmp_path / "plan.json").write_bytes(plan.bytes)
     (tmp_path / "answers.json").write_text('{"row": "n1", "column": "n2"}', encoding="utf-8")
-    write_key_pair(generate_private_key(), tmp_path / "key.pem", tmp_path / "key.pub.pem")
+    write_key_pair(KEY, tmp_path / "key.pem", tmp_path / "key.pub.pem")
     signer = generate_signing_key()
     write_key_pair(signer, tmp_path / "collector.pem", tmp_path / "collector.pub.pem")
     return tmp_path
@@ -49,7 +62,7 @@ def run(at: Path, command: str, *arguments: str) -> Result:
         ),
         "submit": (
             "answers.json",
-            *("--plan", "plan.json", "--key", "key.pub.pem", "--ledger", "ledger"),
+            *("--plan", "plan.json", "--ledger", "ledger"),
         ),
     }[command]
     placed = [
@@ -87,13 +100,22 @@ def filled(at: Path, plan: Plan, people: int, first: int = 0) -> list[Submitted]
 
 
 def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan: Plan) -> None:
-    """Once for every ledger; a second time nothing is sent, and it says the same."""
+    """Once for every ledger; a second time nothing is sent, and it says so."""
     with running(at / "plan.json", at / "spool", at / "log") as collector:
-        for _ in range(2):
-            found = answer(at, "submit", "--collector", collector.url)
-            assert found == {"plan": plan.hash, "round": 1, "delivered": True}
-        text = run(at, "submit", "--collector", collector.url).stdout
-    assert "Round 1 of cells has been delivered." in text
+        address = ("--collector", collector.url)
+        found = answer(at, "submit", *address, "--plan-hash", plan.hash)
+        assert found == {
+            **{"plan": plan.hash, "round": 1},
+            **{"delivered": True, "from_earlier_attempt": False},
+        }
+        (at / "answers.json").write_text('{"row": "n0"}', encoding="utf-8")
+        error = refusal(at, 2, "submit", *address)
+        text = run(at, "submit", *address)
+    assert (error["kind"], error["field"], error["value"]) == ("invalid_input", "round", 1)
+    assert "must not have been answered on this device before" in error["rule"]
+    assert error["mend"].startswith("the first answers stand")
+    assert "the new ones were not sent" in text.stderr
+    assert "delivered" not in text.output
     with open_spool(plan, at / "spool") as spool:
         assert spool.batches()[-1].people == 1
     assert collector.process.returncode is not None
@@ -102,17 +124,105 @@ def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan:
             assert set(json.loads(line)) == {"level", "event"}
 
 
+def free_port() -> int:
+    """One at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
+    return port
+
+
 def test_a_collector_that_is_not_there_is_exit_code_75(
     at: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Kind unavailable, not a bug of ours: trying again is safe."""
+    """Every attempt is told, and in the end what is kept and how to go on: trying again is safe."""
     monkeypatch.setattr("krand.client.sending.FIRST_WAIT", 0.0)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
-    error = refusal(at, 75, "submit", "--collector", f"http://127.0.0.1:{port}")
+    address = ("--collector", f"http://127.0.0.1:{free_port()}")
+    error = json.loads(run(at, "submit", *address, "--json").stdout)["error"]
     assert error["kind"] == "unavailable"
-    assert "nothing is lost" in error["reason"]
+    assert "in 8 attempts" in error["reason"]
+    assert f"the sealed submission is kept in {at / 'ledger'}" in error["reason"]
+    assert "give the same command again" in error["reason"]
     assert error["message"] == error["reason"]
+    told = run(at, "submit", *address)
+    assert told.exit_code == 75
+    for attempt in range(1, 8):
+        assert f"attempt {attempt} of 8 failed" in told.stderr
+    assert "attempt" not in run(at, "submit", *address, "--quiet").stderr.partition("error:")[0]
+    with running(at / "plan.json", at / "spool", at / "log") as collector:
+        found = answer(at, "submit", "--collector", collector.url)
+    assert (found["delivered"], found["from_earlier_attempt"]) == (True, True)
+
+
+def test_ctrl_c_loses_nothing(at: Path, plan: Plan) -> None:
+    """While it waits for a dead collector: exit code 130, and what is kept is said."""
+    arguments = ["answers.json", "--plan", "plan.json", "--ledger", "ledger"]
+    arguments += ["--collector", f"http://127.0.0.1:{free_port()}"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "krand", "submit", *arguments],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        cwd=at,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert "attempt 1 of 8 failed" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read()
+    assert process.returncode == 130
+    assert "the sealed submission is kept in ledger" in said
+    (entry,) = Ledger(at / "ledger").entries()
+    assert (entry.plan_hash, entry.acknowledged) == (plan.hash, False)
+
+
+def test_submit_takes_only_the_plan_that_is_expected(at: Path, plan: Plan) -> None:
+    """--plan-hash pins it: both hashes in the error, and no ledger entry."""
+    address = ("--collector", "http://127.0.0.1:1")
+    error = refusal(at, 2, "submit", *address, "--plan-hash", "ab" * 32)
+    assert (error["field"], error["value"]) == ("plan", plan.hash)
+    assert "ab" * 32 in error["rule"]
+    assert Ledger(at / "ledger").entries() == ()
+
+
+def sealed_batch(at: Path, plan: Plan, sealed_for: X25519PublicKey) -> Path:
+    """A batch whose messages were sealed for a key, whatever the plan says; signed."""
+    shape = setting_of(plan).shape
+    sealer = Sealer(sealed_for, message_format(plan), bytes.fromhex(plan.hash))
+    with open_spool(plan, at / "spool") as spool:
+        for number in range(POPULATION):
+            own = b"".join(sealer.seal(Token(0)) for _ in range(shape.messages))
+            spool.add([Submitted(number.to_bytes(16), own)])
+    (batch,) = answer(at, "release")["released"]
+    return Path(batch["batch"])
+
+
+def tally_of(at: Path, batch: Path, key: str) -> Result:
+    options = {"plan": "plan.json", "key": key, "collector-key": "collector.pub.pem"}
+    given = [word for name, file in options.items() for word in (f"--{name}", str(at / file))]
+    workers = ["--workers", "1", "-o", str(at / "tally.json")]
+    return CliRunner().invoke(krand, ["tally", str(batch), *given, *workers])
+
+
+def test_a_key_that_is_not_the_plans_opens_nothing(at: Path, plan: Plan) -> None:
+    """Exit code 2 and the fingerprints of both, and no tally is written."""
+    batch = sealed_batch(at, plan, KEY.public_key())
+    other = generate_private_key()
+    write_key_pair(other, at / "other.pem", at / "other.pub.pem")
+    result = tally_of(at, batch, "other.pem")
+    assert result.exit_code == 2, result.output
+    assert "not the key these messages were sealed for" in result.stderr
+    assert fingerprint(KEY.public_key()) in result.stderr
+    assert fingerprint(other.public_key()) in result.stderr
+    assert not (at / "tally.json").exists()
+    assert tally_of(at, batch, "key.pem").exit_code == 0
+
+
+def test_messages_of_which_none_opens_are_no_tally(at: Path, plan: Plan) -> None:
+    """Devices that sealed for another key than the plan's: exit code 2, and nothing is written."""
+    batch = sealed_batch(at, plan, generate_private_key().public_key())
+    result = tally_of(at, batch, "key.pem")
+    assert result.exit_code == 2, result.output
+    assert "not the key these messages were sealed for" in result.stderr
+    assert not list(at.glob("*tally.json*"))
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner, Result
+from numpy.typing import NDArray
 
 from krand.analyze.observe.outcome import observe as look
 from krand.analyze.tally import Tally
@@ -41,10 +42,10 @@ def write(tmp_path: Path) -> Write:
     return files
 
 
-def survey(linkage: Linkage, copies: int = 1, rounds: int = 1) -> Survey:
+def survey(linkage: Linkage, copies: int = 1, rounds: int = 1, **policy: int) -> Survey:
     questions = (*(YesNo(name=f"q{i}") for i in range(9)), Choice(name="c", choices=COLOURS))
-    policy = Policy(1.0, 1000, delta=1e-6)
-    return Survey("seen", policy, questions, (), linkage, copies, rounds)
+    asked = Policy(**{"epsilon": 1.0, "population": 1000, "delta": 1e-6, **policy})
+    return Survey("seen", asked, questions, (), linkage, copies, rounds)
 
 
 COLOURS = Choices(("red", "green", "blue"))
@@ -64,18 +65,22 @@ def record_tally(plan: Plan, density: float = 0.0, lost: int = 0) -> Tally:
     rng = np.random.default_rng(7)
     reports = PEOPLE * plan.survey.copies - lost
     q = plan.noises[0]
-    ones = rng.binomial(12, density * (1 - q) + (1 - density) * q, reports)
+    return counted(plan, PEOPLE, rng.random((reports, 12)) < density * (1 - q) + (1 - density) * q)
+
+
+def counted(plan: Plan, people: int, records: NDArray[np.bool_]) -> Tally:
+    """The tally of these very records, one row each."""
     return Tally(
         plan.hash,
         Linkage.RECORD,
         12,
         1,
-        PEOPLE,
-        PEOPLE,
-        reports,
-        np.zeros(12, np.int64),
-        np.zeros(4096, np.int64),
-        histogram=np.bincount(ones, minlength=13),
+        people,
+        people,
+        len(records),
+        records.sum(axis=0),
+        np.bincount(records @ (1 << np.arange(11, -1, -1)), minlength=4096),
+        histogram=np.bincount(records.sum(axis=1), minlength=13),
     )
 
 
@@ -152,9 +157,9 @@ def test_an_outcome_beyond_the_promise_is_called_so(write: Write) -> None:
     """Counts that no crowd explains are beyond ε, and R of few reports beyond λ."""
     empty = replace(bit_tally(), counts=np.zeros(12, np.int64))
     assert "beyond the promised ε = 1." in words(write(BITS, empty))
-    histogram = np.array([1] + [0] * 11 + [1])
-    few = replace(record_tally(RECORDS), people=2, crowd=2, reports=2, histogram=histogram)
-    assert "R is beyond the promised limit" in words(write(RECORDS, few))
+    two = plan_with_noise(survey(Linkage.RECORD, population=2), round(0.3 * NOISE_GRID))
+    few = counted(two, 2, np.array([[False] * 12, [True] * 12]))
+    assert "R is beyond the promised limit" in words(write(two, few))
 
 
 def test_the_table_shows_as_much_as_asked_for(write: Write) -> None:
@@ -187,8 +192,8 @@ def test_copies_are_said_to_be_simulated(write: Write) -> None:
 
 def test_what_the_numbers_leave_out_is_said(write: Write) -> None:
     """Several batches, rounds, people who help the analyst, forged ones."""
-    base = plan_with_noise(survey(Linkage.BIT, rounds=3), round(0.02 * NOISE_GRID))
-    plan = replace(base, promise=replace(base.promise, colluding=50))
+    asked = survey(Linkage.BIT, rounds=3, colluding=50)
+    plan = plan_with_noise(asked, round(0.02 * NOISE_GRID))
     tally = bit_tally(plan, true_ones=PEOPLE, crowd=1000)
     said = words(write(plan, tally))
     assert "batches that were shuffled apart" in said

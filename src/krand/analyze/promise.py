@@ -15,6 +15,7 @@ from krand.errors import CannotMeet
 from krand.privacy.planner import SHUFFLER_KEEPS_ITS_WORD
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan, Promise, promise_for
+from krand.survey.promises import keeps_policy
 from krand.wire.provenance import Provenance
 
 __all__ = [
@@ -62,11 +63,3 @@ def absent_people(plan: Plan, tally: Tally) -> int:
     At most one person stands behind a refused message, and all of them may be in one batch.
     """
     return plan.survey.policy.colluding + sum(tally.rejected.values())
-
-
-def keeps_policy(plan: Plan, promise: Promise) -> bool:
-    """Whether the promise is as good as what the survey asked for."""
-    policy = plan.survey.policy
-    if policy.delta is not None:
-        return promise.delta <= policy.delta
-    return policy.eta is not None and promise.eta <= policy.eta

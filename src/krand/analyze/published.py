@@ -1,7 +1,7 @@
 """A release as its file tells it: the shape of what is read back, for whoever has only the file.
 
 Nothing is computed and nothing is believed here. Plans are known without their lists of choices,
-which may be files that a reader does not have.
+which readers do not need.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ class PublishedPlan:
     positions: int
     messages: int
     promise: Promise
+    analyst_key: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,12 @@ from krand.analyze.joint.tables import JointTable, joint_table
 from krand.analyze.promise import actual_promise, keeps_policy
 from krand.analyze.shown import question_table, release_rows
 from krand.analyze.tally import Tally
+from krand.analyze.verification.tallies import check_tally
 from krand.analyze.words.decoding import WordsEstimate, decode_words
 from krand.errors import InvalidInput
 from krand.showing import pairs
 from krand.survey.plan import Plan, Promise
+from krand.survey.promises import check_promise
 from krand.survey.questions import Kind
 from krand.wire.provenance import DistinctPeople, Provenance
 
@@ -115,6 +117,8 @@ def make_release(
     """
     options = ReleaseOptions() if options is None else options
     told = progress or (lambda _: None)
+    check_tally(plan, tally)
+    check_promise(plan)
     _check_candidates(plan, options.candidates)
     told("guarantee")
     promise = actual_promise(plan, tally)

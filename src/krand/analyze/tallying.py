@@ -18,8 +18,11 @@ from krand.analyze.tally import Tally, merged
 from krand.errors import InvalidInput
 from krand.files import read_whole
 from krand.survey.plan import Plan
+from krand.survey.promises import check_promise
+from krand.wire.keys import check_analyst_key
 from krand.wire.manifest import parse_manifest
 from krand.wire.provenance import DistinctPeople, check_one_provenance
+from krand.wire.rejections import REPEATED, Rejection
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -63,10 +66,11 @@ def tally_batches(
 
     >>> from krand import Client, generate_private_key, tally_batches
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
-    >>> plan, key = small_plan(), generate_private_key()
+    >>> key = generate_private_key()
+    >>> plan = small_plan().sealed_for(key.public_key())
     >>> collector = FakeCollector(plan)
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
-    ...     client = Client(plan, key.public_key(), UnsafeMemoryLedger(), transport=collector)
+    ...     client = Client(plan, UnsafeMemoryLedger(), transport=collector)
     ...     client.submit(collector.url, answers)
     >>> batch = collector.release("batches")
     >>> tally_batches(plan, [batch], key, collector.public_key).people
@@ -117,12 +121,15 @@ def tally_sources(
     different_people: bool = False,
 ) -> Tally:
     """Count everything in these sources; `checkpoint` says where each writes down how far it is."""
+    check_promise(plan)
+    if key is not None:
+        check_analyst_key(plan, key)
     options = options or Options()
     who = who_says_distinct(sources, different_people)
     work = _work(plan, sources[0].round, key, joint)
     repeats = find_repeats(sources) if key is not None else [Repeats()] * len(sources)
     parts = (
-        tally_source(
+        _opened(
             source,
             work,
             engine,
@@ -132,6 +139,17 @@ def tally_sources(
         for source, found in zip(sources, repeats, strict=True)
     )
     return replace(reduce(merged, parts), distinct_people=who)
+
+
+def _opened(source: Source, work: Work, engine: str, options: Options, repeats: Repeats) -> Tally:
+    """The tally of a source; one of which no message opens is no result."""
+    found = tally_source(source, work, engine, options, repeats)
+    unopened = found.rejected.get(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN.value, 0)
+    if unopened and unopened + found.rejected.get(REPEATED, 0) == source.rows:
+        rule = "must open the messages: this is not the key these messages were sealed for"
+        mend = f"none of {source.rows:,} messages of {source.uri} opens, with the plan's own key"
+        raise InvalidInput("private key", rule, None, mend)
+    return found
 
 
 def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeople | None:

@@ -31,6 +31,7 @@ from krand.survey.column import Encoded, Mistake, answered
 from krand.survey.columns import encode_columns
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
+from krand.survey.promises import check_promise
 from krand.wire.provenance import Provenance
 from krand.wire.reports import ReportsHeader, ReportsWriter
 
@@ -98,6 +99,7 @@ def randomize(
     The ledger knows of the run before the file has its name. Killed in between, it knows of a file
     that is not there, which is the safe side.
     """
+    check_promise(plan)
     check_round(plan, round_number)
     others = ledger.admit(plan, round_number, declared)
     if answers.rows is not None:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from krand.client.ledger import AlreadySubmitted, Ledger, Submission
+from krand.client.ledger import Ledger, Submission
 from krand.client.randomizer import message_format, payloads
 from krand.client.randomness import SecureRandom, secure_random
 from krand.client.sending import send
 from krand.client.transport import Transport
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
+from krand.survey.promises import check_pinned, check_promise
+from krand.wire.keys import analyst_key_of
 from krand.wire.sealing import Sealer
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 __all__ = ["Client"]
 
@@ -23,17 +21,19 @@ SUBMISSION_ID_LENGTH = 16
 
 
 class Client:
-    """Takes part in the survey of one plan, for the holder of one key.
+    """Takes part in the survey of one plan; messages are sealed for the key in the plan.
 
+    `expected_hash` is the plan's hash, which an app ships with and was published: another plan is
+    refused. Without it the plan's promise is computed anew, which a device should not have to do.
     `transport` is how submissions travel: by HTTP, unless a test gives another way.
 
     >>> from krand import Client, Ledger, generate_private_key
     >>> from krand.testing import FakeCollector, small_plan
-    >>> plan, key = small_plan(), generate_private_key().public_key()
+    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
     >>> collector = FakeCollector(plan)
-    >>> client = Client(plan, key, Ledger("answered.ledger"), transport=collector)
+    >>> ledger = Ledger("answered.ledger")
+    >>> client = Client(plan, ledger, expected_hash=plan.hash, transport=collector)
     >>> client.submit(collector.url, {"smokes": False, "pet": "cat"})
-    >>> client.submit(collector.url, {"smokes": True})  # it has been answered: nothing is sent
     >>> collector.people
     1
     """
@@ -41,13 +41,17 @@ class Client:
     def __init__(
         self,
         plan: Plan,
-        public_key: X25519PublicKey,
         ledger: Ledger,
         *,
+        expected_hash: str | None = None,
         transport: Transport | None = None,
     ) -> None:
+        if expected_hash is None:
+            check_promise(plan)
+        else:
+            check_pinned(plan, expected_hash)
         self.plan, self.ledger, self.transport = plan, ledger, transport
-        self._sealer = Sealer(public_key, message_format(plan), bytes.fromhex(plan.hash))
+        self._sealer = Sealer(analyst_key_of(plan), message_format(plan), bytes.fromhex(plan.hash))
 
     def prepare(self, answers: Mapping[str, object], round_number: int = 1) -> Submission:
         """The submission of this round; asked again, the identical bytes, whatever the answers.
@@ -63,12 +67,9 @@ class Client:
     def submit(self, url: str, answers: Mapping[str, object], round_number: int = 1) -> None:
         """Prepare, deliver, acknowledge; if it fails half-way, the next call sends the same bytes.
 
-        A round that has been delivered before is left as it is.
+        A round that has been delivered before is AlreadySubmitted: nothing is sent.
         """
-        try:
-            submission = self.prepare(answers, round_number)
-        except AlreadySubmitted:
-            return
+        submission = self.prepare(answers, round_number)
         send(url, self.plan.hash, round_number, submission, transport=self.transport)
         self.acknowledge(round_number)
 

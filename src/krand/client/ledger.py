@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from krand.errors import InvalidInput
@@ -43,9 +43,9 @@ class AlreadySubmitted(InvalidInput):
     def __init__(self, plan: Plan, round_number: int) -> None:
         super().__init__(
             "round",
-            f"of survey {plan.survey.id} must not have been submitted before",
+            f"of survey {plan.survey.id} must not have been answered on this device before",
             round_number,
-            "there is nothing left to do for this round",
+            "the first answers stand, and a collector has them; the new ones were not sent",
         )
 
 
@@ -55,6 +55,8 @@ class Submission:
 
     id: bytes
     messages: tuple[bytes, ...]
+    kept: bool = field(default=False, compare=False)
+    """Whether it was made earlier and kept: then the answers given first stand in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +121,7 @@ class Ledger:
                 name, joined, length = row
                 if joined is None:
                     raise AlreadySubmitted(plan, round_number)
-                return Submission(name, _split(joined, length))
+                return Submission(name, _split(joined, length), kept=True)
             made = make()
             promise = plan.promise
             values = (plan.survey.id, promise.epsilon, promise.delta, made.id)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from krand.client.ledger import Submission
 from krand.client.randomness import SecureRandom, secure_random
 from krand.client.transport import Http, Transport, collector_parts
 from krand.errors import InvalidInput, Unavailable
 from krand.wire.submissions import submission_bytes
 
-__all__ = ["NotDelivered", "send"]
+__all__ = ["Failed", "NotDelivered", "send"]
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 AGAIN = (408, 429, 500, 502, 503, 504)
@@ -17,6 +20,21 @@ AGAIN = (408, 429, 500, 502, 503, 504)
 
 class NotDelivered(Unavailable):
     """The collector could not be reached, or could not store; the ledger keeps the submission."""
+
+    def __init__(self, problem: str, hint: str = "nothing is lost: send it again") -> None:
+        self.problem = problem
+        super().__init__(f"{problem}; {hint}")
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An attempt that failed, and how long it is until the next one."""
+
+    attempt: int
+    attempts: int
+    problem: str
+    wait: float
+    """In seconds."""
 
 
 def send(
@@ -28,18 +46,23 @@ def send(
     attempts: int = 8,
     transport: Transport | None = None,
     random: SecureRandom | None = None,
+    failed: Callable[[Failed], None] | None = None,
 ) -> None:
     """Deliver a submission; returns only when the collector has it.
 
     Between attempts it waits longer and longer, for a time drawn at random, so that clients which
-    failed together do not come back together; and never less than the collector asks for.
+    failed together do not come back together; and never less than the collector asks for. `failed`
+    is told before each wait.
     """
     address, transport = _address(url, plan_hash), transport or Http()
     body = submission_bytes(round_number, submission.id, submission.messages)
     random, wait, asked, problem = random or secure_random(), FIRST_WAIT, 0.0, ""
     for attempt in range(attempts):
         if attempt:
-            transport.wait(asked + wait * (0.5 + random.below(1 << 20) / (1 << 20)))
+            pause = asked + wait * (0.5 + random.below(1 << 20) / (1 << 20))
+            if failed is not None:
+                failed(Failed(attempt, attempts, problem, pause))
+            transport.wait(pause)
             wait = min(2 * wait, LONGEST_WAIT)
         try:
             reply = transport.post(address, body)
@@ -52,9 +75,7 @@ def send(
         if reply.status not in AGAIN:
             mend = "is this the collector of this plan and round?"
             raise InvalidInput("submission", "must be taken by the collector", problem, mend)
-    raise NotDelivered(
-        f"not delivered to {url} in {attempts} attempts ({problem}); nothing is lost: send it again"
-    )
+    raise NotDelivered(f"not delivered to {url} in {attempts} attempts ({problem})")
 
 
 def _address(url: str, plan_hash: str) -> str:

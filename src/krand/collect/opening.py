@@ -9,13 +9,16 @@ from krand.collect.spool import Setting, Spool
 from krand.errors import InvalidInput
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
+from krand.survey.promises import check_promise
+from krand.wire.keys import analyst_key_of
 from krand.wire.submissions import Shape
 
 __all__ = ["open_spool", "setting_of"]
 
 
 def setting_of(plan: Plan, round_number: int = 1) -> Setting:
-    """What the spool of a plan and round is for."""
+    """What the spool of a plan and round is for; a plan without a key collects nothing sealed."""
+    analyst_key_of(plan)
     check_round(plan, round_number)
     shape = Shape(round_number, message_format(plan).sealed_length, plan.messages)
     return Setting(plan.hash, plan.promise.population, shape)
@@ -25,4 +28,5 @@ def open_spool(plan: Plan, folder: Path, round_number: int = 1, *, create: bool 
     """The spool in a folder, new if it may be."""
     if not create and not (folder / "spool.sqlite").exists():
         raise InvalidInput("spool", "must be a collector's folder", str(folder))
+    check_promise(plan)
     return Spool(folder, setting_of(plan, round_number))

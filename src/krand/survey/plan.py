@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from krand.errors import CannotMeet
 from krand.privacy.coupling import allowed_distance
@@ -23,9 +23,13 @@ from krand.survey.document import document_of
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.lying import WorstShift, worst_shifts
 from krand.survey.record import record_reports
+from krand.survey.remembered import is_remembered, remember_here
 from krand.survey.shown import PLAN_HEAD, plan_note, plan_rows
 from krand.survey.survey import Survey
 from krand.survey.volume import Tokens, messages_needed, overflow_bound
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 __all__ = [
     "FORMAT",
@@ -93,6 +97,23 @@ class Plan:
     """At most so likely does one person have more tokens, of which some are then dropped."""
     promise: Promise
     precisions: tuple[Precision, ...]
+    analyst_key: str | None = None
+    """The public key that messages are sealed for, 32 bytes in hexadecimal; None where a data
+    holder randomizes a whole table, and nothing is sealed."""
+
+    def sealed_for(self, key: X25519PublicKey) -> Plan:
+        """The plan for sealed collection: what devices send, the holder of this key opens.
+
+        >>> from krand import generate_private_key
+        >>> from krand.testing import small_plan
+        >>> sealed = small_plan().sealed_for(generate_private_key().public_key())
+        >>> sealed.hash == small_plan().hash, len(sealed.analyst_key)
+        (False, 64)
+        """
+        sealed = replace(self, analyst_key=key.public_bytes_raw().hex())
+        if is_remembered(self.hash):  # no promise depends on the key
+            remember_here(sealed.hash)
+        return sealed
 
     @cached_property
     def layout(self) -> Layout:
@@ -126,8 +147,10 @@ class Plan:
         """Everything as plain data."""
         blocks = zip(self.layout.blocks, self.numerators, self.precisions, strict=True)
         promise = self.promise
+        key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
         return {
             "format": FORMAT,
+            **key,
             "survey": document_of(self.survey),
             "positions": self.layout.positions,
             "blocks": [_block_values(*entry) for entry in blocks],
@@ -175,17 +198,23 @@ def make_plan(survey: Survey) -> Plan:
     """
     plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
     _check_use(plan)
+    remember_here(plan.hash)
     return plan
 
 
-def planned_from(survey: Survey, numerators: tuple[int, ...], promise: Promise) -> Plan:
+def planned_from(
+    survey: Survey,
+    numerators: tuple[int, ...],
+    promise: Promise,
+    analyst_key: str | None = None,
+) -> Plan:
     """The plan with this noise: messages and precision follow from it."""
     layout = layout_of(survey)
     population, reports = survey.policy.population, Reports(1, copies=survey.copies)
     noises = [numerator / NOISE_GRID for numerator in numerators]
     messages, overflow = _room(survey, layout, numerators)
     known = tuple(precision(reports, q, population) for q in noises)
-    return Plan(survey, numerators, messages, overflow, promise, known)
+    return Plan(survey, numerators, messages, overflow, promise, known, analyst_key)
 
 
 def _room(survey: Survey, layout: Layout, numerators: tuple[int, ...]) -> tuple[int, float]:

@@ -1,12 +1,13 @@
 """Reading a plan back: what is read is the plan that was written, or it is refused.
 
-That the noise keeps the promise is not computed again here, which takes seconds: `verify_promise`
-does that. Whoever trusts a plan knows its hash.
+That the noise gives what is promised is not computed here, which takes a second: `check_promise`
+does that, wherever a plan is used. A device compares the plan's hash instead.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole, whole, write_new
 from krand.privacy.guarantee import MAX_POPULATION, NOISE_GRID
 from krand.survey.plan import FORMAT, Plan, Promise, planned_from
+from krand.survey.promises import MEND, check_asked
 from krand.survey.reading import survey_from_document
 
 __all__ = ["parse_plan", "read_plan", "save_plan"]
 
 RULE = "must be a plan made by krand"
-MEND = "make it again from its survey file: krand plan survey.toml -o plan.json"
+KEY = re.compile("[0-9a-f]{64}")
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -61,6 +63,7 @@ def parse_plan(content: bytes, source: str = "plan") -> Plan:
         raise InvalidInput(
             "plan", "must be unchanged since it was made, down to the last byte", source, MEND
         )
+    check_asked(plan)
     return plan
 
 
@@ -68,6 +71,10 @@ def _plan(values: dict[str, Any]) -> Plan:
     """From survey, noise and promise; everything else follows, and must be what stands there."""
     if values["format"] != FORMAT:
         raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], MEND)
+    key = values.get("analyst_key")
+    if key is not None and not KEY.fullmatch(key):
+        rule = "must be the 32 bytes of an X25519 public key, in hexadecimal"
+        raise InvalidInput("analyst_key", rule, key, MEND)
     return planned_from(
         survey_from_document(values["survey"]),
         tuple(
@@ -75,6 +82,7 @@ def _plan(values: dict[str, Any]) -> Plan:
             for block in values["blocks"]
         ),
         _promise(values["promise"]),
+        key,
     )
 
 

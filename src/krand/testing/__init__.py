@@ -2,9 +2,9 @@
 
     >>> from krand import Client, generate_private_key
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
-    >>> plan, key = small_plan(), generate_private_key()
+    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
     >>> collector = FakeCollector(plan)
-    >>> client = Client(plan, key.public_key(), UnsafeMemoryLedger(), transport=collector)
+    >>> client = Client(plan, UnsafeMemoryLedger(), transport=collector)
     >>> client.submit(collector.url, {"smokes": False, "pet": "cat"})
     >>> collector.people
     1

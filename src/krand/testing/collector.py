@@ -37,10 +37,10 @@ class FakeCollector:
 
     >>> from krand import Client, generate_private_key
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
-    >>> plan, collector = small_plan(), FakeCollector(small_plan())
-    >>> key = generate_private_key().public_key()
+    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
+    >>> collector = FakeCollector(plan)
     >>> collector.fail_next(503, OSError("no network"))
-    >>> client = Client(plan, key, UnsafeMemoryLedger(), transport=collector)
+    >>> client = Client(plan, UnsafeMemoryLedger(), transport=collector)
     >>> client.submit(collector.url, {"pet": "dog"})
     >>> collector.people, len(collector.waited)
     (1, 2)

@@ -9,6 +9,7 @@ from krand.survey.layout import layout_of
 from krand.survey.plan import Plan, Promise, planned_from
 from krand.survey.plan_file import parse_plan
 from krand.survey.reading import parse_survey
+from krand.survey.remembered import remember_here
 from krand.survey.survey import Survey
 
 __all__ = ["SMALL_SURVEY", "small_plan", "small_survey", "unsafe_exact_plan"]
@@ -58,8 +59,8 @@ def small_plan() -> Plan:
 def unsafe_exact_plan(survey: Survey) -> Plan:
     """A plan with next to no noise: counts come out exact, and nobody is hidden.
 
-    One bit in four billion is flipped. It is made at once for any survey, and what it says of its
-    promise is not true.
+    One bit in four billion is flipped. It is made at once for any survey, and promises nothing
+    (δ = 1). Only the program that made it takes it: read from a file it is refused.
 
     >>> from krand.testing import small_survey, unsafe_exact_plan
     >>> max(unsafe_exact_plan(small_survey()).noises) < 1e-9
@@ -77,4 +78,6 @@ def unsafe_exact_plan(survey: Survey) -> Plan:
         colluding=policy.colluding,
         assumptions=(),
     )
-    return planned_from(survey, (1,) * len(layout_of(survey).blocks), promise)
+    plan = planned_from(survey, (1,) * len(layout_of(survey).blocks), promise)
+    remember_here(plan.hash)
+    return plan

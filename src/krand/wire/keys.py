@@ -12,6 +12,7 @@ import os
 import secrets
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
@@ -21,7 +22,12 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from krand.errors import InvalidInput
 from krand.files import read_whole, unwritable
 
+if TYPE_CHECKING:
+    from krand.survey.plan import Plan
+
 __all__ = [
+    "analyst_key_of",
+    "check_analyst_key",
     "fingerprint",
     "generate_private_key",
     "generate_signing_key",
@@ -173,12 +179,36 @@ def parse_public_key(pem: bytes, source: str = "PEM text") -> X25519PublicKey:
     key = _public_key(pem, source)
     if not isinstance(key, X25519PublicKey):
         raise InvalidInput("public key", "must be an X25519 key", source, _found(key))
+    _check_order(key, "public key", source)
+    return key
+
+
+def analyst_key_of(plan: Plan) -> X25519PublicKey:
+    """The key that messages of a plan are sealed for; it stands in the plan, and nowhere else."""
+    if plan.analyst_key is None:
+        rule = "must be in the plan of a sealed collection"
+        mend = "make it anew: krand plan survey.toml --analyst-key key.pub.pem -o plan.json"
+        raise InvalidInput("analyst_key", rule, None, mend)
+    key = X25519PublicKey.from_public_bytes(bytes.fromhex(plan.analyst_key))
+    _check_order(key, "analyst_key", plan.analyst_key)
+    return key
+
+
+def check_analyst_key(plan: Plan, private_key: X25519PrivateKey) -> None:
+    """Refuse a private key that cannot open what was sealed for the plan."""
+    planned, given = analyst_key_of(plan), private_key.public_key()
+    if given.public_bytes_raw() != planned.public_bytes_raw():
+        rule = f"must belong to the public key in the plan, fingerprint {fingerprint(planned)}"
+        mend = "it is not the key these messages were sealed for; krand keygen printed fingerprints"
+        raise InvalidInput("private key", rule, fingerprint(given), mend)
+
+
+def _check_order(key: X25519PublicKey, field: str, source: str) -> None:
+    """A few values are no real keys: whoever sealed for them would seal for everybody."""
     try:
-        # A few values are no real keys: whoever sealed for them would seal for everybody.
         X25519PrivateKey.generate().exchange(key)
     except ValueError:
-        raise InvalidInput("public key", "must not be a point of low order", source) from None
-    return key
+        raise InvalidInput(field, "must not be a point of low order", source) from None
 
 
 def _public_key(pem: bytes, source: str) -> object:

@@ -14,7 +14,7 @@ from krand.errors import InvalidInput
 from krand.survey.layout import Block
 from krand.survey.plan import Plan
 
-__all__ = ["BlockCounts", "block_counts", "check_tally"]
+__all__ = ["BlockCounts", "block_counts", "check_fits"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +46,7 @@ class BlockCounts:
         return self.law.summed(math.prod(self.sizes) // self.sizes[place])
 
 
-def check_tally(plan: Plan, tally: Tally) -> None:
+def check_fits(plan: Plan, tally: Tally) -> None:
     """The tally must be of this plan, and of somebody."""
     if tally.plan_hash != plan.hash:
         rule = f"must be of the plan {plan.hash}"
@@ -61,7 +61,7 @@ def check_tally(plan: Plan, tally: Tally) -> None:
 
 def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
     """The counts of every block, once the tally is seen to be of this plan."""
-    check_tally(plan, tally)
+    check_fits(plan, tally)
     return tuple(
         BlockCounts(
             block,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.estimates.counted import check_tally
+from krand.analyze.estimates.counted import check_fits
 from krand.analyze.observe.bits import CountSeen, see_counts
 from krand.analyze.observe.change import BlockSeen, WorstChange, worst_change
 from krand.analyze.observe.records import RecordSeen, observe_records
@@ -66,7 +66,7 @@ class BitsSeen:
 
 def observe(plan: Plan, tally: Tally, most: int = 10, seed: int = 0) -> RecordSeen | BitsSeen:
     """The ratio of the actual outcome; `most` positions are described one by one."""
-    check_tally(plan, tally)
+    check_fits(plan, tally)
     if tally.people < 2:
         mend = "nobody hides in a crowd of one"
         raise InvalidInput("tally", "must count at least two people", tally.people, mend)

@@ -6,13 +6,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from krand.survey.promises import RELATIVE, not_below
+
 __all__ = ["Check", "check", "first_of", "not_below", "same"]
 
-RELATIVE = 1e-6
-"""Other machines and releases of numpy differ by far less, an edit that matters by more."""
 ABSOLUTE = 1e-9
-SMALLEST = 1e-15
-"""Probabilities below this are all nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +41,3 @@ def same(told: float | None, true: float | None, scale: float = 1.0) -> bool:
     if told is None or true is None:
         return told is true
     return math.isclose(told, true, rel_tol=RELATIVE, abs_tol=ABSOLUTE * scale)
-
-
-def not_below(told: float, true: float) -> bool:
-    """Whether a claimed bound is no better than the true one."""
-    return told >= true * (1 - RELATIVE) - SMALLEST

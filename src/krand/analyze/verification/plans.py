@@ -78,7 +78,7 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     if not (positions.holds and noise.holds):
         return PlanFound((survey_holds, positions, noise))
     numerators = tuple(block.noise_numerator for block in told.blocks)
-    plan = planned_from(survey, numerators, told.promise)
+    plan = planned_from(survey, numerators, told.promise, told.analyst_key)
     try:
         true = verify_promise(plan)
     except KrandError as error:

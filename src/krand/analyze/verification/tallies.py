@@ -12,23 +12,47 @@ from krand.analyze.tally import Tally
 from krand.analyze.verification.checks import Check, check
 from krand.analyze.verification.promises import policy_check
 from krand.analyze.verification.provenances import manifests_check, provenance_check
-from krand.errors import KrandError
+from krand.errors import InvalidInput, KrandError
 from krand.privacy.guarantee import Linkage
+from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
 from krand.wire.provenance import Provenance
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["tally_checks"]
+__all__ = ["check_tally", "tally_checks"]
+
+
+def check_tally(plan: Plan, tally: Tally) -> None:
+    """Refuse a tally that is of another plan, of a crowd too small, or does not add up."""
+    if tally.plan_hash != plan.hash:
+        rule = f"must be of the plan {plan.hash}"
+        mend = "the tally belongs to another plan: give it with its own"
+        raise InvalidInput("tally", rule, tally.plan_hash, mend)
+    check_crowd(plan, tally.crowd)
+    for entry in _quick_checks(plan, tally):
+        if not entry.holds:
+            rule = f"must pass every check of krand verify; it fails {entry.name!r}"
+            raise InvalidInput("tally", rule, entry.says, "count again: krand tally")
 
 
 def tally_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None) -> Iterator[Check]:
     """Everything that can be checked with the tally and its plan, and the collector's key."""
+    yield from _quick_checks(plan, tally, key)
+    if _fits(plan, tally):
+        yield from _promise_checks(plan, tally)
+
+
+def _fits(plan: Plan, tally: Tally) -> bool:
+    return (tally.linkage, tally.positions) == (plan.survey.linkage, plan.layout.positions)
+
+
+def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None) -> Iterator[Check]:
+    """All but the promise for its crowd, which takes a second."""
     other = [] if tally.plan_hash == plan.hash else [f"it is of the plan {tally.plan_hash}"]
     yield check("plan", other, f"the tally is of the plan {plan.hash}")
-    shape = (tally.linkage, tally.positions)
-    fits = shape == (plan.survey.linkage, plan.layout.positions)
+    fits = _fits(plan, tally)
     wrong = f"{tally.positions:,} positions in {tally.linkage.value} linkage are not the plan's"
     yield check("positions", [] if fits else [wrong], f"{tally.positions:,} positions, as planned")
     rounds = plan.survey.rounds
@@ -41,8 +65,6 @@ def tally_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None) 
     yield provenance_check(tally)
     if tally.provenance is Provenance.DEVICES or tally.manifests:
         yield manifests_check(tally, key)
-    if fits:
-        yield from _promise_checks(plan, tally)
 
 
 def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:

@@ -20,6 +20,7 @@ from krand.present.options import (
     plan_option,
 )
 from krand.present.output import Output
+from krand.present.plans import checked_plan
 
 if TYPE_CHECKING:
     from krand.analyze.estimates.sampling import Sampling
@@ -94,11 +95,10 @@ def estimate(
     from krand.analyze.release import ReleaseOptions, make_release
     from krand.analyze.release_file import form_of, release_values, write_release
     from krand.analyze.tally_file import read_tally
-    from krand.survey.plan_file import read_plan
 
     form = form or form_of(output)
     out = Output(as_json, no_color)
-    plan, counted = read_plan(plan_file), read_tally(tally)
+    plan, counted = checked_plan(plan_file, out), read_tally(tally)
     options = ReleaseOptions(
         Wanted(confidence, _sampling(sample_of)),
         tuple(tuple(name.strip() for name in names.split(",")) for names in joint),

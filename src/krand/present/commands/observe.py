@@ -9,6 +9,7 @@ import click
 from krand.present.numbers import Count
 from krand.present.options import FILE, output_options, plan_option
 from krand.present.output import Output
+from krand.present.plans import checked_plan
 
 __all__ = ["observe"]
 
@@ -40,11 +41,12 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
     from krand.analyze.observe.outcome import BitsSeen
     from krand.analyze.observe.outcome import observe as look
     from krand.analyze.tally_file import read_tally
+    from krand.analyze.verification.tallies import check_tally
     from krand.present.observing import positions_table, record_table, statements
-    from krand.survey.plan_file import read_plan
 
     out = Output(as_json, no_color)
-    plan, counted = read_plan(plan_file), read_tally(tally)
+    plan, counted = checked_plan(plan_file, out), read_tally(tally)
+    check_tally(plan, counted)
     with out.progress("looking"):
         seen = look(plan, counted, most=show)
     said = statements(plan, counted, seen)

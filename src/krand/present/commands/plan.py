@@ -11,6 +11,8 @@ from krand.present.options import FILE, force_option, output_option, output_opti
 from krand.present.output import Output
 
 if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+
     from krand.present.planning import Alternative
 
 
@@ -18,6 +20,11 @@ if TYPE_CHECKING:
 @click.argument("survey", type=FILE)
 @output_option("Where the plan is written; nothing is written without it.", required=False)
 @force_option
+@click.option(
+    "--analyst-key",
+    type=FILE,
+    help="The analyst's public key, for a collection of sealed messages: it goes into the plan.",
+)
 @click.option(
     "--explain",
     is_flag=True,
@@ -30,17 +37,21 @@ def plan(
     survey: Path,
     output: Path | None,
     force: bool,
+    analyst_key: Path | None,
     explain: bool,
 ) -> None:
     """Find the smallest noise that keeps a survey's promise, and freeze it as a plan.
 
-    The plan holds everything a client needs: positions, noise, number of messages, guarantee.
-    It also says how far one person who lies can move a count.
-    Its name is its SHA-256 (sha256sum plan.json prints it); changing anything makes another plan.
+    The plan holds everything a client needs: questions with their lists of choices, positions,
+    noise, number of messages, guarantee, and the key that messages are sealed for. A data holder
+    who randomizes a whole table needs no key. It also says how far one person who lies can move a
+    count. The plan's name is its SHA-256 (sha256sum plan.json prints it); changing anything makes
+    another plan.
 
     \b
     Examples:
       krand plan survey.toml -o plan.json
+      krand plan survey.toml --analyst-key key.pub.pem -o plan.json
       krand plan survey.toml --explain
     """
     from krand.files import keep_inputs
@@ -48,11 +59,13 @@ def plan(
     from krand.survey.plan import make_plan
     from krand.survey.plan_file import save_plan
     from krand.survey.reading import read_survey
+    from krand.survey.remembered import remember
 
     out = Output(as_json, no_color)
     asked = read_survey(survey)
     if output is not None:
         keep_inputs("output", output, files_named_in(survey))
+    key = None if analyst_key is None else _key(analyst_key)
     with out.progress("planning") as progress:
         made = make_plan(asked)
         others: tuple[Alternative, ...] = ()
@@ -60,6 +73,8 @@ def plan(
             from krand.present.planning import alternatives
 
             others = alternatives(made, progress)
+    made = made if key is None else made.sealed_for(key)
+    remember(made.hash)  # its promise was computed just now
     if output is not None:
         save_plan(made, output, overwrite=force)
     if as_json:
@@ -82,6 +97,7 @@ def plan(
         markup=False,
         highlight=False,
     )
+    console.print(_sealed_for(key), markup=False, highlight=False)
     if explain:
         console.print(
             "The noise is divided so that its spread pq/(p-q)² grows with √(t/w): t bits that one"
@@ -92,3 +108,20 @@ def plan(
     console.print(f"Plan {made.hash}", markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _key(path: Path) -> X25519PublicKey:
+    from krand.wire.keys import load_public_key
+
+    return load_public_key(path)
+
+
+def _sealed_for(key: X25519PublicKey | None) -> str:
+    from krand.wire.keys import fingerprint
+
+    if key is None:
+        return (
+            "Without an analyst's key it is for a data holder's table; a collector needs"
+            " --analyst-key."
+        )
+    return f"They are sealed for the key in the plan, fingerprint {fingerprint(key)}."

@@ -18,6 +18,7 @@ from krand.present.options import (
     round_option,
 )
 from krand.present.output import Output
+from krand.present.plans import checked_plan
 
 if TYPE_CHECKING:
     from krand.client.batch import Randomized
@@ -106,10 +107,9 @@ def randomize(
     from krand.client.answers import open_answers
     from krand.client.batch import randomize as randomize_answers
     from krand.client.table_ledger import TableLedger, declaration
-    from krand.survey.plan_file import read_plan
 
     out = Output(as_json, no_color)
-    plan = read_plan(plan_file)
+    plan = checked_plan(plan_file, out)
     skip = on_error == "skip"
     table = open_answers(
         answers,

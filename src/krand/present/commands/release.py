@@ -17,6 +17,7 @@ from krand.present.options import (
     spool_option,
 )
 from krand.present.output import Output
+from krand.present.plans import checked_plan
 
 __all__ = ["release"]
 
@@ -56,12 +57,11 @@ def release(
     """
     from krand.collect.opening import open_spool
     from krand.collect.release import release_sealed
-    from krand.survey.plan_file import read_plan
     from krand.wire.keys import load_signing_key
 
     out = Output(as_json, no_color)
     signer = load_signing_key(key, passphrase_from(passphrase_env, passphrase))
-    plan = read_plan(plan_file)
+    plan = checked_plan(plan_file, out)
     with open_spool(plan, spool, round_number, create=False) as opened:
         with out.progress("releasing"):
             done = release_sealed(opened, output, signer)

@@ -8,6 +8,7 @@ import click
 
 from krand.present.options import output_options, plan_option, round_option, spool_option
 from krand.present.output import Output
+from krand.present.plans import checked_plan
 
 __all__ = ["serve"]
 
@@ -42,17 +43,17 @@ def serve(
     from krand.collect.opening import open_spool
     from krand.collect.serving import listen, make_server
     from krand.collect.serving import serve as run
-    from krand.survey.plan_file import read_plan
 
-    plan = read_plan(plan_file)
+    out = Output(as_json, no_color)
+    plan = checked_plan(plan_file, out)
     listener = listen(host, port)
     server = make_server(open_spool(plan, spool, round_number))
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listener.getsockname()[1]}/v1/{plan.hash}/submissions"
     if as_json:
-        Output(as_json, no_color).json({"url": address, "spool": str(spool), "round": round_number})
+        out.json({"url": address, "spool": str(spool), "round": round_number})
     else:
-        console = Output(as_json, no_color).console(stderr=True)
+        console = out.console(stderr=True)
         for line in (
             f"Collecting {plan.survey.id}, round {round_number}, for"
             f" {plan.promise.population:,} people",

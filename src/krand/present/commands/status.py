@@ -9,6 +9,7 @@ import click
 
 from krand.present.options import output_options, plan_option, round_option, spool_option
 from krand.present.output import Output
+from krand.present.plans import checked_plan
 
 __all__ = ["status"]
 
@@ -34,10 +35,9 @@ def status(
     from krand.collect.metrics import coarse, step_for
     from krand.collect.opening import open_spool
     from krand.collect.states import State
-    from krand.survey.plan_file import read_plan
 
     out = Output(as_json, no_color)
-    plan = read_plan(plan_file)
+    plan = checked_plan(plan_file, out)
     with open_spool(plan, spool, round_number, create=False) as opened:
         if check:
             with out.progress("checking"):

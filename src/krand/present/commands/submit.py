@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +12,10 @@ from krand.files import json_object, read_whole
 from krand.present.guarding import OutputFile
 from krand.present.options import FILE, output_options, plan_option, round_option
 from krand.present.output import Output
+from krand.present.plans import checked_plan
+
+if TYPE_CHECKING:
+    from krand.client.sending import Failed
 
 __all__ = ["submit"]
 
@@ -17,7 +23,11 @@ __all__ = ["submit"]
 @click.command(short_help="One person's answers, to a collector.")
 @click.argument("answers", type=FILE)
 @plan_option
-@click.option("--key", type=FILE, required=True, help="The analyzer's public key.")
+@click.option(
+    "--plan-hash",
+    metavar="HASH",
+    help="The plan's hash as it was published: another plan is refused.",
+)
 @click.option("--collector", "url", required=True, metavar="URL", help="The collector.")
 @click.option(
     "--ledger",
@@ -32,37 +42,65 @@ def submit(
     no_color: bool,
     answers: Path,
     plan_file: Path,
-    key: Path,
+    plan_hash: str | None,
     url: str,
     ledger: Path,
     round_number: int,
 ) -> None:
     """Randomize, seal and deliver the answers in a JSON file: an object, question by question.
 
-    The ledger makes sure that a round is answered once: a retry sends the identical bytes, and
-    after an interruption the same command goes on.
+    The ledger makes sure that a round is answered once. If the collector cannot be reached, or
+    after an interruption, the same command goes on: it sends the identical bytes. Answers given
+    after a round has been delivered are refused; the first ones stand.
 
     \b
     Example:
-      krand submit answers.json --plan plan.json --key key.pub.pem --ledger ledger.sqlite \\
+      krand submit answers.json --plan plan.json --ledger ledger.sqlite \\
           --collector https://collector.example.org
     """
     from krand.client.client import Client
     from krand.client.ledger import Ledger
-    from krand.survey.plan_file import read_plan
-    from krand.wire.keys import load_public_key
+    from krand.client.sending import NotDelivered, send
+    from krand.client.transport import collector_parts
 
     out = Output(as_json, no_color)
     given = _answers(answers)
-    plan = read_plan(plan_file)
-    client = Client(plan, load_public_key(key), Ledger(ledger))
-    with out.progress("sending"):
-        client.submit(url, given, round_number)
+    collector_parts("url", url)  # before anything is kept for good
+    plan = checked_plan(plan_file, out)
+    client = Client(plan, Ledger(ledger), expected_hash=plan_hash)
+    submission = client.prepare(given, round_number)
+    kept = f"the sealed submission is kept in {ledger}: give the same command again to send it"
+
+    try:
+        with out.progress("sending") as bar:
+            tell = bar or partial(out.console(stderr=True).print, markup=False, soft_wrap=True)
+            send(
+                url,
+                plan.hash,
+                round_number,
+                submission,
+                failed=None if as_json else lambda failed: tell(_said(failed)),
+            )
+    except NotDelivered as error:
+        raise NotDelivered(error.problem, kept) from None
+    except KeyboardInterrupt:
+        out.warn(f"interrupted; {kept}")
+        raise
+    client.acknowledge(round_number)
     if as_json:
-        out.json({"plan": plan.hash, "round": round_number, "delivered": True})
+        done = {"delivered": True, "from_earlier_attempt": submission.kept}
+        out.json({"plan": plan.hash, "round": round_number, **done})
         return
-    line = f"Round {round_number} of {plan.survey.id} has been delivered."
-    out.console().print(line, markup=False)
+    line = f"Round {round_number} of {plan.survey.id} has been delivered"
+    first = ", with the answers given first: a submission was kept from an earlier attempt"
+    out.console().print(line + (first if submission.kept else "") + ".", markup=False)
+
+
+def _said(failed: Failed) -> str:
+    return (
+        f"attempt {failed.attempt} of {failed.attempts} failed ({failed.problem}); the next one"
+        f" in {failed.wait:.0f} s"
+    )
 
 
 def _answers(path: Path) -> dict[str, object]:

@@ -21,6 +21,7 @@ from krand.present.options import (
     plan_option,
 )
 from krand.present.output import Output
+from krand.present.plans import checked_plan
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -117,14 +118,13 @@ def tally(
     from krand.analyze.tally_file import write_tally
     from krand.analyze.tallying import tally_sources
     from krand.files import keep_inputs
-    from krand.survey.plan_file import read_plan
     from krand.wire.keys import load_private_key
 
     out = Output(as_json, no_color)
     if key is not None:
         beside = [Path(report).with_suffix(".manifest.json") for report in reports]
         keep_inputs("output", output, beside)
-    plan = read_plan(plan_file)
+    plan = checked_plan(plan_file, out)
     secret = None
     if key is not None:
         secret = load_private_key(key, passphrase_from(passphrase_env, passphrase))

@@ -9,6 +9,7 @@ import click
 from krand.present.exit_codes import CHECK_FAILED
 from krand.present.options import FILE, output_options
 from krand.present.output import Output
+from krand.present.plans import checked_plan
 
 __all__ = ["verify"]
 
@@ -48,10 +49,9 @@ def verify(
     """
     from krand.analyze.verification.files import verify_files
     from krand.present.verifying import checks_table, checks_values, summary
-    from krand.survey.plan_file import read_plan
 
     out = Output(as_json, no_color)
-    plan = None if plan_file is None else read_plan(plan_file)
+    plan = None if plan_file is None else checked_plan(plan_file, out)
     key = None
     if collector_key is not None:
         from krand.wire.keys import load_verifying_key

@@ -37,13 +37,12 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
     from krand.analyze.tally import Tally
-    from krand.present.demo.chance import Chance
     from krand.present.demo.people import Crowd, Told
     from krand.present.output import Output
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
 
-__all__ = ["collected", "collector", "for_a_small_crowd"]
+__all__ = ["Keys", "collected", "collector", "for_a_small_crowd", "new_keys"]
 
 WANTED_SHARE = 0.025
 """± so much of the crowd is a result that tells something."""
@@ -69,21 +68,24 @@ def for_a_small_crowd(survey: Survey, population: int) -> Survey:
 
 
 @dataclass(frozen=True, slots=True)
-class _Keys:
+class Keys:
+    """The private keys of the two parties, and the files that hold them."""
+
     analyzer: X25519PrivateKey
     collector: Ed25519PrivateKey
+    files: dict[str, Path]
 
 
 def collected(
-    plan: Plan, crowd: Crowd, _: Chance, folder: Path, out: Output
+    plan: Plan, crowd: Crowd, keys: Keys, folder: Path, out: Output
 ) -> tuple[Tally, dict[str, Path]]:
     """Everybody seals and sends; the collector releases; the analyzer opens and counts."""
-    keys, written = _keys(folder)
+    written = dict(keys.files)
     with TemporaryDirectory(prefix="krand-demo-", dir=_memory()) as place:
         work = Path(place)
         with collector(plan, work / "spool") as url:
             with out.counting("sending", crowd.people, "people") as told:
-                _send_all(plan, crowd, keys, url, work, told)
+                _send_all(plan, crowd, url, work, told)
             with (
                 out.progress("releasing"),
                 open_spool(plan, work / "spool", create=False) as spool,
@@ -100,14 +102,14 @@ def _memory() -> str | None:
     return MEMORY if os.access(MEMORY, os.W_OK) else None
 
 
-def _keys(folder: Path) -> tuple[_Keys, dict[str, Path]]:
+def new_keys(folder: Path) -> Keys:
     """New ones for every demonstration; those of an earlier one are replaced."""
-    keys = _Keys(generate_private_key(), generate_signing_key())
-    written = {"analyzer_key": folder / "analyzer.pem", "collector_key": folder / "collector.pem"}
-    for name, path in written.items():
+    files = {"analyzer_key": folder / "analyzer.pem", "collector_key": folder / "collector.pem"}
+    keys = Keys(generate_private_key(), generate_signing_key(), files)
+    for name, path in files.items():
         key = keys.analyzer if name == "analyzer_key" else keys.collector
         write_key_pair(key, path, path.with_suffix(".pub.pem"), overwrite=True)
-    return keys, written
+    return keys
 
 
 @contextmanager
@@ -130,21 +132,22 @@ def collector(plan: Plan, spool: Path) -> Iterator[str]:
             thread.join()
 
 
-def _send_all(plan: Plan, crowd: Crowd, keys: _Keys, url: str, work: Path, told: Told) -> None:
+def _send_all(plan: Plan, crowd: Crowd, url: str, work: Path, told: Told) -> None:
     """Each with a device and a ledger of their own."""
-    public, plan_hash = keys.analyzer.public_key(), plan.hash
+    plan_hash = plan.hash
     ledger = work / "ledger.sqlite"
     for columns in crowd.answers():
         lists = {name: plain_answers(column) for name, column in columns.items()}
         for person in zip(*lists.values(), strict=True):
             answers = dict(zip(lists, person, strict=True))
-            submission = Client(plan, public, Ledger(ledger)).prepare(answers)
+            client = Client(plan, Ledger(ledger), expected_hash=plan_hash)
+            submission = client.prepare(answers)
             send(url, plan_hash, 1, submission)
             ledger.unlink()  # the next person has another device
             told(1)
 
 
-def _opened(plan: Plan, keys: _Keys, written: dict[str, Path], out: Output) -> Tally:
+def _opened(plan: Plan, keys: Keys, written: dict[str, Path], out: Output) -> Tally:
     """The analyzer's part: the manifest is verified, messages are opened and counted."""
     sources = batches_in(plan, [written["batch"]], keys.collector.public_key())
     with out.counting("opening", sources[0].rows, "messages") as told:

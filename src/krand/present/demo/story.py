@@ -19,7 +19,7 @@ from krand.errors import InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
 from krand.present.demo.chance import Chance
 from krand.present.demo.devices import write_reports
-from krand.present.demo.live import collected, for_a_small_crowd
+from krand.present.demo.live import collected, for_a_small_crowd, new_keys
 from krand.present.demo.people import Crowd, truth_of
 from krand.present.demo.truth import Answer, Held, answers_beside_truth, held
 from krand.present.demo.ways import Way, all_ways
@@ -94,13 +94,17 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     _spare_inputs(asked)
     survey = _survey(asked, own)
     crowd = Crowd(survey, survey.policy.population, chance.people())
+    keys = new_keys(asked.folder) if asked.live else None
     with out.progress("planning"):
         plan = make_plan(survey)
+    plan = plan if keys is None else plan.sealed_for(keys.analyzer.public_key())
     written = _write_plan(asked, plan)
     with out.counting("answering", crowd.people, "people") as told:
         truth = truth_of(crowd, told)
-    collect = collected if asked.live else _randomized
-    tally, files = collect(plan, crowd, chance, asked.folder, out)
+    if keys is None:
+        tally, files = _randomized(plan, crowd, chance, asked.folder, out)
+    else:
+        tally, files = collected(plan, crowd, keys, asked.folder, out)
     written |= files
     options = ReleaseOptions(candidates={name: list(known) for name, known in truth.words.items()})
     with out.progress("estimating") as progress:

@@ -23,6 +23,7 @@ from krand.errors import InvalidInput, Unavailable
 from krand.present.web.asking import CollectorAddress, collector_address
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
+from krand.survey.promises import check_promise
 
 __all__ = ["Crowd", "Watched", "crowd_of", "watched"]
 
@@ -73,6 +74,7 @@ def watched(
     if releases is not None and not releases.is_dir():
         raise InvalidInput("releases", "must be a folder", str(releases))
     plan = read_plan(plan_file)
+    check_promise(plan)
     setting_of(plan, round_number)  # refuses a round that was not planned
     address = None if collector is None else collector_address(collector)
     return Watched(plan, spool, round_number, releases, address)

@@ -1,0 +1,241 @@
+"""A plan promises what its survey asks for and its noise gives; whoever takes one finds out."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from krand import Client, generate_private_key, make_release, tally_reports
+from krand.analyze.tally import empty_tally
+from krand.client.whole_table import randomize_table
+from krand.collect.opening import open_spool
+from krand.errors import InvalidInput
+from krand.present.cli import krand
+from krand.survey import promises, remembered
+from krand.survey.canonical import canonical_json
+from krand.survey.plan import Plan, planned_from, verify_promise
+from krand.survey.plan_file import parse_plan, save_plan
+from krand.survey.promises import check_promise
+from krand.testing import UnsafeMemoryLedger, simulated_table, small_plan
+from krand.wire.keys import generate_signing_key, write_key_pair
+
+KEY = generate_private_key()
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own, and a process that remembers nothing."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(remembered, "_HERE", set())
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The hashes of the plans whose promise is computed anew."""
+    hashes: list[str] = []
+
+    def verified(plan: Plan) -> promises.Promise:
+        hashes.append(plan.hash)
+        return verify_promise(plan)
+
+    monkeypatch.setattr(promises, "verify_promise", verified)
+    return hashes
+
+
+def edited(plan: Plan, **changes: Any) -> bytes:
+    """A plan file whose promise was edited with care: it is in canonical form."""
+    values = json.loads(plan.bytes)
+    values["promise"].update(changes)
+    return canonical_json(values)
+
+
+def quieter() -> Plan:
+    """Half the noise, and the promise as it was."""
+    plan = small_plan()
+    numerators = tuple(numerator // 2 for numerator in plan.numerators)
+    return planned_from(plan.survey, numerators, plan.promise)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"epsilon": 0.1}, {"population": 10}, {"colluding": 5}, {"assurance": "outlier"}],
+)
+def test_a_promise_that_is_not_the_surveys_is_refused_at_once(
+    change: dict[str, Any], computed: list[str]
+) -> None:
+    """By whoever reads the plan, a device too: field, rule and both values; nothing is computed."""
+    (name, value), *_ = change.items()
+    with pytest.raises(InvalidInput) as caught:
+        parse_plan(edited(small_plan(), **change))
+    assert (caught.value.field, caught.value.value) == (f"promise.{name}", value)
+    asked = getattr(small_plan().survey.policy, name)
+    assert str(getattr(asked, "value", asked)) in caught.value.rule
+    assert not computed
+
+
+def test_a_promise_below_what_the_survey_asks_for_is_refused() -> None:
+    """An honest δ of .5 is no plan for a survey that asks for 1e-3."""
+    with pytest.raises(InvalidInput, match="must promise what its survey asks for"):
+        parse_plan(edited(small_plan(), delta=0.5))
+
+
+def commands(folder: Path) -> dict[str, list[str]]:
+    """Every command that takes a plan, with files that are never looked at."""
+    plan = ["--plan", str(folder / "plan.json")]
+    spool = ["--spool", str(folder / "spool")]
+    key, out = ["--key", str(folder / "c.pem")], ["-o", str(folder / "out")]
+    (folder / "answers.json").write_text("{}", encoding="utf-8")
+    (folder / "tally.json").write_text(
+        json.dumps(empty_tally("0" * 64, small_plan().survey.linkage, 4).values()),
+        encoding="utf-8",
+    )
+    write_key_pair(generate_signing_key(), folder / "c.pem", folder / "c.pub.pem")
+    tally, answers = str(folder / "tally.json"), str(folder / "answers.json")
+    ledger = ["--ledger", str(folder / "ledger"), "--collector", "http://127.0.0.1:1"]
+    return {
+        "randomize": ["people.csv", *plan, *out],
+        "submit": [answers, *plan, *ledger],
+        "serve": [*plan, *spool, "--port", "0"],
+        "status": [*plan, *spool],
+        "release": [*plan, *spool, *key, *out],
+        "tally": ["reports.parquet", *plan, *out],
+        "estimate": [tally, *plan, "-o", str(folder / "x.json")],
+        "observe": [tally, *plan],
+        "verify": [tally, *plan],
+    }
+
+
+def test_no_command_takes_a_plan_with_less_noise_than_it_promises(
+    tmp_path: Path, cache: Path
+) -> None:
+    """Exit code 2 and what was claimed, before anything else is read or written."""
+    save_plan(quieter().sealed_for(KEY.public_key()), tmp_path / "plan.json")
+    for name, arguments in commands(tmp_path).items():
+        done = CliRunner().invoke(krand, [name, *arguments])
+        assert done.exit_code == 2, (name, done.output)
+        assert "must promise what its noise gives" in done.stderr, name
+        assert "is claimed, computed anew it is" in done.stderr, name
+    assert not (tmp_path / "ledger").exists()
+    assert not cache.exists()
+
+
+def test_no_function_takes_such_a_plan_either(tmp_path: Path, cache: Path) -> None:
+    """What the commands rest on, called from Python."""
+    plan = quieter().sealed_for(KEY.public_key())
+    people = simulated_table(plan.survey, 100, seed=1)
+    good = small_plan()
+    randomize_table(good, people, tmp_path / "reports.parquet")
+    tally = replace(tally_reports(good, [tmp_path / "reports.parquet"]), plan_hash=plan.hash)
+    calls: list[Callable[[], object]] = [
+        lambda: randomize_table(plan, people, tmp_path / "out.parquet"),
+        lambda: make_release(plan, tally),
+        lambda: open_spool(plan, tmp_path / "spool"),
+        lambda: Client(plan, UnsafeMemoryLedger()),
+    ]
+    for call in calls:
+        with pytest.raises(InvalidInput, match="must promise what its noise gives"):
+            call()
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_a_promise_is_computed_once_for_each_plan(cache: Path, computed: list[str]) -> None:
+    """In this process, and by the next one not again; another release of krand computes anew."""
+    plan = small_plan()
+    for _ in range(3):
+        check_promise(plan)
+    assert computed == [plan.hash]
+    remembered._HERE.clear()
+    check_promise(plan)
+    assert computed == [plan.hash]
+    (file,) = (path for path in cache.rglob("*") if path.is_file())
+    assert file.name == plan.hash
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    remembered._HERE.clear()
+    file.parent.rename(file.parent.with_name("0.0.0"))
+    check_promise(plan)
+    assert computed == [plan.hash] * 2
+
+
+@pytest.mark.parametrize("state", ["a file", "read-only", "not absolute", "no home"])
+def test_a_cache_that_cannot_be_used_only_costs_time(
+    state: str, cache: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The promise is computed again; nothing else happens, and nothing is written elsewhere."""
+    if state == "a file":
+        cache.write_text("no folder", encoding="utf-8")
+    elif state == "read-only":
+        cache.mkdir()
+        (cache / "krand").touch()  # even root cannot make a folder in a file
+    else:
+        monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")
+        home = tmp_path / "none" if state == "no home" else tmp_path / "home"
+        monkeypatch.setenv("HOME", str(home))
+        if state == "no home":
+            tmp_path.joinpath("none").touch()
+        monkeypatch.chdir(tmp_path)
+    for _ in range(2):
+        remembered._HERE.clear()
+        check_promise(small_plan())
+    assert len(computed) == (1 if state == "not absolute" else 2)
+    assert not (tmp_path / "not").exists()
+
+
+def test_a_device_pins_the_plans_hash(computed: list[str]) -> None:
+    """The published hash is enough, and nothing is computed; another is an error with both."""
+    plan = small_plan().sealed_for(KEY.public_key())
+    Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    assert not computed
+    other = quieter().sealed_for(KEY.public_key())
+    with pytest.raises(InvalidInput) as caught:
+        Client(other, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    assert plan.hash in caught.value.rule
+    assert caught.value.value == other.hash
+
+
+def test_another_key_makes_another_plan() -> None:
+    """The analyst's key is under the plan's hash, and can be read back."""
+    plan = small_plan()
+    sealed = plan.sealed_for(KEY.public_key())
+    assert parse_plan(sealed.bytes) == sealed
+    assert sealed.analyst_key == KEY.public_key().public_bytes_raw().hex()
+    other = plan.sealed_for(generate_private_key().public_key())
+    assert len({plan.hash, sealed.hash, other.hash}) == 3
+
+
+@pytest.mark.parametrize("key", ["", "00" * 31, "zz" * 32, "AB" * 32, 5])
+def test_a_key_that_is_none_is_refused(key: object) -> None:
+    """32 bytes in hexadecimal, written in one way."""
+    values = json.loads(small_plan().bytes) | {"analyst_key": key}
+    with pytest.raises(InvalidInput):
+        parse_plan(canonical_json(values))
+
+
+def test_a_key_of_low_order_is_refused() -> None:
+    """What was sealed for it everybody could open."""
+    values = json.loads(small_plan().bytes) | {"analyst_key": "00" * 32}
+    with pytest.raises(InvalidInput, match="low order"):
+        Client(parse_plan(canonical_json(values)), UnsafeMemoryLedger())
+
+
+def test_without_a_key_nothing_is_collected(tmp_path: Path) -> None:
+    """Client, submit and serve say how to make the plan; a table needs no key."""
+    plan = small_plan()
+    with pytest.raises(InvalidInput, match="--analyst-key"):
+        Client(plan, UnsafeMemoryLedger())
+    save_plan(plan, tmp_path / "plan.json")
+    given = commands(tmp_path)
+    for name in ("submit", "serve"):
+        done = CliRunner().invoke(krand, [name, *given[name]])
+        assert done.exit_code == 2
+        assert "krand plan survey.toml --analyst-key key.pub.pem" in done.stderr
+    assert not (tmp_path / "spool").exists()
+    people = simulated_table(plan.survey, 100, seed=1)
+    assert randomize_table(plan, people, tmp_path / "reports.parquet").people == 100
