@@ -34,7 +34,7 @@ from krand.collect.release import release_sealed
 from krand.collect.spool import Setting, Spool
 from krand.survey.plan import Plan, make_plan
 from krand.survey.reading import read_survey
-from krand.wire.keys import generate_signing_key
+from krand.wire.keys import generate_private_key, generate_signing_key
 from krand.wire.submissions import HEAD_LENGTH, Shape, Submitted
 from running import processor, progress, run_benchmark, table
 
@@ -269,7 +269,8 @@ def release_section(quick: bool, place: Path) -> str:
 
 def report(quick: bool) -> str:
     busy = os.getloadavg()[0]
-    plan = make_plan(read_survey(EXAMPLE))
+    key = generate_private_key().public_key()
+    plan = make_plan(read_survey(EXAMPLE)).sealed_for(key)
     assert message_format(plan).sealed_length == 54
     with tempfile.TemporaryDirectory(dir=HERE) as folder:
         sections = [intake_section(plan, quick, Path(folder)), shuffle_section(quick)]
