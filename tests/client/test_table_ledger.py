@@ -12,12 +12,12 @@ from krand.analyze.tallying import reports_in
 from krand.client.table_ledger import AlreadyRandomized, TableLedger, default_table_ledger
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Policy
-from krand.survey.plan import Plan, planned_from
+from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 from krand.testing import simulated_table, small_plan
 from krand.wire.reports import read_header
-from plans import PROMISE
+from plans import plan_with_noise
 
 PLAN = small_plan()
 
@@ -41,7 +41,7 @@ def test_the_same_table_is_not_randomized_twice(tmp_path: Path) -> None:
 def test_a_later_round_is_randomized_as_planned(tmp_path: Path) -> None:
     """The plan's promise covers all of its rounds; each is randomized once."""
     survey = Survey("s", Policy(1.0, 1_000, delta=1e-3), (YesNo(name="smokes"),), rounds=2)
-    plan = planned_from(survey, (2**30,), PROMISE)
+    plan = plan_with_noise(survey, 2**30)
     people = pa.table({"smokes": [True] * 1_000})
     for number in (1, 2):
         krand.randomize_table(plan, people, tmp_path / f"{number}.parquet", round_number=number)

@@ -48,11 +48,11 @@ class Wire:
 
 def collected(people: int, replayed: int) -> tuple[Plan, FakeCollector]:
     """So many people answer; one of them is sent again, under so many other ids."""
-    plan = small_plan()
+    plan = small_plan().sealed_for(KEY.public_key())
     collector = FakeCollector(plan)
     wire = Wire(collector)
     for answers in simulated_people(plan.survey, people, seed=1):
-        client = Client(plan, KEY.public_key(), UnsafeMemoryLedger(), transport=wire)
+        client = Client(plan, UnsafeMemoryLedger(), transport=wire)
         client.submit(collector.url, answers)
     url, body = f"{collector.url}/v1/{plan.hash}/submissions", wire.bodies[0]
     for number in range(replayed):

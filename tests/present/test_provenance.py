@@ -30,8 +30,8 @@ from krand.testing import (
 from krand.wire.keys import public_key_pem
 from krand.wire.provenance import DistinctPeople, Provenance
 
-PLAN = small_plan()
 KEY = api.generate_private_key()
+PLAN = small_plan().sealed_for(KEY.public_key())
 OF_DEVICES = ("device", "sealed message", "travelled", "shuffler", "collector", "client", "Refused")
 """Words that have no place beside a data holder's table."""
 
@@ -67,7 +67,7 @@ def devices(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tally, FakeCollec
     collector = FakeCollector(PLAN)
     for answers in simulated_people(PLAN.survey, 100, seed=1):
         ledger = UnsafeMemoryLedger()
-        client = api.Client(PLAN, KEY.public_key(), ledger, transport=collector)
+        client = api.Client(PLAN, ledger, transport=collector)
         client.submit(collector.url, answers)
     batch = collector.release(folder)
     return api.tally_batches(PLAN, [batch], KEY, collector.public_key), collector
