@@ -82,7 +82,7 @@ def test_copies_of_a_record() -> None:
 def test_estimates_of_a_release_or_of_its_file(release: Release, tmp_path: Path) -> None:
     """The same bars, from memory and from the file; another name is refused by name."""
     require("matplotlib")
-    shares = [row.share for row in release.questions[0].rows]
+    shares = [row.consistent_share for row in release.questions[0].rows]
     shown = widths(plots.estimates(release, "children"))
     assert shown[:3] == pytest.approx([100 * share for share in shares])
     path = tmp_path / "release.json"

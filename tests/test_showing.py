@@ -60,7 +60,8 @@ def shown(value: Any) -> Cells:
 
 def answer(label: str, count: float) -> Row:
     counts, shares = Interval(count - 1, count + 2), Interval(count / 1000, count / 500)
-    return Row(label, count, count, 5.0, counts, counts, count / 1000, shares, Method.NORMAL)
+    shown = (count / 1000, count / 1000, shares, True, Method.NORMAL)
+    return Row(label, count, count, 5.0, counts, counts, *shown)
 
 
 @pytest.fixture(scope="module")
@@ -178,7 +179,7 @@ def test_a_release_shows_its_promise_and_every_question(release: Release) -> Non
     assert f"δ ≤ {showing.at_most(release.promise.delta)}" in promised
     for question in release.questions:
         for answered in question.rows:
-            assert [answered.label, f"{answered.count:,.0f}"] in [row[:2] for row in rows]
+            assert [answered.label, f"{answered.consistent:,.0f}"] in [row[:2] for row in rows]
 
 
 def test_of_many_answers_the_most_frequent_are_shown() -> None:

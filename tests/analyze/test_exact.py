@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from math import comb
 
@@ -76,14 +77,20 @@ def test_tails_of_large_crowds_are_those_of_a_convolution(true_ones: int) -> Non
 @pytest.mark.parametrize("law", SMALL)
 @pytest.mark.parametrize("confidence", [0.95, 0.8])
 def test_ends_are_found_by_trying_every_truth(law: Law, confidence: float) -> None:
-    """The least and the greatest truth that does not contradict the count."""
+    """The least and the greatest truth that does not contradict the count.
+
+    A count below what nobody gives on average counts as that one, and one above everybody's too.
+    """
     tail = (1 - confidence) / 2
     whole = law.reports % law.people == 0
     truths = range(0, law.reports + 1, law.reports // law.people if whole else 1)
     laws = {truth: _law_of_ones(law, truth) for truth in truths}
+    nobody = law.trials * law.noise
+    everybody = nobody + law.reports * (1 - 2 * law.noise)
     for ones in range(law.trials + 1):
-        least = [t for t in truths if sum(laws[t][ones:]) > tail] or [truths[-1]]
-        most = [t for t in truths if sum(laws[t][: ones + 1]) > tail] or [0]
+        above, below = max(ones, math.ceil(nobody)), min(ones, math.floor(everybody))
+        least = [t for t in truths if sum(laws[t][below:]) > tail] or [truths[-1]]
+        most = [t for t in truths if sum(laws[t][: above + 1]) > tail] or [0]
         found = limits(law, np.array([ones]), confidence)[:, 0] * law.copies
         assert found == pytest.approx([least[0], most[-1]])
 
@@ -140,6 +147,8 @@ def test_many_rows_at_once_are_as_each_alone() -> None:
 
 
 def test_impossible_counts_give_the_nearest_possible_people() -> None:
-    """Fewer ones than any truth explains: nobody. More: everybody."""
+    """Fewer ones than any truth explains say as much as if nobody had given the answer."""
     law = Law(10**6, 10**6, 1e-4)
-    assert limits(law, np.array([0, 10**6]), 0.95).tolist() == [[0, 10**6], [0, 10**6]]
+    low, high = limits(law, np.array([0, 100, 10**6 - 100, 10**6]), 0.95)
+    assert low[0] == low[1] == 0 < high[0] == high[1]
+    assert high[2] == high[3] == 10**6 > low[2] == low[3]

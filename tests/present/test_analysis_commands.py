@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
+from krand.analyze.tally_file import read_tally, write_tally
 from krand.present.cli import krand
 
 SURVEY = """
@@ -217,3 +221,81 @@ def test_a_tally_of_another_plan_is_said_to_be_one(place: Path) -> None:
     assert result.exit_code == 2
     assert all(plan in result.stderr for plan in hashes)
     assert "belongs to another plan" in result.stderr
+
+
+SMALL = """
+id = "team"
+[policy]
+epsilon = 3.0
+delta = 1e-3
+population = 60
+[[question]]
+name = "mood"
+type = "choice"
+choices = ["good", "fair", "bad", "awful"]
+[[question]]
+name = "age"
+type = "number"
+edges = [0, 20, 40, 60, 80]
+"""
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixty people, and noise that would leave a quarter less than nobody unanswered."""
+    at = tmp_path_factory.mktemp("small")
+    (at / "survey.toml").write_text(SMALL, encoding="utf-8")
+    done(at, "plan", "survey.toml", "-o", "plan.json")
+    (at / "a.csv").write_text("mood,age\n" + "good,30\n" * 60, encoding="utf-8")
+    done(at, "randomize", "a.csv", "--plan", "plan.json", "-o", "r.parquet")
+    done(at, "tally", "r.parquet", "--plan", "plan.json", "-o", "t.json")
+    loud = np.array([55, 15, 12, 1, 31, 28, 10, 10])
+    write_tally("output", at / "t.json", replace(read_tally(at / "t.json"), counts=loud))
+    done(at, "estimate", "t.json", "--plan", "plan.json", "-o", "rel.json")
+    return at
+
+
+def test_a_small_crowd_is_shown_with_counts_that_are_possible(small: Path) -> None:
+    """Shares add up to 100 %, nothing is negative, intervals contain what is shown."""
+    text = done(small, "estimate", "t.json", "--plan", "plan.json", "-o", "rel.json").stdout
+    tables = text.split("┃ answer")[1:]
+    assert len(tables) == 2
+    for table in tables:
+        rows = [line.split("│")[1:-1] for line in table.splitlines() if line.startswith("│")]
+        numbers = [[float(n) for n in re.findall(r"-?[\d.]+", " ".join(r[1:5]))] for r in rows]
+        assert sum(share for _, _, _, share, _, _ in numbers) == pytest.approx(100, abs=0.05)
+        for people, low, high, share, least, most in numbers:
+            assert 0 <= low <= people <= high <= 60
+            assert 0 <= least <= share <= most <= 100
+            assert low < high
+    values = json.loads((small / "rel.json").read_text(encoding="utf-8"))
+    raw = values["questions"][0]
+    assert sum(row["share"] for row in raw["rows"]) > 1.2
+    assert raw["unanswered"]["count"] < -12
+    shown = done(small, "estimate", "t.json", "--plan", "plan.json", "-o", "rel.json", "--raw")
+    assert f"{raw['unanswered']['count']:.1f}" in shown.stdout
+    assert values["questions"][1]["distribution"]["answered"] <= 60
+
+
+def test_what_cannot_be_read_is_said_loudly(small: Path) -> None:
+    """On the terminal, in the file and on the page; the margin of silence is above 15 %."""
+    result = done(small, "estimate", "t.json", "--plan", "plan.json", "-o", "rel.json")
+    assert "warning: these results cannot be read" in result.stderr
+    assert "1 of 5 answers to mood; 1 of 5 answers to age" in result.stderr
+    assert result.stdout.count("cannot be read") == 2
+    values = json.loads((small / "rel.json").read_text(encoding="utf-8"))
+    for question in values["questions"]:
+        assert [row["readable"] for row in question["rows"]] == [True] * 4
+        assert question["unanswered"]["readable"] is False
+    done(small, "report", "rel.json", "-o", str(small / "page.html"))
+    page = (small / "page.html").read_text(encoding="utf-8")
+    assert "Some results cannot be read" in page
+    (answered,) = re.findall(r"Among the (\d+) people who answered", page)
+    assert int(answered) <= 60
+
+
+def test_commands_agree_on_a_small_crowd(small: Path) -> None:
+    """`verify` holds, `compare` and `observe` answer."""
+    done(small, "verify", "rel.json", "t.json")
+    done(small, "compare", "rel.json", "rel.json")
+    done(small, "observe", "t.json", "--plan", "plan.json")

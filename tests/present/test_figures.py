@@ -37,14 +37,16 @@ def plan() -> NoisePlan:
 def answer(label: str, share: float, half: float = 0.01) -> Row:
     counts = Interval(1000 * (share - half), 1000 * (share + half))
     shares = Interval(share - half, share + 2 * half)
-    return Row(label, 1000 * share, 1000 * share, 5.0, counts, counts, share, shares, Method.NORMAL)
+    people = 1000 * share
+    shown = (share, share, shares, True, Method.NORMAL)
+    return Row(label, people, people, 5.0, counts, counts, *shown)
 
 
 def question(*rows: Row, unanswered: Row | None = None) -> QuestionEstimate:
     return QuestionEstimate("fruit", Kind.CHOICE, 1000, 0.95, None, rows, unanswered)
 
 
-FRUIT = question(answer("apple", 0.5), answer("pear", -0.02), unanswered=answer("none", 0.1))
+FRUIT = question(answer("apple", 0.5), answer("pear", 0.02), unanswered=answer("none", 0.1))
 
 
 def legend(figure: Any) -> list[str]:
@@ -163,14 +165,14 @@ def test_no_copies_at_all_are_refused() -> None:
 
 
 def test_bars_and_lines_are_shares_and_intervals() -> None:
-    """Every answer and the missing ones, in percent, negative estimates as they are."""
+    """Every answer and the missing ones, in percent."""
     axes = plots.estimates_figure(FRUIT).axes[0]
-    assert [bar.get_width() for bar in axes.patches] == pytest.approx([50.0, -2.0, 10.0])
+    assert [bar.get_width() for bar in axes.patches] == pytest.approx([50.0, 2.0, 10.0])
     (lines,) = axes.collections
     ends = [tuple(segment[:, 0]) for segment in lines.get_segments()]
-    assert ends == [pytest.approx(pair) for pair in ((49.0, 52.0), (-3.0, 0.0), (9.0, 12.0))]
+    assert ends == [pytest.approx(pair) for pair in ((49.0, 52.0), (1.0, 4.0), (9.0, 12.0))]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["apple", "pear", "none"]
-    assert [text.get_text() for text in axes.texts] == ["50 %", "-2 %", "10 %"]
+    assert [text.get_text() for text in axes.texts] == ["50 %", "2 %", "10 %"]
     assert axes.patches[2].get_facecolor() != axes.patches[0].get_facecolor()
 
 

@@ -68,47 +68,48 @@ def test_every_number_of_every_answer_is_that_of_the_release(
         assert len(rows) == len(question["rows"]) + len(silent)
         for (label, share, people), row in zip(rows, [*question["rows"], *silent], strict=True):
             assert label.text == row["label"]
-            assert_shows(share.text, row["share"], 100)
+            assert_shows(share.text, row["consistent_share"], 100)
             assert_ends(share.small, row["share_interval"], 100)
-            assert_shows(people.text, row["count"])
+            assert_shows(people.text, row["consistent"])
             assert_ends(people.small, row["interval"])
+        raw = body(page.table(f"Raw counts of {question['name']}:"))
+        for (label, number), row in zip(raw, [*question["rows"], *silent], strict=True):
+            assert label.text == row["label"]
+            assert_shows(number.text, row["count"])
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_heat_maps_hold_every_cell(example: Callable[[], Example]) -> None:
-    """The count and half the width of its interval; more than two questions are several maps."""
+    """The count and its interval; more than two questions are several maps."""
     values = example().values
     maps = [
-        t for t in page_of(values).tables if re.search(r"People, ± at \d+ %", t.caption) is not None
+        t
+        for t in page_of(values).tables
+        if re.search(r"People, and the interval at \d+ %", t.caption) is not None
     ]
     expected = []
     for joint in values["joint"]:
         table = joint["table"]
-        slices = zip(table["counts"], table["standard_errors"], strict=True)
-        whole = [(table["counts"], table["standard_errors"])]
-        expected += whole if len(table["questions"]) == 2 else list(slices)
+        whole = (table["consistent"], table["interval"]["low"], table["interval"]["high"])
+        slices = list(zip(*whole, strict=True))
+        expected += [whole] if len(table["questions"]) == 2 else slices
     assert len(maps) == len(expected) > 0
-    confidence = values["questions"][0]["confidence"]
-    z = {0.95: Z95, 0.9: 1.6448536269514722}[confidence]
-    for found, (counts, errors) in zip(maps, expected, strict=True):
-        for cells, count_row, error_row in zip(body(found), counts, errors, strict=True):
-            for cell, count, error in zip(cells[1:], count_row, error_row, strict=True):
+    for found, whole in zip(maps, expected, strict=True):
+        for cells, *rows in zip(body(found), *whole, strict=True):
+            for cell, count, low, high in zip(cells[1:], *rows, strict=True):
                 assert_shows(cell.text, count)
-                assert_shows(cell.small.removeprefix("± "), z * error)
+                assert_ends(cell.small, {"low": low, "high": high})
 
 
 def test_the_darkest_cell_is_the_fullest() -> None:
-    """Shades follow the counts; nothing below zero is shaded."""
+    """Shades follow the counts."""
     values = bit_example().values
     (joint,) = values["joint"]
-    cells = [c for r in body(page_of(values).table("People, ±")) for c in r[1:]]
-    counts = [count for row in joint["table"]["counts"] for count in row]
+    cells = [c for r in body(page_of(values).table("People, and")) for c in r[1:]]
+    counts = [count for row in joint["table"]["consistent"] for count in row]
     shades = [int(re.search(r"h(\d)", cell.attributes["class"])[1]) for cell in cells]
     assert shades[counts.index(max(counts))] == max(shades) == 9
-    assert all(
-        shade == round(9 * max(0.0, c) / max(counts))
-        for shade, c in zip(shades, counts, strict=True)
-    )
+    assert all(shade == round(9 * c / max(counts)) for shade, c in zip(shades, counts, strict=True))
 
 
 def test_numbers_are_told_as_distributions() -> None:
@@ -396,7 +397,7 @@ def many_answers(number: int) -> dict[str, Any]:
     question["rows"] = []
     for place in range(number):
         made = copy.deepcopy(row)
-        made |= {"label": f"answer {place}", "count": float(place), "share": place / PEOPLE}
+        made |= {"label": f"answer {place}", "consistent": float(place)}
         question["rows"].append(made)
     return values
 
@@ -415,14 +416,30 @@ def test_long_lists_show_the_most_frequent() -> None:
     assert len(body(short.table("colour:"))) == 31
 
 
-def test_counts_below_zero_are_shown_and_explained() -> None:
-    """As they came out, with a minus sign."""
+def test_raw_counts_below_zero_are_behind_a_fold() -> None:
+    """With a minus sign and an explanation; the table of answers has none."""
     values = bit_example().values
     row = values["questions"][0]["rows"][1]
     row |= {"count": -12.0, "share": -12 / PEOPLE}
     page = page_of(values)
-    assert body(page.table("colour:"))[1][2].text == "\N{MINUS SIGN}12"
-    assert "means few or nobody" in page.text
+    assert "\N{MINUS SIGN}" not in body(page.table("colour:"))[1][2].text
+    raw = page.table("Raw counts of colour:")
+    assert body(raw)[1][1].text == "\N{MINUS SIGN}12.0"
+    assert "may be negative" in raw.caption
+
+
+def test_what_cannot_be_read_is_said_on_top_and_beside_it() -> None:
+    """Where the margin of error is above 15 % of the crowd; nowhere else."""
+    values = bit_example().values
+    assert "cannot be read" not in page_of(values).text
+    values["questions"][0]["rows"][1]["readable"] = False
+    values["joint"][0]["table"]["readable"][0][1] = False
+    page = page_of(values)
+    assert (2, "Some results cannot be read") in page.headings
+    cells = sum(len(row) for row in values["joint"][0]["table"]["readable"])
+    assert "colour (1 of 4 answers), " in page.text
+    assert f"(1 of {cells} cells)" in page.text
+    assert page.text.count("cannot be read") == 3
 
 
 @pytest.mark.parametrize(

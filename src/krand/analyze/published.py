@@ -106,6 +106,7 @@ class PublishedTable:
     standard_errors: list[Any]
     interval: PublishedBand
     simultaneous: PublishedBand
+    readable: list[Any]
 
     def cells(self, name: str) -> NDArray[np.float64]:
         """Counts, consistent or standard_errors as an array."""
@@ -134,6 +135,7 @@ class PublishedWord:
     p_value: float
     adjusted: float
     found: bool
+    readable: bool
     same_positions: tuple[str, ...]
 
 

@@ -108,15 +108,16 @@ def _is_rectangular(table: PublishedTable) -> bool:
         and len(shape) == len(table.questions) == len(table.answers)
         and all(0 < most <= size for most, size in zip(table.answers, shape, strict=True))
         and all(_has_shape(part, shape) for part in parts)
+        and _has_shape(table.readable, shape, (bool,))
     )
 
 
-def _has_shape(cells: Any, shape: tuple[int, ...]) -> bool:
+def _has_shape(cells: Any, shape: tuple[int, ...], kinds: tuple[type, ...] = (int, float)) -> bool:
     """Lists in lists of numbers, as deep and as long as the shape says."""
     if not shape:
-        return type(cells) in (int, float)
+        return type(cells) in kinds
     return (
         isinstance(cells, list)
         and len(cells) == shape[0]
-        and all(_has_shape(part, shape[1:]) for part in cells)
+        and all(_has_shape(part, shape[1:], kinds) for part in cells)
     )

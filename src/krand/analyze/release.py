@@ -110,7 +110,7 @@ def make_release(
     >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
     >>> release = make_release(plan, tally_reports(plan, ["reports.parquet"]))
     >>> for row in release.questions[1].rows:
-    ...     print(row.label, round(row.count))
+    ...     print(row.label, round(row.consistent))
     cat 46
     dog 33
     none 15

@@ -120,11 +120,12 @@ def _for_spreadsheets(table: pa.Table) -> pa.Table:
 
 
 _NUMBERS = ("count", "consistent", "standard_error", "low", "high")
-_MORE = ("simultaneous_low", "simultaneous_high", "share", "share_low", "share_high")
+_SHARES = ("share", "consistent_share", "share_low", "share_high")
+_MORE = ("simultaneous_low", "simultaneous_high", *_SHARES)
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("question", "kind", "answer")]
     + [(name, pa.float64()) for name in (*_NUMBERS, *_MORE)]
-    + [("method", pa.string()), ("people", pa.int64())]
+    + [("readable", pa.bool_()), ("method", pa.string()), ("people", pa.int64())]
     + [(name, pa.float64()) for name in ("epsilon", "delta", "eta")]
     + [(name, pa.string()) for name in ("assurance", "plan", "provenance")]
 )
@@ -149,8 +150,10 @@ def _flat_rows(release: Release) -> Iterator[dict[str, Any]]:
                 "low": word.low,
                 "high": word.high,
                 "share": word.unclipped / release.people,
+                "consistent_share": word.count / release.people,
                 "share_low": word.low / release.people,
                 "share_high": word.high / release.people,
+                "readable": word.readable,
                 "method": "found" if word.found else "not found",
             }
 
@@ -166,8 +169,10 @@ def _flat(row: Row) -> dict[str, Any]:
         "simultaneous_low": row.simultaneous.low,
         "simultaneous_high": row.simultaneous.high,
         "share": row.share,
+        "consistent_share": row.consistent_share,
         "share_low": row.share_interval.low,
         "share_high": row.share_interval.high,
+        "readable": row.readable,
         "method": row.method.value,
     }
 
@@ -190,8 +195,10 @@ def _flat_cells(joint: JointResult) -> Iterator[dict[str, Any]]:
             "simultaneous_low": float(table.simultaneous.low[cell]),
             "simultaneous_high": float(table.simultaneous.high[cell]),
             "share": count / table.people,
+            "consistent_share": float(table.consistent[cell]) / table.people,
             "share_low": low / table.people,
             "share_high": high / table.people,
+            "readable": bool(table.readable[cell]),
         }
 
 

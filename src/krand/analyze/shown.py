@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krand.analyze.estimates.reading import READABLE
 from krand.showing import MOST_ROWS, table
 from krand.survey.shown import promise_line
 from krand.wire.provenance import DistinctPeople
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["question_table", "release_rows", "tally_rows"]
 
 Rows = list[tuple[str, str]]
+UNREADABLE = f"cannot be read: margin of error above {100 * READABLE:g} %"
 
 
 def tally_rows(tally: Tally) -> Rows:
@@ -46,7 +48,9 @@ def question_table(question: QuestionEstimate) -> str:
     note = f"{question.people:,} people"
     if len(rows) > MOST_ROWS:
         note += f"; the {MOST_ROWS} most frequent of {len(rows):,} answers"
-        rows = sorted(rows, key=lambda row: -row.count)[:MOST_ROWS]
+        rows = sorted(rows, key=lambda row: -row.consistent)[:MOST_ROWS]
+    if question.unreadable:
+        note += f"; {len(question.unreadable):,} of {len(question.all_rows):,} {UNREADABLE}"
     if question.unanswered is not None:
         rows.append(question.unanswered)
     head = ("answer", "people", sure, "share, %", sure)
@@ -56,10 +60,10 @@ def question_table(question: QuestionEstimate) -> str:
 def _cells(row: Row) -> tuple[str, ...]:
     share = row.share_interval
     return (
-        row.label,
-        f"{row.count:,.0f}",
+        row.label if row.readable else f"{row.label} ({UNREADABLE})",
+        f"{row.consistent:,.0f}",
         _counts(row.interval),
-        f"{100 * row.share:.2f}",
+        f"{100 * row.consistent_share:.2f}",
         f"{100 * share.low:.2f} to {100 * share.high:.2f}",
     )
 

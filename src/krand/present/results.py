@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
+from krand.analyze.estimates.reading import READABLE
 from krand.present.provenance import TRUSTED, declared
 from krand.present.wording import at_most, liars_could_have
 from krand.wire.provenance import Provenance
@@ -17,19 +18,22 @@ if TYPE_CHECKING:
     from krand.analyze.release import JointResult, Release
     from krand.analyze.words.decoding import WordsEstimate
 
-__all__ = ["comparison_table", "release_tables", "remarks"]
+__all__ = ["comparison_table", "release_tables", "remarks", "unreadable"]
 
 MOST_ROWS = 20
 """Answers of a question that are shown; the file has them all."""
 
 
-def release_tables(release: Release) -> Iterator[Table]:
-    """A table for each question, for what was asked jointly, for words."""
+UNREADABLE = "cannot be read"
+
+
+def release_tables(release: Release, *, raw: bool = False) -> Iterator[Table]:
+    """A table for each question, for what was asked jointly, for words; raw counts if asked for."""
     for question in release.questions:
-        yield _question_table(question)
+        yield _question_table(question, raw)
     for joint in release.joint:
         if len(joint.table.questions) == 2:
-            yield _joint_table(joint)
+            yield _joint_table(joint, raw)
     for words in release.words:
         yield _words_table(words)
 
@@ -61,16 +65,45 @@ def _collusion(release: Release) -> str:
     return f"; if shuffler and analyst collude, ε₀ = {at_most(release.promise.local_epsilon)}"
 
 
-def _question_table(question: QuestionEstimate) -> Table:
+def unreadable(release: Release) -> str:
+    """A warning about what says nothing; empty if everything can be read."""
+    parts = [
+        f"{len(q.unreadable):,} of {len(q.all_rows):,} answers to {q.name}"
+        for q in release.questions
+        if q.unreadable
+    ]
+    parts += [
+        f"{(~j.table.readable).sum():,} of {j.table.readable.size:,} cells of"
+        f" {' × '.join(j.table.questions)}"
+        for j in release.joint
+        if not j.table.readable.all()
+    ]
+    parts += [
+        f"{len(lost):,} of {len(w.found):,} words found for {w.question}"
+        for w in release.words
+        if (lost := [row for row in w.found if not row.readable])
+    ]
+    if not parts:
+        return ""
+    return (
+        f"these results cannot be read, because their margin of error is above"
+        f" {100 * READABLE:g} % of the crowd: {'; '.join(parts)}"
+    )
+
+
+def _question_table(question: QuestionEstimate, raw: bool) -> Table:
     percent = f"{question.confidence:.0%}".replace("%", " %")
     table = Table(title=question.name, title_justify="left")
     table.add_column("answer")
-    for name in ("people", f"at {percent}", "share", f"at {percent}"):
+    for name in ("people", f"at {percent}", "share", f"at {percent}", *(["raw count"] * raw)):
         table.add_column(name, justify="right")
-    rows = sorted(question.rows, key=lambda row: -row.count)
+    if question.unreadable:
+        table.add_column("", style="bold red")
+    rows = sorted(question.rows, key=lambda row: -row.consistent)
     shown = rows[:MOST_ROWS] if len(rows) > MOST_ROWS else list(question.rows)
     for row in (*shown, *(() if question.unanswered is None else (question.unanswered,))):
-        table.add_row(*_cells(row))
+        more = [f"{row.count:,.1f}"] * raw
+        table.add_row(*_cells(row), *more, "" if row.readable else UNREADABLE)
     notes = []
     if len(rows) > MOST_ROWS:
         notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,}")
@@ -84,7 +117,7 @@ def _question_table(question: QuestionEstimate) -> Table:
     if question.picks is not None:
         picks = question.picks
         ends = _span(picks.interval.low, picks.interval.high)
-        notes.append(f"{picks.value:.3f} picks a person ({ends})")
+        notes.append(f"{picks.consistent:.3f} picks a person ({ends})")
     if notes:
         table.caption, table.caption_justify = "; ".join(notes), "left"
     return table
@@ -94,9 +127,9 @@ def _cells(row: Row) -> tuple[str, ...]:
     interval, share = row.interval, row.share_interval
     return (
         row.label,
-        f"{row.count:,.0f}",
+        f"{row.consistent:,.0f}",
         _counts(interval),
-        f"{100 * row.share:.2f} %",
+        f"{100 * row.consistent_share:.2f} %",
         f"{100 * share.low:.2f} to {100 * share.high:.2f}",
     )
 
@@ -114,15 +147,22 @@ def _span(low: float | None, high: float | None) -> str:
     return " to ".join(ends)
 
 
-def _joint_table(joint: JointResult) -> Table:
+def _joint_table(joint: JointResult, raw: bool) -> Table:
+    """People and their interval; raw counts if asked for."""
     found = joint.table
+
+    def cell(at: tuple[int, int]) -> str:
+        low, high = found.interval.low[at], found.interval.high[at]
+        lines = [f"{found.consistent[at]:,.0f}", f"{low:,.0f} to {high:,.0f}"]
+        lines += [f"raw {found.counts[at]:,.1f}"] * raw
+        return "\n".join(lines if found.readable[at] else [*lines, UNREADABLE])
+
     table = Table(title=" × ".join(found.questions), title_justify="left")
     table.add_column(found.questions[0])
     for label in found.labels[1]:
         table.add_column(label, justify="right")
     for row, label in enumerate(found.labels[0]):
-        cells = zip(found.counts[row], found.standard_errors[row], strict=True)
-        table.add_row(label, *(f"{count:,.0f} ± {1.96 * error:,.0f}" for count, error in cells))
+        table.add_row(label, *(cell((row, column)) for column in range(len(found.labels[1]))))
     if joint.independence is not None:
         test = joint.independence
         p_value = "p < 0.0001" if test.p_value < 1e-4 else f"p = {test.p_value:.4f}"
@@ -139,7 +179,8 @@ def _words_table(words: WordsEstimate) -> Table:
     for name in ("people", f"at {words.confidence:.0%}".replace("%", " %")):
         table.add_column(name, justify="right")
     for row in words.found[:MOST_ROWS]:
-        table.add_row(row.word, f"{row.count:,.0f}", f"{row.low:,.0f} to {row.high:,.0f}")
+        word = row.word if row.readable else f"{row.word} ({UNREADABLE})"
+        table.add_row(word, f"{row.count:,.0f}", f"{row.low:,.0f} to {row.high:,.0f}")
     limit = "none" if words.detection_limit is None else f"{words.detection_limit:,.0f} people"
     table.caption = (
         f"{len(words.found):,} of {len(words.rows):,} candidates found, at most"
@@ -157,9 +198,10 @@ def comparison_table(title: str, found: tuple[Difference, ...]) -> Table:
         table.add_column(name, justify="right")
     for row in found:
         low, high = 100 * row.interval.low, 100 * row.interval.high
+        shown = row.difference if row.consistent is None else row.consistent
         table.add_row(
-            row.label,
-            f"{100 * row.difference:+.2f} points",
+            row.label if row.readable else f"{row.label} ({UNREADABLE})",
+            f"{100 * shown:+.2f} points",
             f"{low:+.2f} to {high:+.2f}",
             f"{row.p_value:.3g}",
             f"{row.adjusted_p_value:.3g}",

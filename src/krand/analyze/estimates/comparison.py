@@ -20,6 +20,7 @@ from krand.analyze.estimates.intervals import (
     normal_quantile,
     simultaneous_confidence,
 )
+from krand.analyze.estimates.reading import READABLE
 from krand.analyze.estimates.results import Interval, QuestionEstimate, Row
 from krand.analyze.estimates.sampling import share_limits
 from krand.analyze.joint.conditional import ConditionalTable
@@ -40,9 +41,14 @@ class Difference:
 
     label: str
     difference: float
-    """First share less second."""
+    """First share less second, unbiased."""
+    consistent: float | None
+    """The same of the consistent counts: what tables show; None where a group seems empty."""
     standard_error: float
     interval: Interval
+    """Contains `consistent`."""
+    readable: bool
+    """False where the margin of error is above 15 points."""
     z: float
     p_value: float
     """Two-sided, for this answer alone."""
@@ -85,15 +91,16 @@ def _difference(
     ]
     below, above = ([float(end[side]) for end in ends] for side in (0, 1))
     difference = shares[0] - shares[1]
+    shown = rows[0].consistent_share - rows[1].consistent_share
     interval = Interval(
-        max(-1.0, difference - math.hypot(shares[0] - below[0], above[1] - shares[1])),
-        min(1.0, difference + math.hypot(above[0] - shares[0], shares[1] - below[1])),
+        difference - math.hypot(shares[0] - below[0], above[1] - shares[1]),
+        difference + math.hypot(above[0] - shares[0], shares[1] - below[1]),
     )
     weights = [1 / v if v else 1.0 for v in noise]
     equal = sum(w * s for w, s in zip(weights, shares, strict=True)) / sum(weights)
     equal = min(1.0, max(0.0, equal))
     error = math.sqrt(sum(noise) + sum(factors) * equal * (1 - equal))
-    return _tested(rows[0].label, difference, error, interval, together)
+    return _tested(rows[0].label, difference, shown, error, interval, together)
 
 
 def compare_groups(table: ConditionalTable, first: str, second: str) -> tuple[Difference, ...]:
@@ -109,21 +116,33 @@ def compare_groups(table: ConditionalTable, first: str, second: str) -> tuple[Di
         difference = one.share - other.share
         a, b = one.interval, other.interval
         interval = Interval(
-            max(-1.0, difference - math.hypot(one.share - a.low, b.high - other.share)),
-            min(1.0, difference + math.hypot(a.high - one.share, other.share - b.low)),
+            difference - math.hypot(one.share - a.low, b.high - other.share),
+            difference + math.hypot(a.high - one.share, other.share - b.low),
         )
         error = math.hypot(one.standard_error, other.standard_error)
-        found.append(_tested(one.label, difference, error, interval, len(here)))
+        shown = None
+        if one.consistent is not None and other.consistent is not None:
+            shown = one.consistent - other.consistent
+        found.append(_tested(one.label, difference, shown, error, interval, len(here)))
     return tuple(found)
 
 
 def _tested(
-    label: str, difference: float, error: float, interval: Interval, together: int
+    label: str,
+    difference: float,
+    shown: float | None,
+    error: float,
+    interval: Interval,
+    together: int,
 ) -> Difference:
+    """With the tests; the interval is moved into what is possible, and holds what is shown."""
+    narrow = interval.high - interval.low <= 2 * READABLE
+    interval = interval.within(-1.0, 1.0)
+    interval = interval if shown is None else interval.containing(shown)
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
     p_value = 2 * float(ndtr(-abs(z)))
     adjusted = -math.expm1(together * math.log1p(-p_value)) if p_value < 1 else 1.0
-    return Difference(label, difference, error, interval, z, p_value, adjusted)
+    return Difference(label, difference, shown, error, interval, narrow, z, p_value, adjusted)
 
 
 def combine_surveys(

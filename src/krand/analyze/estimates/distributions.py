@@ -45,7 +45,7 @@ def distribution_of(bins: Bins, confidence: float, levels: Sequence[float]) -> D
         return None
     cdf = _cdf(bins, confidence)
     quantiles = tuple(_quantile(bins.question, cdf, level) for level in levels)
-    answered = float(bins.counts.sum())
+    answered = float(bins.consistent.sum())
     return Distribution(answered, cdf, quantiles, _mean(bins, normal_quantile(confidence)))
 
 
@@ -71,14 +71,12 @@ def _point(bins: Bins, edge: int, alone: float, together: float) -> CdfPoint:
     answered = float(bins.counts.sum())
     share = float(inside @ bins.consistent / bins.consistent.sum())
     unadjusted = float(inside @ bins.counts) / answered if answered > 0 else None
-    return CdfPoint(
-        value, share, unadjusted, _band(bins, inside, alone), _band(bins, inside, together)
-    )
+    bands = (_band(bins, inside, z).containing(share) for z in (alone, together))
+    return CdfPoint(value, share, unadjusted, *bands)
 
 
 def _band(bins: Bins, inside: Floats, z: float) -> Interval:
-    low, high = weighted_limits(inside, bins.counts, bins.variances, z)
-    return Interval(min(1.0, max(0.0, low)), max(0.0, min(1.0, high)))
+    return Interval(*weighted_limits(inside, bins.counts, bins.variances, z)).within(0.0, 1.0)
 
 
 def _quantile(question: Number, cdf: tuple[CdfPoint, ...], level: float) -> Quantile:
@@ -115,17 +113,15 @@ def _mean(bins: Bins, z: float) -> MeanEstimate:
     no_end, no_top = [np.nan] * question.open_below, [np.nan] * question.open_above
     lower = np.concatenate([no_end, edges[:-1], edges[-1:] if question.open_above else []])
     upper = np.concatenate([edges[:1] if question.open_below else [], edges[1:], no_top])
-    low = None if question.open_below else _mean_limits(bins, lower, z).low
-    high = None if question.open_above else _mean_limits(bins, upper, z).high
+    low = None if question.open_below else _mean_of(bins, lower, z)[1].low
+    high = None if question.open_above else _mean_of(bins, upper, z)[1].high
     if question.open_below or question.open_above:
         return MeanEstimate(None, None, low, high)
-    middles = (lower + upper) / 2
-    value = float(middles @ bins.consistent / bins.consistent.sum())
-    return MeanEstimate(value, _mean_limits(bins, middles, z), low, high)
+    return MeanEstimate(*_mean_of(bins, (lower + upper) / 2, z), low, high)
 
 
-def _mean_limits(bins: Bins, values: Floats, z: float) -> Interval:
-    """A mean cannot lie outside its values, however loud the noise."""
-    low, high = weighted_limits(values, bins.counts, bins.variances, z)
-    least, most = float(values.min()), float(values.max())
-    return Interval(min(most, max(least, low)), max(least, min(most, high)))
+def _mean_of(bins: Bins, values: Floats, z: float) -> tuple[float, Interval]:
+    """By the consistent counts; a mean cannot lie outside its values, however loud the noise."""
+    mean = float(values @ bins.consistent / bins.consistent.sum())
+    limits = Interval(*weighted_limits(values, bins.counts, bins.variances, z))
+    return mean, limits.within(float(values.min()), float(values.max())).containing(mean)

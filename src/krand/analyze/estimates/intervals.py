@@ -68,11 +68,27 @@ def method_of(law: Law) -> Method:
 
 
 def limits(law: Law, ones: NDArray[np.int64], confidence: float) -> Floats:
-    """Both ends in people, as two rows, inside what the crowd allows."""
+    """Both ends in people, as two rows, inside what the crowd allows.
+
+    A count that noise brought below what nobody would give on average says no more than that one:
+    the upper end is never below that of an estimate of 0, nor the lower end above that of an
+    estimate of everybody. So no interval shrinks to a point, and none covers less often than it
+    says: the ends move outwards only.
+    """
+    nobody = law.trials * law.noise
+    everybody = nobody + law.people * law.most * law.copies * (1 - 2 * law.noise)
+    possible = np.array([math.ceil(nobody), math.floor(everybody)])
+    ends = _limits(law, np.append(ones, possible), confidence)
+    low, high = ends[:, :-2]
+    ends = np.stack([np.minimum(low, ends[0, -1]), np.maximum(high, ends[1, -2])])
+    return np.clip(ends, 0.0, law.people * law.most)
+
+
+def _limits(law: Law, ones: NDArray[np.int64], confidence: float) -> Floats:
     ends = normal_limits(law, ones, confidence)
     if method_of(law) is Method.EXACT:
-        ends = exact_limits(law, ones, (1 - confidence) / 2, (ends[0], ends[1]))
-    return np.clip(ends, 0.0, law.people * law.most)
+        return exact_limits(law, ones, (1 - confidence) / 2, (ends[0], ends[1]))
+    return ends
 
 
 def normal_limits(law: Law, ones: NDArray[np.int64], confidence: float) -> Floats:

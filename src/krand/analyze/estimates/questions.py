@@ -126,11 +126,11 @@ def _picks(
         wanted.sampling,
         rows,
         None,
-        picks=_picks_each(law.summed(len(ones), question.most_ones), ones, wanted),
+        picks=_picks_each(law.summed(len(ones), question.most_ones), ones, consistent, wanted),
     )
 
 
-def _picks_each(law: Law, ones: Counts, wanted: Wanted) -> PicksEstimate:
+def _picks_each(law: Law, ones: Counts, consistent: Floats, wanted: Wanted) -> PicksEstimate:
     """The mean number of picks of a person.
 
     How picks vary from person to person cannot be told from counts of single items. If the crowd
@@ -143,5 +143,6 @@ def _picks_each(law: Law, ones: Counts, wanted: Wanted) -> PicksEstimate:
         mean = min(max(value, 0.0), law.most)
         sampled = wanted.sampling.factor(people) * mean * (law.most - mean)
         half = normal_quantile(wanted.confidence) * math.sqrt(error**2 + sampled)
-        low, high = max(0.0, value - half), min(float(law.most), value + half)
-    return PicksEstimate(value, error, Interval(low, high))
+        low, high = max(0.0, mean - half), min(float(law.most), mean + half)
+    shown = float(consistent.sum()) / people
+    return PicksEstimate(value, shown, error, Interval(low, high).containing(shown))

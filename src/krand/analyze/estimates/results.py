@@ -39,6 +39,14 @@ class Interval:
     low: float
     high: float
 
+    def within(self, least: float, most: float) -> Interval:
+        """Both ends moved into what is possible."""
+        return Interval(min(most, max(least, self.low)), max(least, min(most, self.high)))
+
+    def containing(self, value: float) -> Interval:
+        """As wide as it must be to contain what is shown beside it; never narrower."""
+        return Interval(min(self.low, value), max(self.high, value))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
@@ -46,6 +54,10 @@ class Band:
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+
+    def containing(self, values: NDArray[np.float64]) -> Band:
+        """As wide as it must be to contain what is shown beside it; never narrower."""
+        return Band(np.minimum(self.low, values), np.maximum(self.high, values))
 
 
 class Method(StrEnum):
@@ -65,17 +77,21 @@ class Row:
     count: float
     """Unbiased; may be negative or above the crowd."""
     consistent: float
-    """Part of the nearest counts that are possible."""
+    """Part of the nearest counts that are possible: what tables and reports show."""
     standard_error: float
     """Of `count`, by the noise alone."""
     interval: Interval
-    """For the people of the crowd, this answer alone."""
+    """For the people of the crowd, this answer alone; contains `consistent`."""
     simultaneous: Interval
     """The same, but so that all rows of the question hold together."""
     share: float
     """`count` as a part of the people."""
+    consistent_share: float
+    """`consistent` as a part of the people."""
     share_interval: Interval
     """Of the crowd, or of the population that the crowd is a sample of."""
+    readable: bool
+    """False where the margin of error is above 15 % of the people: nothing can be read off it."""
     method: Method
 
 
@@ -126,6 +142,7 @@ class Distribution:
     """A `number` question as a distribution, among the people who answered it."""
 
     answered: float
+    """By the consistent counts: never more than the crowd."""
     cdf: tuple[CdfPoint, ...]
     quantiles: tuple[Quantile, ...]
     mean: MeanEstimate
@@ -136,8 +153,12 @@ class PicksEstimate:
     """How many items of a `pick_any` question a person picks on average."""
 
     value: float
+    """Unbiased; may be negative or above what a person may pick."""
+    consistent: float
+    """By the consistent counts."""
     standard_error: float
     interval: Interval
+    """Contains `consistent`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +176,16 @@ class QuestionEstimate:
     """None where silence looks like an answer: yes_no alone, and pick_any."""
     distribution: Distribution | None = None
     picks: PicksEstimate | None = None
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """The answers, and silence where it can be told from them."""
+        return self.rows if self.unanswered is None else (*self.rows, self.unanswered)
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """The answers whose margin of error is too wide to read anything off them."""
+        return tuple(row.label for row in self.all_rows if not row.readable)
 
     def _repr_html_(self) -> str:
         return question_table(self)

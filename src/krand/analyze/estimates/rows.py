@@ -14,6 +14,7 @@ from krand.analyze.estimates.intervals import (
     simultaneous_confidence,
 )
 from krand.analyze.estimates.inversion import Floats, Law
+from krand.analyze.estimates.reading import READABLE, readable
 from krand.analyze.estimates.results import Interval, Row
 from krand.analyze.estimates.sampling import Sampling, share_limits
 from krand.analyze.tally import Counts
@@ -65,7 +66,8 @@ def _rows(
 ) -> tuple[Row, ...]:
     shares = counts / law.people
     share_ends = _share_ends(shares, alone, law, wanted)
-    method, sigma = method_of(law), law.sigma
+    method, sigma, people = method_of(law), law.sigma, law.people
+    narrow = bool(readable(np.asarray(sigma), people, wanted.confidence))
     columns = (counts, consistent, *alone, *together, shares, *share_ends)
     return tuple(
         Row(
@@ -73,10 +75,12 @@ def _rows(
             count,
             fitted,
             sigma,
-            Interval(a, b),
-            Interval(c, d),
+            Interval(a, b).containing(fitted),
+            Interval(c, d).containing(fitted),
             share,
-            Interval(e, f),
+            fitted / people,
+            Interval(e, f).containing(fitted / people),
+            narrow and f - e <= 2 * READABLE,
             method,
         )
         for label, count, fitted, a, b, c, d, share, e, f in zip(
@@ -91,5 +95,6 @@ def _share_ends(shares: Floats, alone: Floats, law: Law, wanted: Wanted) -> Floa
         return alone / law.people
     factor = wanted.sampling.factor(law.people)
     variance = (law.sigma / law.people) ** 2
-    ends = share_limits(shares, variance, factor, normal_quantile(wanted.confidence))
+    possible = np.clip(shares, 0.0, 1.0)
+    ends = share_limits(possible, variance, factor, normal_quantile(wanted.confidence))
     return np.clip(np.stack(ends), 0.0, 1.0)

@@ -62,21 +62,27 @@ def bit_table(tally: Tally, noise: float, bits: Bits, confidence: float = 0.95) 
     consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
     spreads = [np.full(2, bit_variance(noise))] * len(bits)
     errors = np.sqrt(product_variance(consistent, spreads) / copies)
-    bands = normal_bands(counts, errors, tally.people, confidence)
+    bands = normal_bands(counts, consistent, errors, tally.people, confidence)
     return BitTable(bits, tally.people, counts, consistent, errors, *bands)
 
 
 def normal_bands(
-    counts: Floats, errors: Floats, people: int, confidence: float
+    counts: Floats, consistent: Floats, errors: Floats, people: int, confidence: float
 ) -> tuple[Band, Band]:
-    """Every cell alone, and all cells together, inside what the crowd allows."""
+    """Every cell alone, and all cells together, inside what the crowd allows.
+
+    Both contain the consistent counts.
+    """
     alone = normal_quantile(confidence) * errors
     together = normal_quantile(simultaneous_confidence(confidence, counts.size)) * errors
-    return _band(counts, alone, people), _band(counts, together, people)
+    bands = (_band(counts, half, people).containing(consistent) for half in (alone, together))
+    return next(bands), next(bands)
 
 
 def _band(counts: Floats, half: Floats, people: int) -> Band:
-    return Band(np.clip(counts - half, 0.0, people), np.clip(counts + half, 0.0, people))
+    """A count that is not possible says no more than the nearest one that is."""
+    possible = np.clip(counts, 0.0, people)
+    return Band(np.maximum(possible - half, 0.0), np.minimum(possible + half, people))
 
 
 def inverted(table: Counts | Floats, noise: float) -> Floats:

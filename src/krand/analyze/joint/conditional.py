@@ -33,7 +33,7 @@ class ConditionalShare:
     """From the consistent counts; None likewise."""
     standard_error: float | None
     interval: Interval
-    """From 0 to 1 where the group could be empty as far as the noise tells."""
+    """Contains `consistent`; from 0 to 1 where, as far as the noise tells, the group is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +94,17 @@ def _shares(
     low, high = ratio_limits(cells, bottom, own, all_of_row, with_row, z)
     ratio = cells / row if row > 0 else np.zeros(len(cells))
     error = ratio_error(ratio, bottom, own, all_of_row, with_row)
+    shown = fitted / fitted_row if fitted_row > 0 else None
+    ends = zip(low.tolist(), high.tolist(), strict=True)
+    possible = [Interval(*pair).within(0.0, 1.0) for pair in ends]
     return tuple(
         ConditionalShare(
             given,
             labels[column],
             float(ratio[column]) if row > 0 else None,
-            float(fitted[column]) / fitted_row if fitted_row > 0 else None,
+            None if shown is None else float(shown[column]),
             float(error[column]) if row > 0 else None,
-            Interval(
-                min(1.0, max(0.0, float(low[column]))), max(0.0, min(1.0, float(high[column])))
-            ),
+            interval if shown is None else interval.containing(float(shown[column])),
         )
-        for column in range(len(cells))
+        for column, interval in enumerate(possible)
     )

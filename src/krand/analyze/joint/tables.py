@@ -17,10 +17,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from krand.analyze.estimates.counted import BlockCounts, block_counts
 from krand.analyze.estimates.intervals import check_confidence, limits, simultaneous_confidence
 from krand.analyze.estimates.inversion import Floats, bit_variance
+from krand.analyze.estimates.reading import readable
 from krand.analyze.estimates.results import Band
 from krand.analyze.estimates.simplex import nearest_possible
 from krand.analyze.joint.axes import Axis, axes_of
@@ -61,7 +63,10 @@ class JointTable:
     standard_errors: Floats
     """By noise; in record linkage with the consistent counts put in for the true ones."""
     interval: Band
+    """Contains `consistent`."""
     simultaneous: Band
+    readable: NDArray[np.bool_]
+    """False where the margin of error of a cell is above 15 % of the people."""
     noise: TableNoise | None
     """How the cells of a two-way table vary together."""
 
@@ -112,7 +117,7 @@ def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> Join
     def band(level: float) -> Band:
         low, high = (end.reshape(ones.shape) for end in limits(law, ones.ravel(), level))
         low.flat[-1], high.flat[-1] = law.people - limits(rest, others, level)[::-1, 0]
-        return Band(low, high)
+        return Band(low, high).containing(consistent)
 
     return JointTable(
         tuple(question.name for question in levels),
@@ -125,6 +130,7 @@ def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> Join
         errors,
         band(confidence),
         band(simultaneous_confidence(confidence, ones.size)),
+        readable(errors, law.people, confidence),
         IndependentCells(law.sigma**2) if len(places) == 2 else None,
     )
 
@@ -157,7 +163,8 @@ def _of_records(plan: Plan, tally: Tally, axes: tuple[Axis, ...], confidence: fl
         counts,
         consistent,
         errors,
-        *normal_bands(counts, errors, tally.people, confidence),
+        *normal_bands(counts, consistent, errors, tally.people, confidence),
+        readable(errors, tally.people, confidence),
         linked,
     )
 

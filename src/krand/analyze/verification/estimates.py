@@ -101,11 +101,14 @@ def _numbers(question: QuestionEstimate) -> Iterator[Number]:
         yield "consistent", row.label, row.consistent, people
         yield "standard_errors", row.label, row.standard_error, 1.0
         yield "shares", row.label, row.share, 1.0
+        yield "shares", row.label, row.consistent_share, 1.0
+        yield "intervals", f"{row.label}, readable", float(row.readable), 1.0
         yield from _ends("intervals", row.label, row.interval, people)
         yield from _ends("intervals", row.label, row.simultaneous, people)
         yield from _ends("intervals", row.label, row.share_interval, 1.0)
     if question.picks is not None:
         yield "counts", "picks", question.picks.value, 1.0
+        yield "consistent", "picks", question.picks.consistent, 1.0
         yield "standard_errors", "picks", question.picks.standard_error, 1.0
         yield from _ends("intervals", "picks", question.picks.interval, 1.0)
     yield from _spread(question)

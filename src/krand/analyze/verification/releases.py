@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from krand.analyze.estimates.corruption import worst_shifts
+from krand.analyze.estimates.reading import readable
 from krand.analyze.estimates.rows import QUARTILES, Wanted
 from krand.analyze.promise import absent_people, actual_promise, keeps_policy, resting_on
 from krand.analyze.published import PublishedRelease
@@ -128,6 +132,9 @@ def _odd_words(plan: Plan, release: PublishedRelease) -> Iterator[str]:
         for row in entry.rows:
             if row.found != (row.adjusted <= entry.false_discovery_rate):
                 yield f"{entry.question}: {row.word!r:.60} is found or not against the rate"
+            error = math.inf if row.standard_error is None else row.standard_error
+            if row.readable != readable(np.asarray(error), release.people, entry.confidence):
+                yield f"{entry.question}: whether {row.word!r:.60} can be read is told wrongly"
             if not row.low <= row.count <= row.high:
                 yield f"{entry.question}: the interval of {row.word!r:.60} does not hold its count"
             if not same(row.count, min(max(row.unclipped, 0.0), release.people), release.people):

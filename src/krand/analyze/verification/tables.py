@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from krand.analyze.estimates.inversion import Floats, bit_variance
+from krand.analyze.estimates.reading import readable
 from krand.analyze.estimates.sampling import Sampling
 from krand.analyze.estimates.simplex import nearest_possible
 from krand.analyze.joint.axes import Axis, axes_of
@@ -105,7 +106,8 @@ def _from_own_counts(
         counts,
         consistent,
         errors,
-        *normal_bands(counts, errors, people, told.confidence),
+        *normal_bands(counts, consistent, errors, people, told.confidence),
+        readable(errors, people, told.confidence),
         None,
     )
     if len(axes) != 2:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analyze.estimates.reading import readable
 from krand.analyze.words.candidates import Candidates, grouped, words_question
 from krand.analyze.words.discovery import adjusted_p_values, found_from, p_values
 from krand.analyze.words.limit import planned_limit
@@ -41,6 +42,8 @@ class WordCount:
     adjusted: float
     """The least false discovery rate at which the word is found."""
     found: bool
+    readable: bool
+    """False where the margin of error is above 15 % of the people."""
     same_positions: tuple[str, ...] = ()
     """Other candidates that cannot be told apart from this one: the row is about all of them."""
 
@@ -98,7 +101,7 @@ def decode_words(
     named = float(estimates.sum()) / question.hashes
     return WordsEstimate(
         block_name,
-        _rows(listed, counted, chances, adjusted, found, people),
+        _rows(listed, counted, chances, adjusted, found, people, confidence),
         false_discovery_rate,
         confidence,
         found_from(
@@ -133,11 +136,13 @@ def _rows(
     adjusted: NDArray[np.float64],
     found: NDArray[np.bool_],
     people: int,
+    confidence: float,
 ) -> tuple[WordCount, ...]:
     low, count, high = (
         np.clip(values, 0.0, people).tolist()
         for values in (counted.low, counted.counts, counted.high)
     )
+    narrow = readable(counted.standard_errors, people, confidence)
     rows = {}
     for place, group in enumerate(listed.groups):
         for word in group:
@@ -151,6 +156,7 @@ def _rows(
                 float(chances[place]),
                 float(adjusted[place]),
                 bool(found[place]),
+                bool(narrow[place]),
                 tuple(other for other in group if other != word),
             )
     return tuple(rows[word] for word in listed.words)

@@ -65,6 +65,11 @@ __all__ = ["estimate"]
     show_default=True,
     help="Dishonest clients whose worst effect is told.",
 )
+@click.option(
+    "--raw",
+    is_flag=True,
+    help="Also show raw counts: unbiased, so they may be negative or above the crowd.",
+)
 @output_options
 def estimate(
     as_json: bool,
@@ -79,12 +84,14 @@ def estimate(
     joint: tuple[str, ...],
     candidates: tuple[str, ...],
     corrupted: int,
+    raw: bool,
 ) -> None:
     """Invert the noise: how many people gave each answer, how well that is known, and what was
     promised to them.
 
-    The guarantee is computed anew for the crowd that came. Every count comes unbiased, which may
-    be negative, and as part of the nearest counts that are possible.
+    The guarantee is computed anew for the crowd that came. What is shown are the counts nearest to
+    the estimates that people could have given. The raw, unbiased ones are in the file; --raw shows
+    them too.
 
     \b
     Examples:
@@ -95,6 +102,7 @@ def estimate(
     from krand.analyze.release import ReleaseOptions, make_release
     from krand.analyze.release_file import form_of, release_values, write_release
     from krand.analyze.tally_file import read_tally
+    from krand.present.results import release_tables, remarks, unreadable
 
     form = form or form_of(output)
     out = Output(as_json, no_color)
@@ -108,13 +116,14 @@ def estimate(
     with out.progress("estimating") as progress:
         release = make_release(plan, counted, options, progress)
     write_release("output", output, release, form)
+    lost = unreadable(release)
+    if lost:
+        out.warn(lost)
     if as_json:
         out.json({"output": str(output), **release_values(release)})
         return
-    from krand.present.results import release_tables, remarks
-
     console = out.console()
-    for table in release_tables(release):
+    for table in release_tables(release, raw=raw):
         console.print(table)
     for line in remarks(release):
         console.print(line, markup=False)

@@ -78,7 +78,7 @@ def _answers(question: QuestionEstimate, counts: BlockCounts) -> Iterator[Answer
 
 def _answer(question: str, row: Row, people: int) -> Answer:
     interval = row.interval
-    return Answer(question, row.label, people, row.count, interval.low, interval.high)
+    return Answer(question, row.label, people, row.consistent, interval.low, interval.high)
 
 
 def _words(words: WordsEstimate, truth: Mapping[str, int]) -> Iterator[Answer]:

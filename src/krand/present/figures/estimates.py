@@ -52,7 +52,7 @@ def _shown(question: QuestionEstimate) -> list[Row]:
     """All answers in the order of the survey, or the most frequent ones, the first one first."""
     if len(question.rows) <= MOST_ANSWERS:
         return list(question.rows)
-    most = sorted(question.rows, key=lambda row: -row.count)[:MOST_ANSWERS]
+    most = sorted(question.rows, key=lambda row: -row.consistent)[:MOST_ANSWERS]
     if question.distribution is None:
         return most
     return [row for row in question.rows if row in most]  # numbers stay in their order
@@ -61,7 +61,8 @@ def _shown(question: QuestionEstimate) -> list[Row]:
 def _draw_bars(axes: Axes, rows: list[Row], colors: list[str]) -> None:
     """A bar for the estimate, a line for the interval that holds it."""
     places = range(len(rows))
-    axes.barh(places, [100 * row.share for row in rows], height=BAR, color=colors, zorder=2)
+    shares = [100 * row.consistent_share for row in rows]
+    axes.barh(places, shares, height=BAR, color=colors, zorder=2)
     low = [100 * row.share_interval.low for row in rows]
     high = [100 * row.share_interval.high for row in rows]
     axes.hlines(places, low, high, color=INK, linewidth=1.6, zorder=3)
@@ -76,9 +77,9 @@ def _draw_numbers(axes: Axes, rows: list[Row]) -> None:
     """Every share beside its bar, with the digits that its interval deserves."""
     decimals = max(_decimals(row) for row in rows)
     for place, row in enumerate(rows):
-        end = 100 * max(row.share_interval.high, row.share, 0.0)
+        end = 100 * row.share_interval.high
         axes.annotate(
-            f"{100 * row.share:.{decimals}f} %",
+            f"{100 * row.consistent_share:.{decimals}f} %",
             (end, place),
             xytext=(5, 0),
             textcoords="offset points",
@@ -110,6 +111,8 @@ def _short(label: str) -> str:
 
 def _title(question: QuestionEstimate, shown: int) -> str:
     people = f"{question.people:,} people"
+    if question.unreadable:
+        people += f"; {len(question.unreadable):,} of {len(question.all_rows):,} cannot be read"
     if shown == len(question.rows):
         return f"{question.name}: {people}"
     return f"{question.name}: {people}\nthe {shown} most frequent of {len(question.rows):,} answers"

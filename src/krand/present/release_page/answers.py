@@ -33,6 +33,9 @@ class AnswerRow:
     people: str
     people_interval: str
     bar: Bar
+    readable: bool = True
+    raw: str = ""
+    """The unbiased count; empty for words."""
     aside: bool = False
     """Silence: no answer of the list."""
 
@@ -46,6 +49,11 @@ class Answers:
     total: int
     scale: str
     confidence: str
+
+    @property
+    def listed(self) -> int:
+        """Rows that the page has."""
+        return len(self.rows) + len(self.more)
 
     @property
     def left_out(self) -> int:
@@ -65,6 +73,8 @@ class Estimate:
     people_low: float
     people_high: float
     error: float
+    readable: bool
+    raw: float | None = None
 
 
 def answer_table(
@@ -74,7 +84,7 @@ def answer_table(
     shown = rows[:MOST_ROWS]
     # One bar alone has no other to be compared with: it is shown against everybody.
     alone = len(rows) == 1 and not silent
-    most = 1.0 if alone else max(max(row.share, row.high) for row in (*shown, *silent))
+    most = 1.0 if alone else max(row.high for row in (*shown, *silent))
     scale = Scale.up_to(most)
     views = [_row_view(row, scale) for row in shown]
     aside = [_row_view(row, scale, aside=True) for row in silent]
@@ -96,6 +106,8 @@ def _row_view(row: Estimate, scale: Scale, *, aside: bool = False) -> AnswerRow:
         count(row.people),
         f"{count(row.people_low)} to {count(row.people_high)}",
         scale.bar(row.share, row.low, row.high),
+        row.readable,
+        "" if row.raw is None else minus(f"{row.raw:,.1f}"),
         aside,
     )
 

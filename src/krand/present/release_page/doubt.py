@@ -62,7 +62,7 @@ def sampling_error(people: int, share: float, sampling: Sampling | None) -> floa
 def _tops(release: PublishedRelease) -> Iterator[_Top]:
     people = release.people
     for question in release.questions:
-        row = max(question.rows, key=lambda row: row.count)
+        row = max(question.rows, key=lambda row: row.consistent)
         share = min(1.0, max(0.0, row.consistent / people))
         yield _Top(question.name, row.label, share, row.standard_error, question.sampling)
     for words in release.words:

@@ -1,4 +1,4 @@
-"""Joint tables as heat maps: cells that hold a number and ±, shaded by their share."""
+"""Joint tables as heat maps: cells that hold a number and its interval, shaded by their share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.estimates.intervals import normal_quantile
 from krand.analyze.published import PublishedJoint, PublishedRelease, PublishedTable
 from krand.present.release_page.figures import count, of_confidence
 
@@ -30,8 +29,9 @@ class Cell:
     """One cell."""
 
     count: str
-    half_width: str
+    interval: str
     shade: int
+    readable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +68,28 @@ def _view(anchor: str, joint: PublishedJoint) -> JointView:
 
 def _maps(table: PublishedTable) -> Iterator[HeatMap]:
     """Two questions are one map; of more, the last two for each answer to the others."""
-    counts, errors = table.cells("counts"), table.cells("standard_errors")
-    z = normal_quantile(table.confidence)
+    counts = table.cells("consistent")
+    low, high = (
+        np.array(end, dtype=np.float64) for end in (table.interval.low, table.interval.high)
+    )
+    narrow = np.array(table.readable)
     most = float(np.max(counts))
     for place in itertools.product(*(range(size) for size in counts.shape[:-2])):
         chosen = ", ".join(
             f"{table.questions[axis]} = {table.labels[axis][level]}"
             for axis, level in enumerate(place)
         )
-        yield _map(table, chosen, counts[place], z * errors[place], most)
+        cells = np.stack([counts[place], low[place], high[place], narrow[place]], axis=-1)
+        yield _map(table, chosen, cells, most)
 
 
-def _map(
-    table: PublishedTable, chosen: str, counts: Floats, halves: Floats, most: float
-) -> HeatMap:
+def _map(table: PublishedTable, chosen: str, cells: Floats, most: float) -> HeatMap:
+    """Of every cell its count, both ends of its interval, and whether it can be read."""
+    counts = cells[..., 0]
     rows_are, columns_are = table.questions[-2:]
     rows = _shown(counts.sum(axis=1), MOST_ROWS)
     columns = _shown(counts.sum(axis=0), MOST_COLUMNS)
-    caption = f"People, ± at {of_confidence(table.confidence)}"
+    caption = f"People, and the interval at {of_confidence(table.confidence)}"
     if (len(rows), len(columns)) != counts.shape:
         whole = " × ".join(f"{size:,}" for size in counts.shape)
         caption += f"; the most frequent answers of {whole}"
@@ -97,7 +101,7 @@ def _map(
         tuple(
             (
                 table.labels[-2][row],
-                tuple(_cell(counts[row, c], halves[row, c], most) for c in columns),
+                tuple(_cell(cells[row, c], most) for c in columns),
             )
             for row in rows
         ),
@@ -111,9 +115,11 @@ def _shown(totals: Floats, most: int) -> list[int]:
     return sorted(np.argsort(-totals, kind="stable")[:most].tolist())
 
 
-def _cell(value: float, half: float, most: float) -> Cell:
-    part = max(0.0, value) / most if most > 0 else 0.0
-    return Cell(count(value), count(half), round(SHADES * part))
+def _cell(cell: Floats, most: float) -> Cell:
+    value, low, high, narrow = cell.tolist()
+    part = value / most if most > 0 else 0.0
+    ends = f"{count(low)} to {count(high)}"
+    return Cell(count(value), ends, round(SHADES * min(1.0, max(0.0, part))), bool(narrow))
 
 
 def _notes(joint: PublishedJoint) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 from markupsafe import Markup
 
 from krand.analyze.estimates.intervals import normal_quantile
+from krand.analyze.estimates.reading import READABLE
 from krand.analyze.published import PublishedRelease
 from krand.analyze.published_file import published
 from krand.present.pages import render
@@ -19,9 +20,9 @@ from krand.present.provenance import HOW_NOISY
 from krand.present.release_page.collected import BEFORE, nobody_can_check, travelled
 from krand.present.release_page.doubt import doubt_view
 from krand.present.release_page.figures import bound, count, of_confidence
-from krand.present.release_page.joint import joint_views
+from krand.present.release_page.joint import JointView, joint_views
 from krand.present.release_page.promise import Named, broken_promise, promise_view
-from krand.present.release_page.questions import question_views
+from krand.present.release_page.questions import QuestionView, question_views
 from krand.present.wording import number
 from krand.present.wording import percent as short_percent
 from krand.wire.provenance import Provenance
@@ -49,6 +50,7 @@ def release_page(
     A notice stands right below the title, before anything that could be taken for a result.
     """
     release = published(values)
+    questions, joint = question_views(release), joint_views(release)
     return render(
         "release.html",
         title=release.plan.survey.id,
@@ -58,8 +60,10 @@ def release_page(
         notice=notice,
         alarm=broken_promise(release),
         numbers=_key_numbers(release),
-        questions=question_views(release),
-        joint=joint_views(release),
+        unreadable=unreadable(questions, joint),
+        limit=f"{100 * READABLE:g} %",
+        questions=questions,
+        joint=joint,
         extra=extra,
         promise=promise_view(release),
         doubt=doubt_view(release),
@@ -69,6 +73,23 @@ def release_page(
         blocks=_blocks(release),
         release=release,
     )
+
+
+def unreadable(
+    questions: Sequence[QuestionView], joint: Sequence[JointView]
+) -> tuple[tuple[str, str, str], ...]:
+    """Whatever has too wide a margin of error: its anchor, its title, how much of it."""
+    found = [
+        (view.id, view.name, f"{view.unreadable:,} of {view.answers.listed:,} answers")
+        for view in questions
+        if view.answers is not None and view.unreadable
+    ]
+    for table in joint:
+        cells = [cell for each in table.maps for _, row in each.rows for cell in row]
+        lost = sum(not cell.readable for cell in cells)
+        if lost:
+            found.append((table.id, table.title, f"{lost:,} of {len(cells):,} cells"))
+    return tuple(found)
 
 
 def _lead(release: PublishedRelease) -> str:
@@ -94,9 +115,11 @@ def _results_lead(release: PublishedRelease) -> str:
     sampled = any(question.sampling is not None for question in release.questions)
     whom = " of the population that the crowd is a sample of" if sampled else ""
     return (
-        "Counts are estimates: the noise is taken out on average, not person by person. A bar is"
-        " the estimated share of the crowd; the line across its end is the interval that holds the"
-        f" true share{whom} with the confidence in the heading."
+        "Counts are estimates, because noise was added to every response. They are the counts"
+        " nearest to the raw estimates that people could have given: none is negative, and answers"
+        " of which everybody gives one add up to the crowd. Each bar shows the estimated share of"
+        " the crowd; the line at its end is the confidence interval for the true share"
+        f"{whom}, at the confidence in the heading."
     )
 
 

@@ -42,6 +42,12 @@ class QuestionView:
     notes: tuple[str, ...]
     cdf: tuple[CdfRow, ...] = ()
 
+    @property
+    def unreadable(self) -> int:
+        """How many answers have too wide a margin of error to be read."""
+        rows = () if self.answers is None else (*self.answers.rows, *self.answers.more)
+        return sum(not row.readable for row in rows)
+
 
 def question_views(release: PublishedRelease) -> tuple[QuestionView, ...]:
     """All questions in the order they were asked, words among them."""
@@ -92,13 +98,15 @@ def _answers(question: QuestionEstimate) -> Answers:
 def _of_row(row: Row, people: int) -> Estimate:
     return Estimate(
         row.label,
-        row.share,
+        row.consistent_share,
         row.share_interval.low,
         row.share_interval.high,
-        row.count,
+        row.consistent,
         row.interval.low,
         row.interval.high,
         row.standard_error / people,
+        row.readable,
+        row.count,
     )
 
 
@@ -108,13 +116,8 @@ def _notes(question: QuestionEstimate) -> Iterator[str]:
     if question.picks is not None:
         picks = question.picks
         yield (
-            f"{number(picks.value)} picks per person on average"
+            f"{number(picks.consistent)} picks per person on average"
             f" ({span(picks.interval.low, picks.interval.high)})."
         )
     if question.distribution is not None:
         yield from distribution_notes(question.distribution)
-    if any(row.count < 0 for row in question.rows):
-        yield (
-            "A count below zero means few or nobody: counts are right on average over the noise,"
-            " and are shown as they came out."
-        )

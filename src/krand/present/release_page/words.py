@@ -23,6 +23,7 @@ def word_table(people: int, words: PublishedWords) -> Answers:
             word.low,
             word.high,
             (word.standard_error or 0.0) / people,
+            word.readable,
         )
         for word in words.found
     ]
