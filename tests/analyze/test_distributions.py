@@ -132,6 +132,48 @@ def test_open_bins_have_no_mean_and_no_outer_bound(below: bool, above: bool) -> 
     assert len(spread.cdf) == 3
 
 
+RATING = Number(name="n", edges=tuple(range(12)), integer=True)
+RATED = np.array([9, 30, 60, 130, 250, 400, 620, 900, 800, 500, 201])
+
+
+def test_whole_numbers_one_to_a_range_need_no_assumption() -> None:
+    """Ratings from 0 to 10: mean, its interval and quantiles are those of the numbers."""
+    people = int(RATED.sum())
+    truth = float(RATED @ np.arange(11)) / people
+    plan = plan_of([RATING], 0.02, people)
+    held = []
+    for tally in simulated_tallies(plan, RATED, people, 60, 4):
+        spread = estimate_question(plan, tally, "n").distribution
+        assert spread is not None
+        assert spread.exact
+        assert spread.integer
+        mean = spread.mean
+        assert mean.interval is not None
+        assert (mean.low, mean.high) == (mean.interval.low, mean.interval.high)
+        assert mean.value == pytest.approx(truth, abs=0.2)
+        held.append(mean.interval.low <= truth <= mean.interval.high)
+        median = spread.quantiles[1]
+        assert (median.low, median.value, median.high) == (7, 7, 7)
+    assert np.mean(held) > 0.85
+
+
+def test_ranges_of_whole_numbers_end_below_the_next_edge() -> None:
+    """5 to 10 holds 5 to 9, whose middle is 7; a quantile is one of them."""
+    question = Number(name="n", edges=(0, 1, 5, 10), open_above=True, integer=True)
+    names = [question.level_name(level) for level in range(question.levels)]
+    assert names == ["0", "1 to 4", "5 to 9", "10 or above"]
+    closed = Number(name="n", edges=(0, 5, 10), integer=True)
+    plan = plan_of([closed], 1e-6, 1_000)
+    spread = estimate_question(plan, tally_of(plan, 1_000, np.array([0, 1_000])), "n").distribution
+    assert spread is not None
+    assert not spread.exact
+    assert spread.mean.value == pytest.approx(7, abs=0.1)
+    assert spread.mean.low == pytest.approx(5, abs=0.1)
+    assert spread.mean.high == 9
+    assert [entry.value for entry in spread.quantiles] == [6, 7, 8]
+    assert all((entry.low, entry.high) == (5, 9) for entry in spread.quantiles)
+
+
 def test_nobody_answered_is_no_distribution() -> None:
     """And all but nobody: every share is possible."""
     plan = plan_of([AGE], 0.1, 10_000)

@@ -83,7 +83,7 @@ def test_declared_questions_have_a_table(grouped: Plan) -> None:
     sigma[-1, -1] = one * 11**0.5
     _check(tables, CELLS, sigma)
     assert tables[0].labels[0] == ("a", "b", "c", "unanswered")
-    assert tables[0].labels[1] == ("[0, 50)", "[50, 100)", "unanswered")
+    assert tables[0].labels[1] == ("0 to under 50", "50 to under 100", "unanswered")
 
 
 def test_the_order_of_questions_turns_the_table(grouped: Plan) -> None:

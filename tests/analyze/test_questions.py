@@ -236,7 +236,8 @@ def test_the_real_randomizer_does_what_binomials_do(linkage: Linkage) -> None:
     }
     tally = randomized_tally(plan, list(_people(crowd, plan)))
     truth = {"yes": 1300, "a": 900, "b": 700, "c": 0, "unanswered": 400}
-    truth |= {"[20, 40)": 900, "[60, 100)": 700, "[0, 20)": 0, "[40, 60)": 0}
+    truth |= {"20 to under 40": 900, "60 to under 100": 700}
+    truth |= {"0 to under 20": 0, "40 to under 60": 0}
     sigma = (2_000 * 0.09 / copies) ** 0.5 / 0.8
     for estimate in estimate_questions(plan, tally):
         assert estimate.rows[0].standard_error == pytest.approx(sigma)

@@ -277,6 +277,30 @@ def test_a_small_crowd_is_shown_with_counts_that_are_possible(small: Path) -> No
     assert values["questions"][1]["distribution"]["answered"] <= 60
 
 
+def test_the_interval_of_a_mean_needs_no_assumption(tmp_path: Path) -> None:
+    """Ratings from 0 to 10, said to be whole or not: what is printed holds the true mean."""
+    ratings = [10] * 90 + [8] * 200 + [7] * 250 + [6] * 200 + [3] * 100 + [0] * 60
+    truth = sum(ratings) / len(ratings)
+    edges = "edges = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]"
+    policy = "[policy]\nepsilon = 3\ndelta = 1e-3\npopulation = 900\n"
+    for name, more in (("loose", ""), ("whole", "integer = true")):
+        asked = f'[[question]]\nname = "rating"\ntype = "number"\n{edges}\n{more}\n'
+        (tmp_path / "s.toml").write_text(f'id = "{name}"\n{policy}{asked}', encoding="utf-8")
+        (tmp_path / "a.csv").write_text("rating\n" + "\n".join(map(str, ratings)))
+        done(tmp_path, "plan", "s.toml", "-o", f"{name}-plan.json")
+        plan = ("--plan", f"{name}-plan.json")
+        done(tmp_path, "randomize", "a.csv", *plan, "-o", f"{name}.parquet")
+        done(tmp_path, "tally", f"{name}.parquet", *plan, "-o", f"{name}-t.json")
+        printed = done(tmp_path, "estimate", f"{name}-t.json", *plan, "-o", "r.json").stdout
+        text = " ".join(printed.split())
+        (found,) = re.findall(r"mean ([\d.]+) \(([\d.]+) to ([\d.]+)\)", text)
+        value, low, high = map(float, found)
+        width = high - low  # the noise is real: thrice the interval is all but never missed
+        assert low - width <= truth <= high + width
+        assert ("spread evenly within their ranges" in text) is (name == "loose")
+        assert value == pytest.approx(truth + (0.5 if name == "loose" else 0), abs=0.2)
+
+
 def test_what_cannot_be_read_is_said_loudly(small: Path) -> None:
     """On the terminal, in the file and on the page; the margin of silence is above 15 %."""
     result = done(small, "estimate", "t.json", "--plan", "plan.json", "-o", "rel.json")

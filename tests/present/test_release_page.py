@@ -122,8 +122,9 @@ def test_numbers_are_told_as_distributions() -> None:
         f"half are below {median['value']:,.4g} ({median['low']} to {median['high']})" in page.text
     )
     mean = age["distribution"]["mean"]
-    ends = f"{mean['interval']['low']:,.4g} to {mean['interval']['high']:,.4g}"
+    ends = f"{mean['low']:,.4g} to {mean['high']:,.4g}"
     assert f"The mean is {mean['value']:,.4g} ({ends})" in page.text
+    assert "assume that values are spread evenly within their ranges" in page.text
     rows = body(page.table("age below each edge"))
     for (label, share), point in zip(rows, age["distribution"]["cdf"], strict=True):
         assert label.text == f"below {point['edge']}"

@@ -33,8 +33,9 @@ def questions(draw: st.DrawFn, name: str) -> Question:
         return YesNo(**shared)
     if kind is Number:
         edges = draw(st.lists(st.integers(-50, 50), min_size=2, max_size=6, unique=True))
-        below, above = draw(st.booleans()), draw(st.booleans())
-        return Number(**shared, edges=tuple(sorted(edges)), open_below=below, open_above=above)
+        below, above, whole = draw(st.tuples(st.booleans(), st.booleans(), st.booleans()))
+        ends = {"open_below": below, "open_above": above}
+        return Number(**shared, edges=tuple(sorted(edges)), **ends, integer=whole)
     if kind is Words:
         size, hashes = draw(st.integers(2, 60)), draw(st.integers(1, 3))
         at_most = draw(st.integers(1, 3))
@@ -80,8 +81,8 @@ def answer(question: Question) -> st.SearchStrategy[object]:
         case Number(edges=edges):
             low = -1000 if question.open_below else edges[0]
             high = 1000 if question.open_above else edges[-1]
-            inside = st.floats(low, high, exclude_max=True) | st.integers(low, high - 1)
-            return st.none() | inside
+            whole = st.none() | st.integers(low, high - 1)
+            return whole if question.integer else whole | st.floats(low, high, exclude_max=True)
         case PickAny(choices=choices):
             picks = st.lists(
                 st.sampled_from(list(choices)), max_size=question.most_ones, unique=True

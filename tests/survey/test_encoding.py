@@ -46,7 +46,9 @@ def level_name(question: Leveled, answer: object) -> str | None:
                 return f"{edges[-1]} or above"
             low = max(edge for edge in edges if edge <= answer)
             high = min(edge for edge in edges if edge > answer)
-            return f"[{low}, {high})"
+            if question.integer:
+                return f"{low}" if low + 1 == high else f"{low} to {high - 1}"
+            return f"{low} to under {high}"
     raise AssertionError(question)
 
 
@@ -103,7 +105,7 @@ def test_margins_of_single_questions_are_one_position() -> None:
     )
     assert margin_positions(where, "y", "yes") == (0,)
     assert margin_positions(where, "p", "blue") == (3,)
-    assert margin_positions(where, "n", "[0, 1)") == (4,)
+    assert margin_positions(where, "n", "0 to under 1") == (4,)
     with pytest.raises(InvalidInput, match="silence look the same"):
         margin_positions(where, "y", "no")
     with pytest.raises(InvalidInput, match="one of its answers"):
@@ -126,7 +128,7 @@ def test_labels_read_well() -> None:
         "colour=red, smokes=unanswered",
     ]
     assert labels[10] == "colour=blue, smokes=no"
-    assert labels[11:15] == ["below 0", "[0, 17.5)", "[17.5, 65)", "65 or above"]
+    assert labels[11:15] == ["below 0", "0 to under 17.5", "17.5 to under 65", "65 or above"]
     assert labels[15] == "position 0"
     assert describe(where, 0).name == "colour+smokes"
 
@@ -205,7 +207,10 @@ def test_numbers_as_they_come_fall_into_the_same_bins(data: st.DataObject) -> No
     """An array of numbers, not written down once each, is encoded like single answers."""
     edges = sorted(data.draw(st.lists(st.floats(-9, 9), min_size=2, max_size=5, unique=True)))
     opened = data.draw(st.booleans()), data.draw(st.booleans())
-    asked = Number(name="n", edges=tuple(edges), open_below=opened[0], open_above=opened[1])
+    whole = data.draw(st.booleans())
+    edges = sorted({math.floor(edge) + 0.0 for edge in edges} | {10.0}) if whole else edges
+    ends = {"open_below": opened[0], "open_above": opened[1]}
+    asked = Number(name="n", edges=tuple(edges), **ends, integer=whole)
     where = layout(asked)
     inside = st.sampled_from(edges) | st.floats(allow_nan=True) | st.floats(-9, 9)
     given = np.array(data.draw(st.lists(inside, max_size=9)))

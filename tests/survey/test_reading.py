@@ -254,6 +254,7 @@ MISTAKES = [
     (question(NUMBER + "edges = [1, inf]"), "question[0].edges[1]", 9, "between -2"),
     (question(NUMBER + f"edges = [1, {10**400}]"), "question[0].edges[1]", 9, "between -2"),
     (question(NUMBER + "edges = [1, true]"), "question[0].edges[1]", 9, "a number"),
+    (question(NUMBER + "edges = [1, 2.5]\ninteger = true"), "question[0].edges[1]", 9, "whole"),
     (question(NUMBER + "edges = [1, 2]\nopen = 1"), "question[0].open", 10, "true, false"),
     (question(NUMBER + 'edges = [1, 2]\nopen = "up"'), "question[0].open", 10, "true, false"),
     (question(WORDS + "positions = 1\nhashes = 1"), "question[0].positions", 9, "at least 2"),

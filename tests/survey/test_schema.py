@@ -54,6 +54,8 @@ WRONG = [
     HEAD + YES.replace("yes_no", "choice"),
     HEAD + YES.replace("yes_no", "number") + "edges = [1]\n",
     HEAD + YES.replace("yes_no", "number") + 'edges = [1, 2]\nopen = "up"\n',
+    HEAD + YES.replace("yes_no", "number") + "edges = [1, 2.5]\ninteger = true\n",
+    HEAD + YES.replace("yes_no", "number") + "edges = [1, 2]\ninteger = 1\n",
     HEAD + YES.replace("yes_no", "words") + "positions = 8\n",
     HEAD + YES.replace("yes_no", "pick_any") + 'choices = ["a", "b"]\nat_most = 0\n',
     HEAD.replace("delta = 1e-6, ", "") + YES,

@@ -23,6 +23,7 @@ BROKEN: list[tuple[Callable[[], object], str]] = [
     (lambda: YesNo(name="a", weight=True), "a.weight"),
     (lambda: YesNo(name="a", text="x" * 10_001), "a.text"),
     (lambda: Number(name="n", edges=(1, 0)), "n.edges[1]"),
+    (lambda: Number(name="n", edges=(1, 2.5), integer=True), "n.edges[1]"),
     (lambda: PickAny(name="p", choices=Choices("ab"), at_most=3), "p.at_most"),
     (lambda: Words(name="w", size=1, hashes=1), "w.positions"),
     (lambda: Words(name="w", size=8, hashes=0), "w.hashes"),

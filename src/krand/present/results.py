@@ -9,12 +9,12 @@ from rich.table import Table
 
 from krand.analyze.estimates.reading import READABLE
 from krand.present.provenance import TRUSTED, declared
-from krand.present.wording import at_most, liars_could_have
+from krand.present.wording import EVENLY, at_most, liars_could_have, open_mean
 from krand.wire.provenance import Provenance
 
 if TYPE_CHECKING:
     from krand.analyze.estimates.comparison import Difference
-    from krand.analyze.estimates.results import Interval, QuestionEstimate, Row
+    from krand.analyze.estimates.results import Distribution, Interval, QuestionEstimate, Row
     from krand.analyze.release import JointResult, Release
     from krand.analyze.words.decoding import WordsEstimate
 
@@ -103,17 +103,13 @@ def _question_table(question: QuestionEstimate, raw: bool) -> Table:
     shown = rows[:MOST_ROWS] if len(rows) > MOST_ROWS else list(question.rows)
     for row in (*shown, *(() if question.unanswered is None else (question.unanswered,))):
         more = [f"{row.count:,.1f}"] * raw
-        table.add_row(*_cells(row), *more, "" if row.readable else UNREADABLE)
+        mark = ["" if row.readable else UNREADABLE] if question.unreadable else []
+        table.add_row(*_cells(row), *more, *mark)
     notes = []
     if len(rows) > MOST_ROWS:
         notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,}")
     if question.distribution is not None:
-        median = next((q for q in question.distribution.quantiles if q.level == 0.5), None)
-        if median is not None:
-            notes.append(f"median {_number(median.value)} ({_span(median.low, median.high)})")
-        mean = question.distribution.mean
-        if mean.value is not None and mean.interval is not None:
-            notes.append(f"mean {mean.value:,.4g} ({_span(mean.interval.low, mean.interval.high)})")
+        notes += _distribution_notes(question.distribution)
     if question.picks is not None:
         picks = question.picks
         ends = _span(picks.interval.low, picks.interval.high)
@@ -121,6 +117,20 @@ def _question_table(question: QuestionEstimate, raw: bool) -> Table:
     if notes:
         table.caption, table.caption_justify = "; ".join(notes), "left"
     return table
+
+
+def _distribution_notes(spread: Distribution) -> Iterator[str]:
+    """Median and mean, with intervals that hold wherever numbers lie in their ranges."""
+    median = next((q for q in spread.quantiles if q.level == 0.5), None)
+    if median is not None:
+        yield f"median {_number(median.value)} ({_span(median.low, median.high)})"
+    mean = spread.mean
+    if mean.value is not None:
+        yield f"mean {mean.value:,.4g} ({_span(mean.low, mean.high)})"
+    else:
+        yield open_mean(mean)
+    if not spread.exact:
+        yield EVENLY
 
 
 def _cells(row: Row) -> tuple[str, ...]:
@@ -139,7 +149,7 @@ def _counts(interval: Interval) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "beyond the edges" if value is None else f"{value:,.4g}"
+    return "in an open-ended range" if value is None else f"{value:,.4g}"
 
 
 def _span(low: float | None, high: float | None) -> str:

@@ -11,10 +11,12 @@ from krand.showing import at_most, number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from krand.analyze.estimates.results import MeanEstimate
     from krand.privacy.guarantee import Guarantee, NoisePlan, Policy, Precision
     from krand.survey.lying import WorstShift
 
 __all__ = [
+    "EVENLY",
     "against_curator",
     "at_most",
     "half_width",
@@ -23,11 +25,26 @@ __all__ = [
     "liars_could_have",
     "local_promise",
     "number",
+    "open_mean",
     "people",
     "percent",
     "promise",
     "whole_people",
 ]
+
+
+EVENLY = "estimates assume that values are spread evenly within their ranges, intervals do not"
+"""What a number's quantiles and mean rest on, where ranges hold several values."""
+
+
+def open_mean(mean: MeanEstimate) -> str:
+    """What is known of a mean that cannot be estimated, and why it cannot."""
+    cannot = "the mean cannot be estimated, because the"
+    if mean.low is None and mean.high is None:
+        return f"{cannot} first and the last range are open-ended"
+    if mean.high is None:
+        return f"{cannot} top range is open-ended; the mean is at least {mean.low:,.4g}"
+    return f"{cannot} lowest range is open-ended; the mean is at most {mean.high:,.4g}"
 
 
 def percent(value: float) -> str:

@@ -125,6 +125,8 @@ def _bins(question: Number, values: NDArray[np.float64]) -> Ints:
     edges = np.array(question.edges)
     place = np.searchsorted(edges, values, side="right") - 1
     wrong = np.isnan(values)
+    if question.integer:
+        wrong |= ~np.isfinite(values) | (values != np.floor(values))
     wrong |= (place < 0) & (not question.open_below)
     wrong |= (place == len(edges) - 1) & (not question.open_above)
     return np.where(wrong, WRONG, place + question.open_below)

@@ -63,7 +63,7 @@ def _own(question: Question) -> dict[str, Any]:
         case PickAny(choices=choices, at_most=at_most):
             return {"choices": list(choices), "at_most": at_most}
         case Number(edges=edges):
-            return {"edges": list(edges), "open": _open(question)}
+            return {"edges": list(edges), "open": _open(question), "integer": question.integer}
         case Words(size=size, hashes=hashes, at_most=at_most):
             return {"positions": size, "hashes": hashes, "at_most": at_most}
     return {}

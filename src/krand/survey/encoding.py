@@ -7,6 +7,7 @@ error that names the question, never a guess.
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
@@ -129,6 +130,8 @@ def _near(choices: Choices, answer: object) -> str:
 def _bin(question: Number, answer: object) -> int:
     if isinstance(answer, bool) or not isinstance(answer, Real) or answer != answer:
         raise InvalidInput(question.name, "must be a number", answer, _with_point(answer))
+    if question.integer and not _is_whole(answer):
+        raise InvalidInput(question.name, "must be a whole number", answer)
     edges = question.edges
     edge = bisect_right(edges, answer) - 1  # the last edge not above the answer
     if edge < 0 and not question.open_below:
@@ -145,6 +148,13 @@ def _with_point(answer: object) -> str:
     if isinstance(answer, str) and _COMMA.fullmatch(answer.strip()):
         return "write decimals with a point, and thousands without a sign"
     return ""
+
+
+def _is_whole(answer: Real) -> bool:
+    try:
+        return bool(answer == math.floor(answer))
+    except OverflowError:  # infinity
+        return False
 
 
 def _picked(question: PickAny, answer: object) -> set[int]:

@@ -88,6 +88,8 @@ def _exactly_one_of(*keys: str) -> dict[str, Any]:
 
 
 RECORD: dict[str, Any] = {"properties": {"linkage": {"const": "record"}}, "required": ["linkage"]}
+WHOLE: dict[str, Any] = {"properties": {"integer": {"const": True}}, "required": ["integer"]}
+WHOLE_EDGES: dict[str, Any] = {"properties": {"edges": {"items": {"type": "integer"}}}}
 ONE_COPY: dict[str, Any] = {"properties": {"copies": {"const": 1}}}
 
 
@@ -170,13 +172,18 @@ class PickAnyTable(ListTable):
 
 
 class NumberTable(QuestionTable):
-    """A number, known by its bin."""
+    """A number, known by its range."""
+
+    model_config = ConfigDict(json_schema_extra={"if": WHOLE, "then": WHOLE_EDGES})
 
     type: Literal["number"]
     edges: Edges
-    """Rising edges: a bin reaches from one edge up to, not including, the next."""
+    """Rising edges: a range reaches from one edge up to, not including, the next."""
     open: Open = False
-    """Bins without an end: below the first edge, from the last edge on, or both (true)."""
+    """Ranges without an end: below the first edge, from the last edge on, or both (true)."""
+    integer: Annotated[bool, Field(examples=[True])] = False
+    """Answers are whole numbers: the range from 5 to 10 holds 5, 6, 7, 8 and 9. Then edges are
+    whole too, and the mean of ranges that hold one number each is known without assumptions."""
 
 
 class WordsTable(QuestionTable):

@@ -141,7 +141,7 @@ def _numbers(question: Number, crowd: _Crowd) -> Floats:
     before = np.cumsum(shares) - shares
     inside = np.clip((crowd.ranks - before[levels]) / shares[levels], 0, 1)
     values = _placed(question, levels, inside)
-    whole = all(edge == int(edge) for edge in question.edges)
+    whole = question.integer or all(edge == int(edge) for edge in question.edges)
     return np.asarray(np.floor(values) if whole else values, dtype=np.float64)
 
 

@@ -25,6 +25,7 @@ from krand.survey.rules import (
     raise_first,
     range_rules,
     text_rules,
+    whole_edge_rules,
     whole_rules,
 )
 
@@ -133,15 +134,19 @@ class Choice(Leveled):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Number(Leveled):
-    """A number, known by its bin: from one edge up to, not including, the next."""
+    """A number, known by its range: from one edge up to, not including, the next."""
 
     edges: tuple[float, ...]
     open_below: bool = False
     open_above: bool = False
+    integer: bool = False
+    """Answers are whole numbers: the range from 5 to 10 holds 5, 6, 7, 8 and 9."""
     kind = Kind.NUMBER
 
     def _own_rules(self) -> Iterator[Broken]:
         yield from (broken.under(("edges",)) for broken in edge_rules(self.edges))
+        if self.integer:
+            yield from (broken.under(("edges",)) for broken in whole_edge_rules(self.edges))
 
     @property
     def positions(self) -> int:
@@ -152,12 +157,25 @@ class Number(Leveled):
         return self.positions
 
     def level_name(self, level: int) -> str:
-        edge = level - self.open_below  # the bin begins at this edge
-        if edge < 0:
+        low, high = self.ends(level)
+        if low is None:
             return f"below {_plain(self.edges[0])}"
+        if high is None:
+            return f"{_plain(low)} or above"
+        if not self.integer:
+            return f"{_plain(low)} to under {_plain(high)}"
+        return _plain(low) if low == high else f"{_plain(low)} to {_plain(high)}"
+
+    def ends(self, level: int) -> tuple[float | None, float | None]:
+        """Where the numbers of a range lie; None where it is open.
+
+        The upper end is the next edge, or the last whole number below it.
+        """
+        edge = level - self.open_below  # the range begins at this edge
+        low = None if edge < 0 else self.edges[edge]
         if edge == len(self.edges) - 1:
-            return f"{_plain(self.edges[-1])} or above"
-        return f"[{_plain(self.edges[edge])}, {_plain(self.edges[edge + 1])})"
+            return low, None
+        return low, self.edges[edge + 1] - self.integer
 
 
 def _plain(edge: float) -> str:

@@ -31,6 +31,7 @@ __all__ = [
     "range_rules",
     "text_rules",
     "visible",
+    "whole_edge_rules",
     "whole_rules",
 ]
 
@@ -186,6 +187,14 @@ def edge_rules(edges: Sequence[float]) -> Iterator[Broken]:
             yield Broken((index,), rule, edge, "write the edges in rising order")
         else:
             last = edge
+
+
+def whole_edge_rules(edges: Sequence[float]) -> Iterator[Broken]:
+    """Ranges of whole numbers begin at whole numbers."""
+    for index, edge in enumerate(edges):
+        if edge != int(edge):
+            mend = "write whole edges, or leave integer out if answers may lie between"
+            yield Broken((index,), "must be a whole number, for integer = true", edge, mend)
 
 
 def open_rules(value: object) -> Iterator[Broken]:

@@ -11,7 +11,7 @@ from krand.survey.coherence import Outline
 from krand.survey.complaints import check_table
 from krand.survey.models import QUESTION_TABLES, QuestionTable
 from krand.survey.questions import Choice, Kind, Number, PickAny, Question, Words, YesNo
-from krand.survey.rules import Broken, at_most_rules, hash_rules
+from krand.survey.rules import Broken, at_most_rules, hash_rules, whole_edge_rules
 
 __all__ = ["question_of"]
 
@@ -93,6 +93,8 @@ def _pairs(kind: Kind, keys: Keys, items: tuple[str, ...]) -> list[Broken]:
         return list(at_most_rules(keys["at_most"], len(items)))
     if kind is Kind.WORDS and {"hashes", "positions"} <= keys.keys():
         return list(hash_rules(keys["hashes"], keys["positions"]))
+    if kind is Kind.NUMBER and keys.get("integer") and "edges" in keys:
+        return [broken.under(("edges",)) for broken in whole_edge_rules(keys["edges"])]
     return []
 
 
@@ -109,7 +111,8 @@ def _question(kind: Kind, keys: Keys, items: tuple[str, ...]) -> Question:
             ends = keys.get("open", False)
             below, above = ends in (True, "below"), ends in (True, "above")
             edges = tuple(keys["edges"])
-            return Number(**shared, edges=edges, open_below=below, open_above=above)
+            whole = keys.get("integer", False)
+            return Number(**shared, edges=edges, open_below=below, open_above=above, integer=whole)
         case _:
             size, hashes = keys["positions"], keys["hashes"]
             return Words(**shared, size=size, hashes=hashes, at_most=keys.get("at_most", 1))

@@ -1,14 +1,15 @@
 """A `number` question as a distribution: below which edge, which quantile, which mean.
 
 All of it is among the people who answered, whose number is itself estimated: every share is a
-ratio, with Fieller's interval. What is known are the bins. Where inside its bin a number lies is
-not; results that assume it (evenly spread, or the middle) say so and have honest bounds beside
-them.
+ratio, with Fieller's interval. What is known are the ranges. Where inside its range a number lies
+is not; results that assume it (evenly spread, or the middle) say so and have honest bounds beside
+them. Whole numbers in ranges of one need no assumption.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -45,8 +46,16 @@ def distribution_of(bins: Bins, confidence: float, levels: Sequence[float]) -> D
         return None
     cdf = _cdf(bins, confidence)
     quantiles = tuple(_quantile(bins.question, cdf, level) for level in levels)
-    answered = float(bins.consistent.sum())
-    return Distribution(answered, cdf, quantiles, _mean(bins, normal_quantile(confidence)))
+    question = bins.question
+    ends = [question.ends(level) for level in range(question.levels)]
+    return Distribution(
+        float(bins.consistent.sum()),
+        question.integer,
+        all(low == high for low, high in ends),
+        cdf,
+        quantiles,
+        _mean(bins, normal_quantile(confidence)),
+    )
 
 
 def _cdf(bins: Bins, confidence: float) -> tuple[CdfPoint, ...]:
@@ -83,36 +92,38 @@ def _quantile(question: Number, cdf: tuple[CdfPoint, ...], level: float) -> Quan
     """Edges that the simultaneous band puts on one side: so all quantiles hold together.
 
     An edge whose share is surely below the level lies below the quantile; one whose share surely
-    reaches it does not.
+    reaches it does not. Of whole numbers, that one is below the edge.
     """
     lower = [point.edge for point in cdf if point.simultaneous.high < level]
     upper = [point.edge for point in cdf if point.simultaneous.low >= level]
     low = None if question.open_below else question.edges[0]
-    high = None if question.open_above else question.edges[-1]
+    high = None if question.open_above else question.edges[-1] - question.integer
     return Quantile(
         level,
-        _interpolated(cdf, level),
+        _interpolated(question, cdf, level),
         max(lower) if lower else low,
-        min(upper) if upper else high,
+        min(upper) - question.integer if upper else high,
     )
 
 
-def _interpolated(cdf: tuple[CdfPoint, ...], level: float) -> float | None:
-    """Straight between the two edges around the level; None in an open bin."""
+def _interpolated(question: Number, cdf: tuple[CdfPoint, ...], level: float) -> float | None:
+    """Straight between the two edges around the level; None in an open range.
+
+    Of whole numbers the first up to which the share reaches the level.
+    """
     for before, after in itertools.pairwise(cdf):
         if before.share < level <= after.share:
             part = (level - before.share) / (after.share - before.share)
-            return before.edge + part * (after.edge - before.edge)
+            step = part * (after.edge - before.edge)
+            return before.edge + (max(1, math.ceil(step)) - 1 if question.integer else step)
     return None
 
 
 def _mean(bins: Bins, z: float) -> MeanEstimate:
-    """By the middles of the bins, and bounds by their ends."""
+    """By the middles of the ranges, and bounds by their ends."""
     question = bins.question
-    edges = np.array(question.edges)
-    no_end, no_top = [np.nan] * question.open_below, [np.nan] * question.open_above
-    lower = np.concatenate([no_end, edges[:-1], edges[-1:] if question.open_above else []])
-    upper = np.concatenate([edges[:1] if question.open_below else [], edges[1:], no_top])
+    ends = [question.ends(level) for level in range(question.levels)]
+    lower, upper = (np.array(side, dtype=np.float64) for side in zip(*ends, strict=True))
     low = None if question.open_below else _mean_of(bins, lower, z)[1].low
     high = None if question.open_above else _mean_of(bins, upper, z)[1].high
     if question.open_below or question.open_above:

@@ -110,10 +110,10 @@ class CdfPoint:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """The number that a share `level` of the answers lie below.
+    """The number that a share `level` of the answers lie below; of whole numbers, do not exceed.
 
-    `value` takes numbers as evenly spread inside a bin, the interval assumes nothing: its ends are
-    edges. None: in an open bin, which has no end.
+    `value` takes numbers as evenly spread inside a range, the interval assumes nothing: its ends
+    are those of ranges. None: in an open range, which has no end.
     """
 
     level: float
@@ -126,9 +126,10 @@ class Quantile:
 class MeanEstimate:
     """The mean number of the people who answered.
 
-    `value` and `interval` take every number as the middle of its bin. `low` and `high` assume
-    nothing: all numbers at the lower ends of their bins, or all at the upper ends, and the noise on
-    top. An open bin has no middle and no end: None.
+    `value` and `interval` take numbers as evenly spread inside their ranges, so that each counts
+    as the middle one. `low` and `high` assume nothing: all numbers at the lower ends of their
+    ranges, or all at the upper ends, and the noise on top. Where every range holds one whole number
+    the two intervals are the same. An open range has no middle and no end: None.
     """
 
     value: float | None
@@ -143,6 +144,10 @@ class Distribution:
 
     answered: float
     """By the consistent counts: never more than the crowd."""
+    integer: bool
+    """The numbers are whole."""
+    exact: bool
+    """Every range holds one number only: nothing is assumed about where numbers lie in theirs."""
     cdf: tuple[CdfPoint, ...]
     quantiles: tuple[Quantile, ...]
     mean: MeanEstimate

@@ -124,6 +124,8 @@ def _spread(question: QuestionEstimate) -> Iterator[Number]:
         return
     spread, name = question.distribution, "distributions"
     yield name, "answered", spread.answered, float(question.people)
+    yield name, "integer", float(spread.integer), 1.0
+    yield name, "exact", float(spread.exact), 1.0
     for point in spread.cdf:
         where = f"below {point.edge:g}"
         yield name, where, point.share, 1.0

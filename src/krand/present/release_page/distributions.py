@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from krand.analyze.estimates.results import Distribution, Quantile
 from krand.present.release_page.answers import number, span
 from krand.present.release_page.figures import Bar, Scale, count, percent
+from krand.present.wording import EVENLY, open_mean
 
 __all__ = ["CdfRow", "cdf_rows", "distribution_notes"]
 
@@ -23,30 +24,32 @@ class CdfRow:
 
 
 def distribution_notes(spread: Distribution) -> Iterator[str]:
-    """Quantiles and mean, with what they assume."""
+    """Quantiles and mean, with intervals that hold wherever numbers lie in their ranges."""
     yield (
         f"Among the {count(spread.answered)} people who answered: "
-        + "; ".join(_quantile(entry) for entry in spread.quantiles)
-        + ". Values inside a range are taken as evenly spread; the intervals assume nothing."
+        + "; ".join(_quantile(entry, spread.integer) for entry in spread.quantiles)
+        + "."
     )
     mean = spread.mean
-    if mean.value is not None and mean.interval is not None:
-        ends = span(mean.interval.low, mean.interval.high)
-        yield (
-            f"The mean is {number(mean.value)} ({ends}) if everybody is in the middle of a range;"
-            f" wherever they are in it, {span(mean.low, mean.high)}."
-        )
-    elif mean.low is not None or mean.high is not None:
-        side, end = ("above", mean.low) if mean.high is None else ("below", mean.high)
-        yield f"The mean is {side} {number(end)}; an open range has no middle, so it has no value."
+    if mean.value is None:
+        yield _sentence(open_mean(mean))
+    else:
+        yield f"The mean is {number(mean.value)} ({span(mean.low, mean.high)})."
+    if not spread.exact:
+        yield _sentence(EVENLY)
 
 
-def _quantile(entry: Quantile) -> str:
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _quantile(entry: Quantile, integer: bool) -> str:
     name = {0.25: "a quarter", 0.5: "half", 0.75: "three quarters"}.get(
         entry.level, f"{100 * entry.level:.4g} %"
     )
-    value = "a value in an open range" if entry.value is None else number(entry.value)
-    return f"{name} are below {value} ({span(entry.low, entry.high)})"
+    value = "a value in an open-ended range" if entry.value is None else number(entry.value)
+    side = "at most" if integer else "below"
+    return f"{name} are {side} {value} ({span(entry.low, entry.high)})"
 
 
 def cdf_rows(spread: Distribution | None) -> tuple[CdfRow, ...]:

@@ -25,7 +25,7 @@ ASKED_AS = {
     Kind.YES_NO: "yes or no",
     Kind.CHOICE: "one answer of a list",
     Kind.PICK_ANY: "any of a list",
-    Kind.NUMBER: "a number, known by its range; [a, b) holds a, not b",
+    Kind.NUMBER: "a number, known by its range",
     Kind.WORDS: "free words, looked for on a list",
 }
 
