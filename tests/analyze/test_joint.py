@@ -15,6 +15,7 @@ from analyze.simulated_surveys import (
     tally_of,
     true_counts,
 )
+from krand.analyze.estimates.counted import block_counts
 from krand.analyze.estimates.inversion import bit_variance
 from krand.analyze.estimates.questions import estimate_question
 from krand.analyze.joint.axes import axes_of, bits_needed
@@ -84,6 +85,23 @@ def test_declared_questions_have_a_table(grouped: Plan) -> None:
     _check(tables, CELLS, sigma)
     assert tables[0].labels[0] == ("a", "b", "c", "unanswered")
     assert tables[0].labels[1] == ("0 to under 50", "50 to under 100", "unanswered")
+
+
+def test_a_plan_says_how_precise_each_question_of_a_group_will_be(grouped: Plan) -> None:
+    """By the estimator's own law, and in a thousand surveys: an answer is a sum over cells."""
+    true = true_counts(grouped, _crowd())
+    counts = noisy_counts(grouped, true, PEOPLE, 1_000, np.random.default_rng(57))
+    (block, *_) = block_counts(grouped, tally_of(grouped, PEOPLE, counts[0]))
+    for place, (margin, cells) in enumerate(zip(grouped.margins[0], (3, 4), strict=True)):
+        assert margin.cells == cells
+        assert margin.precision == grouped.precision_of(margin.question)
+        assert margin.precision.sigma == pytest.approx(block.margin_law(place).sigma)
+        assert margin.precision.sigma == pytest.approx(grouped.precisions[0].sigma * cells**0.5)
+        sums = [block.margin(ones[: len(block.ones)], place) for ones in counts]
+        spread = block.margin_law(place).estimate(np.array(sums)).std(axis=0)
+        assert spread == pytest.approx(np.full(len(spread), margin.precision.sigma), rel=0.08)
+    assert grouped.margins[1] == ()
+    assert grouped.precision_of("blocker") == grouped.precisions[1]
 
 
 def test_the_order_of_questions_turns_the_table(grouped: Plan) -> None:

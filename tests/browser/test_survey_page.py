@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 Begin = Callable[..., Visit]
-TABLE = """() => [...document.querySelectorAll("#questions tbody tr")].map(row => {
+MARGINS = """() => [...document.querySelectorAll("#questions tr[data-margin]")].map(row =>
+    [row.dataset.margin, Number(row.querySelector("[data-value]").dataset.value)])"""
+TABLE = """() => [...document.querySelectorAll("#questions tr[data-question]")].map(row => {
     const of = name => row.querySelector(`[data-${name}]`);
     const text = element => element.innerText.replace(/\\s+/g, " ").trim();
     return [row.dataset.question, text(row.querySelector("th")), of("positions").dataset.positions,
@@ -58,6 +60,8 @@ def agrees(page: Page, plan: Plan) -> None:
         assert width == each + (" per cell" if len(block.question_names) > 1 else "")
         assert float(exact_width) == precision.half_width_95
         assert (flips, float(exact_flips)) == (number(noise), noise)
+    margins = [[m.question, m.precision.half_width_95] for group in plan.margins for m in group]
+    assert page.evaluate(MARGINS) == margins
     facts = {
         "population-value": f"{plan.promise.population:,}",
         "messages-value": f"{plan.messages:,} messages",

@@ -133,6 +133,45 @@ def test_the_precision_of_a_group_is_said_to_be_that_of_a_cell() -> None:
     assert all("per cell" not in line for line in lines if "yes_no" in line)
 
 
+def test_a_plan_shows_how_precise_each_question_of_a_group_will_be() -> None:
+    """On the terminal and for programs: smoking alone adds up the six cells of age."""
+    path = str(EXAMPLES / "health.toml")
+    values = json.loads(run("plan", path, "--json").stdout)
+    (group,) = (block for block in values["blocks"] if block["kind"] == "together")
+    smokes, age = group["margins"]
+    assert (smokes["question"], smokes["cells"], age["question"], age["cells"]) == (
+        *("smokes", 6),
+        *("age", 3),
+    )
+    for margin in (smokes, age):
+        wider = margin["cells"] ** 0.5
+        assert margin["half_width_95"] == pytest.approx(wider * group["half_width_95"])
+        assert margin["sigma"] == pytest.approx(wider * group["sigma"])
+    assert all(block["margins"] == [] for block in values["blocks"] if block is not group)
+    lines = run("plan", path).stdout.splitlines()
+    for margin in (smokes, age):
+        (line,) = (line for line in lines if f"{margin['question']} alone" in line)
+        assert f"± {margin['half_width_95']:,.0f} people" in line
+
+
+def test_a_plan_warns_of_results_that_could_not_be_read(tmp_path: Path) -> None:
+    """Before anybody is asked; for a question of a group as well."""
+    survey = """
+id = "few"
+policy = { epsilon = 2, delta = 1e-3, population = 60 }
+question = [
+  { name = "a", type = "choice", choices = ["x", "y", "z"] },
+  { name = "b", type = "choice", choices = ["x", "y", "z"] },
+]
+together = [{ questions = ["a", "b"] }]
+"""
+    (tmp_path / "s.toml").write_text(survey, encoding="utf-8")
+    result = run("plan", str(tmp_path / "s.toml"))
+    assert result.exit_code == 0
+    assert "warning: results of a, b could not be read" in result.stderr
+    assert "warning" not in run("plan", str(EXAMPLES / "health.toml")).stderr
+
+
 @pytest.mark.parametrize("example", ["browser", "health"])
 def test_the_examples_are_planned(example: str) -> None:
     """Certified, and precise enough to be of use."""

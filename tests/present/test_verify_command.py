@@ -145,6 +145,7 @@ PLAN_EDITS: list[tuple[set[str], Edit]] = [
     ({"promise"}, lambda v: v["promise"].update(population=10**9)),
     ({"promise"}, lambda v: v["promise"]["assumptions"].pop()),
     ({"precision"}, lambda v: v["blocks"][0].update(sigma=1.0)),
+    ({"precision"}, lambda v: v["blocks"][0].update(margins=[{"question": "x"}])),
     ({"messages"}, lambda v: v.update(messages=1)),
     ({"messages"}, lambda v: v.update(overflow=1e-9)),
     ({"messages"}, lambda v: v.pop("overflow")),

@@ -12,17 +12,26 @@ from rich.text import Text
 
 from krand.errors import KrandError
 from krand.present.wording import at_most, how_known, local_promise, number, people, percent
-from krand.privacy.guarantee import Z95, Assurance, Linkage
+from krand.privacy.guarantee import READABLE, Z95, Assurance, Linkage
 from krand.privacy.peers import central_gaussian_sigma, rappor_noise, rappor_sigma
 from krand.survey.plan import make_plan
 from krand.survey.questions import Kind
 from krand.survey.record import record_reports
 
 if TYPE_CHECKING:
+    from krand.privacy.guarantee import Precision
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
 
-__all__ = ["Alternative", "alternatives", "alternatives_table", "promise_sentence", "survey_table"]
+__all__ = [
+    "EACH",
+    "Alternative",
+    "alternatives",
+    "alternatives_table",
+    "promise_sentence",
+    "survey_table",
+    "unreadable",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +79,8 @@ def _other_ways(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _planned(name: str, plan: Plan) -> Alternative:
-    widths = [precision.half_width_95 for precision in plan.precisions]
+    names = plan.layout.question_names
+    widths = [plan.precision_of(name).half_width_95 for name in names]
     return Alternative(name, min(widths), max(widths), plan.promise.local_epsilon, plan.messages)
 
 
@@ -100,21 +110,43 @@ def survey_table(plan: Plan) -> Table:
     table.add_column("positions", justify="right")
     table.add_column("each count, at 95 %", justify="right")
     table.add_column("noise q", justify="right")
-    rows = zip(plan.layout.blocks, plan.noises, plan.precisions, strict=True)
-    for block, noise, precision in rows:
+    rows = zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)
+    for block, noise, precision, margins in rows:
         table.add_row(
             " + ".join(block.question_names),
             block.kind.value,
             f"{block.positions:,}",
-            f"{people(precision)} ({percent(precision.half_width_percent)}){_each(block.kind)}",
+            f"{_width(precision)}{EACH.get(block.kind, '')}",
             number(noise),
         )
+        for margin in margins:
+            table.add_row(f"  {margin.question} alone", "", "", _width(margin.precision), "")
     return table
 
 
-def _each(kind: Kind) -> str:
-    """What the precision is of: an answer's count may be the sum of several noisy ones."""
-    return {Kind.TOGETHER: " per cell", Kind.WORDS: " per position"}.get(kind, "")
+EACH = {Kind.TOGETHER: " per cell", Kind.WORDS: " per position"}
+"""What a precision is of: an answer's count may be the sum of several noisy ones."""
+
+
+def _width(precision: Precision) -> str:
+    return f"{people(precision)} ({percent(precision.half_width_percent)})"
+
+
+def unreadable(plan: Plan) -> str:
+    """A warning about questions whose counts would say nothing; empty if there are none."""
+    names = [n for n in plan.layout.question_names if not plan.precision_of(n).readable]
+    names += [
+        f"cells of {' + '.join(block.question_names)}"
+        for block, precision in zip(plan.layout.blocks, plan.precisions, strict=True)
+        if block.kind is Kind.TOGETHER and not precision.readable
+    ]
+    if not names:
+        return ""
+    return (
+        f"results of {', '.join(names)} could not be read: their margin of error would be above"
+        f" {100 * READABLE:g} % of the crowd; ask more people, ask fewer questions, or allow a"
+        " larger epsilon or delta"
+    )
 
 
 def promise_sentence(plan: Plan) -> str:

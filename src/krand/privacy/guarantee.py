@@ -12,6 +12,7 @@ from krand.showing import pairs
 
 __all__ = [
     "NOISE_GRID",
+    "READABLE",
     "Assurance",
     "AtMost",
     "Block",
@@ -328,6 +329,10 @@ class Guarantee:
         return pairs("Guarantee", guarantee_rows(self))
 
 
+READABLE = 0.15
+"""The widest margin of error, as a part of the people, with which a count says anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Precision:
     """σ of an estimated count, known before any data: Var M = Npq whatever the answers (001 §4)."""
@@ -335,6 +340,11 @@ class Precision:
     sigma: float
     half_width_95: float
     half_width_percent: float
+
+    @property
+    def readable(self) -> bool:
+        """Whether a count that is known so well says anything."""
+        return self.half_width_percent <= 100 * READABLE
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,10 +34,10 @@ SHUFFLER_KEEPS_ITS_WORD = (
 )
 
 
-def precision(reports: Reports, noise: float, population: int) -> Precision:
-    """σ(d̂) = √(Npq/k)/(p-q) for every count (001 §4, §6)."""
+def precision(reports: Reports, noise: float, population: int, cells: int = 1) -> Precision:
+    """σ(d̂) = √(cNpq/k)/(p-q) for every count that is a sum over c positions (001 §4, §6)."""
     check_noise(noise)
-    spread = population * noise * (1 - noise) / reports.copies
+    spread = cells * population * noise * (1 - noise) / reports.copies
     sigma = math.sqrt(spread) / (1 - 2 * noise)
     half = Z95 * sigma
     return Precision(sigma, half, 100 * half / population)

@@ -47,6 +47,12 @@ class Block:
         """The questions of a group, or of a block with one answer of several."""
         return tuple(q for q in self.questions if isinstance(q, Leveled))
 
+    def cells_of(self, question: str) -> int:
+        """How many positions the count of one answer to a question adds up: 1 outside of groups."""
+        if self.kind is not Kind.TOGETHER:
+            return 1
+        return math.prod(other.levels + 1 for other in self.levels if other.name != question)
+
     @property
     def strides(self) -> tuple[int, ...]:
         """How far apart two cells are whose answers to one question differ by one level."""

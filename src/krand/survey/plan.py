@@ -22,6 +22,7 @@ from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.lying import WorstShift, worst_shifts
+from krand.survey.questions import Kind
 from krand.survey.record import record_reports
 from krand.survey.remembered import is_remembered, remember_here
 from krand.survey.shown import PLAN_HEAD, plan_note, plan_rows
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT",
+    "Margin",
     "Plan",
     "Promise",
     "make_plan",
@@ -78,6 +80,16 @@ class Promise:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """One question of a group by itself: an answer is a sum over cells, each with its noise."""
+
+    question: str
+    cells: int
+    """How many cells one answer adds up; the noise of the sum is √cells times that of a cell."""
+    precision: Precision
+
+
 @dataclass(frozen=True)  # without slots: what follows from it is computed once
 class Plan:
     """A survey, the noise of each of its blocks, and what that promises.
@@ -119,6 +131,23 @@ class Plan:
     def layout(self) -> Layout:
         return layout_of(self.survey)
 
+    @cached_property
+    def margins(self) -> tuple[tuple[Margin, ...], ...]:
+        """For every block that is a group: how precise each of its questions alone will be."""
+        blocks = zip(self.layout.blocks, self.noises, strict=True)
+        return tuple(_margins(self.survey, block, noise) for block, noise in blocks)
+
+    def precision_of(self, question: str) -> Precision:
+        """How precise the count of one answer to a question will be, in a group or alone.
+
+        >>> from krand.testing import small_plan
+        >>> round(small_plan().precision_of("pet").half_width_95)  # ± people, at 95 %
+        7
+        """
+        place = self.layout.blocks.index(self.layout.block_of(question))
+        found = (m.precision for m in self.margins[place] if m.question == question)
+        return next(found, self.precisions[place])
+
     @property
     def noises(self) -> tuple[float, ...]:
         """q of every block, exact in binary floating point."""
@@ -145,7 +174,9 @@ class Plan:
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data."""
-        blocks = zip(self.layout.blocks, self.numerators, self.precisions, strict=True)
+        blocks = zip(
+            self.layout.blocks, self.numerators, self.precisions, self.margins, strict=True
+        )
         promise = self.promise
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
         return {
@@ -171,7 +202,21 @@ class Plan:
         }
 
 
-def _block_values(block: Block, numerator: int, known: Precision) -> dict[str, Any]:
+def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
+    """What one answer to each question of a group adds up, and how precise that is."""
+    if block.kind is not Kind.TOGETHER:
+        return ()
+    reports, people = Reports(1, copies=survey.copies), survey.policy.population
+    cells = {name: block.cells_of(name) for name in block.question_names}
+    return tuple(
+        Margin(name, count, precision(reports, noise, people, count))
+        for name, count in cells.items()
+    )
+
+
+def _block_values(
+    block: Block, numerator: int, known: Precision, margins: tuple[Margin, ...]
+) -> dict[str, Any]:
     return {
         "name": block.name,
         "kind": block.kind.value,
@@ -184,6 +229,9 @@ def _block_values(block: Block, numerator: int, known: Precision) -> dict[str, A
         "sigma": known.sigma,
         "half_width_95": known.half_width_95,
         "half_width_percent": known.half_width_percent,
+        "margins": [
+            {"question": m.question, "cells": m.cells, **asdict(m.precision)} for m in margins
+        ],
     }
 
 

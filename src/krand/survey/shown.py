@@ -48,17 +48,15 @@ def survey_note(survey: Survey) -> str:
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
     """The noise of every block, and how precise its counts will be."""
-    blocks = zip(plan.layout.blocks, plan.noises, plan.precisions, strict=True)
-    return [
-        (
-            block.name,
-            block.kind.value,
-            f"{block.positions:,}",
-            number(q),
-            number(known.half_width_95),
-        )
-        for block, q, known in islice(blocks, MOST_ROWS)
-    ]
+    blocks = zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)
+    rows: list[tuple[str, ...]] = []
+    for block, q, known, margins in islice(blocks, MOST_ROWS):
+        width = number(known.half_width_95) + (" per cell" if margins else "")
+        rows.append((block.name, block.kind.value, f"{block.positions:,}", number(q), width))
+        rows += [
+            (f"{m.question} alone", "", "", "", number(m.precision.half_width_95)) for m in margins
+        ]
+    return rows
 
 
 def plan_note(plan: Plan) -> str:

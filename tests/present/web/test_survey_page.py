@@ -133,6 +133,9 @@ def test_a_survey_is_planned_as_the_api_plans_it(
     expected = [(b.name, repr(p.half_width_95), repr(q)) for b, p, q in blocks]
     assert [(html.unescape(n), width, q) for n, width, q in rows] == expected
     assert len({width for _, width, _ in rows}) == len(rows) == 2
+    margins = re.findall(r'<tr data-margin="(\w+)">.*?data-value="([^"]*)"', page.text, re.DOTALL)
+    alone = {name: plan.precision_of(name).half_width_95 for name in ("smokes", "town")}
+    assert margins == [(name, repr(width)) for name, width in alone.items()]
     assert value_of(page.text, "messages-value") == plan.messages
     assert value_of(page.text, "local-epsilon-value") == plan.promise.local_epsilon
     assert text_of(page.text, "promise-sentence") == promise_sentence(plan)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,7 +42,7 @@ class BlockCounts:
 
     def margin_law(self, place: int) -> Law:
         """The law of one level of that question: a sum over all cells of the others."""
-        return self.law.summed(math.prod(self.sizes) // self.sizes[place])
+        return self.law.summed(self.block.cells_of(self.block.question_names[place]))
 
 
 def check_fits(plan: Plan, tally: Tally) -> None:

@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["READABLE", "readable"]
+from krand.privacy.guarantee import READABLE
 
-READABLE = 0.15
-"""The widest margin of error, as a part of the people, with which a count says anything."""
+__all__ = ["READABLE", "readable"]
 
 
 def readable(errors: NDArray[np.float64], people: int, confidence: float) -> NDArray[np.bool_]:

@@ -9,7 +9,8 @@ from typing import Any
 
 from krand.analyze.published import PublishedPlan
 from krand.analyze.published_file import shaped
-from krand.analyze.verification.checks import Check, check, same
+from krand.analyze.verification.checks import Check, check
+from krand.analyze.verification.comparing import differences
 from krand.analyze.verification.promises import policy_check, promise_check
 from krand.errors import InvalidInput, KrandError
 from krand.privacy.guarantee import NOISE_GRID, Linkage
@@ -161,12 +162,8 @@ def _too_few(plan: Plan) -> str:
 
 
 def _other_precision(told: list[dict[str, Any]], true: list[dict[str, Any]]) -> Iterator[str]:
+    names = (*PRECISION, "margins")
     for claimed, found in zip(told, true, strict=True):
-        for name in PRECISION:
-            if not _is_number(claimed.get(name)) or not same(claimed[name], found[name]):
-                value = claimed.get(name)
-                yield f"{found['name']}: {name} is {value!r}, the noise gives {found[name]:.6g}"
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+        for name in names:
+            for fault in differences(claimed.get(name), found[name], name):
+                yield f"{found['name']}: {fault}, by its noise"

@@ -77,6 +77,11 @@ def plan(
     remember(made.hash)  # its promise was computed just now
     if output is not None:
         save_plan(made, output, overwrite=force)
+    from krand.present.planning import unreadable
+
+    lost = unreadable(made)
+    if lost:
+        out.warn(lost)
     if as_json:
         from dataclasses import asdict
 

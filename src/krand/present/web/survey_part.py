@@ -6,22 +6,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from krand.client.randomizer import message_format
-from krand.present.planning import promise_sentence
+from krand.present.planning import EACH, promise_sentence, unreadable
 from krand.present.web.numbers import width
 from krand.present.web.pages import render
 from krand.present.wording import at_most, number, people, percent, whole_people
 from krand.privacy.guarantee import Z95
 from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
-from krand.survey.questions import Kind
 from krand.survey.record import record_reports
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
 __all__ = ["survey_part"]
-
-EACH = {Kind.TOGETHER: " per cell", Kind.WORDS: " per position"}
-"""What a precision is of: an answer's count may be the sum of several noisy ones."""
 
 
 def survey_part(plan: Plan) -> str:
@@ -31,7 +27,8 @@ def survey_part(plan: Plan) -> str:
     return render(
         "survey_result.html",
         plan=plan,
-        rows=list(zip(plan.layout.blocks, plan.noises, plan.precisions, strict=True)),
+        rows=list(zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)),
+        unreadable=unreadable(plan),
         promise=promise_sentence(plan),
         shift=max(plan.shifts, key=lambda shift: shift.too_high),
         whole_people=whole_people,
