@@ -217,6 +217,7 @@ def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
 def _block_values(
     block: Block, numerator: int, known: Precision, margins: tuple[Margin, ...]
 ) -> dict[str, Any]:
+    alone = [{"question": m.question, "cells": m.cells, **asdict(m.precision)} for m in margins]
     return {
         "name": block.name,
         "kind": block.kind.value,
@@ -229,9 +230,7 @@ def _block_values(
         "sigma": known.sigma,
         "half_width_95": known.half_width_95,
         "half_width_percent": known.half_width_percent,
-        "margins": [
-            {"question": m.question, "cells": m.cells, **asdict(m.precision)} for m in margins
-        ],
+        **({"margins": alone} if alone else {}),
     }
 
 

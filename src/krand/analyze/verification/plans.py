@@ -165,5 +165,5 @@ def _other_precision(told: list[dict[str, Any]], true: list[dict[str, Any]]) -> 
     names = (*PRECISION, "margins")
     for claimed, found in zip(told, true, strict=True):
         for name in names:
-            for fault in differences(claimed.get(name), found[name], name):
+            for fault in differences(claimed.get(name), found.get(name), name):
                 yield f"{found['name']}: {fault}, by its noise"
