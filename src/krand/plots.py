@@ -95,7 +95,7 @@ def estimates(release: Release | str | Path, question: str) -> Figure:
     >>> tally = Tally(plan.hash, plan.survey.linkage, 3, 1, 10_000, 10_000, 10_000, ones)
     >>> figure = plots.estimates(make_release(plan, tally), "children")
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['[0, 1)', '[1, 3)', '[3, 9)', 'unanswered']
+    ['0 to under 1', '1 to under 3', '3 to under 9', 'unanswered']
     """
     require_matplotlib()
     return estimates_figure(_question(release, question))

@@ -75,12 +75,12 @@ def agrees(cells: list[str], row: dict[str, Any]) -> None:
     _, share, many = cells
     middle, ends = share.split(" % ")
     low, high = ends.split(" to ")
-    assert close(middle, row["share"])
+    assert close(middle, row["consistent_share"])
     assert close(low, row["share_interval"]["low"])
     assert close(high, row["share_interval"]["high"])
     interval = row["interval"]
     ends = f"{count(interval['low'])} to {count(interval['high'])}"
-    assert many == f"{count(row['count'])} {ends}"
+    assert many == f"{count(row['consistent'])} {ends}"
 
 
 @pytest.mark.parametrize("name", ["bits", "records"])
@@ -97,8 +97,8 @@ def test_joint_tables_have_the_releases_numbers(
         region = page.get_by_role("region", name=f"Table {title}", exact=True)
         shown = region.locator("table").evaluate(ROWS)
         assert [row[0] for row in shown] == table["labels"][0]
-        cells = [[cell.split(" ± ")[0] for cell in row[1:]] for row in shown]
-        assert cells == [[count(value) for value in row] for row in table["counts"]]
+        cells = [[cell.split(" ")[0] for cell in row[1:]] for row in shown]
+        assert cells == [[count(value) for value in row] for row in table["consistent"]]
 
 
 def test_a_broken_promise_stands_on_top(visit: Begin, reports: dict[str, Path]) -> None:

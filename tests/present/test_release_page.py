@@ -130,7 +130,7 @@ def test_numbers_are_told_as_distributions() -> None:
         assert label.text == f"below {point['edge']}"
         assert_shows(share.text, point["share"], 100)
         assert_ends(share.small, point["interval"], 100)
-    assert "The mean is above" in page.text  # debts have no upper end
+    assert "the mean is at least" in page.text  # debts have no upper end
 
 
 def test_picks_and_words_are_told() -> None:
