@@ -78,7 +78,7 @@ def _asked(crowd: dict[tuple[tuple[str, object], ...], int]) -> dict[str, dict[s
                 labels = ("yes" if answer else "no",)
             elif isinstance(answer, float):
                 lower = max(edge for edge in (0, 20, 40, 60) if edge <= answer)
-                labels = (f"[{lower}, {100 if lower == 60 else lower + 20})",)
+                labels = (f"{lower} to under {100 if lower == 60 else lower + 20}",)
             else:
                 labels = ("unanswered",) if answer is None else (str(answer),)
             for label in labels:
