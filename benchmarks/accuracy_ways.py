@@ -27,9 +27,9 @@ from krand.analyze.estimates.counted import block_counts
 from krand.analyze.tally import Tally, empty_tally
 from krand.client.randomizer import add_reported_counts, reported_rows
 from krand.client.randomness import SecureRandom
-from krand.present.demo.ways import curator_sigmas, linked
+from krand.present.demo.ways import curator_noise, curator_sigmas, linked, survey_curator
+from krand.privacy.curator import CentralNoise, curator
 from krand.privacy.guarantee import Linkage, Reports
-from krand.privacy.peers import central_gaussian_sigma
 from krand.survey.column import Column, Encoded
 from krand.survey.columns import encode_columns
 from krand.survey.layout import Layout, layout_of
@@ -52,7 +52,7 @@ __all__ = [
 ]
 
 SEED = 1
-KRAND, CURATOR = "krand, bit linkage", "central Gaussian, krand's division"
+KRAND, CURATOR = "krand, bit linkage", "trusted curator, noise divided"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,11 +167,11 @@ def by_records(seen: World, plan: Plan, repeats: int) -> Way:
 # --- a trusted curator ---------------------------------------------------------------------------
 
 
-def by_curator(seen: World, name: str, sigma: Floats, repeats: int) -> Way:
+def by_curator(seen: World, name: str, noise: CentralNoise, sigma: Floats, repeats: int) -> Way:
     rng = stream(name)
 
     def run() -> Floats:
-        return np.asarray(seen.truth + sigma * rng.standard_normal(len(sigma)))
+        return np.asarray(seen.truth + curator_noise(noise, sigma, rng))
 
     return Way(name, "curator", sigma, run, repeats)
 
@@ -225,15 +225,14 @@ def all_ways(
 ) -> list[Way]:
     """krand first, then the curator who divides noise in the same way."""
     layout, policy = seen.layout, seen.survey.policy
-    equal = central_gaussian_sigma(
-        policy, Reports(layout.positions, structure=record_blocks(layout))
-    )
-    divided = curator_sigmas(seen.survey)
-    alike = np.full(layout.positions, equal)
+    equal = curator(policy, Reports(layout.positions, structure=record_blocks(layout)))
+    alike = np.full(layout.positions, equal.sigma)
+    best = survey_curator(seen.survey)
+    divided = curator_sigmas(seen.survey, best)
     return [
         by_bits(seen, plan, size.repeats),
-        by_curator(seen, CURATOR, divided, size.repeats),
-        by_curator(seen, "central Gaussian, equal noise", alike, size.repeats),
+        by_curator(seen, CURATOR, best.noise, divided, size.repeats),
+        by_curator(seen, "trusted curator, equal noise", equal.noise, alike, size.repeats),
         *(by_records(seen, one, size.records) for one in records),
         *local_ways(seen, size, missing),
     ]

@@ -12,9 +12,10 @@ from krand.errors import CannotMeet, InvalidInput
 from krand.present.numbers import parse_count, parse_real
 from krand.present.web.numbers import width
 from krand.present.wording import at_most, how_known, number, people, percent, promise
+from krand.privacy.curator import curator
 from krand.privacy.frontier import message_size
 from krand.privacy.guarantee import NOISE_GRID, Z95, NoisePlan
-from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
+from krand.privacy.peers import rappor_sigma
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -129,7 +130,7 @@ def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:
     local, delta = plan.guarantee.local_epsilon, plan.guarantee.delta.upper
     _, size = message_size(reports)
     rappor = Z95 * rappor_sigma(policy, reports)
-    curator = Z95 * central_gaussian_sigma(policy, reports)
+    trusted = Z95 * curator(policy, reports).sigma
     return {
         "half-width-value": [people(precision), precision.half_width_95],
         "noise-value": [number(plan.noise, 6), plan.noise],
@@ -139,5 +140,5 @@ def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:
         "delta-value": [at_most(delta), delta],
         "peer-krand": [people(precision), precision.half_width_95],
         "peer-rappor": [width(rappor), rappor],
-        "peer-curator": [width(curator), curator],
+        "peer-curator": [width(trusted), trusted],
     }

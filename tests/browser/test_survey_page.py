@@ -22,8 +22,9 @@ from krand.present.cli import krand
 from krand.present.planning import promise_sentence
 from krand.present.web.surveys import EXAMPLES, example
 from krand.present.wording import at_most, number, people, percent
+from krand.privacy.curator import curator
 from krand.privacy.guarantee import Z95
-from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
+from krand.privacy.peers import rappor_sigma
 from krand.survey.reading import SurveyErrors
 from krand.survey.record import record_reports
 
@@ -75,7 +76,7 @@ def agrees(page: Page, plan: Plan) -> None:
     exact = {
         "bytes-value": plan.messages * message_format(plan).sealed_length,
         "rappor-value": Z95 * rappor_sigma(policy, reports),
-        "curator-value": Z95 * central_gaussian_sigma(policy, reports),
+        "curator-value": Z95 * curator(policy, reports).sigma,
     }
     found = {name: float(page.get_attribute(f"#{name}", "data-value") or "") for name in exact}
     assert found == exact

@@ -20,8 +20,9 @@ from components import require
 from krand.privacy import bits
 from krand.privacy.channel import ReportLaw, outlier_law
 from krand.privacy.composition import LossLaw, compose, loss_step
+from krand.privacy.curator import central_gaussian_sigma
 from krand.privacy.guarantee import Linkage, Policy, Reports
-from krand.privacy.peers import central_gaussian_sigma, gaussian_delta
+from krand.privacy.peers import gaussian_delta
 from krand.privacy.records import record_profile
 
 dp_accounting = require("dp_accounting")

@@ -14,6 +14,7 @@ from components import require
 from krand import Assurance, Linkage, Reports, __version__, assess
 from krand.present.cli import krand
 from krand.present.menu import NAMES
+from krand.showing import at_most
 
 CROWD = ["--population", "10M", "--bits", "40", "--epsilon", "2"]
 SMALL = ["--population", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
@@ -68,11 +69,12 @@ def test_noise_for_the_record_certified() -> None:
 
 
 def test_noise_for_bits_certified_is_near_the_trusted_curator() -> None:
-    """mathematics §7: within 4 % of the central Gaussian mechanism, with every key in place."""
+    """mathematics §7: within 4 % of a trusted curator's Gaussian noise, with every key in place."""
     plan = answer("noise", *CROWD, "--delta", "1e-6")
     assert 1.94e-5 <= plan["noise"] <= 2.10e-5
     assert plan["sigma"] <= 14.5
-    assert plan["central_gaussian_sigma"] == pytest.approx(14.11, abs=0.01)
+    assert plan["curator_sigma"] == pytest.approx(14.11, abs=0.01)
+    assert plan["curator_noise"] == "Gaussian"
     assert plan["noise_numerator"] / 2**32 == plan["noise"]
     assert plan["half_width_95"] == pytest.approx(1.96 * plan["sigma"], rel=1e-3)
     assert plan["half_width_percent"] == pytest.approx(100 * plan["half_width_95"] / 1e7)
@@ -100,6 +102,32 @@ def test_noise_in_words_has_the_numbers_of_the_json() -> None:
     assert "ε₀" in text
     assert "trusted curator" in text
     assert "\x1b[" not in text
+
+
+@pytest.mark.parametrize(
+    ("bits", "said"),
+    [
+        ("1", "a trusted curator (geometric noise) would have σ = 1.357; krand's is 4."),
+        ("40", "a trusted curator (Gaussian noise) would have σ = 26.72; krand's is 1"),
+    ],
+)
+def test_the_yardstick_is_the_better_of_two_mechanisms(bits: str, said: str) -> None:
+    """Geometric noise for one question, Gaussian noise for many; the ratio is krand's."""
+    crowd = ("--population", "100k", "--bits", bits, "--epsilon", "1", "--delta", "1e-6")
+    text = " ".join(run("noise", *crowd, "--no-color").stdout.replace("│", " ").split())
+    assert said in text
+    rows = answer("frontier", *crowd, "--copies-list", "1")["rows"]
+    assert rows[-1]["sigma"] == answer("noise", *crowd)["curator_sigma"]
+
+
+def test_collusion_leaves_nothing_and_the_command_says_so() -> None:
+    """ε₀ = 431 is called no protection by the commands that print it; programs get the number."""
+    noise = ("noise", *CROWD, "--delta", "1e-6")
+    privacy = ("privacy", *CROWD, "--noise", "2.1e-5")
+    for command in (noise, privacy):
+        local = answer(*command)["local_epsilon"]
+        text = " ".join(run(*command, "--no-color").stdout.replace("│", " ").split())
+        assert f"there is no protection (ε₀ = {at_most(local)})" in text
 
 
 def test_draft_noise_comes_with_a_warning() -> None:

@@ -17,8 +17,8 @@ from krand.errors import CannotMeet, InvalidInput, MissingComponent
 from krand.present import plots
 from krand.present.figures.density import density_of
 from krand.present.pages import inline_figure
+from krand.privacy.curator import curator
 from krand.privacy.guarantee import Z95, Assurance, Linkage, NoisePlan, Policy, Reports
-from krand.privacy.peers import central_gaussian_sigma
 from krand.privacy.planner import plan_noise
 from krand.survey.plan import Plan, make_plan
 from krand.survey.questions import Kind, YesNo
@@ -132,13 +132,13 @@ def test_names_stand_above_the_axes_at_every_size(plan: NoisePlan) -> None:
 def test_the_points_of_copies_are_plans() -> None:
     """± at 95 % of every k, of every bit alone, and of a trusted curator; σ on the right."""
     axes = plots.copies_figure(QUICK, 2, (4, 1)).axes[0]
-    record, alone, curator = axes.lines
+    record, alone, trusted = axes.lines
     plans = [plan_noise(QUICK, Reports(2, Linkage.RECORD, k)) for k in (1, 4)]
     assert list(record.get_xdata()) == [1, 4]
     assert list(record.get_ydata()) == [p.precision.half_width_95 for p in plans]
     expected = plan_noise(QUICK, Reports(2)).precision.half_width_95
     assert alone.get_ydata()[0] == expected
-    assert curator.get_ydata()[0] == Z95 * central_gaussian_sigma(QUICK, Reports(2))
+    assert trusted.get_ydata()[0] == Z95 * curator(QUICK, Reports(2)).sigma
     (sigma,) = axes.child_axes
     axes.figure.draw_without_rendering()
     assert sigma.get_ylim() == pytest.approx([end / Z95 for end in axes.get_ylim()])

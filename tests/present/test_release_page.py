@@ -189,10 +189,10 @@ def test_bounds_are_rounded_up() -> None:
 @pytest.mark.parametrize(
     ("local_epsilon", "said"),
     [
-        (0.5, "still a real protection"),
-        (2.0, "a weak protection"),
-        (5.0, "hardly any protection"),
-        (30.0, "may be no protection at all"),
+        (0.5, "Then real protection remains."),
+        (2.0, "Then only weak protection remains."),
+        (5.0, "Then hardly any protection remains."),
+        (30.0, "Then there is no protection:"),
         (1000.0, "a number of 435 digits"),
     ],
 )

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import pytest
 
+from krand.privacy.curator import central_gaussian_sigma
 from krand.privacy.frontier import frontier, message_size
 from krand.privacy.guarantee import Linkage, Policy, Reports
 from krand.privacy.peers import (
-    central_gaussian_sigma,
     gaussian_delta,
     gaussian_eta,
     gaussian_shift,

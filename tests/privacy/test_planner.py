@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.privacy.channel import local_epsilon
+from krand.privacy.curator import central_gaussian_sigma, curator
 from krand.privacy.guarantee import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, Reports
 from krand.privacy.mechanism import Effort, Mechanism
-from krand.privacy.peers import central_gaussian_sigma
 from krand.privacy.planner import assess, plan_noise, precision
 from krand.privacy.search import smallest_passing
 
@@ -80,7 +80,7 @@ def test_claim_to_fame():
     plan = plan_noise(policy, Reports(40))
     assert 1.94e-5 <= plan.noise <= 2.10e-5
     assert plan.precision.sigma <= 14.5
-    assert plan.precision.sigma <= 1.04 * central_gaussian_sigma(policy, Reports(40))
+    assert plan.precision.sigma <= 1.04 * curator(policy, Reports(40)).sigma
     assert plan.guarantee.assurance is CERTIFIED
 
 

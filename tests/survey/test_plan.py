@@ -178,7 +178,10 @@ def test_a_survey_that_would_be_all_noise_is_refused() -> None:
     tiny = Policy(epsilon=0.1, delta=1e-9, population=50)
     with pytest.raises(CannotMeet, match="could be anything") as refused:
         make_plan(Survey("habits", tiny, QUESTIONS))
-    assert len(refused.value.nearest) == 3
+    population, epsilon = refused.value.nearest
+    assert population == "population 630 at epsilon 0.1"
+    assert epsilon == "epsilon 1.53 at population 50"
+    make_plan(Survey("habits", replace(tiny, epsilon=1.53), QUESTIONS))
 
 
 def test_noise_lies_on_the_grid(plan: Plan) -> None:

@@ -11,9 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from krand.errors import KrandError
-from krand.present.wording import at_most, how_known, local_promise, number, people, percent
+from krand.present.wording import at_most, how_known, number, people, percent
+from krand.privacy.collusion import if_they_collude
+from krand.privacy.curator import curator
 from krand.privacy.guarantee import READABLE, Z95, Assurance, Linkage
-from krand.privacy.peers import central_gaussian_sigma, rappor_noise, rappor_sigma
+from krand.privacy.peers import rappor_noise, rappor_sigma
 from krand.survey.plan import make_plan
 from krand.survey.questions import Kind
 from krand.survey.record import record_reports
@@ -88,7 +90,9 @@ def _peers(plan: Plan) -> tuple[Alternative, ...]:
     policy = plan.survey.policy
     reports = replace(record_reports(plan.survey, plan.layout), copies=1)
     rappor = Z95 * rappor_sigma(policy, reports)
-    curator = Z95 * central_gaussian_sigma(policy, reports)
+    trusted = curator(policy, reports)
+    width = Z95 * trusted.sigma
+    note = f"sees all raw answers, adds {trusted.noise} noise"
     return (
         Alternative(
             "RAPPOR",
@@ -98,7 +102,7 @@ def _peers(plan: Plan) -> tuple[Alternative, ...]:
             1,
             f"no shuffler needed, q = {number(rappor_noise(policy, reports))}",
         ),
-        Alternative("trusted curator", curator, curator, None, None, "sees all raw answers"),
+        Alternative("trusted curator", width, width, None, None, note),
     )
 
 
@@ -163,7 +167,7 @@ def promise_sentence(plan: Plan) -> str:
         f" answers for any others changes the probability of anything the analyst can see{rounds}"
         f" by a factor of at most {limit}, {slack}"
         f" ({promise.assurance}: {how_known(policy.assurance)})."
-        f" {local_promise(promise.local_epsilon)}."
+        f" {if_they_collude(promise.local_epsilon)}."
     )
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from krand.analyze.estimates.reading import READABLE
 from krand.present.provenance import TRUSTED, declared
 from krand.present.wording import EVENLY, at_most, liars_could_have, open_mean
+from krand.privacy.collusion import if_they_collude
 from krand.wire.provenance import Provenance
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def remarks(release: Release) -> Iterator[str]:
     yield (
         f"{release.people:,} people. The guarantee for this crowd: ε = {at_most(promise.epsilon)},"
         f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance})"
-        f"{_collusion(release)}."
+        f".{_collusion(release)}"
     )
     if TRUSTED[release.provenance]:
         yield TRUSTED[release.provenance]
@@ -62,7 +63,7 @@ def _collusion(release: Release) -> str:
     """Only where there is a shuffler can it collude."""
     if release.provenance is Provenance.TABLE:
         return ""
-    return f"; if shuffler and analyst collude, ε₀ = {at_most(release.promise.local_epsilon)}"
+    return f" {if_they_collude(release.promise.local_epsilon)}."
 
 
 def unreadable(release: Release) -> str:

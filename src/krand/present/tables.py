@@ -14,14 +14,15 @@ from krand.present.wording import (
     at_most,
     half_width,
     how_known,
-    local_promise,
     number,
     promise,
 )
+from krand.privacy.collusion import if_they_collude
 from krand.privacy.guarantee import NOISE_GRID
 
 if TYPE_CHECKING:
     from krand.present.agreement import Agreement
+    from krand.privacy.curator import Curator
     from krand.privacy.frontier import Frontier
     from krand.privacy.guarantee import Bounds, Guarantee, NoisePlan, Precision, Reports
 
@@ -64,9 +65,7 @@ def _noise(q: float, numerator: int | None = None) -> Text:
     return text
 
 
-def plan_panel(
-    plan: NoisePlan, central_gaussian_sigma: float, title: str = "the smallest noise"
-) -> Panel:
+def plan_panel(plan: NoisePlan, curator: Curator, title: str = "the smallest noise") -> Panel:
     """A noise plan: noise, precision, promise."""
     guarantee = plan.guarantee
     settings = settings_line(plan.policy.population, plan.reports, plan.policy.colluding)
@@ -79,8 +78,8 @@ def plan_panel(
             ("promise", promise(plan.policy, guarantee)),
             ("known", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
             ("method", guarantee.method),
-            ("collusion", local_promise(guarantee.local_epsilon)),
-            ("limit", against_curator(plan, central_gaussian_sigma)),
+            ("collusion", if_they_collude(guarantee.local_epsilon)),
+            ("yardstick", against_curator(plan, curator)),
         ],
     )
 
@@ -111,7 +110,7 @@ def privacy_panel(
         ("δ, η at most", f"{at_most(guarantee.delta.upper)}, {at_most(guarantee.eta.upper)}"),
         ("known", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
         ("method", guarantee.method),
-        ("collusion", local_promise(guarantee.local_epsilon)),
+        ("collusion", if_they_collude(guarantee.local_epsilon)),
     ]
     facts += [("assumes" if n == 0 else "", a) for n, a in enumerate(guarantee.assumptions)]
     return _facts("what this noise gives", facts), table
@@ -126,7 +125,7 @@ def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
     table = Table(
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
-        title="★ no other row beats it in both volume and precision (the curator is only a limit)",
+        title="★ no other row beats it in both volume and precision (the curator is a yardstick)",
         title_justify="left",
     )
     table.add_column("")

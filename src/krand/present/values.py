@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from krand.privacy.curator import Curator
     from krand.privacy.frontier import Frontier
     from krand.privacy.guarantee import Guarantee, NoisePlan, Policy, Precision, Reports
 
@@ -44,14 +45,15 @@ def guarantee_values(guarantee: Guarantee) -> dict[str, Any]:
     }
 
 
-def plan_values(plan: NoisePlan, central_gaussian_sigma: float) -> dict[str, Any]:
+def plan_values(plan: NoisePlan, curator: Curator) -> dict[str, Any]:
     """A noise plan; its eta and delta are the proven ends of the worse direction."""
     guarantee = plan.guarantee
     return {
         "noise": plan.noise,
         "noise_numerator": plan.noise_numerator,
         **asdict(plan.precision),
-        "central_gaussian_sigma": central_gaussian_sigma,
+        "curator_sigma": curator.sigma,
+        "curator_noise": str(curator.noise),
         "epsilon": guarantee.epsilon,
         "eta": guarantee.eta.upper,
         "delta": guarantee.delta.upper,

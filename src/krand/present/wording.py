@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from krand.analyze.estimates.results import MeanEstimate
+    from krand.privacy.curator import Curator
     from krand.privacy.guarantee import Guarantee, NoisePlan, Policy, Precision
     from krand.survey.lying import WorstShift
 
@@ -19,11 +20,11 @@ __all__ = [
     "EVENLY",
     "against_curator",
     "at_most",
+    "gap",
     "half_width",
     "how_known",
     "liars_can",
     "liars_could_have",
-    "local_promise",
     "number",
     "open_mean",
     "people",
@@ -119,24 +120,23 @@ def _liars(shifts: Sequence[WorstShift], raised: str, lowered: str) -> str:
 
 def whole_people(bound: float) -> str:
     """A bound in people, rounded up."""
-    return "1 person" if bound == 1 else f"{math.ceil(bound):,} people"
+    most = math.ceil(bound)
+    return "1 person" if most == 1 else f"{most:,} people"
 
 
-def local_promise(local_epsilon: float) -> str:
-    """What is left without a shuffler."""
-    return f"ε₀ = {at_most(local_epsilon)} is all that is left if shuffler and analyst collude"
-
-
-def against_curator(plan: NoisePlan, central_gaussian_sigma: float) -> str:
+def against_curator(plan: NoisePlan, curator: Curator) -> str:
     """σ beside that of somebody who is trusted with the raw answers."""
-    ratio = plan.precision.sigma / central_gaussian_sigma
-    if ratio >= 2:
-        gap = f"krand's is {number(ratio, 3)} times that"
-    elif ratio >= 1:
-        gap = f"krand's is {percent(100 * (ratio - 1))} above"
-    else:
-        gap = f"krand's is {percent(100 * (1 - ratio))} below"
     return (
-        "a trusted curator (central Gaussian mechanism) would have"
-        f" σ = {number(central_gaussian_sigma)}; {gap}"
+        f"a trusted curator ({curator.noise} noise) would have"
+        f" σ = {number(curator.sigma)}; {gap(plan, curator)}"
     )
+
+
+def gap(plan: NoisePlan, curator: Curator) -> str:
+    """How far krand's σ is from the curator's."""
+    ratio = plan.precision.sigma / curator.sigma
+    if ratio >= 2:
+        return f"krand's is {number(ratio, 3)} times that"
+    if ratio >= 1:
+        return f"krand's is {percent(100 * (ratio - 1))} above"
+    return f"krand's is {percent(100 * (1 - ratio))} below"

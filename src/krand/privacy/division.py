@@ -29,12 +29,13 @@ from krand.privacy.guarantee import (
     Reports,
     TwoWay,
 )
-from krand.privacy.mechanism import FLOOR_REFINEMENT, Effort, converted_eta
+from krand.privacy.mechanism import BUCKETS, FLOOR_REFINEMENT, Effort, converted_eta
+from krand.privacy.nearest import loudest_useful_noise
 from krand.privacy.peers import gaussian_shift
 from krand.privacy.planner import assumptions, precision
 from krand.privacy.search import smallest_passing
 
-__all__ = ["DividedNoise", "Share", "divide_noise", "guarantee_of"]
+__all__ = ["DividedNoise", "Share", "can_be_met", "divide_noise", "guarantee_of"]
 
 MIXTURES = (0.0, 0.25, 0.5, 0.75, 1.0)
 """Shares of the changed bits that fall rather than rise; the drafts' pair is not symmetric."""
@@ -124,6 +125,17 @@ def divide_noise(
     return DividedNoise(policy, tuple(shares), rounds, numerators, guarantee, precisions)
 
 
+def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:
+    """Whether noise that leaves every count more precise than half the crowd keeps the policy."""
+    scale = _Scale(policy, tuple(shares), rounds, _none)
+    loudest = loudest_useful_noise(Reports(1), policy.population) * (1 - 1e-9)
+    base = int(loudest * NOISE_GRID)
+    try:
+        return base >= scale.floor() and scale.excess_by(base, Effort.QUICK) <= 0
+    except CannotMeet:  # no noise keeps the cap on ε₀
+        return False
+
+
 @dataclass(frozen=True, slots=True)
 class _Scale:
     """All noises by one number: that of the share that gets the most."""
@@ -147,8 +159,12 @@ class _Scale:
         )
 
     def excess(self, base: int, full: bool) -> float:
+        """As `excess_by`, for a search."""
+        return self.excess_by(base, Effort.FULL if full else Effort.NEAR)
+
+    def excess_by(self, base: int, effort: Effort) -> float:
         """log(bound/limit): the policy is met where this is not positive."""
-        policy, effort = self.policy, Effort.FULL if full else Effort.NEAR
+        policy = self.policy
         numerators = self.numerators(base)
         distance = self.distance(numerators)
         composition = _Composition(policy, self.shares, numerators, self.rounds, distance)
@@ -259,7 +275,7 @@ class _Composition:
 
     def _composed(self, effort: Effort) -> list[Composed]:
         """One composition if certified, else one for each mixture of rising and falling bits."""
-        buckets = bits.OUTLIER_ONLY if effort is Effort.NEAR else bits.BUCKETS
+        buckets = BUCKETS[effort]
         losses = bits.survey_losses(self._noises(), self.policy.honest, self.certified, buckets)
         epsilon = self.policy.epsilon
         if self.certified:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from krand.errors import CannotMeet
+from krand.privacy.curator import curator
 from krand.privacy.guarantee import Z95, Linkage, Policy, Reports
 from krand.privacy.peers import (
-    central_gaussian_sigma,
     optimized_unary_sigma,
     rappor_noise,
     rappor_sigma,
@@ -76,7 +76,7 @@ def frontier(
     """Bit linkage, record linkage with k copies, local DP and the trusted curator.
 
     Rows are best when no other row that needs no more trust is at least as good in both σ and
-    bytes. The trusted curator is a limit, not a competitor.
+    bytes. The trusted curator is a yardstick, not a competitor.
 
     >>> from krand import Policy, Reports, frontier
     >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
@@ -140,8 +140,8 @@ def _local_rows(policy: Policy, reports: Reports) -> list[FrontierRow]:
 
 
 def _curator(policy: Policy, reports: Reports) -> FrontierRow:
-    sigma = central_gaussian_sigma(policy, reports)
-    return _peer("central Gaussian (the limit)", sigma, reports, "trusted curator")
+    found = curator(policy, reports)
+    return _peer(f"{found.noise} noise (yardstick)", found.sigma, reports, "trusted curator")
 
 
 def _is_best(row: FrontierRow, rows: Sequence[FrontierRow]) -> bool:

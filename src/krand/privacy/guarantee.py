@@ -318,7 +318,7 @@ class Guarantee:
     delta: TwoWay
     eta: TwoWay
     local_epsilon: float
-    """ε₀: what is left if shuffler and analyst collude."""
+    """ε₀: what one report, seen alone, may reveal if shuffler and analyst collude."""
     assurance: Assurance
     method: str
     population: int

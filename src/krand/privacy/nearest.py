@@ -1,14 +1,41 @@
-"""When a request cannot be met: the nearest ones that can."""
+"""When a request cannot be met: the nearest ones that can, and that are worth promising.
+
+No suggestion has an ε above 10: such a promise protects nobody. Nor a δ above a tenth of 1/N:
+at 1/N somebody's answers may be published outright.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
-from krand.privacy.guarantee import MAX_POPULATION, Z95, Policy, Reports
+from krand.errors import CannotMeet
+from krand.privacy.channel import local_epsilon
+from krand.privacy.guarantee import Z95, Policy, Reports
 from krand.privacy.mechanism import Effort, Mechanism
 
-__all__ = ["loudest_useful_noise", "nearest_requests", "round_up"]
+__all__ = [
+    "MOST_EPSILON",
+    "cannot_meet",
+    "loudest_useful_noise",
+    "nearest_policies",
+    "nearest_requests",
+    "round_up",
+]
+
+MOST_EPSILON = 10.0
+"""The largest ε, and the largest cap on ε₀, that is ever suggested."""
+MOST_PEOPLE = 10**10
+"""The largest crowd that is ever suggested."""
+DELTA_SHARE = 0.1
+"""The largest δ that is ever suggested, as a share of 1/N."""
+HOPELESS = (
+    "no larger crowd, no epsilon up to 10, no larger delta and nothing smaller to ask would do:"
+    " this cannot be asked of such a crowd with such a promise"
+)
+
+Met = Callable[[Policy], bool]
 
 
 def loudest_useful_noise(reports: Reports, population: int) -> float:
@@ -18,18 +45,21 @@ def loudest_useful_noise(reports: Reports, population: int) -> float:
     return 0.5 * (1 - 1 / math.sqrt(1 + 4 * ratio))
 
 
+def cannot_meet(reason: str, nearest: tuple[str, ...]) -> CannotMeet:
+    """The refusal with what would do instead; where nothing would, it says so."""
+    return CannotMeet(reason if nearest else f"{reason}; {HOPELESS}", nearest)
+
+
 def nearest_requests(policy: Policy, reports: Reports) -> tuple[str, ...]:
     """The smallest crowd and the smallest ε that would do, everything else unchanged.
 
-    Where one of them does not exist, the most bits (and then copies) that would do instead.
+    Where one of them does not exist, the smallest δ, the most bits (and then copies) that would do.
     """
-    found = []
-    crowd = _smallest_crowd(policy, reports)
-    if crowd is not None:
-        found.append(f"population {crowd:,} at epsilon {policy.epsilon:g}")
-    epsilon = _smallest_epsilon(policy, reports)
-    if epsilon is not None:
-        found.append(f"epsilon {epsilon:g} at population {policy.population:,}")
+
+    def met(other: Policy) -> bool:
+        return _met(other, reports)
+
+    found = list(nearest_policies(policy, met))
     fewer = ("copies",) if reports.structure else ("bits", "copies")  # questions are not bits
     for field in fewer:
         if len(found) < 2:
@@ -39,40 +69,81 @@ def nearest_requests(policy: Policy, reports: Reports) -> tuple[str, ...]:
     return tuple(found)
 
 
+def nearest_policies(policy: Policy, met: Met) -> tuple[str, ...]:
+    """The crowd and the ε that would do; where one of them does not exist, a δ or a cap on ε₀."""
+    found = []
+    crowd = _smallest_crowd(policy, met)
+    if crowd is not None:
+        kept = f" at epsilon {policy.epsilon:g}"
+        if policy.epsilon > MOST_EPSILON:
+            kept = ", everything else as asked"
+        found.append(f"population {crowd:,}{kept}")
+    epsilon = _smallest_epsilon(policy, met)
+    if epsilon is not None:
+        found.append(f"epsilon {epsilon:g} at population {policy.population:,}")
+    for field, search in (("delta", _smallest_delta), ("max_local_epsilon", _smallest_cap)):
+        if len(found) < 2:
+            value = search(policy, met)
+            if value is not None:
+                found.append(f"{field} {value:g}, everything else as asked")
+    return tuple(found)
+
+
 def _met(policy: Policy, reports: Reports) -> bool:
     """Whether the loudest useful noise meets the policy."""
     noise = loudest_useful_noise(reports, policy.population) * (1 - 1e-9)
     mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+    cap = policy.max_local_epsilon
+    if cap is not None and local_epsilon(noise, mechanism.local_distance) > cap:
+        return False
     if policy.delta is not None:
         return mechanism.delta(noise, Effort.QUICK).bounds.upper <= policy.delta
     assert policy.eta is not None
     return mechanism.eta(noise, Effort.QUICK).bounds.upper <= policy.eta
 
 
-def _smallest_crowd(policy: Policy, reports: Reports) -> int | None:
+def _smallest_crowd(policy: Policy, met: Met) -> int | None:
     low, high = policy.population, policy.population
-    while not _met(replace(policy, population=high), reports):
+    while not met(replace(policy, population=high)):
         low, high = high, high * 4
-        if high > MAX_POPULATION:
+        if high > MOST_PEOPLE:
             return None
     while high > 1.02 * low and high > low + 1:
         middle = round(math.sqrt(low * high))
-        met = _met(replace(policy, population=middle), reports)
-        low, high = (low, middle) if met else (middle, high)
+        reached = met(replace(policy, population=middle))
+        low, high = (low, middle) if reached else (middle, high)
     return round_up(high)
 
 
-def _smallest_epsilon(policy: Policy, reports: Reports) -> float | None:
-    low, high = policy.epsilon, policy.epsilon
-    while not _met(replace(policy, epsilon=high), reports):
-        low, high = high, high * 2
-        if high > 100:
-            return None
+def _smallest_epsilon(policy: Policy, met: Met) -> float | None:
+    return _smallest(
+        policy.epsilon, MOST_EPSILON, lambda value: met(replace(policy, epsilon=value))
+    )
+
+
+def _smallest_delta(policy: Policy, met: Met) -> float | None:
+    if policy.delta is None:
+        return None
+    most = float(f"{0.995 * DELTA_SHARE / policy.population:.3g}")
+    return _smallest(policy.delta, most, lambda value: met(replace(policy, delta=value)))
+
+
+def _smallest_cap(policy: Policy, met: Met) -> float | None:
+    cap = policy.max_local_epsilon
+    if cap is None:
+        return None
+    return _smallest(cap, MOST_EPSILON, lambda value: met(replace(policy, max_local_epsilon=value)))
+
+
+def _smallest(asked: float, most: float, met: Callable[[float], bool]) -> float | None:
+    """A value that would do, in three digits and little above the smallest; None beyond `most`."""
+    if asked >= most or not met(most):
+        return None
+    low, high = asked, most
     while high > 1.01 * low:
         middle = math.sqrt(low * high)
-        met = _met(replace(policy, epsilon=middle), reports)
-        low, high = (low, middle) if met else (middle, high)
-    return math.ceil(high * 1.01 * 100) / 100 if high > 0.1 else float(f"{high * 1.02:.3g}")
+        low, high = (low, middle) if met(middle) else (middle, high)
+    return min(most, float(f"{high * 1.02:.3g}"))
 
 
 def _most(policy: Policy, reports: Reports, field: str) -> int | None:

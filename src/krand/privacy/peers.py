@@ -1,4 +1,4 @@
-"""What else a user could do: a trusted curator, and plain local differential privacy."""
+"""What others do: Gaussian noise, and plain local differential privacy."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from krand.privacy.channel import noise_of_local_epsilon
 from krand.privacy.guarantee import Policy, Reports
 
 __all__ = [
-    "central_gaussian_sigma",
     "gaussian_delta",
     "gaussian_shift",
     "optimized_unary_sigma",
@@ -43,14 +42,6 @@ def gaussian_shift(policy: Policy) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if f(middle, policy.epsilon) < goal else (low, middle)
     return low
-
-
-def central_gaussian_sigma(policy: Policy, reports: Reports) -> float:
-    """σ of each count if a trusted curator added Gaussian noise, once per round.
-
-    One user's change moves t counts by 1, and every round anew: sensitivity √(t·rounds).
-    """
-    return math.sqrt(reports.changed_bits * reports.rounds) / gaussian_shift(policy)
 
 
 def rappor_noise(policy: Policy, reports: Reports) -> float:

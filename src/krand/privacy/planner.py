@@ -23,7 +23,7 @@ from krand.privacy.guarantee import (
     check_population,
 )
 from krand.privacy.mechanism import Effort, Mechanism
-from krand.privacy.nearest import loudest_useful_noise, nearest_requests
+from krand.privacy.nearest import cannot_meet, loudest_useful_noise, nearest_requests
 from krand.privacy.peers import gaussian_shift
 from krand.privacy.search import smallest_passing
 
@@ -110,12 +110,14 @@ def plan_noise(policy: Policy, reports: Reports, suggestions: bool = True) -> No
 def _useless(policy: Policy, reports: Reports, numerator: int, suggestions: bool) -> CannotMeet:
     """What to say where only noise that drowns every answer would do."""
     noise = numerator / NOISE_GRID
-    return CannotMeet(
+    reason = (
         f"noise above {noise:.6g} would be needed, and then every count is ± "
         f"{policy.population / 2:,.0f} people or more at 95 %: an estimate could be anything from "
-        f"0 to the whole crowd of {policy.population:,}",
-        nearest_requests(policy, reports) if suggestions else (),
+        f"0 to the whole crowd of {policy.population:,}"
     )
+    if not suggestions:
+        return CannotMeet(reason)
+    return cannot_meet(reason, nearest_requests(policy, reports))
 
 
 def _excess(policy: Policy, mechanism: Mechanism) -> Callable[[int, bool], float]:

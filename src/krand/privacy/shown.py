@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from krand.privacy.collusion import protection
 from krand.showing import at_most, number
 
 if TYPE_CHECKING:
@@ -45,9 +46,10 @@ def policy_rows(policy: Policy) -> Rows:
 def guarantee_rows(guarantee: Guarantee) -> Rows:
     """What is promised, how that is known, and what it rests on."""
     delta, eta = at_most(guarantee.delta.upper), at_most(guarantee.eta.upper)
+    local = guarantee.local_epsilon
     return [
         ("guarantee", f"ε = {at_most(guarantee.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
-        ("without a shuffler", f"ε₀ = {at_most(guarantee.local_epsilon)}"),
+        ("without a shuffler", f"{protection(local)} (ε₀ = {at_most(local)})"),
         ("assurance", f"{guarantee.assurance.value}: {guarantee.method}"),
         ("crowd", _crowd(guarantee.population, guarantee.colluding)),
         *(("assumption", text) for text in guarantee.assumptions),

@@ -11,11 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from krand.errors import CannotMeet
 from krand.privacy.coupling import allowed_distance
-from krand.privacy.division import Share, divide_noise, guarantee_of
+from krand.privacy.division import Share, can_be_met, divide_noise, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Policy, Precision, Reports
-from krand.privacy.nearest import round_up
+from krand.privacy.nearest import cannot_meet, nearest_policies
 from krand.privacy.planner import assess, plan_noise, precision
 from krand.showing import table
 from krand.survey.canonical import canonical_json
@@ -57,7 +56,7 @@ class Promise:
     delta: float
     eta: float
     local_epsilon: float
-    """ε₀: what is left if shuffler and analyst collude."""
+    """ε₀: what one report, seen alone, may reveal if shuffler and analyst collude."""
     assurance: str
     method: str
     population: int
@@ -351,12 +350,19 @@ def _check_use(plan: Plan) -> None:
     if not drowned:
         return
     name, width = max(drowned, key=lambda entry: entry[1])
-    raise CannotMeet(
+    raise cannot_meet(
         f"counts of {name} would be ± {width:,.0f} people at 95 % in a crowd of {population:,}:"
         " an estimate could be anything",
-        (
-            f"a population of about {round_up(2.2 * width):,}",
-            "a larger epsilon, or a larger delta or eta",
-            "fewer questions, or more weight for this one",
-        ),
+        _nearest_surveys(plan, name),
     )
+
+
+def _nearest_surveys(plan: Plan, drowned: str) -> tuple[str, ...]:
+    """What would help: another crowd or promise for all questions, or fewer questions."""
+    policy, rounds, shares = plan.survey.policy, plan.survey.rounds, _shares(plan.layout)
+    found = nearest_policies(policy, lambda other: can_be_met(other, shares, rounds))
+    names = [block.name for block in plan.layout.blocks]
+    alone = shares[names.index(drowned)]
+    if len(shares) > 1 and can_be_met(policy, [alone], rounds):
+        found += (f"fewer questions: {drowned} alone could be asked",)
+    return found

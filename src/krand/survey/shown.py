@@ -6,6 +6,7 @@ import math
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from krand.privacy.collusion import protection
 from krand.privacy.shown import policy_line
 from krand.showing import MOST_ROWS, at_most, number
 
@@ -73,7 +74,8 @@ def promise_line(promise: Promise) -> str:
     return (
         f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)},"
         f" η ≤ {at_most(promise.eta)}, {promise.assurance}, {promise.population:,} people;"
-        f" ε₀ = {at_most(promise.local_epsilon)} without a shuffler"
+        f" {protection(promise.local_epsilon)} without a shuffler"
+        f" (ε₀ = {at_most(promise.local_epsilon)})"
     )
 
 

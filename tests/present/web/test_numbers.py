@@ -13,9 +13,10 @@ from krand.errors import CannotMeet
 from krand.present.web.numbers import FRONTIER_COPIES, frontier_part, numbers_part
 from krand.present.web.settings import FIELDS, settings_from
 from krand.present.wording import promise
+from krand.privacy.curator import curator
 from krand.privacy.frontier import frontier, message_size
 from krand.privacy.guarantee import Z95, Assurance, Linkage, Policy, Reports
-from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
+from krand.privacy.peers import rappor_sigma
 from krand.privacy.planner import plan_noise
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def test_the_page_shows_what_the_api_computes(
     widths = dict(re.findall(r'id="peer-(\w+)".*?data-value="([^"]*)"', page.text, re.DOTALL))
     assert float(widths["krand"]) == plan.precision.half_width_95
     assert float(widths["rappor"]) == Z95 * rappor_sigma(policy, reports)
-    assert float(widths["curator"]) == Z95 * central_gaussian_sigma(policy, reports)
+    assert float(widths["curator"]) == Z95 * curator(policy, reports).sigma
     assert ('id="warning"' in page.text) is (policy.assurance is Assurance.DRAFT)
 
 

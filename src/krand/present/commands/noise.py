@@ -40,14 +40,14 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
       krand noise --population 10M --bits 40 --epsilon 2 --eta 0.003 \\
           --linkage record --copies 16 --json
     """
-    from krand.privacy.peers import central_gaussian_sigma
+    from krand.privacy.curator import curator
     from krand.privacy.planner import plan_noise
 
     output = Output(as_json, no_color)
     policy, reports = policy_from(options), reports_from(options)
     with output.progress("planning"):
         plan = plan_noise(policy, reports)
-    sigma = central_gaussian_sigma(policy, reports)
+    trusted = curator(policy, reports)
 
     warning = None
     if policy.assurance is Assurance.DRAFT:
@@ -58,9 +58,9 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
     if as_json:
         from krand.present.values import plan_values
 
-        values = plan_values(plan, sigma)
+        values = plan_values(plan, trusted)
         output.json(values | {"warning": warning} if warning else values)
         return
     from krand.present.tables import plan_panel
 
-    output.console().print(plan_panel(plan, sigma))
+    output.console().print(plan_panel(plan, trusted))

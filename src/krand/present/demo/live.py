@@ -26,8 +26,10 @@ from krand.collect.opening import open_spool
 from krand.collect.release import release_sealed
 from krand.collect.serving import listen, make_server
 from krand.errors import Unavailable
-from krand.present.demo.ways import curator_sigmas
+from krand.privacy.curator import gaussian_division
+from krand.privacy.division import Share
 from krand.privacy.guarantee import Z95
+from krand.survey.layout import layout_of
 from krand.survey.population import plain_answers
 from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
 from krand.wire.provenance import Provenance
@@ -54,17 +56,22 @@ MEMORY = "/dev/shm"
 def for_a_small_crowd(survey: Survey, population: int) -> Survey:
     """The survey with ε doubled until a small crowd tells something, but not more than needed.
 
-    Noise in people hardly depends on the crowd, so in a small one it is a large share. The
-    curator's noise tells what to expect, and is known at once.
+    Noise in people hardly depends on the crowd, so in a small one it is a large share.
     """
     policy = replace(survey.policy, population=population)
     found = replace(survey, policy=policy)
     for _ in range(MOST_DOUBLINGS):
-        if Z95 * float(curator_sigmas(found).max()) <= WANTED_SHARE * population:
+        if Z95 * max(_expected(found)) <= WANTED_SHARE * population:
             break
         policy = replace(policy, epsilon=2 * policy.epsilon)
         found = replace(survey, policy=policy)
     return found
+
+
+def _expected(survey: Survey) -> tuple[float, ...]:
+    """About the σ of every block's counts, known at once: that of Gaussian noise."""
+    shares = [Share(block.changes, block.weight) for block in layout_of(survey).blocks]
+    return gaussian_division(survey.policy, shares, survey.rounds)
 
 
 @dataclass(frozen=True, slots=True)

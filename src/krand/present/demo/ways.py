@@ -3,8 +3,8 @@
 - The drafts' k-randomization: everybody sends k noisy copies of the whole record. The noise is the
   certified one, not the one of the drafts' formulas.
 - RAPPOR (basic, one-time): every report protects itself, so that nobody need be trusted.
-- A trusted curator, who sees all raw answers and adds Gaussian noise to the counts. The noise is
-  divided over the questions as krand divides its own; nothing can do much better.
+- A trusted curator, who sees all raw answers and adds Gaussian or geometric noise to the counts,
+  whichever is less. The noise is divided over the questions by their weights.
 """
 
 from __future__ import annotations
@@ -25,8 +25,10 @@ from krand.present.demo.chance import Chance
 from krand.present.demo.devices import noisy_rows
 from krand.present.demo.people import Crowd, Told, pieces
 from krand.present.output import Output
+from krand.privacy.curator import CentralNoise, DividedCurator, divided_curator
+from krand.privacy.division import Share
 from krand.privacy.guarantee import Linkage
-from krand.privacy.peers import gaussian_shift, rappor_noise, rappor_sigma
+from krand.privacy.peers import rappor_noise, rappor_sigma
 from krand.survey.choices import Choices
 from krand.survey.decoding import describe
 from krand.survey.layout import layout_of
@@ -35,7 +37,15 @@ from krand.survey.questions import Choice
 from krand.survey.record import record_reports
 from krand.survey.survey import Survey
 
-__all__ = ["COPIES", "Way", "all_ways", "curator_sigmas", "linked"]
+__all__ = [
+    "COPIES",
+    "Way",
+    "all_ways",
+    "curator_noise",
+    "curator_sigmas",
+    "linked",
+    "survey_curator",
+]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -192,22 +202,28 @@ def _bits(crowd: Crowd, positions: int, told: Told) -> Iterator[NDArray[np.bool_
 # --- a trusted curator ---------------------------------------------------------------------------
 
 
-def curator_sigmas(survey: Survey) -> Floats:
-    """The best division of Gaussian noise for the survey's weights, position by position.
-
-    With deviation s_j at each position of block j, a changed answer moves counts by t_j ones there,
-    so Σ t_j/s_j² ≤ μ² is what (ε, δ) allows (Balle and Wang 2018, after scaling every count by its
-    deviation). Σ w_j·s_j² is then least at s_j² = √(t_j/w_j)·Σ √(t_i·w_i)/μ²: krand's division.
-    Every round adds its own Σ t_j/s_j².
-    """
+def survey_curator(survey: Survey) -> DividedCurator:
+    """Gaussian or geometric noise for the survey's weights, whichever is less."""
     blocks = layout_of(survey).blocks
-    shift = gaussian_shift(survey.policy) / math.sqrt(survey.rounds)
-    total = math.fsum(math.sqrt(block.changes * block.weight) for block in blocks)
-    found = [math.sqrt(math.sqrt(b.changes / b.weight) * total) / shift for b in blocks]
-    return np.repeat(found, [block.positions for block in blocks])
+    shares = [Share(block.changes, block.weight) for block in blocks]
+    return divided_curator(survey.policy, shares, survey.rounds)
+
+
+def curator_sigmas(survey: Survey, curator: DividedCurator) -> Floats:
+    """The curator's σ, position by position."""
+    return np.repeat(curator.sigmas, [block.positions for block in layout_of(survey).blocks])
+
+
+def curator_noise(noise: CentralNoise, sigmas: Floats, random: np.random.Generator) -> Floats:
+    """What the curator adds to each count. Geometric: the difference of two geometric numbers."""
+    if noise is CentralNoise.GAUSSIAN:
+        return sigmas * random.standard_normal(len(sigmas))
+    end = -np.expm1(-2 * np.arcsinh(1 / (math.sqrt(2) * sigmas)))  # σ = 1/(√2·sinh(loss/2))
+    return np.asarray(random.geometric(end) - random.geometric(end), np.float64)
 
 
 def _by_curator(survey: Survey, truth: Counts, chance: Chance) -> Way:
-    sigmas = curator_sigmas(survey)
-    noisy = truth + sigmas * chance.numbers("curator").standard_normal(len(truth))
-    return Way("trusted curator", "curator", _rms(sigmas), _rms(noisy - truth))
+    curator = survey_curator(survey)
+    sigmas = curator_sigmas(survey, curator)
+    error = curator_noise(curator.noise, sigmas, chance.numbers("curator"))
+    return Way("trusted curator", "curator", _rms(sigmas), _rms(error))

@@ -107,7 +107,7 @@ def _draw_records(axes: Axes, plans: list[NoisePlan]) -> list[float]:
 
 def _draw_lines(axes: Axes, policy: Policy, bits: int) -> list[float]:
     """What does not depend on k: every bit alone, and somebody trusted with the answers."""
-    from krand.privacy.peers import central_gaussian_sigma
+    from krand.privacy.curator import curator
 
     widths = []
     try:
@@ -118,10 +118,10 @@ def _draw_lines(axes: Axes, policy: Policy, bits: int) -> list[float]:
         label = f"every bit alone: ± {number(alone, 3)}"
         axes.axhline(alone, color=BIT, linestyle=(0, (5, 1.5)), linewidth=1.8, label=label)
         widths.append(alone)
-    curator = Z95 * central_gaussian_sigma(policy, Reports(bits))
-    label = f"trusted curator: ± {number(curator, 3)}"
-    axes.axhline(curator, color=CURATOR, linestyle=(0, (1, 1.5)), linewidth=1.8, label=label)
-    return [*widths, curator]
+    trusted = Z95 * curator(policy, Reports(bits)).sigma
+    label = f"trusted curator: ± {number(trusted, 3)}"
+    axes.axhline(trusted, color=CURATOR, linestyle=(0, (1, 1.5)), linewidth=1.8, label=label)
+    return [*widths, trusted]
 
 
 def _scale(axes: Axes, places: list[int], widths: list[float]) -> None:

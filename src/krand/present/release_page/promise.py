@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from krand.analyze.published import PublishedRelease
 from krand.present.release_page.figures import bound, count
 from krand.present.wording import number
+from krand.privacy.collusion import SLIGHT, protection
 from krand.wire.provenance import Provenance
 
 __all__ = ["Named", "PromiseView", "broken_promise", "promise_view"]
@@ -27,8 +28,6 @@ ASSURANCES = {
         "Draft: a formula of the method's first papers, for comparison only. It is no promise."
     ),
 }
-REAL, WEAK, HARDLY = 1.0, math.log(20), math.log(1000)
-"""Up to these ε₀ the noise of one device alone protects well, a little, hardly."""
 LARGEST = 1e9
 
 
@@ -159,21 +158,17 @@ def _colluding(release: PublishedRelease) -> str:
 
 
 def _collusion(local_epsilon: float) -> str:
-    if local_epsilon <= REAL:
-        worth = "That is still a real protection."
-    elif local_epsilon <= WEAK:
-        worth = "That is a weak protection."
-    elif local_epsilon <= HARDLY:
-        worth = "That is hardly any protection."
-    else:
+    if local_epsilon > SLIGHT:
         worth = (
-            "That may be no protection at all: to the two of them together a person's messages"
-            " could show the answers almost plainly."
+            "there is no protection: to the two of them together a person's messages may show the"
+            " answers plainly"
         )
+    else:
+        worth = f"{protection(local_epsilon)} remains"
     return (
-        "Then each person's messages are seen by themselves, and only the noise of the own device"
-        f" is left: the odds of one answer against another can change by a factor of up to"
-        f" {_factor(local_epsilon)} (ε₀ = {bound(local_epsilon)}). {worth} The promise above rests"
+        f"Then {worth}. Each person's messages are seen by themselves, with the noise of the own"
+        " device alone: the odds of one set of answers against another can change by a factor of"
+        f" up to {_factor(local_epsilon)} (ε₀ = {bound(local_epsilon)}). The promise above rests"
         " on the shuffler's keeping its word."
     )
 

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 from krand.errors import InvalidInput, KrandError
 from krand.present.web.pages import page_figure, render
 from krand.present.wording import (
-    against_curator,
     at_most,
+    gap,
     how_known,
     number,
     people,
     percent,
     promise,
 )
+from krand.privacy.collusion import protection
 from krand.privacy.guarantee import NOISE_GRID, Z95, Assurance
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["frontier_part", "nearest_query", "numbers_part", "width"]
 
-NEAREST = re.compile(r"(population|epsilon|bits|copies) ([\d.,e+-]*\d)")
+NEAREST = re.compile(r"\b(population|epsilon|delta|bits|copies) ([\d.,e+-]*\d)")
 FRONTIER_COPIES = (1, 4, 64, 1024)
 """Fewer than the command line compares: each takes seconds."""
 
@@ -95,7 +96,7 @@ def _facts(plan: NoisePlan) -> list[dict[str, Any]]:
         _fact(
             *("local-epsilon", "If shuffler and analyst collude"),
             *(f"ε₀ = {at_most(guarantee.local_epsilon)}", guarantee.local_epsilon),
-            "is all that is left",
+            protection(guarantee.local_epsilon),
         ),
         _fact(
             *("delta", "Proven δ", at_most(guarantee.delta.upper), guarantee.delta.upper),
@@ -110,10 +111,11 @@ def _fact(name: str, title: str, shown: str, value: float, note: str) -> dict[st
 
 def _peers(plan: NoisePlan) -> list[dict[str, Any]]:
     """What the alternatives would give at the same ε."""
-    from krand.privacy.peers import central_gaussian_sigma, rappor_noise, rappor_sigma
+    from krand.privacy.curator import curator
+    from krand.privacy.peers import rappor_noise, rappor_sigma
 
     policy, reports = plan.policy, plan.reports
-    rappor, sigma = Z95 * rappor_sigma(policy, reports), central_gaussian_sigma(policy, reports)
+    rappor, trusted = Z95 * rappor_sigma(policy, reports), curator(policy, reports)
     return [
         {
             "id": "krand",
@@ -132,9 +134,9 @@ def _peers(plan: NoisePlan) -> list[dict[str, Any]]:
         {
             "id": "curator",
             "name": "a trusted curator",
-            "width": width(Z95 * sigma),
-            "value": repr(Z95 * sigma),
-            "note": f"sees all raw answers: {against_curator(plan, sigma).partition('; ')[2]}",
+            "width": width(Z95 * trusted.sigma),
+            "value": repr(Z95 * trusted.sigma),
+            "note": f"sees all raw answers, adds {trusted.noise} noise: {gap(plan, trusted)}",
         },
     ]
 

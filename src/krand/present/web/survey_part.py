@@ -10,8 +10,10 @@ from krand.present.planning import EACH, promise_sentence, unreadable
 from krand.present.web.numbers import width
 from krand.present.web.pages import render
 from krand.present.wording import at_most, number, people, percent, whole_people
+from krand.privacy.collusion import protection
+from krand.privacy.curator import curator
 from krand.privacy.guarantee import Z95
-from krand.privacy.peers import central_gaussian_sigma, rappor_sigma
+from krand.privacy.peers import rappor_sigma
 from krand.survey.record import record_reports
 
 if TYPE_CHECKING:
@@ -34,11 +36,12 @@ def survey_part(plan: Plan) -> str:
         whole_people=whole_people,
         message_bytes=message_format(plan).sealed_length,
         rappor=Z95 * rappor_sigma(policy, reports),
-        curator=Z95 * central_gaussian_sigma(policy, reports),
+        curator=Z95 * curator(policy, reports).sigma,
         number=number,
         people=people,
         percent=percent,
         at_most=at_most,
+        protection=protection,
         width=width,
         each=lambda kind: EACH.get(kind, ""),
     )

@@ -1,0 +1,107 @@
+"""What is suggested instead of a request that cannot be met."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from krand import Linkage, Policy, Reports, plan_noise
+from krand.errors import CannotMeet
+from krand.privacy.division import Share, can_be_met
+from krand.privacy.nearest import HOPELESS, MOST_EPSILON, MOST_PEOPLE, nearest_policies
+
+LONG = bool(os.environ.get("KRAND_LONG"))
+SUGGESTION = re.compile(r"(population|epsilon|delta|max_local_epsilon|bits|copies) ([\d.,e+-]*\d)")
+
+
+def refusal_of(policy: Policy, reports: Reports) -> CannotMeet | None:
+    try:
+        plan_noise(policy, reports)
+    except CannotMeet as refused:
+        return refused
+    return None
+
+
+def applied(text: str, policy: Policy, reports: Reports) -> tuple[Policy, Reports]:
+    """The request that a suggestion names."""
+    for name, value in SUGGESTION.findall(text):
+        number = float(value.replace(",", ""))
+        if name in ("bits", "copies"):
+            reports = replace(reports, **{name: int(number)})
+        else:
+            policy = replace(policy, **{name: int(number) if name == "population" else number})
+    return policy, reports
+
+
+LIMITS = [{"delta": 1e-12}, {"delta": 1e-6}, {"delta": 1e-3}, {"eta": 1e-3}]
+requests = st.builds(
+    lambda epsilon, population, limit, bits, linkage, copies, cap: (
+        Policy(epsilon, population, max_local_epsilon=cap, **limit),
+        Reports(bits, linkage, copies),
+    ),
+    st.sampled_from([0.01, 0.1, 0.5, 1.0, 4.0, 9.0, 15.0, 60.0] if LONG else [0.1, 1.0, 15.0]),
+    st.sampled_from([2, 3, 8, 12, 30, 60, 150] if LONG else [2, 3, 8]),
+    st.sampled_from(LIMITS),
+    st.sampled_from([1, 2, 5, 20] if LONG else [2, 5]),
+    st.sampled_from([Linkage.BIT, Linkage.RECORD]),
+    st.sampled_from([1, 3] if LONG else [1]),
+    st.sampled_from([None, None, 0.1, 2.0, 30.0]),
+)
+
+
+@settings(max_examples=300 if LONG else 5, deadline=None)
+@given(requests)
+def test_every_suggestion_can_be_met_and_is_worth_promising(
+    request: tuple[Policy, Reports],
+) -> None:
+    """ε at most 10, δ below 1/N, and each of them really plannable; or plainly that nothing is."""
+    policy, reports = request
+    refused = refusal_of(policy, reports)
+    assume(refused is not None and "could be anything" in refused.reason)
+    assert refused is not None
+    assert bool(refused.nearest) != (HOPELESS in refused.reason)
+    for text in refused.nearest:
+        other, fewer = applied(text, policy, reports)
+        assert (other, fewer) != (policy, reports)
+        named = [float(value) for name, value in SUGGESTION.findall(text) if "epsilon" in name]
+        assert all(value <= MOST_EPSILON for value in named)
+        assert other.population <= 1.2 * MOST_PEOPLE
+        if other.delta != policy.delta:
+            assert other.delta is not None
+            assert other.delta < 1 / policy.population
+        assert refusal_of(other, fewer) is None, text
+
+
+def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
+    """Twelve people with 20 linked bits would need ε = 47; a larger crowd is offered, and that."""
+    refused = refusal_of(Policy(1.0, 12, delta=1e-6), Reports(20, Linkage.RECORD))
+    assert refused is not None
+    assert not any("epsilon" in text and "population 12" in text for text in refused.nearest)
+    assert refused.nearest[0].startswith("population ")
+
+
+def test_where_nothing_would_do_it_is_said_plainly() -> None:
+    """A cap on ε₀ of 10⁻⁶ for 40 linked bits: beyond 10¹⁰ people, and no other value helps."""
+    asked = Policy(0.01, 2, delta=1e-6, max_local_epsilon=1e-6)
+    refused = refusal_of(asked, Reports(1, Linkage.RECORD))
+    assert refused is not None
+    assert refused.nearest == ()
+    assert HOPELESS in refused.reason
+
+
+@pytest.mark.parametrize("population", [10, 60])
+def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(population: int) -> None:
+    """Noise divided over several questions: what is suggested can be met for all of them."""
+    policy, shares = Policy(0.1, population, delta=1e-9), [Share(2), Share(6, 2.0), Share(1)]
+    assert not can_be_met(policy, shares)
+    found = nearest_policies(policy, lambda other: can_be_met(other, shares))
+    assert found
+    for text in found:
+        other, _ = applied(text, policy, Reports(1))
+        assert other.epsilon <= MOST_EPSILON
+        assert can_be_met(other, shares)
