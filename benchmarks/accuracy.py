@@ -36,6 +36,15 @@ from krand.analyze.joint.axes import bits_needed
 from krand.analyze.joint.tables import joint_table
 from krand.client.randomizer import reported_rows
 from krand.client.randomness import SecureRandom
+from krand.present.demo.ways import survey_curator
+from krand.privacy.curator import (
+    central_gaussian_sigma,
+    curator,
+    geometric_loss,
+    geometric_sigma,
+)
+from krand.privacy.guarantee import Reports
+from krand.privacy.planner import plan_noise
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan, make_plan
 from krand.survey.reading import read_survey
@@ -47,6 +56,7 @@ SURVEY = read_survey(RESULTS.parents[1] / "examples" / "browser.toml")
 GOAL = 1.10
 """Times the error of a trusted curator who divides noise in the same way."""
 COPIES = (1, 16)
+SENSITIVITIES = (1, 2, 4, 8, 16, 40)
 PAIR = ("operating_system", "crashed")
 """Two questions that the survey does not declare together."""
 PACKAGES = ("krand", "numpy", "scipy", "multi-freq-ldpy", "pure-ldp")
@@ -155,11 +165,11 @@ def verdict(met: bool) -> str:
     return "met" if met else "**missed**"
 
 
-def goal_section(layout: Layout, ours: Result, curator: Result) -> str:
-    seen = overall(layout, ours.seen) / overall(layout, curator.seen)
-    expected = overall(layout, ours.expected) / overall(layout, curator.expected)
-    worst = float(np.max(ours.expected / curator.expected))
-    doubt = seen * math.hypot(ours.uncertainty, curator.uncertainty)
+def goal_section(layout: Layout, ours: Result, trusted: Result) -> str:
+    seen = overall(layout, ours.seen) / overall(layout, trusted.seen)
+    expected = overall(layout, ours.expected) / overall(layout, trusted.expected)
+    worst = float(np.max(ours.expected / trusted.expected))
+    doubt = seen * math.hypot(ours.uncertainty, trusted.uncertainty)
     found = [
         ("error of all questions, expected", expected, ratio(expected)),
         ("error of all questions, seen", seen, f"{ratio(seen)} ± {doubt:.3f}"),
@@ -168,6 +178,26 @@ def goal_section(layout: Layout, ours: Result, curator: Result) -> str:
     columns = [f"{KRAND} ÷ {CURATOR}", "wanted", "found", ""]
     rows = [[name, f"≤ {GOAL:.2f}", text, verdict(value <= GOAL)] for name, value, text in found]
     return f"## Goal: within 10 % of a trusted curator\n\n{table(columns, rows)}"
+
+
+def sensitivity_section() -> str:
+    """How far krand is from a curator, by how many counts one person can change."""
+    policy, rows = SURVEY.policy, []
+    for counts in SENSITIVITIES:
+        ours = plan_noise(policy, Reports(counts)).precision.sigma
+        theirs = curator(policy, Reports(counts))
+        gaussian = central_gaussian_sigma(policy, Reports(counts))
+        geometric = geometric_sigma(geometric_loss(policy, counts))
+        sigmas = [f"{sigma:.2f}" for sigma in (ours, gaussian, geometric)]
+        rows.append([str(counts), *sigmas, str(theirs.noise), f"{ours / theirs.sigma:.2f}"])
+    columns = ["counts that one person can change", f"{KRAND}, σ", "Gaussian noise, σ"]
+    return (
+        f"## How far from a trusted curator, at ε = {policy.epsilon:g}\n\n"
+        + table([*columns, "geometric noise, σ", "curator's choice", "krand ÷ curator"], rows)
+        + f"\n\nBy the planner and by formula, for {policy.population:,} people and δ = "
+        f"{policy.delta:g}; nothing is run. One yes/no question is 1 count, one choice 2. The goal "
+        "above is for surveys: with few counts krand is far above a curator."
+    )
 
 
 def overall_section(layout: Layout, results: Sequence[Result]) -> str:
@@ -222,13 +252,15 @@ def reading(plan: Plan, records: Sequence[Plan]) -> str:
         "positions.\n"
         f"- **Different trust.** krand's promise, (ε, δ = {policy.delta:g}), is proven whatever "
         "the others answer, and holds if shuffler and analyst do not work together; if they do, "
-        f"what is left is ε₀ = {plan.promise.local_epsilon:.0f} (bits), {left}. The central "
-        "Gaussian mechanism has the same ε and δ, but its curator sees everybody's answers. The "
+        f"nothing protects: ε₀ = {plan.promise.local_epsilon:.0f} (bits), {left}. The trusted "
+        "curator's noise has the same ε and δ, but the curator sees everybody's answers. The "
         "local ways have δ = 0 and need neither shuffler nor curator: that is what their noise "
         "buys.\n"
-        "- **Central Gaussian** is the analytic mechanism of Balle and Wang (2018). With krand's "
-        "division the noise of a question has s² ∝ √(t/w), which is the best division for these "
-        "weights; with equal noise every position has s = √t/μ.\n"
+        "- **Trusted curator** is the better of two mechanisms: Gaussian noise (the analytic "
+        "mechanism of Balle and Wang 2018) and geometric noise (discrete Laplace), for exactly the "
+        f"t = {t} counts that one person can change. For this survey it is "
+        f"{survey_curator(SURVEY).noise} noise. *Divided*, Gaussian noise of a question has "
+        "s² ∝ √(t/w), the best division for these weights; *equal* is one noise for all.\n"
         "- **Record linkage** sends the same positions as one vector, k noisy copies of it. All "
         "bits have the same noise, so weights do not apply, and the noise grows with everything "
         "that travels together.\n"
@@ -285,6 +317,7 @@ def report(quick: bool) -> str:
         "<!-- Written by benchmarks/accuracy.py; do not edit. -->",
         how(seen, size, missing),
         goal_section(seen.layout, results[0], results[1]),
+        sensitivity_section(),
         overall_section(seen.layout, results),
         blocks_section(seen.layout, results),
         pair_section(seen, records, size),

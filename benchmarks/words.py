@@ -30,6 +30,7 @@ from scipy.special import ndtr, ndtri
 
 from krand.analyze.words.decoding import WordsEstimate, decode_words, planned_limit
 from krand.analyze.words.discovery import adjusted_p_values
+from krand.privacy.collusion import if_they_collude
 from krand.privacy.guarantee import Policy
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan, make_plan
@@ -379,8 +380,8 @@ def how(plan: Plan, size: Size, quick: bool, missing: list[str]) -> str:
         f"name one of those. The list has {LISTED:,} words, {LISTED - len(USED):,} of which nobody "
         "names.\n"
         f"- krand: bit linkage, ε = {EPSILON:g}, δ = {DELTA:g}, certified; {QUESTION.size:,} "
-        f"positions, {QUESTION.hashes} hashes, q = {plan.noises[0]:.3g}. If shuffler and analyst "
-        f"collude, ε₀ = {plan.promise.local_epsilon:.1f} remains.\n"
+        f"positions, {QUESTION.hashes} hashes, q = {plan.noises[0]:.3g}. "
+        f"{if_they_collude(plan.promise.local_epsilon)}.\n"
         f"- RAPPOR: the same positions and hashes, permanent randomized response with ε = "
         f"{EPSILON:g} for each report (f/2 = {rappor_noise():.4f}); the lasso keeps at most about "
         f"{LASSO_KEEPS} words, then least squares and Bonferroni at {RATE:.0%}.\n"

@@ -6,15 +6,13 @@ seemed equally likely may hold one of them for e^ε₀ times as likely as the ot
 
 from __future__ import annotations
 
-import math
-
 from krand.showing import at_most
 
 __all__ = ["REAL", "SLIGHT", "WEAK", "if_they_collude", "protection"]
 
-REAL, WEAK, SLIGHT = 1.0, math.log(20), math.log(1000)
-"""Up to these ε₀ the noise of one device alone protects well, weakly, hardly at all: after it an
-attacker is at most 73 %, 95 % or 99.9 % sure. Above, it is no protection."""
+REAL, WEAK, SLIGHT = 1.0, 3.0, 7.0
+"""Up to these ε₀ the noise of one device alone protects well, weakly, hardly at all: from even odds
+an attacker is then at most 73.2 %, 95.3 % or 99.91 % sure. Above, it is no protection."""
 
 
 def protection(local_epsilon: float) -> str:

@@ -109,7 +109,7 @@ class PolicyTable(Table):
     colluding: Annotated[int, Field(ge=0, le=MAX_POPULATION, examples=[100])] = 0
     """How many members of the crowd may show their reports to the analyst."""
     max_local_epsilon: Annotated[float, Field(gt=0, le=1e6, examples=[20])] = ABSENT
-    """A cap on what is left of the promise if shuffler and analyst collude."""
+    """A cap on ε₀, what one report may reveal if shuffler and analyst collude."""
     assurance: Annotated[Literal["certified", "outlier"], Field(examples=["certified"])] = (
         "certified"
     )

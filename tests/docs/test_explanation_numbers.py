@@ -1,0 +1,507 @@
+"""Every number on the pages that explain: computed here, read in a benchmark's results, or given.
+
+A number that is wrong fails with what the page prints and what krand computes. A number without a
+source fails too: say where it comes from, in the list of its page. KRAND_LONG=1 computes them all.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections import Counter
+from collections.abc import Callable
+from decimal import ROUND_CEILING, Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+import pytest
+
+from docs.claims import Computed, Given, Measured, found, numbers_left, prose
+from docs.pages import ROOT, without_fences
+from krand import Guarantee, Linkage, NoisePlan, Policy, Reports, assess, make_plan, plan_noise
+from krand.client.randomizer import message_format
+from krand.privacy import bits, inversion
+from krand.privacy.channel import noise_of_local_epsilon
+from krand.privacy.collusion import REAL, SLIGHT, WEAK, protection
+from krand.privacy.curator import curator
+from krand.privacy.guarantee import NOISE_GRID, Z95
+from krand.privacy.peers import rappor_noise, rappor_sigma
+from krand.survey.choices import Choices
+from krand.survey.plan import Plan
+from krand.survey.questions import Choice
+from krand.survey.survey import Survey
+
+FOLDER = ROOT / "docs" / "explanation"
+LONG = bool(os.environ.get("KRAND_LONG"))
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+TWENTY = Reports(20)
+
+
+def policy(population: int = 100_000, **more: float) -> Policy:
+    return Policy(1.0, population, delta=1e-6, **more)
+
+
+@cache
+def planned(reports: Reports = TWENTY, population: int = 100_000, **more: float) -> NoisePlan:
+    return plan_noise(policy(population, **more), reports)
+
+
+@cache
+def with_helpers(helpers: int) -> Guarantee:
+    return assess(TWENTY, planned().noise, 100_000, 1.0, colluding=helpers)
+
+
+@cache
+def one_choice(options: int) -> Plan:
+    """One question with a long list, to a million people."""
+    asked = Choice(name="which", choices=Choices(f"option {n}" for n in range(options)))
+    return make_plan(Survey("one", policy(1_000_000), (asked,)))
+
+
+def up(value: float, digits: int) -> str:
+    """Rounded up to significant digits, as a bound is printed."""
+    exact = Decimal(repr(value))
+    unit = Decimal(1).scaleb(exact.adjusted() - digits + 1)
+    return f"{exact.quantize(unit, ROUND_CEILING):f}"
+
+
+def power(value: float) -> str:
+    """2.3·10⁻⁴, rounded up."""
+    exponent = math.floor(math.log10(value))
+    digits = Decimal(up(value / 10.0**exponent, 2))
+    if digits >= 10:
+        digits, exponent = digits / 10, exponent + 1
+    return f"{digits:.1f}·10{str(exponent).translate(SUPERSCRIPTS)}"
+
+
+def sure(local_epsilon: float, decimals: int) -> str:
+    """How sure somebody may be, in per cent, to whom two answers seemed equally likely."""
+    share = Decimal(repr(100 / (1 + math.exp(-local_epsilon))))
+    return str(share.quantize(Decimal(1).scaleb(-decimals), ROUND_CEILING))
+
+
+def beside_curator(counts: int) -> Callable[[], list[str]]:
+    def row() -> list[str]:
+        ours, theirs = planned(Reports(counts)).precision.sigma, curator(policy(), Reports(counts))
+        return [f"{ours:.2f}", f"{theirs.sigma:.2f}", f"{ours / theirs.sigma:.2f}"]
+
+    return row
+
+
+def capped(cap: int) -> Callable[[], list[str]]:
+    def row() -> list[str]:
+        plan = planned(max_local_epsilon=float(cap))
+        worth = {"only weak protection": "weak", "no protection": "none"}
+        assert f"| {worth[protection(plan.guarantee.local_epsilon)]} |" in _row(cap)
+        return [f"{plan.precision.sigma:,.0f}"]
+
+    return row
+
+
+def _row(cap: int) -> str:
+    text = prose(FOLDER / "threat-model.md")
+    start = text.index(f"`max_local_epsilon = {cap}`")
+    return text[start : text.index("| |", start) + 1]
+
+
+def worst_of_two_people() -> Fraction:
+    """δ of two people with two bits each, q = 2/5 and λ = 2, over all answers and outcomes."""
+    q, answers = Fraction(2, 5), list(product((0, 1), repeat=2))
+
+    def chance(answer: tuple[int, ...], report: tuple[int, ...]) -> Fraction:
+        return math.prod((1 - q if a == r else q) for a, r in zip(answer, report, strict=True))
+
+    def seen(one: tuple[int, ...], other: tuple[int, ...]) -> Counter[tuple[object, ...]]:
+        law: Counter[tuple[object, ...]] = Counter()
+        for mine, yours in product(answers, repeat=2):
+            law[tuple(sorted((mine, yours)))] += chance(one, mine) * chance(other, yours)
+        return law
+
+    def delta(one: tuple[int, ...], instead: tuple[int, ...], other: tuple[int, ...]) -> Fraction:
+        left, right = seen(one, other), seen(instead, other)
+        return sum((max(Fraction(0), left[s] - 2 * right[s]) for s in left), Fraction(0))
+
+    return max(delta(one, instead, other) for one, instead, other in product(answers, repeat=3))
+
+
+def lost(buckets: int) -> str:
+    """The share of a large crowd that the widest bucket gives away, in per cent."""
+    crowd = 10_000_000
+    widest = max(high - low for low, high in bits.bucket_edges(crowd, buckets))
+    return up(100 * widest / crowd, 1 if widest < crowd / 100 else 2)
+
+
+METHOD = (
+    Computed(
+        "an ε of 1 for a single bit needs {} % of all answers flipped, and 20 bits need {} %",
+        lambda: [f"{100 * noise_of_local_epsilon(1.0, d):.{n}f}" for d, n in ((1, 0), (20, 2))],
+    ),
+    Computed(
+        "| each report protects itself (RAPPOR), N = 100,000 | {} | {} |",
+        lambda: [
+            f"{rappor_noise(policy(), TWENTY):.4f}",
+            f"{Z95 * rappor_sigma(policy(), TWENTY):,.0f}",
+        ],
+    ),
+    Computed(
+        "| krand, N = 100,000 | {} | {} |",
+        lambda: [f"{planned().noise:.6f}", f"{planned().precision.half_width_95:.0f}"],
+    ),
+    Computed(
+        "| krand, N = 10,000,000 | {} | {} |",
+        lambda: [
+            f"{planned(population=10**7).noise:.7f}",
+            f"{planned(population=10**7).precision.half_width_95:.0f}",
+        ],
+        long=True,
+    ),
+    Computed(
+        "| a trusted curator who sees all answers | – | {} |",
+        lambda: [f"{Z95 * curator(policy(), TWENTY).sigma:.0f}"],
+    ),
+    Given(
+        "a definition, or an example that is none of krand's results",
+        (
+            "sets some of them to 1",
+            "position that is now 1",
+            "a list of 100,000 home pages",
+            "d have a 1",
+            "p = 1-q",
+            '"± 18 people"',
+            "The other N-1 people",
+            "| 20 bits, ε = 1, δ = 10⁻⁶ | noise q | ± people at 95 % |",
+            "q shrinks as 1/N",
+        ),
+    ),
+)
+
+FORTY = "| N = 10⁷, q = 2.09e-05, t = 40, ε = 2 | 3.8998e-07 |"
+FILE = "| tokens, 40 positions, sorted as in files;"
+
+NUMBERS = (
+    *(
+        Measured(
+            f"| {way} | {trust} | {{}} |", "accuracy.md", f"| {name} | {trust} | {runs} | {{}} |"
+        )
+        for way, name, trust, runs in (
+            ("krand, bit linkage", "krand, bit linkage", "shuffler", "1,000"),
+            ("Gaussian noise, divided alike", "trusted curator, noise divided", "curator", "1,000"),
+            ("krand, whole records, 16 copies", "krand, record linkage, k = 16", "shuffler", "200"),
+            ("krand, whole records, 1 copy", "krand, record linkage, k = 1", "shuffler", "200"),
+            (
+                "optimized unary encoding, one question a person",
+                "OUE, one question a person",
+                "nobody",
+                "1,000",
+            ),
+            ("RAPPOR", "RAPPOR/SUE, ε/t for each bit", "nobody", "1,000"),
+        )
+    ),
+    Computed(
+        "for one yes/no question is {} times smaller than krand's, for one choice {} times",
+        lambda: [beside_curator(counts)()[2] for counts in (1, 2)],
+    ),
+    Measured(
+        "of the words that {} people or more had named krand found {} %, with {} % of its findings",
+        "words.md",
+        "for the limit of {} people that the plan told…| words at or above the limit found | ≥ 95 %"
+        " | {} %…| false discoveries | ≤ 5 % | {} % ±",
+    ),
+    Measured(
+        "RAPPOR with its own decoding {} %.", "words.md", "| RAPPOR, its own decoding |…|…| {} % |"
+    ),
+    Measured(
+        "σ is {} with one copy", "privacy.md", "| record, k = 1, certified, δ = 1e-6 |…| {} |"
+    ),
+    Measured(
+        "and {} with 1,024.",
+        "privacy.md",
+        "| record, k = 1024, certified, δ = 1e-6 |…| {} |",
+    ),
+    Measured(
+        "In bit linkage it is {}.", "privacy.md", "| bit, k = 1, certified, δ = 1e-6 |…| {} |"
+    ),
+    Measured(
+        "| the smallest noise, N = 10⁷, 40 bits | {} s |",
+        "privacy.md",
+        "| bit, k = 1, certified, δ = 1e-6 |…|…| {} ms |",
+        1e-3,
+    ),
+    Measured(
+        "| {} ms | dp-accounting, same accuracy", "privacy.md", f"{FORTY} krand |…|…| {{}} ms |"
+    ),
+    Measured(
+        "same accuracy: {} times as long",
+        "privacy.md",
+        f"{FORTY} dp-accounting, two laws |…|…|…| {{}} |",
+    ),
+    Measured(
+        "fed with krand's profile: {} times",
+        "privacy.md",
+        f"{FORTY} dp-accounting, dots by hand |…|…|…| {{}} |",
+    ),
+    Measured(
+        "q = 2·10⁻⁵ | {} G/s |", "randomizer.md", "| krand, numpy only | AES-256-CTR | {} G |"
+    ),
+    Measured(
+        "G/s | {} times naive numpy | ",
+        "randomizer.md",
+        "| naive numpy, in cache-sized chunks | numpy only | {} |",
+    ),
+    Measured(
+        "q = 0.351 | {} G/s |",
+        "randomizer.md",
+        "| krand, numpy only | AES-256-CTR |…|…|…| {} G |",
+    ),
+    Measured(
+        "{} times naive numpy, which is not secure",
+        "randomizer.md",
+        "| naive numpy, in cache-sized chunks | numpy only |…|…|…| {} |",
+    ),
+    Measured(
+        "ten million people | {} s, {} MB |",
+        "randomizer.md",
+        "| bit, 40 positions, 10,000,000 people | {} s |…| {} MB |",
+    ),
+    Measured(
+        "durably, one core | {}/s |", "collector.md", "| krand serve, every one on the disk | {} |"
+    ),
+    Measured(
+        "{}/s by the bare framework",
+        "collector.md",
+        "| bare framework, nothing stored | {} |",
+    ),
+    Measured(
+        "opening sealed messages, one core | {}/s |", "analyzer.md", "| one process | {} | 1 |"
+    ),
+    Measured("{} times that on two", "analyzer.md", "| two processes |…| {} |"),
+    Measured("tokens of a file | {} s |", "analyzer.md", f"{FILE} krand, numpy only | {{}} |"),
+    Measured("DuckDB {} s,", "analyzer.md", f"{FILE} DuckDB | {{}} |"),
+    Measured("Polars {} s |", "analyzer.md", f"{FILE} Polars | {{}} |"),
+    Given(
+        "settings of the benchmarks",
+        (
+            "(Neoverse-N1, aarch64)",
+            "The example survey, 40 positions, ε = 1, δ = 10⁻⁶, 100,000 people",
+            "a million people, 10,000 candidates",
+            "Whole records of 40 bits, ten million people, ε = 2, δ = 10⁻⁶",
+            "N = 10⁷, 40 bits",
+            "δ of 40 bits composed",
+            "counting 10⁸ tokens",
+        ),
+    ),
+)
+
+PROOFS = (
+    Computed("bracketed by moving the limit by ±{}s", lambda: [f"{inversion.MARGIN:g}"]),
+    Computed("{} buckets over 0…N/2 cover everything", lambda: [str(bits.BUCKETS)]),
+    Computed("at the price of {} % of the crowd", lambda: [lost(bits.BUCKETS)]),
+    Computed("({}, the fewest,", lambda: [str(bits.FEWEST_BUCKETS)]),
+    Computed("at the price of {} %), and up to", lambda: [lost(bits.FEWEST_BUCKETS)]),
+    Computed("up to N = {} every m has a bucket", lambda: [str(bits.FINEST)]),
+    Computed(
+        "where exact enumeration gives {}/{}",
+        lambda: list(map(str, worst_of_two_people().as_integer_ratio())),
+    ),
+    Computed("the smallest q = a/2^{} whose", lambda: [str(NOISE_GRID.bit_length() - 1)]),
+    Given("computed in tests/privacy/test_amplification.py", ("q = 2/5 and λ = 2 it gives 4/625",)),
+    Given(
+        "the range of tests/privacy and of benchmarks/privacy.md",
+        ("a δ of 1e-20 has", "as one of 1e-3, for N from 2 to 10⁹ and L up to 1000"),
+    ),
+    Given(
+        "formulas and notation",
+        (
+            "p = 1-q, λ",
+            "N-1",
+            "M+1",
+            "(1-γ)",
+            "cited as 000–004",
+            "mass γ < 1; outside it the score is 0",
+            "average *is* (1)",
+            "order makes (1) larger",
+            "c ∈ {ρ, 1}",
+            "(ρ-1)",
+            "K(0) ≤ ω",
+            "f ∈ {ρ, 1/ρ} with E f = 1.",
+            "g = f-1",
+            "0 ≤ a-b",
+            "for 2m ≤ C",
+            "E[f_1|f_2] is linear in f_2 with a slope of modulus at most 1,",
+            "Computing (1)",
+            "density at 0,",
+            "m ≠ 0. All terms are ≥ 0,",
+            "S < 0",
+            "0…N/2",
+            "/(1-e^(ε'-ε))",
+            "an a-1 that fails",
+        ),
+    ),
+)
+
+RELATED_WORK = (
+    Measured(
+        "counts are off by {} of 100,000 people",
+        "accuracy.md",
+        "| RAPPOR/SUE, ε/t for each bit | nobody | 1,000 | {} |",
+    ),
+    Measured(
+        "where krand's are off by {} (",
+        "accuracy.md",
+        "| krand, bit linkage | shuffler | 1,000 | {} |",
+    ),
+    Computed(
+        "grow slowly with the list: {} for 915 options, {} for 20,000",
+        lambda: [str(one_choice(options).messages) for options in (915, 20_000)],
+    ),
+    Computed(
+        "sealed messages of {} bytes",
+        lambda: [str(message_format(one_choice(915)).sealed_length)],
+    ),
+    Computed("| 1: one yes/no question | {} | {} | geometric | {} |", beside_curator(1)),
+    Computed("| 2: one choice | {} | {} | geometric | {} |", beside_curator(2)),
+    Computed("| 4 | {} | {} | geometric | {} |", beside_curator(4), long=True),
+    Computed("| 8 | {} | {} | geometric | {} |", beside_curator(8), long=True),
+    Computed("| 16 | {} | {} | Gaussian | {} |", beside_curator(16)),
+    Computed("| 40 | {} | {} | Gaussian | {} |", beside_curator(40), long=True),
+    Given(
+        "what others prove, and settings",
+        (
+            "| 1, by proof |",
+            "| anything | 1 |",
+            "√N: at ε = 1 the",
+            "√(1/N)",
+            "q ~ 1/N",
+            "with 100,000 people, ε = 1 and δ = 10⁻⁶",
+            "(a million people, ε = 1, δ = 10⁻⁶)",
+        ),
+    ),
+)
+
+THREAT_MODEL = (
+    Computed("(q = {}), unless", lambda: [f"{planned().noise:.6f}"]),
+    Computed("| none | {} |", lambda: [power(with_helpers(0).delta.upper)]),
+    Computed("| 1,000 | {} |", lambda: [power(with_helpers(1_000).delta.upper)]),
+    Computed("| 10,000 | {} |", lambda: [power(with_helpers(10_000).delta.upper)]),
+    Computed("| 50,000 | {} |", lambda: [power(with_helpers(50_000).delta.upper)]),
+    Computed("| 90,000 | {} |", lambda: [up(with_helpers(90_000).delta.upper, 2)]),
+    Computed(
+        "σ = {} instead of {}.",
+        lambda: [
+            f"{planned(colluding=1_000).precision.sigma:.2f}",
+            f"{planned().precision.sigma:.2f}",
+        ],
+        long=True,
+    ),
+    Computed("does not protect it (ε₀ = {})", lambda: [up(planned().guarantee.local_epsilon, 3)]),
+    Computed(
+        "| bit linkage | {} | {} | none |",
+        lambda: [f"{planned().precision.sigma:.1f}", up(planned().guarantee.local_epsilon, 3)],
+    ),
+    Computed("`max_local_epsilon = 20` | {} |", capped(20), long=True),
+    Computed("`max_local_epsilon = 8` | {} |", capped(8), long=True),
+    Computed("`max_local_epsilon = 3` | {} |", capped(3), long=True),
+    Computed(
+        "| record linkage, one copy | {} | {} | none |",
+        lambda: [
+            f"{planned(Reports(20, Linkage.RECORD)).precision.sigma:.0f}",
+            up(planned(Reports(20, Linkage.RECORD)).guarantee.local_epsilon, 3),
+        ],
+    ),
+    Computed("With an ε₀ of {} a report", lambda: [up(planned().guarantee.local_epsilon, 3)]),
+    Computed(
+        "krand calls ε₀ up to {} real protection (an attacker who held two sets of answers for"
+        " equally likely is at most {} % sure afterwards), up to {} weak ({} %), up to {} hardly"
+        " any ({} %)",
+        lambda: [
+            *(f"{REAL:g}", sure(REAL, 1)),
+            *(f"{WEAK:g}", sure(WEAK, 1)),
+            *(f"{SLIGHT:g}", sure(SLIGHT, 2)),
+        ],
+    ),
+    Given(
+        "settings and names",
+        (
+            "a survey of 20 yes/no questions, 100,000 people, ε = 1 and δ = 10⁻⁶",
+            "helpers among 100,000 | δ at ε = 1,",
+            "A thousand of 100,000 cost",
+            "X25519 and AES-128-GCM",
+            "99,999 made-up people",
+            "lower one by 1",
+            "20 | none |",
+            "8 | none |",
+            "3 | weak |",
+        ),
+    ),
+    Given("what a collector does, tested in tests/collect", ("Above 64 MB",)),
+    Given(
+        "the size of a submission, see tests/survey/test_volume.py", ("once in 10⁹ submissions",)
+    ),
+)
+
+CLAIMS = {
+    "method.md": METHOD,
+    "numbers.md": NUMBERS,
+    "proofs.md": PROOFS,
+    "related-work.md": RELATED_WORK,
+    "threat-model.md": THREAT_MODEL,
+}
+FAULTS = "reliability.md"
+"""Counts of broken collectors, made by hand with the commands that the page names."""
+
+
+def _each(kind: type[Computed] | type[Measured]) -> list[object]:
+    return [
+        pytest.param(page, claim, id=f"{page}: {claim.text[:60]}")
+        for page, claims in CLAIMS.items()
+        for claim in claims
+        if isinstance(claim, kind)
+    ]
+
+
+def test_every_page_has_its_list() -> None:
+    """A new page that explains something says where its numbers come from."""
+    assert {page.name for page in FOLDER.glob("*.md")} == {*CLAIMS, FAULTS}
+
+
+@pytest.mark.parametrize("page", CLAIMS)
+def test_every_number_has_a_source(page: str) -> None:
+    """Nothing is left when all that is computed, measured or given is taken away."""
+    assert numbers_left(FOLDER / page, CLAIMS[page]) == []
+
+
+@pytest.mark.parametrize(("page", "claim"), _each(Computed))
+def test_computed_numbers_are_those_of_the_page(page: str, claim: Computed) -> None:
+    """krand computes them anew."""
+    if claim.long and not LONG:
+        pytest.skip("takes seconds: set KRAND_LONG=1")
+    assert found(prose(FOLDER / page), claim.text) == tuple(claim.values())
+
+
+@pytest.mark.parametrize(("page", "claim"), _each(Measured))
+def test_measured_numbers_are_those_of_the_results(page: str, claim: Measured) -> None:
+    """The benchmark's own file says so, to the digits that the page prints."""
+    shown = found(prose(FOLDER / page), claim.text)
+    results = found(prose(ROOT / "benchmarks" / claim.file), claim.source)
+    for printed, measured in zip(shown, results, strict=True):
+        value = float(measured.replace(",", "")) * claim.unit
+        decimals = len(printed.partition(".")[2])
+        assert f"{value:,.{decimals}f}" == printed
+
+
+def test_counts_of_broken_collectors_add_up() -> None:
+    """What came of the faults is as many as there were faults, row by row."""
+    rows = [line.strip("| ").split(" | ") for _, line in without_fences(FOLDER / FAULTS)]
+    damage = [[int(cell.replace(",", "")) for cell in row[1:]] for row in rows if _is_counts(row)]
+    assert len(damage) == 12
+    for often, named, harmless, wrong in damage:
+        assert (named + harmless, wrong) == (often, 0)
+    text, outcomes = prose(FOLDER / FAULTS), "no file {}, batch alone {}, both files {};"
+    for faults in ("200, of which {} hit before it ended | ", "near the end | {} | "):
+        often, *came = map(int, found(text, faults + outcomes))
+        assert sum(came) == often
+
+
+def _is_counts(row: list[str]) -> bool:
+    return len(row) == 5 and all(cell.replace(",", "").isdigit() for cell in row[1:])
