@@ -1,9 +1,9 @@
 """Numbers that pages print: where each of them comes from.
 
 A claim is a piece of a page with `{}` for every number that something else gives: a computation, or
-the file of a benchmark's results; `…` stands for anything. What is given (a definition, a setting, a
-citation, a measurement that has no file) is listed as it stands. Whatever number is left on a page
-has no source.
+the file of a benchmark's results; `…` stands for anything. What is given (a definition, a setting,
+a citation, a measurement that has no file) is listed as it stands. Whatever number is left on a
+page has no source.
 """
 
 from __future__ import annotations

@@ -125,6 +125,21 @@ def worst_of_two_people() -> Fraction:
     return max(delta(one, instead, other) for one, instead, other in product(answers, repeat=3))
 
 
+def cell_errors() -> list[float]:
+    """Of a joint table from whole records, one copy and sixteen: the benchmark's results."""
+    text = prose(ROOT / "benchmarks" / "accuracy.md")
+    return [
+        float(found(text, f"error of a cell…| krand, record linkage, k = {k} | {{}} |")[0])
+        for k in (1, 16)
+    ]
+
+
+def declared_pair() -> float:
+    """The same where the pair was declared."""
+    text = prose(ROOT / "benchmarks" / "accuracy.md")
+    return float(found(text, "| krand, bit linkage, the pair declared | {} |")[0])
+
+
 def lost(buckets: int) -> str:
     """The share of a large crowd that the widest bucket gives away, in per cent."""
     crowd = 10_000_000
@@ -440,6 +455,49 @@ THREAT_MODEL = (
     ),
 )
 
+READ_ME = Policy(2.0, 10_000_000, delta=1e-6)
+ELSEWHERE = (
+    (
+        "README.md",
+        Computed(
+            "would give ± {} for the same ε; a trusted curator who sees all raw answers, ± {} as",
+            lambda: [
+                f"{Z95 * rappor_sigma(READ_ME, Reports(40)):,.0f}",
+                f"{Z95 * curator(READ_ME, Reports(40)).sigma:.0f}",
+            ],
+        ),
+    ),
+    (
+        "README.md",
+        Computed(
+            "one yes/no question has {} times, one choice {} times a curator's noise",
+            lambda: [f"{float(beside_curator(counts)()[2]):.1f}" for counts in (1, 2)],
+        ),
+    ),
+    (
+        "docs/howto/choose-a-promise.md",
+        Computed(
+            "one yes/no is {} times, one choice {} times as noisy as a curator's",
+            lambda: [f"{float(beside_curator(counts)()[2]):.1f}" for counts in (1, 2)],
+        ),
+    ),
+    (
+        "docs/howto/choose-a-promise.md",
+        Computed(
+            "Up to {} it is real protection, up to {} weak, up to {} hardly any, above none",
+            lambda: [f"{limit:g}" for limit in (REAL, WEAK, SLIGHT)],
+        ),
+    ),
+    (
+        "docs/howto/link-whole-records.md",
+        Computed(
+            "that is {} times as precise as one copy of whole records, and {} times as 16 copies",
+            lambda: [f"{cells / declared_pair():.0f}" for cells in cell_errors()],
+        ),
+    ),
+)
+"""Sentences of other pages that say the same."""
+
 CLAIMS = {
     "method.md": METHOD,
     "numbers.md": NUMBERS,
@@ -477,6 +535,12 @@ def test_computed_numbers_are_those_of_the_page(page: str, claim: Computed) -> N
     if claim.long and not LONG:
         pytest.skip("takes seconds: set KRAND_LONG=1")
     assert found(prose(FOLDER / page), claim.text) == tuple(claim.values())
+
+
+@pytest.mark.parametrize(("page", "claim"), ELSEWHERE)
+def test_other_pages_say_the_same(page: str, claim: Computed) -> None:
+    """README and guides repeat some of these numbers."""
+    assert found(prose(ROOT / page), claim.text) == tuple(claim.values())
 
 
 @pytest.mark.parametrize(("page", "claim"), _each(Measured))
