@@ -78,7 +78,7 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
 
 
 def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
-    """Twelve people with 20 linked bits would need ε = 47; a larger crowd is offered, and that."""
+    """Twelve people with 20 linked bits would need ε = 22: only a larger crowd is offered."""
     refused = refusal_of(Policy(1.0, 12, delta=1e-6), Reports(20, Linkage.RECORD))
     assert refused is not None
     assert not any("epsilon" in text and "population 12" in text for text in refused.nearest)
