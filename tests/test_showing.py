@@ -14,7 +14,7 @@ from krand.analyze.estimates.results import Interval, Method, QuestionEstimate, 
 from krand.analyze.release import Release, make_release
 from krand.analyze.tally import Tally
 from krand.privacy.frontier import Frontier
-from krand.privacy.guarantee import NoisePlan
+from krand.privacy.guarantee import Bounds, NoisePlan
 from krand.survey.plan import make_plan
 from krand.survey.questions import Kind, Number, YesNo
 from krand.survey.survey import Survey
@@ -112,7 +112,7 @@ def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
 
 def test_what_is_proven_is_rounded_up(plan: NoisePlan) -> None:
     """A guarantee never looks better than it is."""
-    delta = dataclasses.replace(plan.guarantee.delta.forward, upper=1.00001e-6)
+    delta = Bounds(1e-6, 1e-7, 1.00001e-6)
     ways = dataclasses.replace(plan.guarantee.delta, forward=delta, reverse=delta)
     rows = shown(dataclasses.replace(plan.guarantee, delta=ways)).rows
     assert "δ ≤ 1.001e-06" in rows[0][1]

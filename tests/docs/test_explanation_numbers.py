@@ -75,6 +75,11 @@ def power(value: float) -> str:
     return f"{digits:.1f}·10{str(exponent).translate(SUPERSCRIPTS)}"
 
 
+def ten(value: float) -> str:
+    """10⁷."""
+    return f"10{str(round(math.log10(value))).translate(SUPERSCRIPTS)}"
+
+
 def sure(local_epsilon: float, decimals: int) -> str:
     """How sure somebody may be, in per cent, to whom two answers seemed equally likely."""
     share = Decimal(repr(100 / (1 + math.exp(-local_epsilon))))
@@ -315,6 +320,12 @@ PROOFS = (
     Computed("({}, the fewest,", lambda: [str(bits.FEWEST_BUCKETS)]),
     Computed("at the price of {} %), and up to", lambda: [lost(bits.FEWEST_BUCKETS)]),
     Computed("up to N = {} every m has a bucket", lambda: [str(bits.FINEST)]),
+    Computed("Counts with a variance Npq above {} would", lambda: [ten(bits.WIDEST)]),
+    Computed("from a variance of {} on by", lambda: [f"2·{ten(bits.WIDEST)}"]),
+    Computed(
+        "(Where the variance Npq exceeds {} it stops within {} of the smallest q",
+        lambda: [ten(bits.SLOW), ten(bits.search_share(0.4, round(3 * bits.SLOW)))],
+    ),
     Computed(
         "where exact enumeration gives {}/{}",
         lambda: list(map(str, worst_of_two_people().as_integer_ratio())),
