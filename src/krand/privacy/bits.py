@@ -320,7 +320,8 @@ def bit_step(noises: Mapping[float, int], population: int, copies: int = 1) -> f
         count * float(outlier_pair(q, population, copies).profile(zero)[0][0]) ** 2
         for q, count in noises.items()
     )
-    return loss_step(math.sqrt(squares / sum(noises.values())))
+    total = sum(noises.values())
+    return loss_step(math.sqrt(squares / total), compositions=total)
 
 
 def bit_loss(

@@ -32,7 +32,7 @@ from krand.privacy.guarantee import (
 from krand.privacy.mechanism import BUCKETS, FLOOR_REFINEMENT, Effort, converted_eta
 from krand.privacy.nearest import loudest_useful_noise
 from krand.privacy.peers import gaussian_shift
-from krand.privacy.planner import assumptions, precision
+from krand.privacy.planner import SMALLEST_CHECKED, assumptions, precision
 from krand.privacy.search import smallest_passing
 
 __all__ = ["DividedNoise", "Share", "can_be_met", "divide_noise", "guarantee_of"]
@@ -110,7 +110,7 @@ def divide_noise(
         guess,
         scale.floor(),
         LAST,
-        must_fall=policy.eta is None,
+        must_fall=policy.delta is not None and policy.delta >= SMALLEST_CHECKED,
         share=bits.search_share(guess / NOISE_GRID, policy.honest),
     )
     if base == LAST and scale.excess(base, True) > 0:

@@ -141,7 +141,11 @@ def _mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[Boun
 
     A law of one report that is off by a rounding is off by n of them for n reports.
     """
-    value, low, high, nodes = _raw_mean_positive_part(scores, n, resolution)
+    most = float(np.maximum(scores.mean, 0.0).sum())  # E[S⁺] ≤ n·E[X⁺], whatever the law
+    with np.errstate(over="ignore", invalid="ignore"):
+        value, low, high, nodes = _raw_mean_positive_part(scores, n, resolution)
+    if not math.isfinite(value + low + high):  # scores beyond the range of floats
+        value, low, high, nodes = most, 0.0, most, MOST_NODES
     if high < 0:
         raise InternalError(f"the mean of a positive part has the upper end {high!r}")
     slack = ROUNDING + 64 * n * UNIT
@@ -175,14 +179,22 @@ def _raw_mean_positive_part(
 
 def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Bounds:
     """P[X_1+…+X_n > 0] where X_1 follows the own report's law and the others are iid."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        value, low, high = _raw_tail_probability(scores, n, resolution)
+    if not math.isfinite(value + low + high):  # scores beyond the range of floats
+        value, low, high = 1.0, 0.0, 1.0
+    return Bounds.around(value, low, high)
+
+
+def _raw_tail_probability(scores: Scores, n: int, resolution: float) -> tuple[float, float, float]:
     split = _split(scores, n, kind=1)
     base = -math.expm1(_log_quiet(split, n))
     sure = max(0.0, base - (n * split.loud + split.loud_own) * split.doubt)
     if split.kept.score.size == 0 or split.kept.score.max() <= 0:
-        return Bounds(base, sure, min(1.0, base + split.dropped))
+        return base, sure, base + split.dropped
     saddle = _saddle(split.kept, n, kind=1, own=True)
     if saddle.log_estimate < SMALLEST:
-        return Bounds.around(base, sure, base + math.exp(saddle.log_size) + split.dropped)
+        return base, sure, base + math.exp(saddle.log_size) + split.dropped
     spectrum = _spectrum(split.kept, n, saddle, resolution, own=True)
     scale = math.exp(saddle.log_size)
     alias = math.exp(saddle.log_alias - saddle.log_size)
@@ -195,7 +207,7 @@ def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Boun
     error *= math.exp(spectrum.theta * shift)
     low = sure + scale * max(0.0, above - alias - error - leak)
     high = base + scale * (below + error) / (1 - leak) + split.dropped
-    return Bounds.around(base + scale * middle, low, high)
+    return base + scale * middle, low, high
 
 
 def _split(scores: Scores, n: int, kind: int) -> _Split:
@@ -324,9 +336,10 @@ def _stationary(
     """
     mean, variance = slope(0.0)
     point = (low + high) / 2
-    if variance > 0:
-        gaussian = (math.sqrt(mean * mean + 4 * kind * variance) - mean) / (2 * variance)
-        point = min(max(math.log(gaussian), low), high)
+    if 0 < variance < math.inf:
+        gaussian = (math.hypot(mean, 2 * math.sqrt(kind * variance)) - mean) / (2 * variance)
+        if gaussian > 0:
+            point = min(max(math.log(gaussian), low), high)
     for _ in range(60):
         theta = math.exp(point)
         mean, variance = slope(theta)

@@ -180,7 +180,8 @@ class Mechanism:
         if not bits.is_whole(q, self.population, self.reports.copies):
             return 0.0, 0.0
         pair = self._bit_pair(q)
-        step = bits.bit_step({q: 1}, self.population, self.reports.copies) / FLOOR_REFINEMENT
+        shape = {q: count}
+        step = bits.bit_step(shape, self.population, self.reports.copies) / FLOOR_REFINEMENT
         laws = [bits.floor_loss(pair, step, way) for way in (True, False)]
         up, down = (compose([(law, count)], epsilon).delta_below(epsilon) for law in laws)
         return up, down
@@ -305,7 +306,7 @@ def _bit_law(mechanism: Mechanism, q: float, buckets: int) -> LossLaw:
     """δ and η of the same noise share this."""
     count, copies = mechanism.bit_shape(q)
     crowd, certified = mechanism.population, mechanism.certified
-    step = bits.bit_step({q: 1}, crowd, copies)
+    step = bits.bit_step({q: count}, crowd, copies)
     return bits.bit_loss(q, crowd, step, count, certified, buckets, copies)
 
 

@@ -28,6 +28,9 @@ MOST_EPSILON = 10.0
 """The largest ε, and the largest cap on ε₀, that is ever suggested."""
 MOST_PEOPLE = 10**10
 """The largest crowd that is ever suggested."""
+FINE, COARSE, LONG = 1.01, 1.2, 1000
+"""How near to the smallest value a suggestion is, and from how many noisy bits of a person on it is
+less near: each try takes longer then."""
 DELTA_SHARE = 0.1
 """The largest δ that is ever suggested, as a share of 1/N."""
 HOPELESS = (
@@ -59,31 +62,36 @@ def nearest_requests(policy: Policy, reports: Reports) -> tuple[str, ...]:
     def met(other: Policy) -> bool:
         return _met(other, reports)
 
-    found = list(nearest_policies(policy, met))
+    long = reports.bits * reports.copies * reports.rounds > LONG
+    near = COARSE if long else FINE
+    found = list(nearest_policies(policy, met, near))
     fewer = ("copies",) if reports.structure else ("bits", "copies")  # questions are not bits
     for field in fewer:
         if len(found) < 2:
-            most = _most(policy, reports, field)
+            most = _most(policy, reports, field, near)
             if most is not None:
                 found.append(f"{field} {most:,}, everything else as asked")
     return tuple(found)
 
 
-def nearest_policies(policy: Policy, met: Met) -> tuple[str, ...]:
-    """The crowd and the ε that would do; where one of them does not exist, a δ or a cap on ε₀."""
+def nearest_policies(policy: Policy, met: Met, near: float = FINE) -> tuple[str, ...]:
+    """The crowd and the ε that would do; where one of them does not exist, a δ or a cap on ε₀.
+
+    Each is at most `near` times the smallest one, and a little more for round numbers.
+    """
     found = []
-    crowd = _smallest_crowd(policy, met)
+    crowd = _smallest_crowd(policy, met, near)
     if crowd is not None:
         kept = f" at epsilon {policy.epsilon:g}"
         if policy.epsilon > MOST_EPSILON:
             kept = ", everything else as asked"
         found.append(f"population {crowd:,}{kept}")
-    epsilon = _smallest_epsilon(policy, met)
+    epsilon = _smallest_epsilon(policy, met, near)
     if epsilon is not None:
         found.append(f"epsilon {epsilon:g} at population {policy.population:,}")
     for field, search in (("delta", _smallest_delta), ("max_local_epsilon", _smallest_cap)):
         if len(found) < 2:
-            value = search(policy, met)
+            value = search(policy, met, near)
             if value is not None:
                 found.append(f"{field} {value:g}, everything else as asked")
     return tuple(found)
@@ -102,54 +110,56 @@ def _met(policy: Policy, reports: Reports) -> bool:
     return mechanism.eta(noise, Effort.QUICK).bounds.upper <= policy.eta
 
 
-def _smallest_crowd(policy: Policy, met: Met) -> int | None:
+def _smallest_crowd(policy: Policy, met: Met, near: float) -> int | None:
     low, high = policy.population, policy.population
     while not met(replace(policy, population=high)):
         low, high = high, high * 4
         if high > MOST_PEOPLE:
             return None
-    while high > 1.02 * low and high > low + 1:
+    while high > near * low and high > low + 1:
         middle = round(math.sqrt(low * high))
         reached = met(replace(policy, population=middle))
         low, high = (low, middle) if reached else (middle, high)
     return round_up(high)
 
 
-def _smallest_epsilon(policy: Policy, met: Met) -> float | None:
+def _smallest_epsilon(policy: Policy, met: Met, near: float) -> float | None:
     return _smallest(
-        policy.epsilon, MOST_EPSILON, lambda value: met(replace(policy, epsilon=value))
+        policy.epsilon, MOST_EPSILON, lambda value: met(replace(policy, epsilon=value)), near
     )
 
 
-def _smallest_delta(policy: Policy, met: Met) -> float | None:
+def _smallest_delta(policy: Policy, met: Met, near: float) -> float | None:
     if policy.delta is None:
         return None
     most = float(f"{0.995 * DELTA_SHARE / policy.population:.3g}")
-    return _smallest(policy.delta, most, lambda value: met(replace(policy, delta=value)))
+    return _smallest(policy.delta, most, lambda value: met(replace(policy, delta=value)), near)
 
 
-def _smallest_cap(policy: Policy, met: Met) -> float | None:
+def _smallest_cap(policy: Policy, met: Met, near: float) -> float | None:
     cap = policy.max_local_epsilon
     if cap is None:
         return None
-    return _smallest(cap, MOST_EPSILON, lambda value: met(replace(policy, max_local_epsilon=value)))
+    return _smallest(
+        cap, MOST_EPSILON, lambda value: met(replace(policy, max_local_epsilon=value)), near
+    )
 
 
-def _smallest(asked: float, most: float, met: Callable[[float], bool]) -> float | None:
+def _smallest(asked: float, most: float, met: Callable[[float], bool], near: float) -> float | None:
     """A value that would do, in three digits and little above the smallest; None beyond `most`."""
     if asked >= most or not met(most):
         return None
     low, high = asked, most
-    while high > 1.01 * low:
+    while high > near * low:
         middle = math.sqrt(low * high)
         low, high = (low, middle) if met(middle) else (middle, high)
     return min(most, float(f"{high * 1.02:.3g}"))
 
 
-def _most(policy: Policy, reports: Reports, field: str) -> int | None:
+def _most(policy: Policy, reports: Reports, field: str, near: float) -> int | None:
     """The largest number of bits or copies, below the one asked for, with which it can be met."""
     low, high = 0, getattr(reports, field)
-    while high - low > 1:
+    while high - low > 1 and high > near * low:
         middle = (low + high) // 2
         fewer = {field: middle, "max_set_bits": None if field == "bits" else reports.max_set_bits}
         met = _met(policy, replace(reports, **fewer))

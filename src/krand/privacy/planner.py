@@ -29,6 +29,9 @@ from krand.privacy.search import smallest_passing
 
 __all__ = ["SHUFFLER_KEEPS_ITS_WORD", "assess", "assumptions", "plan_noise", "precision"]
 
+SMALLEST_CHECKED = 1e-12
+"""Below, bounds end at what is left out of a law, which may rise and fall a little."""
+
 SHUFFLER_KEEPS_ITS_WORD = (
     "the shuffler removes identity, order and time, and does not work with the analyst"
 )
@@ -100,7 +103,9 @@ def plan_noise(policy: Policy, reports: Reports, suggestions: bool = True) -> No
         ceiling = useful
     guess = _guess(policy, mechanism)
     share = search_share(guess / NOISE_GRID, policy.honest) if mechanism.by_bit else 0.0
-    must_fall = policy.eta is None
+    must_fall = policy.delta is not None and policy.delta >= SMALLEST_CHECKED
+    if policy.delta is not None and not must_fall:
+        share = max(share, 1e-5)
     numerator = smallest_passing(excess, guess, floor, ceiling, must_fall, share)
     noise = numerator / NOISE_GRID
     expected = precision(reports, noise, policy.population)

@@ -51,7 +51,7 @@ def record_profile(
     forward, reverse = profile(law), profile(law.swapped())
     # Total variation has no direction: the better of the two bounds holds for both.
     top = min(forward(0.0), reverse(0.0))
-    step = loss_step(top, steps_per_spread)
+    step = loss_step(top, steps_per_spread, compositions)
     reach = float(np.abs(law.second - law.first).max()) * law.log_odds
     nodes = loss_nodes(step, reach, compositions, steps_per_spread)
     epsilons = step * nodes.astype(np.float64)
