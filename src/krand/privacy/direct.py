@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from krand.privacy.channel import window_binomial
+from krand.privacy.channel import window_binomial, window_error
 from krand.privacy.guarantee import Bounds
 from krand.privacy.inversion import Scores
 
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 MOST_HISTOGRAMS = 200_000
 WIDEST = 1e8
 """Largest variance of a count that is summed over term by term."""
-ROUNDING = 1e-9
+ROUNDING = 1e-10
 """Relative error of a sum of this many logarithmic products, generously."""
 TIE = 1e-11
 """A score this close to 0, relative to its terms, may be 0: it counts in the upper end only."""
@@ -44,9 +44,9 @@ def countable(log_prob: Floats, n: int) -> bool:
 
 def direct_mean_positive_part(scores: Scores, n: int) -> Bounds:
     """E[(X_1+…+X_n)⁺]/n, as `inversion.mean_positive_part`."""
-    counts, prob = _histograms(scores.log_prob, n)
+    counts, prob, off = _histograms(scores.log_prob, n)
     value = float((prob * np.maximum(counts @ scores.score, 0.0)).sum()) / n
-    return Bounds(value, value * (1 - ROUNDING), value * (1 + ROUNDING))
+    return Bounds(value, value * (1 - off), value * (1 + off))
 
 
 def direct_tail_probability(scores: Scores, n: int) -> Bounds:
@@ -54,29 +54,30 @@ def direct_tail_probability(scores: Scores, n: int) -> Bounds:
 
     P_own(T) = P(T)·Σ_v T_v·(own_v/prob_v)/n, by exchangeability.
     """
-    counts, prob = _histograms(scores.log_prob, n)
+    counts, prob, off = _histograms(scores.log_prob, n)
     total = counts @ scores.score
     slack = TIE * (counts @ np.abs(scores.score))
     share = np.exp(np.minimum(scores.log_prob_own - scores.log_prob, 700.0))
     own = prob * (counts @ share) / n
     value = float(own[total > 0].sum())
     low, high = float(own[total > slack].sum()), float(own[total > -slack].sum())
-    return Bounds.around(value, low * (1 - ROUNDING), high * (1 + ROUNDING))
+    return Bounds.around(value, low * (1 - off), high * (1 + off))
 
 
-def _histograms(log_prob: Floats, n: int) -> tuple[Floats, Floats]:
-    """(counts per kind, probability) of the histograms of n iid reports."""
+def _histograms(log_prob: Floats, n: int) -> tuple[Floats, Floats, float]:
+    """(counts per kind, probability, its relative error) of the histograms of n iid reports."""
     if log_prob.size == 1:
-        return np.full((1, 1), float(n)), np.ones(1)
+        return np.full((1, 1), float(n)), np.ones(1), ROUNDING
     if log_prob.size == 2:
         rarer = int(log_prob[1] < log_prob[0])
-        first, pmf = window_binomial(n, math.exp(log_prob[rarer]))
+        rare = math.exp(log_prob[rarer])
+        first, pmf = window_binomial(n, rare)
         k = np.arange(first, first + pmf.size, dtype=np.float64)
         columns = [n - k, k] if rarer else [k, n - k]
-        return np.stack(columns, axis=1), pmf
+        return np.stack(columns, axis=1), pmf, ROUNDING + window_error(pmf.size, rare)
     counts = _compositions(log_prob.size, n)
     log_pmf = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) + counts @ log_prob
-    return counts, np.exp(log_pmf)
+    return counts, np.exp(log_pmf), ROUNDING
 
 
 def _compositions(kinds: int, n: int) -> Floats:

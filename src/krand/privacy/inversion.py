@@ -48,7 +48,7 @@ ALIAS = 1e-6
 WIDTH = 2e-3
 """Relative width above which the smoothing is refined, as far as MOST_NODES allows."""
 MOST_NODES = 2**18
-MOST_PRODUCTS = 2**24
+MOST_PRODUCTS = 2**25
 """Nodes times kinds of reports: where there are more, the smoothing is coarser, which is safe."""
 SMALLEST = -115.0
 """Natural log of 1e-50: below it only the Chernoff bound is reported."""
@@ -183,7 +183,8 @@ def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Boun
         value, low, high = _raw_tail_probability(scores, n, resolution)
     if not math.isfinite(value + low + high):  # scores beyond the range of floats
         value, low, high = 1.0, 0.0, 1.0
-    return Bounds.around(value, low, high)
+    slack = ROUNDING + 64 * n * UNIT
+    return Bounds.around(value, max(0.0, low * (1 - slack)), high * (1 + slack))
 
 
 def _raw_tail_probability(scores: Scores, n: int, resolution: float) -> tuple[float, float, float]:
