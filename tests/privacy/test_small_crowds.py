@@ -195,3 +195,10 @@ def test_ties_of_linked_records(q: float, population: int, bits: int, loss: int)
     found = case.guarantee().delta
     assert found.upper >= least
     assert found.lower <= most
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 10.0])
+def test_very_many_compositions_are_not_certified_for_nothing(epsilon: float) -> None:
+    """Three people, a million bits, ten thousand rounds: whoever counts knows every answer."""
+    found = assess(Reports(10**6, rounds=10**4), 0.4, 3, epsilon)
+    assert found.delta.upper > 0.999

@@ -166,16 +166,29 @@ class Composed:
     infinite: float
     slack: float
     wrapped: bool
+    """Whether the window is too small: then only Chernoff's bound is claimed."""
+    log_below: float
+    """log of a bound on the tilted mass below the window."""
     safety: float
     """Relative error of the masses."""
 
     def delta(self, epsilon: float) -> float:
         """E_P[(1-e^(ε-loss))⁺] and everything that was left out."""
         lower = epsilon - uncertainty(epsilon)  # a loss that cannot be told from ε counts
+        if self.wrapped:
+            return min(1.0, (self._chernoff(lower) + self.infinite) * (1 + self.safety))
         above = self.loss > lower
         gain = -np.expm1(lower - self.loss[above])
         total = self._weigh(above, gain) + self.infinite + self.slack
+        if self.loss[0] > lower:  # some of what counts may lie below the window
+            total += math.exp(min(0.0, self.log_below + self.log_scale - self.theta * lower))
         return min(1.0, total * (1 + self.safety))
+
+    def _chernoff(self, epsilon: float) -> float:
+        """(1-e^(ε-loss))⁺ ≤ e^(θ(loss-ε))·θ^θ/(1+θ)^(1+θ), in the mean."""
+        theta = self.theta
+        shape = theta * math.log(theta) - (1 + theta) * math.log1p(theta)
+        return math.exp(min(0.0, self.log_scale - theta * epsilon + shape))
 
     def delta_below(self, epsilon: float) -> float:
         """The same without what was left out, rounding taken off: for lower ends."""
@@ -189,6 +202,8 @@ class Composed:
 
     def tail(self, epsilon: float) -> float:
         """P[loss > ε] of the composed pair: a value, not a bound (mathematics §6)."""
+        if self.wrapped:
+            return min(1.0, math.exp(min(0.0, self.log_scale - self.theta * epsilon)))
         above = self.loss > epsilon
         return min(1.0, self._weigh(above, np.ones(int(above.sum()))) + self.infinite)
 
@@ -204,7 +219,7 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     theta = stack.saddle(epsilon)
     log_scale = stack.cumulant(theta)
     weights = stack.tilted(theta)
-    mean, size, log_lost, wrapped = _window(stack, weights, theta, log_scale)
+    mean, size, log_lost, log_below, wrapped = _window(stack, weights, theta, log_scale)
     spectrum = np.zeros(size // 2 + 1, dtype=np.complex128)
     for (law, count), part in zip(parts, np.split(weights, stack.starts[1:]), strict=True):
         grid = np.bincount(law.index % size, part, size)
@@ -223,7 +238,9 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     loss = np.asarray(stack.step * order)
     slack = math.exp(min(0.0, log_lost))
     safety = SAFETY + SAFETY_EACH * powers
-    return Composed(log_scale, theta, loss, tilted, rounding, infinite, slack, wrapped, safety)
+    return Composed(
+        log_scale, theta, loss, tilted, rounding, infinite, slack, wrapped, log_below, safety
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,11 +320,12 @@ def golden_minimum(f: Callable[[float], float], low: float, high: float, width: 
 
 def _window(
     stack: _Stack, weights: Floats, theta: float, log_scale: float
-) -> tuple[float, int, float, bool]:
-    """(mean index, FFT size, log of P's mass beyond the window, whether much of it wraps around).
+) -> tuple[float, int, float, float, bool]:
+    """(mean index, FFT size, log of P's mass beyond the window, log of the tilted mass below it,
+    whether much of it wraps around).
 
-    Chernoff bounds the tilted mass outside the window. What wraps around only ever adds to δ; what
-    is missing lies above the window's end and is added to δ as `slack`.
+    Chernoff bounds the tilted mass outside the window. What is missing above the window's end is
+    added to δ as `slack`, what is missing below it where that counts.
     """
     step = stack.step
     mean, variance = stack.totals(weights)
@@ -322,5 +340,6 @@ def _window(
         below = min(h + r * start for h, r in zip(left, rates, strict=True))
         wrapped = max(above, below) >= math.log(ALIAS)
         if not wrapped or size >= LARGEST:
-            return mean / step, size, log_scale - theta * end + min(0.0, above), wrapped
+            lost = log_scale - theta * end + min(0.0, above)
+            return mean / step, size, lost, min(0.0, below), wrapped
         size *= 2
