@@ -112,7 +112,7 @@ def _count(texts: dict[str, str], name: str) -> int:
 
 def _texts(plan: NoisePlan) -> dict[str, str]:
     precision, guarantee = plan.precision, plan.guarantee
-    messages, _ = message_size(plan.reports)
+    messages, _ = message_size(plan)
     known = f"{guarantee.assurance}: {how_known(guarantee.assurance)}"
     return {
         "half-width-note": f"{percent(precision.half_width_percent)} of the crowd, at 95 %",
@@ -128,7 +128,7 @@ def _texts(plan: NoisePlan) -> dict[str, str]:
 def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:
     policy, reports, precision = plan.policy, plan.reports, plan.precision
     local, delta = plan.guarantee.local_epsilon, plan.guarantee.delta.upper
-    _, size = message_size(reports)
+    _, size = message_size(plan)
     rappor = Z95 * rappor_sigma(policy, reports)
     trusted = Z95 * curator(policy, reports).sigma
     return {

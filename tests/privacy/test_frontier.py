@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from krand.client.randomizer import message_format
 from krand.privacy.curator import central_gaussian_sigma
 from krand.privacy.frontier import frontier, message_size
 from krand.privacy.guarantee import Linkage, Policy, Reports
@@ -18,6 +19,9 @@ from krand.privacy.peers import (
     rappor_noise,
     rappor_sigma,
 )
+from krand.privacy.planner import plan_noise
+from krand.survey.plan import make_plan
+from krand.survey.reading import parse_survey
 
 POLICY = Policy(1.0, 10**5, delta=1e-6)
 
@@ -73,18 +77,38 @@ def test_progress_names_every_plan():
     assert heard == ["krand bit", "krand record"]
 
 
+SURVEY = """
+id = "s"
+{more}
+[policy]
+epsilon = 1
+delta = 1e-6
+population = 100_000
+[[question]]
+name = "q"
+type = "pick_any"
+choices = [{choices}]
+{at_most}
+"""
+
+
 @pytest.mark.parametrize(
-    ("reports", "messages", "size"),
-    [
-        (Reports(40), 42, 42 * 52),
-        (Reports(1000, max_set_bits=1), 3, 3 * 52),
-        (Reports(40, Linkage.RECORD), 1, 53),
-        (Reports(41, Linkage.RECORD, copies=16), 16, 16 * 54),
-    ],
+    ("bits", "most", "linkage", "copies"),
+    [(40, None, "bit", 1), (1000, 1, "bit", 1), (40, None, "record", 1), (41, None, "record", 16)],
 )
-def test_messages_of_a_user(reports, messages, size):
-    """Tokens: true ones and two spare ones; records: one sealed vector per copy."""
-    assert message_size(reports) == (messages, size)
+def test_messages_of_a_user_are_those_of_a_survey(bits, most, linkage, copies):
+    """A frontier's row says as many messages and bytes as a survey's plan of the same bits has."""
+    text = SURVEY.format(
+        more=f'[reporting]\nlinkage = "{linkage}"\ncopies = {copies}'
+        if linkage == "record"
+        else "",
+        choices=", ".join(f'"c{i}"' for i in range(bits)),
+        at_most="" if most is None else f"at_most = {most}",
+    )
+    survey_plan = make_plan(parse_survey(text))
+    found = message_size(plan_noise(POLICY, Reports(bits, Linkage(linkage), copies, most)))
+    expected = survey_plan.messages
+    assert found == (expected, expected * message_format(survey_plan).sealed_length)
 
 
 def test_gaussian_profile_is_the_integral():

@@ -7,8 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from krand.errors import CannotMeet
+from krand.privacy.coupling import allowed_distance
 from krand.privacy.curator import curator
-from krand.privacy.guarantee import Z95, Linkage, Policy, Reports
+from krand.privacy.guarantee import (
+    Z95,
+    AtMost,
+    Block,
+    ExactlyOne,
+    Linkage,
+    NoisePlan,
+    Policy,
+    Reports,
+)
 from krand.privacy.peers import (
     optimized_unary_sigma,
     rappor_noise,
@@ -16,6 +26,7 @@ from krand.privacy.peers import (
 )
 from krand.privacy.planner import plan_noise
 from krand.privacy.shown import FRONTIER_HEAD, frontier_rows, policy_line
+from krand.privacy.volume import Tokens, messages_needed
 from krand.showing import table
 
 __all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
@@ -23,12 +34,11 @@ __all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
 COPIES = (1, 2, 4, 16, 64, 256, 1024)
 BIT_COPIES = 16
 """Copies of single bits only take away the skewness of few flips; more than this gain nothing."""
-SEAL = 48
-"""Bytes a sealed message adds: an X25519 share (32) and an authentication tag (16)."""
+SEAL = 50
+"""Bytes that a sealed message adds: an X25519 share (32), an authentication tag (16), version and
+kind (2)."""
 TOKEN = 4
 """Bytes of a position's index."""
-SPARE_TOKENS = 2
-"""Room for positions that noise has raised (mathematics §7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +68,26 @@ class Frontier:
         return table("Frontier", FRONTIER_HEAD, frontier_rows(self), note, words=2)
 
 
-def message_size(reports: Reports) -> tuple[int, int]:
-    """(messages, bytes) one user sends in a round."""
+def message_size(plan: NoisePlan) -> tuple[int, int]:
+    """(messages, bytes) one user sends in a round, as in a survey of these bits."""
+    reports = plan.reports
     if reports.linkage is Linkage.RECORD:
         return reports.copies, reports.copies * (SEAL + math.ceil(reports.bits / 8))
-    ones = reports.bits if reports.max_set_bits is None else reports.max_set_bits
-    tokens = (ones + SPARE_TOKENS) * reports.copies
-    return tokens, tokens * (SEAL + TOKEN)
+    ones = sum(_most_ones(block) for block in reports.blocks)
+    tokens = Tokens(reports.copies * reports.bits, reports.copies * ones, plan.noise_numerator)
+    each = allowed_distance(plan.policy) / (plan.policy.population * reports.rounds)
+    messages = messages_needed([tokens], each)
+    return messages, messages * (SEAL + TOKEN)
+
+
+def _most_ones(block: Block) -> int:
+    match block:
+        case AtMost(set_bits, _):
+            return set_bits
+        case ExactlyOne():
+            return 1
+        case _:
+            return block.options
 
 
 def frontier(
@@ -109,7 +132,7 @@ def _planned(policy: Policy, reports: Reports) -> FrontierRow | None:
         plan = plan_noise(policy, reports, suggestions=False)
     except CannotMeet:
         return None
-    messages, size = message_size(reports)
+    messages, size = message_size(plan)
     return FrontierRow(
         _name(reports),
         reports.linkage,

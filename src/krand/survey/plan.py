@@ -16,6 +16,7 @@ from krand.privacy.division import Share, can_be_met, divide_noise, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Policy, Precision, Reports
 from krand.privacy.nearest import cannot_meet, nearest_policies
 from krand.privacy.planner import assess, plan_noise, precision
+from krand.privacy.volume import Tokens, messages_needed, overflow_bound
 from krand.showing import table
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
@@ -26,7 +27,6 @@ from krand.survey.record import record_reports
 from krand.survey.remembered import is_remembered, remember_here
 from krand.survey.shown import PLAN_HEAD, plan_note, plan_rows
 from krand.survey.survey import Survey
-from krand.survey.volume import Tokens, messages_needed, overflow_bound
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey

@@ -58,7 +58,7 @@ def test_the_page_shows_what_the_api_computes(
     page = planner.get("/", params=query)
     assert page.status_code == 200
     plan = plan_noise(policy, reports)
-    messages, size = message_size(reports)
+    messages, size = message_size(plan)
     expected = {
         "noise-value": plan.noise,
         "half-width-value": plan.precision.half_width_95,

@@ -84,7 +84,7 @@ def _facts(plan: NoisePlan) -> list[dict[str, Any]]:
     from krand.privacy.frontier import message_size
 
     known, guarantee = plan.precision, plan.guarantee
-    messages, size = message_size(plan.reports)
+    messages, size = message_size(plan)
     grid = f"{plan.noise_numerator:,} / 2^{NOISE_GRID.bit_length() - 1}"
     share = f"{percent(known.half_width_percent)} of the crowd, at 95 %"
     sealed = f"in {messages:,} sealed {'message' if messages == 1 else 'messages'}"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from krand.privacy.guarantee import NOISE_GRID
-from krand.survey.volume import Tokens, messages_needed, overflow_bound
+from krand.privacy.volume import Tokens, messages_needed, overflow_bound
 
 MOST = 1e-15
 
