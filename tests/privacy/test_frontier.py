@@ -99,9 +99,7 @@ choices = [{choices}]
 def test_messages_of_a_user_are_those_of_a_survey(bits, most, linkage, copies):
     """A frontier's row says as many messages and bytes as a survey's plan of the same bits has."""
     text = SURVEY.format(
-        more=f'[reporting]\nlinkage = "{linkage}"\ncopies = {copies}'
-        if linkage == "record"
-        else "",
+        more=f'linkage = "{linkage}"\ncopies = {copies}',
         choices=", ".join(f'"c{i}"' for i in range(bits)),
         at_most="" if most is None else f"at_most = {most}",
     )
