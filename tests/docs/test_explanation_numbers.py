@@ -21,14 +21,15 @@ from docs.claims import Computed, Given, Measured, found, numbers_left, prose
 from docs.pages import ROOT, without_fences
 from krand import Guarantee, Linkage, NoisePlan, Policy, Reports, assess, make_plan, plan_noise
 from krand.client.randomizer import message_format
-from krand.privacy import bits, inversion
+from krand.privacy import bits, coupling, inversion
 from krand.privacy.channel import noise_of_local_epsilon
 from krand.privacy.collusion import REAL, SLIGHT, WEAK, protection
+from krand.privacy.coupling import allowed_distance
 from krand.privacy.curator import curator
 from krand.privacy.guarantee import NOISE_GRID, Z95
 from krand.privacy.peers import rappor_noise, rappor_sigma
 from krand.survey.choices import Choices
-from krand.survey.plan import Plan
+from krand.survey.plan import MOST_TIMES, Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey
 
@@ -150,6 +151,16 @@ def lost(buckets: int) -> str:
     crowd = 10_000_000
     widest = max(high - low for low, high in bits.bucket_edges(crowd, buckets))
     return up(100 * widest / crowd, 1 if widest < crowd / 100 else 2)
+
+
+def largest_noise_of_small_bias() -> Fraction:
+    """The largest q with N·P/(p-q) ≤ δ/SHARE for every ε, given N·P·(1+e^ε) ≤ δ/SHARE.
+
+    The bias is at most δ/SHARE/((1+e^ε)(1-2q)), which is largest where ε is near 0 and 1+e^ε near 2.
+    So q is where 1-2q is 1/2.
+    """
+    share = allowed_distance(Policy(1e-12, 2, delta=0.5)) * coupling.SHARE / 0.5
+    return (1 - Fraction(share).limit_denominator(1000)) / 2
 
 
 METHOD = (
@@ -330,6 +341,22 @@ PROOFS = (
         "where exact enumeration gives {}/{}",
         lambda: list(map(str, worst_of_two_people().as_integer_ratio())),
     ),
+    Computed("A δ policy allows τ ≤ δ/({}·(1+e^ε))", lambda: [str(coupling.SHARE)]),
+    Computed("P is at most δ/({}·N·rounds·(1+e^ε))", lambda: [str(coupling.SHARE)]),
+    Computed("is tried up to ε' = {}·ε", lambda: [f"{coupling.NEAREST:g}"]),
+    Computed(
+        "η policy allows τ ≤ η·(1-e^(-{}ε))/({}·(1+e^ε))",
+        lambda: [f"{1 - coupling.NEAREST:.2f}", str(coupling.SHARE)],
+    ),
+    Computed("which adds at most η/{} to every term", lambda: [str(coupling.SHARE)]),
+    Computed(
+        "a crowd of more than {} times the planned one is counted as {} times",
+        lambda: [str(MOST_TIMES), str(MOST_TIMES)],
+    ),
+    Computed(
+        "For q ≤ {}/{} that is less than a thousandth of δ",
+        lambda: list(map(str, largest_noise_of_small_bias().as_integer_ratio())),
+    ),
     Computed("the smallest q = a/2^{} whose", lambda: [str(NOISE_GRID.bit_length() - 1)]),
     Given("computed in tests/privacy/test_amplification.py", ("q = 2/5 and λ = 2 it gives 4/625",)),
     Given(
@@ -361,6 +388,10 @@ PROOFS = (
             "S < 0",
             "0…N/2",
             "/(1-e^(ε'-ε))",
+            "With y = r - m + 1 > μ",
+            "P = 0 where y > z",
+            "δ ≤ δ° + (1+e^ε)·N·rounds·P",
+            "δ ≥ δ° - (1+e^ε)·τ",
             "an a-1 that fails",
         ),
     ),
@@ -454,16 +485,14 @@ THREAT_MODEL = (
             "A thousand of 100,000 cost",
             "X25519 and AES-128-GCM",
             "99,999 made-up people",
-            "lower one by 1",
+            "lowers one by 1/(p-q)",
+            "at most 1/(p-q), with any number of copies",
             "20 | none |",
             "8 | none |",
             "3 | weak |",
         ),
     ),
     Given("what a collector does, tested in tests/collect", ("Above 64 MB",)),
-    Given(
-        "the size of a submission, see tests/survey/test_volume.py", ("once in 10⁹ submissions",)
-    ),
 )
 
 READ_ME = Policy(2.0, 10_000_000, delta=1e-6)
