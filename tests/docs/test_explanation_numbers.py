@@ -156,8 +156,8 @@ def lost(buckets: int) -> str:
 def largest_noise_of_small_bias() -> Fraction:
     """The largest q with N·P/(p-q) ≤ δ/SHARE for every ε, given N·P·(1+e^ε) ≤ δ/SHARE.
 
-    The bias is at most δ/SHARE/((1+e^ε)(1-2q)), which is largest where ε is near 0 and 1+e^ε near 2.
-    So q is where 1-2q is 1/2.
+    The bias is at most δ/SHARE/((1+e^ε)(1-2q)), which is largest where ε is near 0 and 1+e^ε near
+    2. So q is where 1-2q is 1/2.
     """
     share = allowed_distance(Policy(1e-12, 2, delta=0.5)) * coupling.SHARE / 0.5
     return (1 - Fraction(share).limit_denominator(1000)) / 2
