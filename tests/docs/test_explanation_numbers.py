@@ -422,6 +422,7 @@ RELATED_WORK = (
     Computed("| 8 | {} | {} | geometric | {} |", beside_curator(8), long=True),
     Computed("| 16 | {} | {} | Gaussian | {} |", beside_curator(16)),
     Computed("| 40 | {} | {} | Gaussian | {} |", beside_curator(40), long=True),
+    Given("the row of 16 in the table above it", ("can change some 16 positions or more",)),
     Given(
         "what others prove, and settings",
         (
