@@ -38,7 +38,7 @@ def plan_for(linkage: Linkage, choices: int, copies: int = 1) -> Plan:
     )
     policy = Policy(100.0, PEOPLE, delta=1e-6)
     survey = Survey("s", policy, asked, linkage=linkage, copies=copies)
-    return true_plan(survey, (2**30, 2**30)).sealed_for(KEY.public_key())
+    return true_plan(survey, (2**20, 2**20)).sealed_for(KEY.public_key())
 
 
 BIT = plan_for(Linkage.BIT, 50)

@@ -30,8 +30,8 @@ def test_an_interrupted_count_goes_on(
     form: object, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After every number of chunks: what was counted is not counted again, nothing is lost."""
-    monkeypatch.setattr(local, "COUNTED_AT_A_TIME", 100)
-    monkeypatch.setattr(local, "OPENED_AT_A_TIME", 100)
+    monkeypatch.setattr(local, "COUNTED_AT_A_TIME", 20)
+    monkeypatch.setattr(local, "OPENED_AT_A_TIME", 20)
     monkeypatch.setattr(local, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
     case: Case = form(LONG, tmp_path / "r")  # type: ignore[operator]
     expected = tally_source(case.source, case.work)
@@ -79,7 +79,7 @@ def test_a_killed_command_goes_on(tmp_path: Path) -> None:
     options = ["--plan", "plan.json", "--key", "key.pem", "--collector-key", "c.pub.pem"]
     options += ["--joint", "c=c0,p=x", "--workers", "1"]
     slow = (
-        "import time; from krand.analyze.engines import local; local.OPENED_AT_A_TIME = 50;"
+        "import time; from krand.analyze.engines import local; local.OPENED_AT_A_TIME = 10;"
         " local.SECONDS_BETWEEN_CHECKPOINTS = -1.0; was = local.tally_part;"
         " local.tally_part = lambda *a: (time.sleep(SLEEP), was(*a))[1];"
         " from krand.present.cli import main; main()"

@@ -21,6 +21,9 @@ from krand.privacy.guarantee import Linkage
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.reports import ReportsHeader, ReportsWriter
 
+SENT = PEOPLE * BIT.messages
+"""The messages of everybody."""
+
 
 def test_columns_begin_anywhere(tmp_path: Path) -> None:
     """Whatever the first row and the size of chunks, nothing is lost or doubled."""
@@ -79,10 +82,10 @@ def test_reports_that_do_not_fit_are_refused(
 def test_a_batch_must_be_the_one_its_manifest_vouches_for(tmp_path: Path) -> None:
     """Another file, a changed byte, another number of messages: refused, each with its reason."""
     sealed(BIT, tmp_path / "b")
-    manifest = signed(BIT, tmp_path / "b", 760)
+    manifest = signed(BIT, tmp_path / "b", SENT)
     assert open_batch(str(tmp_path / "b"), BIT, manifest).people == PEOPLE
-    with pytest.raises(InvalidInput, match="759 messages, as its manifest"):
-        open_batch(str(tmp_path / "b"), BIT, replace(manifest, messages=759))
+    with pytest.raises(InvalidInput, match=f"{SENT - 1:,} messages, as its manifest"):
+        open_batch(str(tmp_path / "b"), BIT, replace(manifest, messages=SENT - 1))
     content = bytearray((tmp_path / "b").read_bytes())
     content[100] ^= 1
     (tmp_path / "b").write_bytes(content)
@@ -94,8 +97,9 @@ def test_a_batch_with_messages_of_larger_submissions_is_refused(tmp_path: Path) 
     """Each person sends as many as the plan says, or somebody could have lied with more."""
     sealed(BIT, tmp_path / "b")
     fewer = replace(BIT, messages=BIT.messages - 1)
-    manifest = signed(fewer, tmp_path / "b", 760)
-    with pytest.raises(InvalidInput, match=r"4 messages of each of 152 people.*760 messages"):
+    manifest = signed(fewer, tmp_path / "b", SENT)
+    said = rf" {fewer.messages} messages of each of 152 people.*{SENT:,} messages"
+    with pytest.raises(InvalidInput, match=said):
         open_batch(str(tmp_path / "b"), fewer, manifest)
 
 
@@ -103,13 +107,13 @@ def test_a_batch_below_the_crowd_is_refused(tmp_path: Path) -> None:
     """However well it is signed."""
     sealed(BIT, tmp_path / "b")
     with pytest.raises(CrowdTooSmall):
-        open_batch(str(tmp_path / "b"), BIT, signed(BIT, tmp_path / "b", 760, PEOPLE - 1))
+        open_batch(str(tmp_path / "b"), BIT, signed(BIT, tmp_path / "b", SENT, PEOPLE - 1))
 
 
 def test_a_batch_of_another_plan_is_refused(tmp_path: Path) -> None:
     """By the manifest's hash, and by the length of its messages."""
     sealed(BIT, tmp_path / "b")
-    manifest = signed(BIT, tmp_path / "b", 760)
+    manifest = signed(BIT, tmp_path / "b", SENT)
     with pytest.raises(InvalidInput, match=LONG.hash):
         open_batch(str(tmp_path / "b"), LONG, manifest)
     wider = plan_for(Linkage.RECORD, 50)
