@@ -29,7 +29,7 @@ BATCH = "ab" * 16
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return unsafe_exact_plan(small_survey())
+    return unsafe_exact_plan(small_survey()).sealed_for(KEY.public_key())
 
 
 def body(plan: Plan, number: int, payloads: list[Payload]) -> bytes:
@@ -79,7 +79,7 @@ def test_a_tally_refuses_messages_of_a_larger_submission(plan: Plan, tmp_path: P
 
 def test_a_liar_moves_a_count_by_what_the_plan_says(tmp_path: Path) -> None:
     """All messages with one position, among people who say nothing; with the noise of a plan."""
-    plan = small_plan()
+    plan = small_plan().sealed_for(KEY.public_key())
     people = plan.survey.policy.population
     silence = silent(plan, people)
     lies = [[Token(POSITION)] * plan.messages, *silence[1:]]

@@ -36,15 +36,12 @@ positions = 16
 hashes = 2
 """
 CALLS: dict[str, list[str]] = {
-    "plan": ["survey.toml"],
+    "plan": ["survey.toml", "--analyst-key", "key.pub.pem"],
     "randomize": ["answers.csv", "--plan", "plan.json"],
     "tally": ["responses.parquet", "--plan", "plan.json"],
     "estimate": ["tally.json", "--plan", "plan.json", "--candidates", "tag=words.txt"],
     "report": ["release.json"],
-    "submit": [
-        *("answers.json", "--plan", "plan.json", "--key", "key.pub.pem"),
-        *("--collector", "http://127.0.0.1:1"),
-    ],
+    "submit": ["answers.json", "--plan", "plan.json", "--collector", "http://127.0.0.1:1"],
     "frontier": [],
     "keygen": [],
     "web": [],
