@@ -78,11 +78,11 @@ def ways() -> Frontier:
 def release() -> Release:
     plan = make_plan(SURVEY)
     ones = np.array([9_000, 5_000, 700])
-    rejected = {"<unreadable>": 3}
-    return make_release(
-        plan,
-        Tally(plan.hash, SURVEY.linkage, 3, 1, 20_000, 20_000, 20_000, ones, rejected=rejected),
-    )
+    rejected, people = {"<unreadable>": 3}, POLICY.population
+    nulls = people * plan.messages - int(ones.sum()) - 3
+    crowd = (people, people, people)
+    tally = Tally(plan.hash, SURVEY.linkage, 3, 1, *crowd, ones, nulls=nulls, rejected=rejected)
+    return make_release(plan, tally)
 
 
 def test_markup_in_a_value_is_text() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from analyze.simulated_surveys import PROMISE, noisy_counts, tally_of, true_counts
+from analyze.simulated_surveys import noisy_counts, tally_of, true_counts
 from krand.analyze.estimates.questions import estimate_questions
 from krand.analyze.estimates.rows import Wanted
 from krand.analyze.estimates.sampling import Sampling
@@ -29,9 +29,10 @@ from krand.errors import CannotMeet, InvalidInput
 from krand.privacy.guarantee import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.limits import CrowdTooSmall
-from krand.survey.plan import Plan, make_plan, planned_from
+from krand.survey.plan import Plan, make_plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
+from plans import planned_by_test
 
 PEOPLE = 20_000
 COLOURS = Choices(["red", "green", "blue"])
@@ -94,7 +95,9 @@ def test_merged_batches_are_as_good_as_the_smallest(plan: Plan) -> None:
 
 def test_refused_messages_weaken_the_guarantee(plan: Plan) -> None:
     """Each may be a client without noise; what is left is told, and whether it is enough."""
-    tally = tally_for(plan, rejected={"wrong_length": 2_000})
+    opened = PEOPLE * plan.messages - 2_000
+    nulls = opened - int(tally_for(plan).counts.sum())
+    tally = tally_for(plan, rejected={"wrong_length": 2_000}, nulls=nulls)
     promise = actual_promise(plan, tally)
     assert promise.delta > plan.promise.delta
     assert promise.colluding == 2_000
@@ -106,7 +109,7 @@ def test_refused_messages_weaken_the_guarantee(plan: Plan) -> None:
 def test_refused_messages_and_planned_colluders_add_up() -> None:
     """A planned colluder looks like everybody else, so each refused message is one more."""
     survey = Survey("one", Policy(1.0, 1_000, delta=1e-4, colluding=200), (YesNo(name="smokes"),))
-    plan = planned_from(survey, (2**28,), PROMISE)
+    plan = planned_by_test(survey, (2**28,))
     promises = {
         refused: actual_promise(plan, tally_for(plan, 1_000, rejected={"wrong_length": refused}))
         for refused in (0, 150, 300)
