@@ -181,7 +181,7 @@ def object_told(process: subprocess.Popen[str], log: Path) -> str:
     """The JSON object that a command prints when it has started; its log, if it ends instead."""
     assert process.stdout is not None
     told = ""
-    while not told.endswith("}\n"):
+    while not told.endswith("\n}\n"):
         line = process.stdout.readline()
         assert line, log.read_text(encoding="utf-8")
         told += line
