@@ -15,6 +15,7 @@ from krand.errors import CannotMeet, InvalidInput
 from krand.privacy.division import Share, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
 from krand.privacy.planner import plan_noise
+from krand.survey.canonical import canonical_json
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan, make_plan, planned_from, promise_for, verify_promise
@@ -99,7 +100,7 @@ def test_the_hash_is_that_of_the_file(plan: Plan) -> None:
     """What `sha256sum` prints: canonical JSON, no line end."""
     assert plan.hash == hashlib.sha256(plan.bytes).hexdigest()
     assert not plan.bytes.endswith(b"\n")
-    assert json.loads(plan.bytes)["format"] == "krand-plan-1"
+    assert json.loads(plan.bytes)["format"] == "krand-plan-2"
 
 
 def test_a_plan_reads_back_as_the_same_value(plan: Plan, tmp_path: Path) -> None:
@@ -129,7 +130,7 @@ def test_whatever_is_changed_makes_another_plan(plan: Plan) -> None:
         lambda text: text.replace(b'"messages":', b'"messages": '),
         lambda text: text.replace(b'"noise_numerator":', b'"noise_numerator":1'),
         lambda text: text.replace(b'"offset":1', b'"offset":2'),
-        lambda text: text.replace(b"krand-plan-1", b"krand-plan-2"),
+        lambda text: text.replace(b"krand-plan-2", b"krand-plan-3"),
         lambda text: text[:-1],
         lambda text: b"[]",
         lambda text: b"\xff",
@@ -143,6 +144,17 @@ def test_a_plan_that_was_touched_is_refused(plan: Plan, change: object) -> None:
     assert changed != plan.bytes
     with pytest.raises(InvalidInput):
         parse_plan(changed)
+
+
+def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path: Path) -> None:
+    """Not as one that was changed: nobody touched it, it lacks what plans have today."""
+    values = json.loads(plan.bytes) | {"format": "krand-plan-1"}
+    for name in ("overflow", "shifts"):
+        del values[name]
+    (tmp_path / "plan.json").write_bytes(canonical_json(values))
+    said = r"must have the format krand-plan-2, found 'krand-plan-1'; make it again from its survey"
+    with pytest.raises(InvalidInput, match=said):
+        read_plan(tmp_path / "plan.json")
 
 
 def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ __all__ = [
     "verify_promise",
 ]
 
-FORMAT = "krand-plan-1"
+FORMAT = "krand-plan-2"
 
 MOST_TIMES = 100
 """A crowd is counted as at most so many times the planned one."""
