@@ -483,8 +483,9 @@ def test_what_is_needed_and_missing_is_named(batch: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"PAR1", b"{}", b'{"format": []}', b'{"format": "krand-plan-2"}', b"[" * 10**5]
-    + [b'{"format": "krand-%s-1"}' % kind for kind in (b"plan", b"release", b"manifest")],
+    [b"", b"[]", b"PAR1", b"{}", b'{"format": []}', b'{"format": "krand-plan-3"}', b"[" * 10**5]
+    + [b'{"format": "krand-%s-1"}' % kind for kind in (b"plan", b"release", b"manifest")]
+    + [b'{"format": "krand-%s-2"}' % kind for kind in (b"plan", b"release", b"manifest")],
 )
 def test_files_of_no_kind_are_refused(content: bytes, tmp_path: Path) -> None:
     """Also those that say what they are and are not."""
@@ -495,6 +496,18 @@ def test_files_of_no_kind_are_refused(content: bytes, tmp_path: Path) -> None:
     options = ("--plan", tmp_path / "plan.json", "--collector-key", tmp_path / "c.pub.pem")
     assert refusal(tmp_path / "x.json", *options) in ("files", "plan", "release", "manifest")
     assert refusal(tmp_path / "absent.json") == "files"
+
+
+def test_an_older_format_is_named(tmp_path: Path) -> None:
+    """In a plan, and in the plan inside a release: what was found, and what is checked here."""
+    old = plan_values(bit_example()) | {"format": "krand-plan-1"}
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(old), encoding="utf-8")
+    release = edited(bit_example(), tmp_path, lambda values: values.update(plan=old))
+    for file in (plan, release):
+        said = " ".join(run(file).stderr.split())
+        assert "it says 'krand-plan-1'" in said
+        assert "krand-plan-2" in said
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from krand.files import json_object, read_whole
 from krand.privacy.guarantee import MAX_POPULATION, NOISE_GRID
 from krand.survey.rules import path_text
 
-__all__ = ["published", "read_published", "shaped"]
+__all__ = ["published", "read_published", "said_format", "shaped"]
 
 MEND = "krand estimate writes it"
 
@@ -34,9 +34,8 @@ def read_published(path: str | Path) -> dict[str, Any]:
 def published(values: Mapping[str, Any], source: str = "release") -> PublishedRelease:
     """What `release_values` gave or a file holds; InvalidInput says what is wrong with it."""
     if values.get("format") != FORMAT:
-        raise InvalidInput(
-            "release", f"must be a file of the format {FORMAT}", source, f"{_said(values)}; {MEND}"
-        )
+        rule = f"must be a file of the format {FORMAT}"
+        raise InvalidInput("release", rule, source, f"{said_format(values)}; {MEND}")
     found: PublishedRelease = shaped("release", PublishedRelease, values, source, FORMAT)
     fault = _fault(found)
     if fault:
@@ -44,7 +43,8 @@ def published(values: Mapping[str, Any], source: str = "release") -> PublishedRe
     return found
 
 
-def _said(values: Mapping[str, Any]) -> str:
+def said_format(values: Mapping[str, Any]) -> str:
+    """What a file says it is, for whoever expected another."""
     said = values.get("format")
     return f"it says {said!r:.60}" if isinstance(said, str) else "it does not say what it is"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krand.analyze import release_file, tally
+from krand.analyze.published_file import said_format
 from krand.analyze.tally import Tally
 from krand.analyze.tally_file import read_tally
 from krand.analyze.verification.checks import Check
@@ -126,7 +127,8 @@ def _opened(path: Path) -> _File:
     said = values.get("format")
     kind = KINDS.get(said) if isinstance(said, str) else None
     if kind is None:
-        raise InvalidInput("files", RULE, str(path), f"its format is one of {', '.join(KINDS)}")
+        mend = f"{said_format(values)}; this krand checks {', '.join(KINDS)}"
+        raise InvalidInput("files", RULE, str(path), mend)
     return _File(path, content, values, kind)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from krand.analyze.published import PublishedPlan
-from krand.analyze.published_file import shaped
+from krand.analyze.published_file import said_format, shaped
 from krand.analyze.verification.checks import Check, check
 from krand.analyze.verification.comparing import differences
 from krand.analyze.verification.promises import policy_check, promise_check
@@ -62,7 +62,7 @@ def same_plan(name: str, expected: Plan | None) -> tuple[Check, ...]:
 def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     """Survey, positions, noise, precision, messages, promise, policy."""
     if values.get("format") != FORMAT:
-        raise InvalidInput("plan", f"must have the format {FORMAT}", source)
+        raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
     told: PublishedPlan = shaped("plan", PublishedPlan, values, source, FORMAT)
     try:
         survey = survey_from_document(values["survey"])
