@@ -5,7 +5,7 @@ BIN     := .venv/bin
 ORACLES := .venv-oracles
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts test lint unit oracles bench docs clean
+.PHONY: help demo drafts test lint unit oracles long bench docs clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -40,6 +40,11 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	else \
 	    echo "skipped: dp-accounting oracle tests (could not be installed)"; \
 	fi
+
+long: .venv/.installed  ## the long versions of tests, and of small crowds and extreme requests
+	KRAND_LONG=1 $(BIN)/pytest -q -n 2 tests/docs/test_explanation_numbers.py tests/privacy/test_nearest.py
+	$(BIN)/python benchmarks/small_crowds.py
+	$(BIN)/python benchmarks/extremes.py
 
 bench: $(ORACLES)/.installed  ## krand beside its peers, in one run
 	$(ORACLES)/bin/python benchmarks/privacy.py

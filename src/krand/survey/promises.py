@@ -21,7 +21,7 @@ __all__ = [
 
 RELATIVE = 1e-6
 """Other machines and releases of numpy differ by far less, an edit that matters by more."""
-SMALLEST = 1e-15
+SMALLEST = 1e-30
 """Probabilities below this are all nothing."""
 MEND = "make it again from its survey file: krand plan survey.toml -o plan.json"
 
