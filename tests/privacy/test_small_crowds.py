@@ -202,3 +202,9 @@ def test_very_many_compositions_are_not_certified_for_nothing(epsilon: float) ->
     """Three people, a million bits, ten thousand rounds: whoever counts knows every answer."""
     found = assess(Reports(10**6, rounds=10**4), 0.4, 3, epsilon)
     assert found.delta.upper > 0.999
+
+
+def test_rounds_of_long_records_are_not_certified_for_nothing() -> None:
+    """Two people, 10,000 linked bits, two rounds, q = .047: losses leave the range of floats."""
+    found = assess(Reports(10_000, Linkage.RECORD, rounds=2), 203_004_219 / 2**32, 2, 1.0)
+    assert found.delta.upper > 0.999

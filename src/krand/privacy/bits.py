@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from krand.privacy.blanket import blanket_law
 from krand.privacy.channel import local_epsilon, uncertainty, window_binomial, window_error
-from krand.privacy.composition import LossLaw, connect_dots, loss_nodes, loss_step
+from krand.privacy.composition import FURTHEST, LossLaw, connect_dots, loss_nodes, loss_step
 from krand.privacy.guarantee import FreeBits
 from krand.privacy.ratio import upper_delta
 
@@ -68,8 +68,6 @@ TILT, EDGE = 4.0, 10.0
 """Wide convolutions are tilted by e^(±4 deviations) and cut at ±10 deviations."""
 NEGLIGIBLE = 1e-19
 """The grid of losses ends where the profile, times the number of compositions, falls below."""
-FURTHEST = 600.0
-"""Losses beyond this count as infinite."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,8 @@ Ints = NDArray[np.int64]
 UNIT = 2.0**-53
 DENSE_SPREADS = 5
 """Nodes stand next to each other for this many standard deviations, then thin out in proportion."""
+FURTHEST = 600.0
+"""Losses beyond this count as infinite."""
 ALIAS = 1e-12
 SMALLEST = 1e-300
 ALMOST = 1 - 1e-12
@@ -101,6 +103,9 @@ def connect_dots(step: float, nodes: Ints, forward: Floats, reverse: Floats) -> 
         raise InternalError(f"a privacy profile is not convex at 0 (mass {middle:g})")
     index = np.concatenate((-nodes[left[::-1]], [0], nodes[right]))
     mass = np.concatenate((below[::-1], [middle], above))
+    total = float(mass.sum()) + float(forward[-1])
+    if not abs(total - 1) < 1e-6:
+        raise InternalError(f"a pair of laws has the mass {total!r}")
     present = mass > 0
     if not present.any():  # everything is told: what is left counts for nothing
         mass[below.size], present[below.size] = SMALLEST, True

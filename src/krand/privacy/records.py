@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.privacy.channel import ReportLaw
-from krand.privacy.composition import LossLaw, connect_dots, loss_nodes, loss_step
+from krand.privacy.composition import FURTHEST, LossLaw, connect_dots, loss_nodes, loss_step
 from krand.privacy.ratio import upper_delta
 
 __all__ = ["RecordProfile", "record_profile"]
@@ -52,7 +52,7 @@ def record_profile(
     # Total variation has no direction: the better of the two bounds holds for both.
     top = min(forward(0.0), reverse(0.0))
     step = loss_step(top, steps_per_spread, compositions)
-    reach = float(np.abs(law.second - law.first).max()) * law.log_odds
+    reach = min(FURTHEST, float(np.abs(law.second - law.first).max()) * law.log_odds)
     nodes = loss_nodes(step, reach, compositions, steps_per_spread)
     epsilons = step * nodes.astype(np.float64)
     up = _until(forward, top, epsilons, limit)
