@@ -61,7 +61,7 @@ def test_the_token_can_be_typed(site: Site, visit: Begin) -> None:
     assert page.evaluate("document.cookie") == ""  # scripts cannot read it
     page.goto(f"{site.url}nowhere")
     page.click("#nav-collector")
-    assert page.is_visible("#crowd")
+    page.wait_for_selector("#crowd")
 
 
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
