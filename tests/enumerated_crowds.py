@@ -35,6 +35,8 @@ Answer = tuple[int, ...]
 
 ERROR = 1e-12
 """Far above the error of some dozen products and sums of floats, and of e^ε."""
+SMALLEST = 1e-250
+"""e^100 times less is still a number with all its digits."""
 MOST_CELLS = 60_000
 
 
@@ -128,7 +130,8 @@ def exact_delta(case: Case, chance: random.Random, mixed: int = 3) -> tuple[floa
 def _hockey_stick(first: Floats, second: Floats, epsilon: float) -> tuple[float, float]:
     """Σ (second - λ·first)⁺, from below and from above."""
     lam = math.exp(epsilon)
-    low = np.maximum(0.0, second * (1 - ERROR) - lam * (1 + ERROR) * first).sum()
+    sure = np.where(second > SMALLEST, second, 0.0)  # `first` may have lost its digits below
+    low = np.maximum(0.0, sure * (1 - ERROR) - lam * (1 + ERROR) * first).sum()
     high = np.maximum(0.0, second * (1 + ERROR) - lam * (1 - ERROR) * first).sum()
     return float(low) * (1 - ERROR), float(high) * (1 + ERROR)
 
