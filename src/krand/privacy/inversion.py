@@ -59,7 +59,7 @@ FAINT = -50.0
 """Values of the integrand below e^-50 of its largest are left out (and bounded with rounding)."""
 DOUBT = 1e-6
 """A report is loud when the others pull the sum below 0 with less than this."""
-HUGE = 1e300
+HUGE, LARGEST_EXPONENT = 1e300, 700.0
 EXTREME = -300.0
 """Reports rarer than e^-300 are never computed with: they are loud, or bounded."""
 ROUNDING = 1e-9
@@ -460,6 +460,7 @@ def _integral(spectrum: _Spectrum, kind: int, shift: float) -> tuple[float, floa
     s = spectrum.smooth
     # By logarithms: scores may be 1e120 large, and then the powers alone leave the range of floats.
     reach = 0.5 * ((s * spectrum.theta) ** 2 - (s * last) ** 2)
-    cut = math.exp(reach - 2 * math.log(s) - (kind + 1) * math.log(last))
+    exponent = reach - 2 * math.log(s) - (kind + 1) * math.log(last)
+    cut = math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf
     error = cut / math.pi + spectrum.rounding * modulus * scale
     return float(weighted.real.sum()) * scale, error
