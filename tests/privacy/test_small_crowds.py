@@ -208,3 +208,11 @@ def test_rounds_of_long_records_are_not_certified_for_nothing() -> None:
     """Two people, 10,000 linked bits, two rounds, q = .047: losses leave the range of floats."""
     found = assess(Reports(10_000, Linkage.RECORD, rounds=2), 203_004_219 / 2**32, 2, 1.0)
     assert found.delta.upper > 0.999
+
+
+@pytest.mark.parametrize("linkage", ["bit", "record"])
+@pytest.mark.parametrize("bits", [1, 4])
+def test_next_to_no_noise_protects_nobody(bits: int, linkage: str) -> None:
+    """q = 1e-300 is answered, and the answer is that everything is told."""
+    found = assess(Reports(bits, Linkage(linkage)), 1e-300, 100, 1.0)
+    assert found.delta.upper > 0.999
