@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from krand.privacy import inversion
+from krand.privacy.blanket import blanket_law
 from krand.privacy.channel import outlier_law
 from krand.privacy.direct import countable
 from krand.privacy.drafts import planner_001_3_12
 from krand.privacy.enumeration import exact_outlier
-from krand.privacy.guarantee import Bounds, TwoWay
-from krand.privacy.ratio import RatioLaw, _scores, one_way_delta, one_way_eta
+from krand.privacy.guarantee import Bounds, FreeBits, TwoWay
+from krand.privacy.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
 
 LN2 = math.log(2)
 
@@ -272,6 +273,13 @@ def test_aliasing_is_visible_when_the_period_is_cut(monkeypatch):
     """With a period far too short the bounds no longer hold: the period is what protects them."""
     law = outlier_law(0.2446, 5)
     honest = one_way_delta(law, 10**4, LN2)
-    monkeypatch.setattr(inversion, "_period", lambda *args: (3.0 / args[1], -1e9))
+    short = lambda scores, n, saddle, **_: (3.0 / saddle.theta, -1e9)  # noqa: E731
+    monkeypatch.setattr(inversion, "_period", short)
     broken = one_way_delta(law, 10**4, LN2, refine=False)
     assert broken.lower > honest.upper
+
+
+def test_a_law_beyond_the_range_of_floats_is_answered():
+    """The variance of these scores is no float: the search for a period once went on for ever."""
+    law = blanket_law(0.0945312, [FreeBits(156)])
+    assert upper_delta(law, 2, 225.83333333333334, 18.0) <= 1

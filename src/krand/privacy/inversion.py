@@ -105,8 +105,8 @@ class _Saddle:
     log_size: float
     """log of e^{NΛ(θ)} at the saddle point."""
     log_estimate: float
-    period: float
-    log_alias: float
+    mean_positive: float
+    """n·E[X⁺], which is never below E[S⁺]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +164,15 @@ def _raw_mean_positive_part(
     if saddle.log_estimate < SMALLEST:
         chernoff = math.exp(saddle.log_size - 1) / saddle.theta / n
         return base, base, base + chernoff + added, MOST_NODES
-    spectrum = _spectrum(split.kept, n, saddle, resolution, own=False)
+    period, log_alias = _period(split.kept, n, saddle, kind=2, own=False)
+    if not math.isfinite(period):
+        return math.nan, math.nan, math.nan, MOST_NODES
+    spectrum = _spectrum(split.kept, n, saddle.theta, period, resolution, own=False)
     scale = math.exp(saddle.log_size) / n
     middle, error = _integral(spectrum, 2, 0.0)
     density, density_error = _integral(spectrum, 0, 0.0)
     spread = spectrum.smooth**2 * (max(0.0, density) + density_error)
-    alias = math.exp(saddle.log_alias - saddle.log_size)
+    alias = math.exp(log_alias - saddle.log_size)
     low = base + scale * max(0.0, middle - spread - alias - error)
     high = base + scale * (middle + error) + added
     # Where the law is smooth, the smoothing has added s²/2 times the density.
@@ -196,9 +199,12 @@ def _raw_tail_probability(scores: Scores, n: int, resolution: float) -> tuple[fl
     saddle = _saddle(split.kept, n, kind=1, own=True)
     if saddle.log_estimate < SMALLEST:
         return base, sure, base + math.exp(saddle.log_size) + split.dropped
-    spectrum = _spectrum(split.kept, n, saddle, resolution, own=True)
+    period, log_alias = _period(split.kept, n, saddle, kind=1, own=True)
+    if not math.isfinite(period):
+        return math.nan, math.nan, math.nan
+    spectrum = _spectrum(split.kept, n, saddle.theta, period, resolution, own=True)
     scale = math.exp(saddle.log_size)
-    alias = math.exp(saddle.log_alias - saddle.log_size)
+    alias = math.exp(log_alias - saddle.log_size)
     # Beyond MARGIN·s the Gaussian has this much left, tilted by e^{θs} (Chernoff in θ).
     leak = math.exp(-0.5 * (MARGIN - spectrum.theta * spectrum.smooth) ** 2)
     shift = MARGIN * spectrum.smooth
@@ -294,15 +300,22 @@ def _log_mgf(theta: float, x: Floats, log_p: Floats) -> float:
     return top + math.log(float(np.exp(exponent - top).sum()))
 
 
+def _cumulant(scores: Scores, n: int, own: bool) -> Callable[[float], float]:
+    """Λ(θ) of the whole sum."""
+    laws = _laws(scores, n, own)
+    return lambda theta: sum(k * _log_mgf(theta, scores.score, log_p) for log_p, k in laws)
+
+
+def _laws(scores: Scores, n: int, own: bool) -> list[tuple[Floats, int]]:
+    """The log probabilities in the sum, each with the number of reports that follow it."""
+    if own:
+        return [(scores.log_prob, n - 1), (scores.log_prob_own, 1)]
+    return [(scores.log_prob, n)]
+
+
 def _saddle(scores: Scores, n: int, kind: int, own: bool) -> _Saddle:
     """The line of integration: where e^{NΛ(θ)}/θ^kind is smallest on the real axis."""
-    laws = [(scores.log_prob, n - 1 if own else n)]
-    if own:
-        laws.append((scores.log_prob_own, 1))
-    x = scores.score
-
-    def cumulant(theta: float) -> float:
-        return sum(count * _log_mgf(theta, x, log_p) for log_p, count in laws)
+    x, laws = scores.score, _laws(scores, n, own)
 
     def slope(theta: float) -> tuple[float, float]:
         means, variances = 0.0, 0.0
@@ -319,12 +332,10 @@ def _saddle(scores: Scores, n: int, kind: int, own: bool) -> _Saddle:
     low, high = math.log(1e-9 / scale / n), math.log(2000.0 / float(x.max()))
     theta = _stationary(slope, kind, low, high)
     _, variance = slope(theta)
-    size = cumulant(theta)
+    size = _cumulant(scores, n, own)(theta)
     curvature = variance + kind / theta**2
     log_estimate = size - kind * math.log(theta) - 0.5 * math.log(2 * math.pi * curvature)
-    mean_positive = n * float(np.maximum(scores.mean, 0.0).sum())
-    period, alias = _period(cumulant, theta, kind, log_estimate, mean_positive)
-    return _Saddle(theta, size, log_estimate, period, alias)
+    return _Saddle(theta, size, log_estimate, n * float(np.maximum(scores.mean, 0.0).sum()))
 
 
 def _stationary(
@@ -355,34 +366,38 @@ def _stationary(
     return math.exp(point)
 
 
-def _period(
-    cumulant: Callable[[float], float], theta: float, kind: int, log_goal: float, mean: float
-) -> tuple[float, float]:
+def _period(scores: Scores, n: int, saddle: _Saddle, kind: int, own: bool) -> tuple[float, float]:
     """Smallest period P whose aliases stay below ALIAS, and log of their bound.
 
     Left images weigh e^{-θmP}·E[(S+mP)⁺] (or at most 1 for the tail), right ones
-    e^{θmP}·E[(S-mP)⁺] ≤ e^{Λ(θ')-(θ'-θ)mP}/(eθ') for every θ' > θ.
+    e^{θmP}·E[(S-mP)⁺] ≤ e^{Λ(θ')-(θ'-θ)mP}/(eθ') for every θ' > θ. Where no period within the
+    range of floats will do, it is infinite.
     """
+    theta, cumulant = saddle.theta, _cumulant(scores, n, own)
     factors = (1.05, 1.1, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0, 4.0, 6.0, 9.0)
     heights = [cumulant(theta * f) - (1 + math.log(theta * f)) * (kind == 2) for f in factors]
+    log_goal = saddle.log_estimate + math.log(ALIAS)
     period = 30.0 / theta
-    while True:
+    while math.isfinite(period):
         # The sum over m adds at most a factor 2: every image is below half of the one before.
-        left = -theta * period + (math.log(mean + period) if kind == 2 else 0.0)
+        left = -theta * period
+        left += math.log(saddle.mean_positive + period) if kind == 2 else 0.0
         right = min(
             h - (f - 1) * theta * period if (f - 1) * theta * period > 0.7 else math.inf
             for h, f in zip(heights, factors, strict=True)
         )
         bound = max(left, right) + math.log(4.0)
-        if bound < log_goal + math.log(ALIAS):
+        if bound < log_goal:
             return period, bound
         period *= 1.2
+    return math.inf, math.inf
 
 
-def _spectrum(scores: Scores, n: int, saddle: _Saddle, resolution: float, own: bool) -> _Spectrum:
+def _spectrum(
+    scores: Scores, n: int, theta: float, period: float, resolution: float, own: bool
+) -> _Spectrum:
     """The smoothed integrand at the trapezoid's nodes, by matrix products instead of sines."""
-    theta = saddle.theta
-    step = 2 * math.pi / saddle.period
+    step = 2 * math.pi / period
     tilted = np.exp(
         scores.log_prob + theta * scores.score - _log_mgf(theta, scores.score, scores.log_prob)
     )
