@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from krand import Linkage, Policy, Reports, plan_noise
 from krand.errors import CannotMeet
+from krand.privacy import nearest
 from krand.privacy.division import Share, can_be_met
-from krand.privacy.nearest import HOPELESS, MOST_EPSILON, MOST_PEOPLE, nearest_policies
+from krand.privacy.nearest import GIVEN_UP, HOPELESS, MOST_EPSILON, MOST_PEOPLE, nearest_policies
 
 LONG = bool(os.environ.get("KRAND_LONG"))
 SUGGESTION = re.compile(r"(population|epsilon|delta|max_local_epsilon|bits|copies) ([\d.,e+-]*\d)")
@@ -100,8 +101,18 @@ def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(population
     policy, shares = Policy(0.1, population, delta=1e-9), [Share(2), Share(6, 2.0), Share(1)]
     assert not can_be_met(policy, shares)
     found = nearest_policies(policy, lambda other: can_be_met(other, shares))
-    assert found
-    for text in found:
+    assert found.complete
+    assert found.requests
+    for text in found.requests:
         other, _ = applied(text, policy, Reports(1))
         assert other.epsilon <= MOST_EPSILON
         assert can_be_met(other, shares)
+
+
+def test_a_search_that_ran_out_of_time_does_not_say_that_nothing_would_do(monkeypatch):
+    monkeypatch.setattr(nearest, "PATIENCE", -1.0)
+    refused = refusal_of(Policy(0.1, 10, delta=1e-9), Reports(4))
+    assert refused is not None
+    assert refused.nearest == ()
+    assert refused.reason.endswith(GIVEN_UP)
+    assert HOPELESS not in refused.reason

@@ -1,14 +1,17 @@
 """When a request cannot be met: the nearest ones that can, and that are worth promising.
 
 No suggestion has an ε above 10: such a promise protects nobody. Nor a δ above a tenth of 1/N:
-at 1/N somebody's answers may be published outright.
+at 1/N somebody's answers may be published outright. The search ends after PATIENCE seconds with
+what it has found: a refusal should not take longer than an answer.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import replace
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 
 from krand.errors import CannotMeet
 from krand.privacy.channel import local_epsilon
@@ -17,6 +20,7 @@ from krand.privacy.mechanism import Effort, Mechanism
 
 __all__ = [
     "MOST_EPSILON",
+    "Nearest",
     "cannot_meet",
     "loudest_useful_noise",
     "nearest_policies",
@@ -38,7 +42,19 @@ HOPELESS = (
     " this cannot be asked of such a crowd with such a promise"
 )
 
+PATIENCE = 6.0
+"""Seconds after which no other request is tried."""
+GIVEN_UP = "no request near this one that can be met was found within a few seconds"
+
 Met = Callable[[Policy], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """Requests that can be met, and whether all that might be were tried."""
+
+    requests: tuple[str, ...]
+    complete: bool = True
 
 
 def loudest_useful_noise(reports: Reports, population: int) -> float:
@@ -48,53 +64,93 @@ def loudest_useful_noise(reports: Reports, population: int) -> float:
     return 0.5 * (1 - 1 / math.sqrt(1 + 4 * ratio))
 
 
-def cannot_meet(reason: str, nearest: tuple[str, ...]) -> CannotMeet:
+def cannot_meet(reason: str, nearest: Nearest) -> CannotMeet:
     """The refusal with what would do instead; where nothing would, it says so."""
-    return CannotMeet(reason if nearest else f"{reason}; {HOPELESS}", nearest)
+    if nearest.requests:
+        return CannotMeet(reason, nearest.requests)
+    return CannotMeet(f"{reason}; {HOPELESS if nearest.complete else GIVEN_UP}")
 
 
-def nearest_requests(policy: Policy, reports: Reports) -> tuple[str, ...]:
+def nearest_requests(policy: Policy, reports: Reports) -> Nearest:
     """The smallest crowd and the smallest ε that would do, everything else unchanged.
 
     Where one of them does not exist, the smallest δ, the most bits (and then copies) that would do.
     """
-
-    def met(other: Policy) -> bool:
-        return _met(other, reports)
-
-    long = reports.bits * reports.copies * reports.rounds > LONG
-    near = COARSE if long else FINE
-    found = list(nearest_policies(policy, met, near))
-    fewer = ("copies",) if reports.structure else ("bits", "copies")  # questions are not bits
-    for field in fewer:
-        if len(found) < 2:
-            most = _most(policy, reports, field, near)
-            if most is not None:
-                found.append(f"{field} {most:,}, everything else as asked")
-    return tuple(found)
+    return _collected(_requests(policy, reports, _deadline()))
 
 
-def nearest_policies(policy: Policy, met: Met, near: float = FINE) -> tuple[str, ...]:
+def nearest_policies(policy: Policy, met: Met) -> Nearest:
     """The crowd and the ε that would do; where one of them does not exist, a δ or a cap on ε₀.
 
-    Each is at most `near` times the smallest one, and a little more for round numbers.
+    Each is at most FINE times the smallest one, and a little more for round numbers.
     """
-    found = []
+    return _collected(_policies(policy, _until(_deadline(), met), FINE))
+
+
+class _OutOfTime(Exception):
+    """The search has lasted long enough."""
+
+
+def _deadline() -> float:
+    return time.monotonic() + PATIENCE
+
+
+def _until(end: float, met: Met) -> Met:
+    """The same question, asked only before the end."""
+
+    def asked(policy: Policy) -> bool:
+        if time.monotonic() > end:
+            raise _OutOfTime
+        return met(policy)
+
+    return asked
+
+
+def _collected(found: Iterator[str]) -> Nearest:
+    requests = []
+    try:
+        for text in found:
+            requests.append(text)
+    except _OutOfTime:
+        return Nearest(tuple(requests), complete=False)
+    return Nearest(tuple(requests))
+
+
+def _requests(policy: Policy, reports: Reports, end: float) -> Iterator[str]:
+    long = reports.bits * reports.copies * reports.rounds > LONG
+    near = COARSE if long else FINE
+    found = 0
+    for text in _policies(policy, _until(end, lambda other: _met(other, reports)), near):
+        found += 1
+        yield text
+    fewer = ("copies",) if reports.structure else ("bits", "copies")  # questions are not bits
+    for field in fewer:
+        if found < 2:
+            most = _most(policy, reports, field, near, end)
+            if most is not None:
+                found += 1
+                yield f"{field} {most:,}, everything else as asked"
+
+
+def _policies(policy: Policy, met: Met, near: float) -> Iterator[str]:
+    found = 0
     crowd = _smallest_crowd(policy, met, near)
     if crowd is not None:
+        found += 1
         kept = f" at epsilon {policy.epsilon:g}"
         if policy.epsilon > MOST_EPSILON:
             kept = ", everything else as asked"
-        found.append(f"population {crowd:,}{kept}")
+        yield f"population {crowd:,}{kept}"
     epsilon = _smallest_epsilon(policy, met, near)
     if epsilon is not None:
-        found.append(f"epsilon {epsilon:g} at population {policy.population:,}")
+        found += 1
+        yield f"epsilon {epsilon:g} at population {policy.population:,}"
     for field, search in (("delta", _smallest_delta), ("max_local_epsilon", _smallest_cap)):
-        if len(found) < 2:
+        if found < 2:
             value = search(policy, met, near)
             if value is not None:
-                found.append(f"{field} {value:g}, everything else as asked")
-    return tuple(found)
+                found += 1
+                yield f"{field} {value:g}, everything else as asked"
 
 
 def _met(policy: Policy, reports: Reports) -> bool:
@@ -156,14 +212,14 @@ def _smallest(asked: float, most: float, met: Callable[[float], bool], near: flo
     return min(most, float(f"{high * 1.02:.3g}"))
 
 
-def _most(policy: Policy, reports: Reports, field: str, near: float) -> int | None:
+def _most(policy: Policy, reports: Reports, field: str, near: float, end: float) -> int | None:
     """The largest number of bits or copies, below the one asked for, with which it can be met."""
     low, high = 0, getattr(reports, field)
     while high - low > 1 and high > near * low:
         middle = (low + high) // 2
         fewer = {field: middle, "max_set_bits": None if field == "bits" else reports.max_set_bits}
-        met = _met(policy, replace(reports, **fewer))
-        low, high = (middle, high) if met else (low, middle)
+        met = _until(end, partial(_met, reports=replace(reports, **fewer)))
+        low, high = (middle, high) if met(policy) else (low, middle)
     return low or None
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from krand.privacy.coupling import allowed_distance
 from krand.privacy.division import Share, can_be_met, divide_noise, guarantee_of
 from krand.privacy.guarantee import NOISE_GRID, Guarantee, Linkage, Policy, Precision, Reports
-from krand.privacy.nearest import cannot_meet, nearest_policies
+from krand.privacy.nearest import Nearest, cannot_meet, nearest_policies
 from krand.privacy.planner import assess, plan_noise, precision
 from krand.privacy.volume import Tokens, messages_needed, overflow_bound
 from krand.showing import table
@@ -357,12 +357,13 @@ def _check_use(plan: Plan) -> None:
     )
 
 
-def _nearest_surveys(plan: Plan, drowned: str) -> tuple[str, ...]:
+def _nearest_surveys(plan: Plan, drowned: str) -> Nearest:
     """What would help: another crowd or promise for all questions, or fewer questions."""
     policy, rounds, shares = plan.survey.policy, plan.survey.rounds, _shares(plan.layout)
     found = nearest_policies(policy, lambda other: can_be_met(other, shares, rounds))
     names = [block.name for block in plan.layout.blocks]
     alone = shares[names.index(drowned)]
     if len(shares) > 1 and can_be_met(policy, [alone], rounds):
-        found += (f"fewer questions: {drowned} alone could be asked",)
+        alone_text = f"fewer questions: {drowned} alone could be asked"
+        return replace(found, requests=(*found.requests, alone_text))
     return found
