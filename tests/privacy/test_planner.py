@@ -333,3 +333,11 @@ def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
     with pytest.raises(CannotMeet, match="could be anything") as refused:
         plan_noise(asked, Reports(bits=1000, linkage=Linkage.RECORD))
     assert refused.value.nearest
+
+
+@pytest.mark.parametrize("linkage", [BIT, RECORD])
+@pytest.mark.parametrize("bits", [1, 2])
+def test_an_eta_that_only_a_report_of_its_own_can_keep_is_stated_as_kept(linkage, bits):
+    """Noise was found because no ratio can be above e^ε, and an η of .71 was printed beside it."""
+    plan = plan_noise(Policy(4.83, 2, eta=0.001), Reports(bits, linkage))
+    assert plan.guarantee.eta.upper <= 0.001

@@ -103,6 +103,8 @@ class Mechanism:
 
     def eta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         """η(ε) of this noise: the bare tail as value, the proven one as upper end."""
+        if local_delta(q, self.local_distance, self.epsilon) == 0:  # no ratio is above e^ε
+            return Found(_flat(0.0), LOCAL)
         if self.by_bit:
             return self._bit_eta(q, effort)
         if self.compositions > 1:

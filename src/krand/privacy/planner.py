@@ -108,8 +108,18 @@ def plan_noise(policy: Policy, reports: Reports, suggestions: bool = True) -> No
         share = max(share, 1e-5)
     numerator = smallest_passing(excess, guess, floor, ceiling, must_fall, share)
     noise = numerator / NOISE_GRID
+    guarantee = _guarantee(policy, reports, noise)
+    _check_promise(policy, guarantee)
     expected = precision(reports, noise, policy.population)
-    return NoisePlan(policy, reports, numerator, _guarantee(policy, reports, noise), expected)
+    return NoisePlan(policy, reports, numerator, guarantee, expected)
+
+
+def _check_promise(policy: Policy, guarantee: Guarantee) -> None:
+    """What the search found is what was asked for, computed once more."""
+    asked = policy.delta if policy.eta is None else policy.eta
+    found = guarantee.delta if policy.eta is None else guarantee.eta
+    if asked is not None and found.upper > asked:
+        raise InternalError(f"the noise found gives {found.upper!r}, not the {asked!r} asked for")
 
 
 def _useless(policy: Policy, reports: Reports, numerator: int, suggestions: bool) -> CannotMeet:
