@@ -42,7 +42,7 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	fi
 
 long: .venv/.installed  ## the long versions of tests, and of small crowds and extreme requests
-	KRAND_LONG=1 $(BIN)/pytest -q -n 2 tests/docs/test_explanation_numbers.py tests/privacy/test_nearest.py
+	KRAND_LONG=1 $(BIN)/pytest -q -n 2 tests/docs/test_explanation_numbers.py tests/privacy/test_nearest.py tests/privacy/test_extreme_attacks.py
 	$(BIN)/python benchmarks/small_crowds.py
 	$(BIN)/python benchmarks/extremes.py
 

@@ -3,26 +3,32 @@
     python benchmarks/extremes.py              # writes benchmarks/extremes.md
     python benchmarks/extremes.py --quick      # a smoke run: to the terminal only
 
-Each request runs in a process of its own, in the way a terminal would run it, and may take a
-minute. Requests are drawn from a grid that also contains everything that once hung or crashed.
+Each request runs in a process of its own with a terminal for its progress, two at a time, and may
+take a minute; then it gets Ctrl-C. Requests are drawn from a grid that also contains everything
+that once hung or crashed.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import platform
+import pty
 import random
+import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from running import processor, progress, run_benchmark, table
 
-LONGEST = 60.0
+LONGEST, PATIENCE = 60.0, 5.0
+AT_ONCE = 2
+BAR = "━"
 GOAL = 15.0
 REQUESTS, FEW = 400, 40
 
@@ -49,8 +55,14 @@ KNOWN = (
 class Answer:
     request: str
     code: int | None
-    """The exit code; None where it did not end in time."""
+    """The exit code; None where Ctrl-C did not end it within five seconds."""
     seconds: float
+    shown: bool
+    """Whether a bar was seen on the terminal."""
+    late: bool
+    """Whether it was ended by Ctrl-C."""
+    stopping: float
+    """Seconds from Ctrl-C to its end."""
 
 
 def main() -> None:
@@ -60,11 +72,16 @@ def main() -> None:
 def _report(quick: bool) -> str:
     chance = random.Random(1)
     requests = [*KNOWN, *(_random_request(chance) for _ in range(FEW if quick else REQUESTS))]
-    answers = []
-    for done, request in enumerate(requests):
-        if done % 50 == 0:
-            progress(f"{done:,} of {len(requests):,}")
-        answers.append(_ask(request))
+    from krand.privacy import density, division, frontier, planner  # noqa: F401
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        answers = []
+        for answer in pool.map(_ask, requests):
+            answers.append(answer)
+            if answer.seconds > GOAL or answer.code not in (0, 2, 3):
+                progress(f"{answer.seconds:6.1f} s  {answer.code}  krand {answer.request}")
+            if len(answers) % 50 == 0:
+                progress(f"{len(answers):,} of {len(requests):,}")
     return _page(answers, "a smoke run" if quick else "a full run")
 
 
@@ -87,39 +104,69 @@ def _random_request(chance: random.Random) -> str:
 
 def _ask(request: str) -> Answer:
     """The command in a child that begins with everything imported, as a warm terminal would."""
-    from krand.privacy import density, division, frontier, planner  # noqa: F401
-
-    child = multiprocessing.get_context("fork").Process(target=_run, args=(request.split(),))
     start = time.perf_counter()
-    child.start()
-    child.join(LONGEST)
-    taken = time.perf_counter() - start
-    code = child.exitcode
-    if code is None:
-        child.kill()
-        child.join()
-    return Answer(request, code, taken)
+    child, terminal = pty.fork()
+    if child == 0:
+        _run(request.split())
+    seen: list[bytes] = []
+    reader = threading.Thread(target=_read, args=(terminal, seen), daemon=True)
+    reader.start()
+    status = _wait(child, LONGEST)
+    taken, late, stopping = time.perf_counter() - start, status is None, 0.0
+    if status is None:
+        os.kill(child, signal.SIGINT)
+        status = _wait(child, PATIENCE)
+        stopping = time.perf_counter() - start - taken
+    if status is None:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    reader.join(1)
+    os.close(terminal)
+    code = None if status is None else os.waitstatus_to_exitcode(status)
+    shown = any(BAR in text.decode(errors="replace") for text in seen)
+    return Answer(request, code, taken, shown, late, stopping)
 
 
 def _run(words: Sequence[str]) -> None:
+    """The command with its answer thrown away and its progress on the terminal."""
     from krand.present.cli import krand
 
-    silence = os.open(os.devnull, os.O_WRONLY)
-    for stream in (1, 2):
-        os.dup2(silence, stream)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.environ |= {"TERM": "xterm", "COLUMNS": "120"}
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     try:
-        krand([*words, "--json"])
+        krand(list(words))
         code: object = 0
     except SystemExit as end:
         code = end.code
     os._exit(code if isinstance(code, int) else 0)
 
 
+def _read(terminal: int, seen: list[bytes]) -> None:
+    try:
+        while text := os.read(terminal, 65_536):
+            seen.append(text)
+    except OSError:  # how a terminal says that nobody writes to it any more
+        return
+
+
+def _wait(child: int, seconds: float) -> int | None:
+    """The child's status; None where it goes on."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return status
+        time.sleep(0.02)
+    return None
+
+
 def _page(answers: Sequence[Answer], kind: str) -> str:
-    codes = Counter("not within a minute" if a.code is None else str(a.code) for a in answers)
-    slowest = sorted(answers, key=lambda a: -a.seconds)[:5]
-    over = sum(a.seconds > GOAL for a in answers)
-    bugs = [a.request for a in answers if a.code not in (0, 2, 3)]
+    codes = Counter("Ctrl-C after a minute" if a.late else str(a.code) for a in answers)
+    slowest = sorted((a for a in answers if not a.late), key=lambda a: -a.seconds)[:5]
+    over = [a for a in answers if a.seconds > GOAL]
+    late = [a for a in over if a.late]
+    bugs = [a.request for a in answers if _is_fault(a)]
     ends = [["exit code", "requests"], *([code, f"{n:,}"] for code, n in sorted(codes.items()))]
     lines = [
         "# Planning at extreme values",
@@ -131,15 +178,28 @@ def _page(answers: Sequence[Answer], kind: str) -> str:
         " 10^4 copies and rounds, noise from 1e-300 to .49999. 0 is an answer, 2 a value that"
         " breaks a rule, 3 a request that cannot be met.",
         table(ends[0], ends[1:]),
-        f"Over {GOAL:.0f} s: {over}. The slowest five:",
+        f"Over {GOAL:.0f} s: {len(over)}, of which {sum(a.shown for a in over)} showed a bar. "
+        f"Over {LONGEST:.0f} s: {len(late)}, of which {sum(a.code == 130 for a in late)} ended at"
+        f" Ctrl-C with exit code 130, within {max((a.stopping for a in late), default=0):.1f} s.",
+        "The slowest five that ended by themselves, and all that did not:",
         table(
             ["request", "exit code", "seconds"],
-            [[f"`krand {a.request}`", str(a.code), f"{a.seconds:.1f}"] for a in slowest],
+            [[f"`krand {a.request}`", str(a.code), f"{a.seconds:.1f}"] for a in [*late, *slowest]],
         ),
     ]
     if bugs:
-        lines.append("Neither answered nor refused:\n\n" + "\n".join(f"- `{b}`" for b in bugs))
+        lines.append(
+            "Neither answered nor refused, or slow without a bar:\n\n"
+            + "\n".join(f"- `{b}`" for b in bugs)
+        )
     return "\n\n".join(lines) + "\n"
+
+
+def _is_fault(answer: Answer) -> bool:
+    """Neither answered nor refused nor, where it took too long to wait for, shown and ended."""
+    if answer.late:
+        return answer.code != 130 or not answer.shown
+    return answer.code not in (0, 2, 3) or (answer.seconds > GOAL and not answer.shown)
 
 
 if __name__ == "__main__":
