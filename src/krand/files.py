@@ -26,6 +26,7 @@ __all__ = [
     "json_object",
     "keep_inputs",
     "read_whole",
+    "state_folder",
     "unreadable",
     "unwritable",
     "whole",
@@ -110,6 +111,13 @@ def ensure_directory(field: str, path: Path) -> None:
     """Make the directory and its parents, or say which rule was broken."""
     with _errors_named(field, path):
         path.mkdir(parents=True, exist_ok=True)
+
+
+def state_folder() -> Path:
+    """Where state belongs: $XDG_STATE_HOME/krand, which is ~/.local/state/krand if not set."""
+    state = os.environ.get("XDG_STATE_HOME", "")
+    base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
+    return base / "krand"
 
 
 def read_whole(field: str, path: str | Path) -> bytes:

@@ -128,11 +128,11 @@ def check_says_nothing(
 
 def test_in_a_quiet_moment_the_journal_is_emptied(place: Path) -> None:
     """And the pages are written anew, while the collector goes on."""
-    with filled(place, 10**6, 150, 1, 16) as spool:
+    with filled(place, 10**6, 160, 40, 16) as spool:
         assert (place / "spool" / "spool.sqlite-wal").stat().st_size
         spool.tidy()
         assert not (place / "spool" / "spool.sqlite-wal").stat().st_size
-        check_says_nothing(places_in(place), 1, 150, 16)
+        check_says_nothing(places_in(place), 1, 160, 16)
         spool.check()
 
 

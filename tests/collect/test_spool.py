@@ -159,23 +159,28 @@ def test_a_reader_delays_wiping_and_is_told(
 def test_a_retry_is_known_wherever_its_id_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Among those that came last, among the others, or in the same group."""
-    monkeypatch.setattr("krand.collect.seen.MOST_RECENT", 5)
+    """In the pool, among those that left it last, among the others, or in the same group."""
+    monkeypatch.setattr("krand.collect.seen.MOST_RECENT", 60)
     monkeypatch.setattr("krand.collect.seen.MOST_ASKED", 2)
-    with filled(tmp_path / "s", POPULATION, ()) as spool:
-        for first in range(0, 12, 3):
+    with filled(tmp_path / "s", 1_000, ()) as spool:
+
+        def lie() -> tuple[int, ...]:
+            tables = ("seen", "recent")
+            counts = [spool._connection.execute(f"SELECT count(*) FROM {t}") for t in tables]
+            return (*(asked.fetchone()[0] for asked in counts), len(spool._pool.ids()))
+
+        for first in range(0, 120, 3):
             new = people(range(first, first + 3))
             assert spool.add([*new, *new]) == [True] * 3 + [False] * 3
-        for table, count in (("seen", 12), ("recent", 0)):
-            asked = spool._connection.execute(f"SELECT count(*) FROM {table}")
-            assert asked.fetchone() == (count,)
-        assert spool.add(people(range(14))) == [False] * 12 + [True] * 2
-        assert spool._connection.execute("SELECT count(*) FROM recent").fetchone() == (2,)
+        assert lie() == (67, 0, 53)
+        crowd = people(range(120, 160))
+        assert spool.add([*crowd, *people(range(10))]) == [True] * 40 + [False] * 10
+        assert lie() == (67, 40, 53)
         spool.check()
         spool.tidy()
-        assert spool._connection.execute("SELECT count(*) FROM recent").fetchone() == (0,)
-        assert not any(spool.add(people(range(14))))
-        assert spool.batches()[0].people == 14
+        assert lie() == (128, 0, 32)
+        assert not any(spool.add(people(range(160))))
+        assert spool.batches()[0].people == 160
 
 
 def test_a_full_file_is_no_damage(tmp_path: Path) -> None:
@@ -203,7 +208,9 @@ def test_nothing_of_a_person_ties_their_messages_together(tmp_path: Path) -> Non
     digests = []
     for name in "st":
         connection = sqlite3.connect(tmp_path / name / "spool.sqlite")
-        digests.append({row[0] for row in connection.execute("SELECT id FROM seen")})
+        found = {row[0] for row in connection.execute("SELECT id FROM seen")}
+        (pool,) = connection.execute("SELECT content FROM pool WHERE name = 'ids'").fetchone()
+        digests.append(found | {pool[at : at + 16] for at in range(0, len(pool), 16)})
         connection.close()
     assert len(digests[0]) == len(digests[1]) == 20
     assert not digests[0] & digests[1]

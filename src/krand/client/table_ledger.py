@@ -16,6 +16,7 @@ from enum import Enum
 from pathlib import Path
 
 from krand.errors import InvalidInput
+from krand.files import state_folder
 from krand.survey.plan import Plan
 
 __all__ = [
@@ -97,10 +98,8 @@ class AlreadyRandomized(InvalidInput):
 
 
 def default_table_ledger() -> Path:
-    """Where state belongs: $XDG_STATE_HOME/krand, which is ~/.local/state/krand if not set."""
-    state = os.environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
-    return base / "krand" / "randomized.sqlite"
+    """In the user's folder for state."""
+    return state_folder() / "randomized.sqlite"
 
 
 class TableLedger:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Mapping
 
 from krand.collect.disk import Damage
 from krand.collect.mark import Progress
@@ -37,11 +38,11 @@ class BatchTable:
         (count,) = self._connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         return bool(count)
 
-    def create(self) -> None:
-        """The tables of a new spool, its setting, and its first batch."""
+    def create(self, own: Mapping[str, bytes]) -> None:
+        """The tables of a new spool, its setting, what is its own, and its first batch."""
         for statement in TABLES.values():
             self._connection.execute(statement)
-        entries = {**self._setting.entries(), "digest_key": os.urandom(32)}
+        entries = {**self._setting.entries(), **own}
         entries["digest"] = digest_of(entries)
         self._connection.executemany("INSERT INTO setting VALUES (?, ?)", entries.items())
         self.begin(1)

@@ -9,6 +9,7 @@ from itertools import islice
 import numpy as np
 
 from krand.collect.disk import Damage
+from krand.collect.pool import Pool
 from krand.collect.records import (
     DIGEST_BYTES,
     Batch,
@@ -20,6 +21,7 @@ from krand.collect.records import (
     tables_of,
     tag_of,
 )
+from krand.collect.states import State
 from krand.collect.strata import KEY_BYTES
 from krand.errors import InvalidInput
 
@@ -28,8 +30,8 @@ __all__ = ["check_ids", "check_setting", "check_tables", "check_whole", "checked
 MANY = 10_000
 
 
-def check_setting(connection: sqlite3.Connection, setting: Setting) -> bytes:
-    """The setting must be undamaged and the one that is asked for; the key of its digests."""
+def check_setting(connection: sqlite3.Connection, setting: Setting) -> dict[str, bytes]:
+    """The setting must be undamaged and the one that is asked for; what is stored of it."""
     rows = dict(connection.execute("SELECT name, value FROM setting").fetchall())
     if rows.pop("digest", None) != digest_of(rows):
         raise Damage("its setting was changed")
@@ -49,8 +51,7 @@ def check_setting(connection: sqlite3.Connection, setting: Setting) -> bytes:
                 rows.get(name, b"").decode(errors="replace"),
                 "use another folder; what was planned cannot be changed",
             )
-    key: bytes = rows["digest_key"]
-    return key
+    return rows
 
 
 def check_tables(connection: sqlite3.Connection, batches: Sequence[Batch]) -> None:
@@ -62,9 +63,11 @@ def check_tables(connection: sqlite3.Connection, batches: Sequence[Batch]) -> No
         raise Damage("its tables were changed")
 
 
-def checked_rows(connection: sqlite3.Connection, entry: Entry, setting: Setting) -> Iterator[bytes]:
-    """Every row of a batch; what is missing, changed or there twice is Damage at the latest when
-    the last one has been given."""
+def checked_rows(
+    connection: sqlite3.Connection, entry: Entry, setting: Setting, pool: Pool
+) -> Iterator[bytes]:
+    """Every row of a batch, and for the open one the pool; what is missing, changed or there twice
+    is Damage at the latest when the last one has been given."""
     length = KEY_BYTES + setting.shape.message_length
     messages, total = 0, 0
     table = message_table(entry.batch.number)
@@ -75,6 +78,10 @@ def checked_rows(connection: sqlite3.Connection, entry: Entry, setting: Setting)
         if messages > entry.batch.messages:  # a damaged tree could go round for ever
             break
         yield content
+    if entry.batch.state is State.OPEN:
+        pooled = pool.messages()
+        messages, total = messages + len(pooled), total ^ pool.sum()
+        yield pooled.tobytes()
     if (messages, total) != (entry.batch.messages, entry.rows):
         raise Damage(f"the messages of batch {entry.batch.number} are not those that were stored")
 

@@ -17,6 +17,7 @@ from krand.errors import InvalidInput, Unavailable
 
 __all__ = [
     "PAGE_BYTES",
+    "WAIT_SECONDS",
     "Damage",
     "SpoolUnavailable",
     "connected",

@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from krand.collect.pool import FEWEST
 from krand.collect.spool import Batch, Spool, SpoolUnavailable
 from krand.errors import KrandError
 from krand.wire.submissions import Submitted
@@ -21,8 +22,9 @@ __all__ = ["Counts", "Intake", "QueueFull"]
 
 MOST_WAITING = 4_096
 MOST_IN_GROUP = 256
-IDLE_TURNS = 3
-"""Turns of the event loop from a request's bytes to its place in the queue."""
+GATHER_SECONDS, GATHER_STEPS = 0.005, 5
+"""How long, and in how many steps, those who come together are waited for: a group of a certain
+size hides its own people, and the larger it is, the less each of it costs."""
 QUIET_SECONDS = 1.0
 
 log = logging.getLogger("krand.collect")
@@ -106,14 +108,11 @@ class Intake:
                 self._waiting.task_done()
 
     async def _gather(self) -> None:
-        """Let in whoever is at the door: the larger a group, the less each of it costs."""
-        idle, before = 0, -1
-        while idle < IDLE_TURNS and self._waiting.qsize() < MOST_IN_GROUP:
-            await asyncio.sleep(0)
-            idle, before = (
-                (idle + 1 if self._waiting.qsize() == before else 0),
-                self._waiting.qsize(),
-            )
+        """Let in whoever is at the door, until they are enough to hide each other."""
+        for _ in range(GATHER_STEPS):
+            if self._waiting.qsize() >= FEWEST:
+                return
+            await asyncio.sleep(GATHER_SECONDS / GATHER_STEPS)
 
     async def _next(self) -> _Waiting:
         """The next that waits. In a quiet moment the journal, which knows an order, is emptied."""
@@ -131,9 +130,10 @@ class Intake:
         try:
             verdicts = await loop.run_in_executor(self._thread, self.spool.add, submissions)
         except Exception as error:  # whatever it was: nobody in this group is acknowledged
+            if not self._failing:  # once, not for everybody who comes meanwhile
+                log.error("submissions cannot be stored: %s", _told(error))
             self._failing = True
             self.counts.unavailable += len(group)
-            log.error("a group of submissions could not be stored: %s", _told(error))
             for entry in group:
                 if not entry.stored.done():
                     entry.stored.set_exception(_as_unavailable(error))

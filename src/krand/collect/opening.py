@@ -24,9 +24,16 @@ def setting_of(plan: Plan, round_number: int = 1) -> Setting:
     return Setting(plan.hash, plan.promise.population, shape)
 
 
-def open_spool(plan: Plan, folder: Path, round_number: int = 1, *, create: bool = True) -> Spool:
-    """The spool in a folder, new if it may be."""
+def open_spool(
+    plan: Plan,
+    folder: Path,
+    round_number: int = 1,
+    *,
+    create: bool = True,
+    id_key: Path | None = None,
+) -> Spool:
+    """The spool in a folder, new if it may be; `id_key` names the file with the key of its ids."""
     if not create and not (folder / "spool.sqlite").exists():
         raise InvalidInput("spool", "must be a collector's folder", str(folder))
     check_promise(plan)
-    return Spool(folder, setting_of(plan, round_number))
+    return Spool(folder, setting_of(plan, round_number), id_key)

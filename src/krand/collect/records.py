@@ -33,7 +33,7 @@ __all__ = [
     "tag_of",
 ]
 
-VERSION = 2
+VERSION = 3
 DIGEST_BYTES, TAG_BYTES = 16, 8
 TABLES = {
     "setting": "CREATE TABLE setting (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
@@ -51,6 +51,9 @@ TABLES = {
     )""",
     "seen": SEEN.format("seen"),
     "recent": SEEN.format("recent"),
+    "pool": """CREATE TABLE pool (
+        name TEXT PRIMARY KEY, content BLOB NOT NULL, tag BLOB NOT NULL
+    ) WITHOUT ROWID""",
 }
 
 

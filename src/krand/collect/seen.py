@@ -2,8 +2,7 @@
 
 Ids are random, so that each of a group would change another page of a large table. Those that came
 last are therefore kept in a small table of their own, and moved to the others many at a time, or in
-a quiet moment: until then the file tells, as the journal does, which digests came last. Nothing
-ties a digest to messages.
+a quiet moment: until then the file tells, as the journal does, which digests came last.
 """
 
 from __future__ import annotations
@@ -11,7 +10,9 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 
+from krand.client.randomness import SecureRandom
 from krand.collect.arranging import SEEN, rearrange
+from krand.collect.pool import FEWEST, Pool
 
 __all__ = ["Seen"]
 
@@ -49,6 +50,27 @@ class Seen:
         """Let nobody be more recent than others."""
         self._connection.execute("INSERT INTO seen SELECT id FROM recent")
         self._connection.execute("DELETE FROM recent")
+
+    def exchange(self, pool: Pool, random: SecureRandom) -> None:
+        """Let the pool hold any of those who were counted, not the last ones."""
+        self._connection.executemany("INSERT INTO seen VALUES (?)", ((d,) for d in pool.ids()))
+        pool.keep_ids([])
+        drawn = self._some(FEWEST, random)
+        self._connection.executemany("DELETE FROM seen WHERE id = ?", ((d,) for d in drawn))
+        pool.keep_ids(drawn)
+
+    def _some(self, count: int, random: SecureRandom) -> list[bytes]:
+        """So many of all, or all if there are few."""
+        question = "SELECT id FROM seen WHERE id >= ? ORDER BY id LIMIT ?"
+        few = self._connection.execute(question, (b"", 2 * count + 1)).fetchall()
+        if len(few) <= 2 * count:
+            return [few[at][0] for at in random.permutation(len(few))[:count]]
+        drawn: set[bytes] = set()
+        while len(drawn) < count:
+            # Digests are random themselves: the first one after a random point is any of them.
+            row = self._connection.execute(question, (random.bytes(16), 1)).fetchone()
+            drawn.update(row or ())
+        return list(drawn)
 
     def rearrange(self) -> None:
         """Let the pages say nothing of an order, either."""

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from krand.client.randomness import SecureRandom
 
-__all__ = ["KEY_BYTES", "mixed_rows"]
+__all__ = ["KEY_BYTES", "keyed", "mixed_rows", "rows_of"]
 
 KEY_BYTES = 8
 """Of the key in front of each message: its place in the release, drawn once and for all."""
@@ -39,6 +39,19 @@ def mixed_rows(
     for stratum in keyed:
         for start, end in pairwise((0, *ends)):
             yield random.bytes(16), stratum[start:end].tobytes()
+
+
+def keyed(submissions: Sequence[bytes], length: int, random: SecureRandom) -> Rows:
+    """All messages of these submissions, each behind a new key."""
+    messages = np.frombuffer(b"".join(submissions), np.uint8).reshape(-1, length)
+    keys = np.frombuffer(random.bytes(len(messages) * KEY_BYTES), np.uint8)
+    return np.concatenate([keys.reshape(-1, KEY_BYTES), messages], axis=1)
+
+
+def rows_of(messages: Rows, random: SecureRandom) -> Iterator[tuple[bytes, bytes]]:
+    """Rows (key, messages with their keys) of messages that are mixed already."""
+    for start, end in pairwise((0, *accumulate(_sizes(len(messages))))):
+        yield random.bytes(16), messages[start:end].tobytes()
 
 
 def _by_place(submissions: Sequence[bytes], length: int) -> Rows:

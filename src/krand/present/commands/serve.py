@@ -17,6 +17,12 @@ __all__ = ["serve"]
 @plan_option
 @spool_option
 @round_option
+@click.option(
+    "--id-key",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Where the key lies by which a retry is known; made if absent. Keep it out of backups of"
+    " the spool. $XDG_STATE_HOME/krand/spools/ID.key if not given.",
+)
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", type=int, default=8080, show_default=True, help="Where to listen; 0: any.")
 @output_options
@@ -26,6 +32,7 @@ def serve(
     plan_file: Path,
     spool: Path,
     round_number: int,
+    id_key: Path | None,
     host: str,
     port: int,
 ) -> None:
@@ -47,7 +54,7 @@ def serve(
     out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     listener = listen(host, port)
-    server = make_server(open_spool(plan, spool, round_number))
+    server = make_server(open_spool(plan, spool, round_number, id_key=id_key))
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listener.getsockname()[1]}/v1/{plan.hash}/submissions"
     if as_json:

@@ -1,0 +1,130 @@
+"""What a copied folder of a collector tells: measured by an attacker, and bounded by chance.
+
+The first column of the table in docs/explanation/threat-model.md is this attack on the spool as it
+was before there was a pool: 60 of 60 people and 300 of 300 messages were tied by the journal, and
+late messages were guessed with a precision of .46 where chance gives .10.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from attacks.copied_folder import Copy, best_late_guess, best_order, tied_by_journal, tied_by_place
+from collecting import quick_folder, setting
+from krand.collect.pool import FEWEST
+from krand.collect.spool import Spool
+from krand.wire.submissions import Submitted
+
+LENGTH, MESSAGES = 54, 5
+WAYS = 16
+"""How many ways to guess the attacker tries: the luckiest of them counts."""
+
+
+@dataclass
+class Crowd:
+    """People who come to a spool, in the order of their numbers."""
+
+    ids: list[bytes]
+    messages: list[list[bytes]]
+    digests: list[bytes]
+
+    @property
+    def flat(self) -> list[bytes]:
+        return [message for own in self.messages for message in own]
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    with quick_folder() as folder:
+        yield folder
+
+
+def copied(place: Path, people: int, group: int, quiet: tuple[int, ...] = ()) -> tuple[Copy, Crowd]:
+    """The folder of a collector that runs on, after these people have come, so many at a time.
+
+    `quiet` are the numbers of people after whom there was a quiet moment.
+    """
+    spool = Spool(place / "spool", setting(10**6, MESSAGES, LENGTH))
+    ids = [os.urandom(16) for _ in range(people)]
+    messages = [[os.urandom(LENGTH) for _ in range(MESSAGES)] for _ in range(people)]
+    for first in range(0, people, group):
+        numbers = range(first, min(first + group, people))
+        spool.add([Submitted(ids[n], b"".join(messages[n])) for n in numbers])
+        if any(number - 1 in numbers for number in quiet):
+            spool.tidy()
+    shutil.copytree(place / "spool", place / "copy")
+    key = spool._digest_key  # the attacker may have that, too
+    spool.close()
+    digests = [hashlib.blake2b(one, digest_size=16, key=key).digest() for one in ids]
+    return Copy.of(place / "copy"), Crowd(ids, messages, digests)
+
+
+def chance_at_most(mean: float, ways: int = WAYS) -> float:
+    """A count that the luckiest of so many independent guesses exceeds in one of 10^7 tests."""
+    level = math.log(1e7 * ways)
+    return mean + math.sqrt(2 * mean * level) + level
+
+
+@pytest.mark.parametrize("people", [60, 300])
+@pytest.mark.parametrize("group", [1, 3])
+@pytest.mark.parametrize("quiet", [False, True])
+def test_no_person_is_tied_to_a_message(place: Path, people: int, group: int, quiet: bool) -> None:
+    """People come one by one, or three at a time; the folder is copied while the collector runs."""
+    copy, crowd = copied(place, people, group, (people,) if quiet else ())
+    assert tied_by_journal(copy, crowd.digests, crowd.messages) == (0, 0)
+    assert not copy.journal
+    right, guessed = tied_by_place(copy, crowd.digests, crowd.messages)
+    assert guessed > 0.98 * people * MESSAGES
+    print(f"\n{people} people, {group} at a time: {right} of {guessed} guesses right")
+    assert right <= chance_at_most(guessed / min(people, FEWEST))
+
+
+@pytest.mark.parametrize(("people", "group"), [(60, 1), (300, 1), (300, 7), (1_000, 40)])
+def test_after_a_quiet_moment_nothing_tells_what_came_when(
+    place: Path, people: int, group: int
+) -> None:
+    """Rank correlation and late messages are what chance gives."""
+    copy, crowd = copied(place, people, group, (people,))
+    order, count = best_order(copy, [own[0] for own in crowd.messages])
+    late, of = best_late_guess(copy, crowd.flat, people * MESSAGES // 10)
+    print(f"\n{people} people, {group} at a time: order {order:.3f}, late {late:.3f} of {of}")
+    assert order < 6.1 / math.sqrt(count)
+    assert late * of <= chance_at_most(0.1 * of, 400)
+
+
+def test_in_a_busy_moment_only_the_pool_tells_late_ones(place: Path) -> None:
+    """People come one by one without a pause: at most half of the pool is new."""
+    copy, crowd = copied(place, 1_000, 1)
+    order, count = best_order(copy, [own[0] for own in crowd.messages])
+    late, of = best_late_guess(copy, crowd.flat, 1_000 * MESSAGES // 10)
+    print(f"\norder {order:.3f}, late {late:.3f} of {of}")
+    assert order < 0.25
+    assert late < 0.6
+    assert count > 980
+
+
+def test_a_late_tenth_is_not_recognised_after_an_earlier_quiet_moment(place: Path) -> None:
+    """The others lay mixed already when they came; then it was quiet again."""
+    copy, crowd = copied(place, 1_000, 1, (900, 1_000))
+    late, of = best_late_guess(copy, crowd.flat, 1_000 * MESSAGES // 10)
+    assert late * of <= chance_at_most(0.1 * of, 400)
+
+
+def test_the_folder_alone_does_not_tell_whose_ids_came(place: Path) -> None:
+    """The key of the digests is not in it, whatever it is called."""
+    spool = Spool(place / "spool", setting(100, MESSAGES, LENGTH))
+    spool.add([Submitted(os.urandom(16), os.urandom(LENGTH * MESSAGES)) for _ in range(3)])
+    key = spool._digest_key
+    for path in (place / "spool").iterdir():
+        content = path.read_bytes()
+        assert key not in content
+        assert key.hex().encode() not in content
+    spool.close()
