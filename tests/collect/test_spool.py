@@ -160,6 +160,7 @@ def test_a_retry_is_known_wherever_its_id_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the pool, among those that left it last, among the others, or in the same group."""
+    monkeypatch.setattr("krand.collect.spool.ALWAYS_MIXED", 0)
     monkeypatch.setattr("krand.collect.seen.MOST_RECENT", 60)
     monkeypatch.setattr("krand.collect.seen.MOST_ASKED", 2)
     with filled(tmp_path / "s", 1_000, ()) as spool:

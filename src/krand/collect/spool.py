@@ -177,9 +177,10 @@ class Spool:
         new = people - self._arranged
         if new and (whatever_it_takes or 8 * new >= people or self._is_small()):
             with named(self.path), self._transaction():
-                self._seen.settle()
                 if small_enough(self._connection):
                     self._rearrange()
+                else:
+                    self._seen.settle()
             self._arranged = people
         self.settle()
 
@@ -276,6 +277,7 @@ class Spool:
 
     def _rearrange(self) -> None:
         random = secure_random()
+        self._seen.settle()
         self._seen.exchange(self._pool, random)
         self._seen.rearrange()
         for entry in self._batches.all():  # as they are now, for somebody else may release
