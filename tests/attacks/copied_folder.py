@@ -10,12 +10,14 @@ import random
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["Copy", "Place", "best_late_guess", "best_order", "tied_by_journal", "tied_by_place"]
+__all__ = ["Copy", "Place", "late_guesses", "orders", "tied_by_journal", "tied_by_place"]
 
 Entry = TypeVar("Entry")
 
@@ -45,8 +47,16 @@ class Copy:
         return cls(file, path.read_bytes() if path.exists() else b"", 65_536 if size == 1 else size)
 
     def places(self, wanted: Iterable[bytes]) -> list[Place | None]:
-        """Where each lies in the file; None for what is cut by the end of a page, or not there."""
-        return [self._place(self.file.find(one)) for one in wanted]
+        """Where each lies in the file, or else in the journal as if that went on behind the file.
+
+        None for what is cut by the end of a page.
+        """
+        return [self._place(self._find(one)) for one in wanted]
+
+    def _find(self, one: bytes) -> int:
+        at = self.file.find(one)
+        then = self.journal.find(one) if at < 0 else -1
+        return at if then < 0 else len(self.file) + then
 
     def _place(self, at: int) -> Place | None:
         return None if at < 0 else Place(at, at // self.page_bytes, at % self.page_bytes)
@@ -104,61 +114,62 @@ ORDERS: tuple[Key, ...] = (
 
 def tied_by_place(
     copy: Copy, digests: Sequence[bytes], messages: Sequence[Sequence[bytes]]
-) -> tuple[int, int]:
-    """(right, guessed): the n-th of the digests is taken for the owner of the n-th messages.
+) -> tuple[list[int], int]:
+    """The n-th of the digests is taken for the owner of the n-th messages.
 
-    The best of all ways to order both.
+    How many guesses are right for each way to order both, and how many there are.
     """
-    best, guessed = 0, 0
     owners = in_no_order((p, o) for o, p in enumerate(copy.places(digests)) if p is not None)
     flat = [(m, owner) for owner, own in enumerate(messages) for m in own]
     found = zip(copy.places(m for m, _ in flat), flat, strict=True)
     placed = in_no_order((place, owner) for place, (_, owner) in found if place is not None)
-    for by in ORDERS:
-        for other in ORDERS:
-            first = [owner for _, owner in sorted(owners, key=lambda e: by(e[0]))]
-            then = [owner for _, owner in sorted(placed, key=lambda e: other(e[0]))]
-            if not first or not then:
-                continue
-            each = len(then) / len(first)
-            right = sum(first[int(at / each)] == owner for at, owner in enumerate(then))
-            best, guessed = max(best, right), len(then)
-    return best, guessed
+    if not owners or not placed:
+        return [0], 0
+    right = []
+    for by, other in product(ORDERS, ORDERS):
+        first = [owner for _, owner in sorted(owners, key=lambda e, by=by: by(e[0]))]
+        then = [owner for _, owner in sorted(placed, key=lambda e, by=other: by(e[0]))]
+        each = len(then) / len(first)
+        right.append(sum(first[int(at / each)] == owner for at, owner in enumerate(then)))
+    return right, len(placed)
 
 
-def best_order(copy: Copy, messages: Sequence[bytes]) -> tuple[float, int]:
-    """The largest rank correlation of a message's place with its arrival, and of how many."""
+def orders(copy: Copy, messages: Sequence[bytes]) -> tuple[list[float], int]:
+    """The rank correlation of a message's place with its arrival, for each way to order places,
+    and of how many messages."""
     places = copy.places(messages)
     pairs = in_no_order((place, at) for at, place in enumerate(places) if place is not None)
     if len(pairs) < 2:
-        return 0.0, len(pairs)
-    arrival = np.array([at for _, at in pairs])
-    best = 0.0
-    for by in ORDERS:
-        ranks = np.argsort(np.argsort([by(place) for place, _ in pairs], kind="stable"))
-        best = max(best, abs(float(np.corrcoef(ranks, np.argsort(np.argsort(arrival)))[0, 1])))
-    return best, len(pairs)
+        return [0.0], len(pairs)
+    arrival = _ranks([at for _, at in pairs])
+    found = [
+        float(np.corrcoef(_ranks([by(place) for place, _ in pairs]), arrival)[0, 1])
+        for by in ORDERS
+    ]
+    return found, len(pairs)
 
 
-def best_late_guess(copy: Copy, messages: Sequence[bytes], late: int) -> tuple[float, int]:
-    """The share of late messages among as many that look latest, and how many there are.
+def _ranks(values: Sequence[float]) -> NDArray[np.int64]:
+    return np.argsort(np.argsort(values, kind="stable"))
 
-    The best of all ways to order them, from either end; and those outside the tables, which lie in
-    no row of many.
-    """
-    places = copy.places(messages)
+
+def late_guesses(
+    copy: Copy, messages: Sequence[bytes], late: int
+) -> tuple[list[float], list[float], int]:
+    """The share of late messages among as many that look latest, for each way and either end; the
+    same for every page of many messages; and how many late ones there are."""
     latest = len(messages) - late
+    places = copy.places(messages)
     pairs = in_no_order((p, at >= latest) for at, p in enumerate(places) if p is not None)
     count = sum(is_late for _, is_late in pairs)
     if not count:
-        return 0.0, 0
-    best = 0.0
+        return [0.0], [0.0], 0
+    found = []
     for by in ORDERS:
-        ordered = [is_late for _, is_late in sorted(pairs, key=lambda e: by(e[0]))]
-        best = max(best, sum(ordered[:count]) / count, sum(ordered[-count:]) / count)
-    pages = {p.page for p, _ in pairs}
-    for page in pages:  # any page, or any run of pages, may be where the last ones are
-        here = [is_late for p, is_late in pairs if p.page == page]
-        if len(here) >= count / 4:
-            best = max(best, sum(here) / len(here))
-    return best, count
+        ordered = [is_late for _, is_late in sorted(pairs, key=lambda e, by=by: by(e[0]))]
+        found += [sum(ordered[:count]) / count, sum(ordered[-count:]) / count]
+    pages: dict[int, list[bool]] = {}
+    for place, is_late in pairs:
+        pages.setdefault(place.page, []).append(is_late)
+    by_page = [sum(here) / len(here) for here in pages.values() if len(here) >= count / 4]
+    return found, by_page or [0.0], count
