@@ -101,13 +101,13 @@ class Spool:
         with named(self.path):
             with self._transaction():
                 fresh, verdicts = self._fresh(submissions)
-                if self._store(fresh, random) and self._is_small():
+                mixed = self._store(fresh, random) and self._is_small()
+                if mixed:
                     self._rearrange()
                 progress = self._batches.progress()
-                few = 0 < len(fresh) < FEWEST
             self._presence.check()
             self._mark.write(progress)
-            if few:  # the journal would tell them from those who were in the pool before
+            if mixed or 0 < len(fresh) < FEWEST:  # the journal would tell them from the others
                 with suppress(sqlite3.OperationalError):  # they are stored: the next try will tell
                     self._empty_journal(patient=False)
         self._added = True
