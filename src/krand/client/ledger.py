@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -195,7 +195,8 @@ def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
 def _create(path: Path) -> None:
     """For its owner's eyes only: it tells which surveys somebody has answered."""
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with suppress(FileExistsError):  # a link that leads nowhere is not followed
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
         raise _unreadable(path, error) from None
 
