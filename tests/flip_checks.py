@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import combinations
 
@@ -18,6 +19,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 from scipy import stats
 
+from krand.client import randomness
 from krand.client.flips import flip_packed
 from krand.client.randomness import SecureRandom, secure_random
 from krand.client.tables import ExactTable
@@ -138,23 +140,27 @@ def table_chances(table: ExactTable) -> list[Fraction]:
 
 def keystream_complaints(make: Callable[[], SecureRandom]) -> list[str]:
     """Whether a generator is AES-256-CTR under what the operating system gave, and nothing else."""
-    asked: list[bytes] = []
-    original = os.urandom
-
-    def recorded(count: int) -> bytes:
-        asked.append(original(count))
-        return asked[-1]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "urandom", recorded)
+    with recorded_entropy() as asked:
         random = make()
         given = random.bytes(10) + random.bytes(20)
-        large = random.bytes(5000)
+        large = random.bytes(50_000)
     if not asked or len(asked[-1]) != 48:
         return ["does not ask the operating system for a key and a nonce"]
-    stream = aes_stream(asked[-1], 4096 + 5000)
-    expected = stream[:30], stream[4096:]
+    stream = aes_stream(asked[-1], 4096)  # the first 48 bytes are the next key and nonce
+    expected = stream[48:78], aes_stream(stream[:48], 48 + 50_000)[48:]
     return [] if (given, large) == expected else ["is not the keystream of its key"]
+
+
+@contextmanager
+def recorded_entropy() -> Iterator[list[bytes]]:
+    """What the operating system gives, all of it by `os.urandom`, while the clock stands still."""
+    asked: list[bytes] = []
+    original = os.urandom
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "urandom", lambda count: asked.append(original(count)) or asked[-1])
+        patch.setattr(randomness, "_read_device", lambda target: None)
+        patch.setattr(randomness, "_second", lambda: 0)
+        yield asked
 
 
 def aes_stream(seed: bytes, count: int) -> bytes:

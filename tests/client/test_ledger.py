@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from krand.client import ledger as ledger_module
 from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.errors import InvalidInput
 from krand.privacy.guarantee import Policy
@@ -69,6 +70,59 @@ def test_an_acknowledged_round_is_never_sent_again(plan: Plan, tmp_path: Path) -
         ledger.submission(plan, 1, fresh)
     assert sent.messages[0] not in file.read_bytes()
     assert [entry.acknowledged for entry in ledger.entries()] == [True]
+
+
+def copies_of(secret: bytes, folder: Path) -> list[str]:
+    """The files of a folder in which it can be found."""
+    return [file.name for file in folder.iterdir() if secret in file.read_bytes()]
+
+
+def test_an_acknowledged_submission_leaves_no_id(plan: Plan, tmp_path: Path) -> None:
+    """Whoever takes the device later cannot tell which submission was this person's."""
+    ledger = Ledger(tmp_path / "ledger")
+    sent = {number: ledger.submission(plan, number, fresh) for number in range(1, 61)}
+    for number, submission in sent.items():
+        assert copies_of(submission.id, tmp_path) == ["ledger"]
+        ledger.acknowledge(plan, number)
+        assert copies_of(submission.id, tmp_path) == []
+        assert not any(copies_of(message, tmp_path) for message in submission.messages)
+        with pytest.raises(AlreadySubmitted):
+            ledger.submission(plan, number, fresh)
+    assert [file.name for file in tmp_path.iterdir()] == ["ledger"]
+    assert all(entry.acknowledged for entry in ledger.entries())
+
+
+def test_the_journal_is_overwritten(
+    plan: Plan, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The pages as they were do not stay behind on the disk when the journal is deleted."""
+    ledger = Ledger(tmp_path / "ledger")
+    sent = ledger.submission(plan, 1, fresh)
+    original, seen = ledger_module._overwrite, []
+
+    def watched(path: Path) -> None:
+        before = path.read_bytes()
+        original(path)
+        seen.append((sent.id in before, set(path.read_bytes())))
+
+    monkeypatch.setattr(ledger_module, "_overwrite", watched)
+    ledger.acknowledge(plan, 1)
+    assert seen == [(True, {0})]
+
+
+def test_ids_kept_by_earlier_versions_are_forgotten(plan: Plan, tmp_path: Path) -> None:
+    """The next time such a ledger is opened to answer; looking at it changes nothing."""
+    file = tmp_path / "ledger"
+    first, second = (Ledger(file).submission(plan, number, fresh) for number in (1, 2))
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE answers SET messages = NULL WHERE round = 1")
+    Ledger(file, create=False)
+    assert copies_of(first.id, tmp_path) == ["ledger"]
+    ledger = Ledger(file)
+    assert copies_of(first.id, tmp_path) == []
+    assert ledger.submission(plan, 2, fresh) == second
+    with pytest.raises(AlreadySubmitted):
+        ledger.submission(plan, 1, fresh)
 
 
 def test_what_was_spent_is_the_sum_over_plans(plan: Plan, tmp_path: Path) -> None:

@@ -32,11 +32,11 @@ class ForkBlind(SecureRandom):
     __slots__ = ()
 
     def _forget(self) -> None:
-        if not hasattr(self, "_stream"):
+        if not hasattr(self, "_made"):
             super()._forget()
 
     def _start(self) -> None:
-        if not hasattr(self, "_stream"):
+        if not hasattr(self, "_made"):
             super()._start()
 
 

@@ -25,11 +25,12 @@ from flip_checks import (
     in_wilson,
     keystream_complaints,
     linear_complaints,
+    recorded_entropy,
     shared_blocks,
     stream_head,
 )
 from krand.client import randomness
-from krand.client.randomness import SecureRandom, secure_random
+from krand.client.randomness import PIECE, SMALL, SecureRandom, secure_random
 from krand.errors import InvalidInput, NoEntropy
 
 URANDOM = os.urandom
@@ -51,27 +52,79 @@ def test_no_recurrence(random: SecureRandom) -> None:
     assert linear_complaints(random) == []
 
 
-def test_new_key_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def mixed(stream: bytes, entropy: bytes) -> bytes:
+    return bytes(a ^ b for a, b in zip(stream[:48], entropy, strict=True))
+
+
+def test_fresh_entropy_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     """After its share of bytes a key makes way for one from old stream and fresh entropy."""
-    asked: list[bytes] = []
-    original = os.urandom
-    monkeypatch.setattr(os, "urandom", lambda n: asked.append(original(n)) or asked[-1])
-    monkeypatch.setattr(randomness, "REKEY_AFTER", 10_000)
-    random = SecureRandom()
-    first, second = random.bytes(6000), random.bytes(6000)
-    old = aes_stream(asked[-2], 6048)
-    mixed = bytes(a ^ b for a, b in zip(old[6000:], asked[-1], strict=True))
-    assert first == old[:6000]
-    assert second == aes_stream(mixed, 6000)
+    monkeypatch.setattr(randomness, "REKEY_AFTER", 2000)
+    with recorded_entropy() as asked:
+        random = SecureRandom()
+        first, second = random.bytes(2000), random.bytes(2000)
+    old = aes_stream(asked[-2], 4096)
+    assert first == old[48:2048]
+    assert second == aes_stream(mixed(old, asked[-1]), 4096)[48:2048]
 
 
-def test_large_requests(random: SecureRandom, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Requests of any size give that many bytes, and pieces do not repeat each other."""
-    monkeypatch.setattr(randomness, "PIECE", 1000)
-    for count in (0, 1, 511, 512, 513, 999, 1000, 1001, 2000, 5001):
+def test_fresh_entropy_on_request() -> None:
+    """A refresh mixes in fresh entropy, and drops what the pool still held."""
+    with recorded_entropy() as asked:
+        random = SecureRandom()
+        first = random.bytes(16)
+        random.refresh()
+        second = random.bytes(16)
+    old = aes_stream(asked[-2], 4096)
+    assert first == old[48:64]
+    assert second == aes_stream(mixed(old, asked[-1]), 4096)[48:64]
+
+
+def test_fresh_entropy_every_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clock that has moved, forwards or back, brings fresh entropy; one that stands does not."""
+    with recorded_entropy() as asked:
+        random, seconds = SecureRandom(), []
+        for now in (0, 0, 1, 1, 7, 3, 3):
+            monkeypatch.setattr(randomness, "_second", lambda now=now: now)
+            before = len(asked)
+            random.bytes(16)
+            seconds.append(len(asked) - before)
+    assert seconds == [0, 0, 1, 0, 1, 1, 0]
+
+
+@needs_fork
+def test_a_refresh_in_a_child(random: SecureRandom) -> None:
+    """A forked child that begins with a refresh goes another way than its parent too."""
+    reader, writer = os.pipe()
+    if not (child := os.fork()):
+        random.refresh()
+        os.write(writer, random.bytes(480) + random.bytes(4000))
+        os._exit(0)
+    os.close(writer)
+    mine = random.bytes(480) + random.bytes(4000)
+    with os.fdopen(reader, "rb") as pipe:
+        theirs = pipe.read()
+    os.waitpid(child, 0)
+    assert not shared_blocks(mine, theirs)
+
+
+def test_the_device_is_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first key is more than what os.urandom gave; without the device it is just that."""
+    monkeypatch.setattr(randomness, "_second", lambda: 0)
+    monkeypatch.setattr(os, "urandom", lambda count: URANDOM(32) + bytes(count - 32))
+    monkeypatch.setattr(randomness, "DEVICE", os.devnull)
+    assert bytes(SecureRandom()._key[32:]) == bytes(16)
+    monkeypatch.setattr(randomness, "DEVICE", "/nowhere/urandom")
+    assert bytes(SecureRandom()._key[32:]) == bytes(16)
+    monkeypatch.setattr(randomness, "DEVICE", "/dev/urandom")
+    assert bytes(SecureRandom()._key[32:]) != bytes(16)
+
+
+def test_large_requests(random: SecureRandom) -> None:
+    """Requests of any size give that many bytes, and parts do not repeat each other."""
+    for count in (0, 1, 511, 4048, 4049, SMALL, SMALL + 1, PIECE - 1, PIECE, PIECE + 1):
         assert len(random.bytes(count)) == count
-    text = random.bytes(20_000)
-    assert len({text[i : i + 8] for i in range(0, 20_000, 8)}) == 2500
+    text = random.bytes(PIECE + 80_000)[PIECE - 80_000 :]
+    assert len({text[i : i + 8] for i in range(0, 160_000, 8)}) == 20_000
 
 
 def test_pool_never_repeats(random: SecureRandom) -> None:
@@ -202,9 +255,12 @@ def test_no_entropy(urandom: object, said: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_entropy_fails_later(random: SecureRandom, monkeypatch: pytest.MonkeyPatch) -> None:
     """A source that fails when a new key is due stops the stream and keeps it stopped."""
+    random.bytes(2000)
     monkeypatch.setattr(randomness, "REKEY_AFTER", 1000)
     monkeypatch.setattr(os, "urandom", failing(OSError("gone")))
     for _ in range(3):
+        with pytest.raises(NoEntropy, match="gone"):
+            random.refresh()
         with pytest.raises(NoEntropy, match="gone"):
             random.bytes(2000)
 

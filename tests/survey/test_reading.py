@@ -42,6 +42,20 @@ type = "yes_no"
 """
 
 
+@pytest.mark.parametrize(
+    ("population", "colluding"),
+    [(2, 0), (3, 1), (30, 1), (100, 1), (101, 2), (400, 4), (100_000, 1_000), (10**9, 10**7)],
+)
+def test_one_in_a_hundred_is_counted_on_to_hide_nobody(population: int, colluding: int) -> None:
+    """Where a survey does not say; at least one person, and two are left to hide each other."""
+    text = HEAD.replace("population = 1000", f"population = {population}")
+    survey = parse_survey(text + YES)
+    assert survey.policy.colluding == colluding
+    assert document_of(survey)["policy"]["colluding"] == colluding
+    for said in (0, colluding):
+        assert parse_survey(f"{text}colluding = {said}\n{YES}").policy.colluding == said
+
+
 def problems(text: str, directory: Path | str = ".") -> tuple[Problem, ...]:
     with pytest.raises(SurveyErrors) as caught:
         parse_survey(text, directory)

@@ -79,7 +79,7 @@ def release_rows(release: Release) -> Rows:
         ("survey", release.plan.survey.id),
         ("people", f"{release.people:,}, the smallest batch {batch}; round {release.round:,}"),
         ("guarantee", promise_line(release.promise)),
-        ("as promised", "yes" if release.kept else "no: the crowd is too small for the plan"),
+        ("as promised", "yes" if release.kept else "no: too many messages were refused"),
         ("provenance", release.provenance.value),
     ]
     if release.distinct_people is not None:

@@ -78,5 +78,6 @@ class Client:
         self.ledger.acknowledge(self.plan, round_number)
 
     def _made(self, true_ones: tuple[int, ...], random: SecureRandom) -> Submission:
+        random.refresh()  # a device may have slept, or been copied, since it drew last
         sealed = tuple(map(self._sealer.seal, payloads(self.plan, true_ones, random)))
         return Submission(random.bytes(SUBMISSION_ID_LENGTH), sealed)

@@ -3,6 +3,11 @@
 Two different randomizations of one answer would tell more than one. So the messages are stored
 before the first of them can leave, and whoever asks again gets the same bytes. Nothing here looks
 at a clock: a device whose time is wrong forgets nothing and repeats nothing.
+
+Once the collector has acknowledged them, the messages and the submission's id are forgotten: the
+id would tell a collector who gets hold of the device which submission was this person's. They are
+overwritten in the file and in its journal. What the disk itself keeps elsewhere, as solid-state
+disks do, is beyond a program's reach.
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -29,11 +34,12 @@ CREATE TABLE IF NOT EXISTS answers (
     epsilon REAL NOT NULL,
     delta REAL NOT NULL,
     submission BLOB NOT NULL, -- random; a retry carries it again, so that it counts once
-    messages BLOB,            -- NULL once the collector has acknowledged them
+    messages BLOB,            -- NULL once the collector has acknowledged them; then no id either
     message_length INTEGER NOT NULL,
     PRIMARY KEY (plan, round)
 ) WITHOUT ROWID
 """
+FORGET = "UPDATE answers SET messages = NULL, submission = x''"
 WAIT_SECONDS = 30.0
 
 
@@ -98,12 +104,13 @@ class Ledger:
             mend = "it is made when the first survey is answered"
             raise InvalidInput("ledger", "must be a file that exists", str(path), mend)
         with self._open() as connection:
-            if _version(connection) != 0:
-                return
-            if not create:
-                raise InvalidInput("ledger", "must be a ledger of krand", str(path))
-            connection.execute(SCHEMA)
-            connection.execute(f"PRAGMA user_version = {VERSION}")
+            if _version(connection) == 0:
+                if not create:
+                    raise InvalidInput("ledger", "must be a ledger of krand", str(path))
+                connection.execute(SCHEMA)
+                connection.execute(f"PRAGMA user_version = {VERSION}")
+            elif create:
+                self._forget_acknowledged(connection)
 
     def submission(
         self, plan: Plan, round_number: int, make: Callable[[], Submission]
@@ -111,7 +118,7 @@ class Ledger:
         """That of this round: the one stored, or a new one, stored before it is returned."""
         check_round(plan, round_number)
         key = (bytes.fromhex(plan.hash), round_number)
-        with self._open() as connection, _at_once(connection):
+        with self._open() as connection, self._at_once(connection):
             row = connection.execute(
                 "SELECT submission, messages, message_length FROM answers"
                 " WHERE plan = ? AND round = ?",
@@ -132,11 +139,10 @@ class Ledger:
         return made
 
     def acknowledge(self, plan: Plan, round_number: int) -> None:
-        """The collector has them: forget the messages, remember that the round is answered."""
-        with self._open() as connection:
+        """The collector has them: forget messages and id, remember that the round is answered."""
+        with self._open() as connection, self._at_once(connection):
             connection.execute(
-                "UPDATE answers SET messages = NULL WHERE plan = ? AND round = ?",
-                (bytes.fromhex(plan.hash), round_number),
+                f"{FORGET} WHERE plan = ? AND round = ?", (bytes.fromhex(plan.hash), round_number)
             )
 
     def entries(self) -> tuple[Entry, ...]:
@@ -172,32 +178,61 @@ class Ledger:
             raise _unreadable(self.path, error) from None
         try:
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA secure_delete = ON")  # acknowledged messages are overwritten
+            connection.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
             yield connection
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, OSError) as error:
             raise _unreadable(self.path, error) from None
         finally:
             connection.close()
 
+    @contextmanager
+    def _at_once(self, connection: sqlite3.Connection) -> Iterator[None]:
+        """A transaction that holds the file from the first look until its journal is wiped."""
+        connection.execute("PRAGMA journal_mode = PERSIST")
+        connection.execute("BEGIN EXCLUSIVE")
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # beyond the transaction's end
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            self._wipe_journal(connection)
+            raise
+        self._wipe_journal(connection)
 
-@contextmanager
-def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
-    """A transaction that holds the file from the first look to the last write."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
+    def _wipe_journal(self, connection: sqlite3.Connection) -> None:
+        """It holds pages as they were; with the transaction it has ended, and counts no more."""
+        resolved = self.path.resolve()
+        with suppress(FileNotFoundError):
+            _overwrite(resolved.with_name(f"{resolved.name}-journal"))
+        connection.execute("PRAGMA locking_mode = NORMAL")
+        connection.execute("PRAGMA journal_mode = DELETE")
+
+    def _forget_acknowledged(self, connection: sqlite3.Connection) -> None:
+        """Earlier versions kept the ids."""
+        where = "messages IS NULL AND submission != x''"
+        if connection.execute(f"SELECT 1 FROM answers WHERE {where} LIMIT 1").fetchone():
+            with self._at_once(connection):
+                connection.execute(f"{FORGET} WHERE {where}")
 
 
 def _create(path: Path) -> None:
     """For its owner's eyes only: it tells which surveys somebody has answered."""
     try:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with suppress(FileExistsError):  # a link that leads nowhere is not followed
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def _overwrite(path: Path) -> None:
+    """Zeros over all of a file, on the disk."""
+    handle = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(bytes(os.fstat(handle).st_size))
+        stream.flush()
+        os.fsync(handle)
 
 
 def _version(connection: sqlite3.Connection) -> int:

@@ -1,9 +1,22 @@
-"""Random numbers that nobody can predict: AES-256 in counter mode, keyed by the operating system.
+"""Random numbers that nobody can predict, and that nobody can compute again afterwards.
 
-Privacy rests on these numbers, so there is no seed to set and no way to copy a generator. A fork
-starts a new key, because two processes with one stream would flip the same bits. A source of
-entropy that fails, is short or repeats itself stops the program: noise that can be guessed is
-worse than no survey.
+The numbers are AES-256 in counter mode, keyed by the operating system. Privacy rests on them, so
+there is no seed to set and no way to copy a generator. A fork starts a new key, because two
+processes with one stream would flip the same bits. A source of entropy that fails, is short or
+repeats itself stops the program: noise that can be guessed is worse than no survey.
+
+Whoever reads the memory of this process learns no earlier number from the generator (fast key
+erasure, Bernstein 2017). A key makes one stretch of the stream. The first bytes of the stretch are
+the next key and take the place of the old one; the others are handed out, and overwritten as they
+go. A large request is a stretch of its own, whose key is gone when it is answered.
+Fresh entropy is mixed into the key by `refresh`, after REKEY_AFTER bytes, and once a second
+while numbers are drawn: whoever read the memory cannot foresee what is drawn after that.
+
+What this cannot do: numbers that were handed out are the caller's, and Python frees objects without
+overwriting them; memory that was written to disk (swap, a core file) stays there. A process cannot
+know that its machine was restored from a snapshot. It then repeats at most what it draws until
+the clock shows another second; from there on it depends on whether the system's own source has
+noticed, which Linux does where the hypervisor tells it (vmgenid).
 """
 
 from __future__ import annotations
@@ -12,6 +25,8 @@ import builtins
 import hashlib
 import os
 import threading
+import time
+from contextlib import suppress
 from functools import cache
 from typing import Any, ClassVar, NoReturn
 from weakref import WeakSet
@@ -26,29 +41,50 @@ __all__ = ["REKEY_AFTER", "SecureRandom", "secure_random"]
 
 KEY_BYTES, NONCE_BYTES = 32, 16
 SEED_BYTES = KEY_BYTES + NONCE_BYTES
-REKEY_AFTER = 2**30
-"""Bytes from one key: whoever learns a key learns nothing of what came before it."""
+REKEY_AFTER = 2**24
+"""Bytes until fresh entropy is due."""
 PIECE = 2**20
-"""The most that one call of the cipher makes; its speed is flat from 64 KB on."""
-POOL = 4096
-"""Small requests are cut from a pool of this size: a call of the cipher costs a microsecond."""
-SMALL = POOL // 8
+"""Zeros that are kept at hand for the cipher."""
+POOL, FIRST = 2**16, 2**12
+"""The pool is small after fresh entropy, and doubles: a new key costs as much as 12 KB."""
+SMALL = POOL // 4
+"""Requests up to this size are cut from the pool."""
 NOBODY = -1
 """No process has this number."""
 ZEROS = memoryview(bytes(PIECE))
+DEVICE = "/dev/urandom"
 
 
 class SecureRandom:
     """A stream of unpredictable bytes, safe to share between threads and across forks."""
 
-    __slots__ = ("__weakref__", "_lock", "_made", "_pid", "_pool", "_stream", "_taken")
+    __slots__ = (
+        "__weakref__",
+        "_cipher",
+        "_end",
+        "_key",
+        "_lock",
+        "_made",
+        "_pid",
+        "_pool",
+        "_second",
+        "_taken",
+    )
 
+    _end: int
+    """The end of what the pool holds; `_taken` is where the part begins that is not handed out."""
     _taken: int
+    _second: int
+    """By the clock, when fresh entropy was mixed in; no measure of time is needed."""
     _alive: ClassVar[WeakSet[SecureRandom]] = WeakSet()
     _last_key: ClassVar[builtins.bytes] = b""
     """A digest: the key itself is not kept."""
 
     def __init__(self) -> None:
+        self._pool = memoryview(bytearray(POOL))
+        self._key = np.frombuffer(self._pool, np.uint8, SEED_BYTES)
+        key, nonce = self._pool[:KEY_BYTES], self._pool[KEY_BYTES:SEED_BYTES]
+        self._cipher = Cipher(algorithms.AES(key), modes.CTR(nonce))  # reads them for every stretch
         self._forget()
         self._start()
         SecureRandom._alive.add(self)
@@ -61,14 +97,23 @@ class SecureRandom:
         if count < 0:  # a negative count would wind the pool back: old numbers again
             raise InvalidInput("count", "must be at least 0", count)
         with self._lock:
-            if self._pid != os.getpid():
-                self._start()
+            self._keep_fresh()
+            self._made += count
             if count <= SMALL:
                 return self._from_pool(count)
-            if count <= PIECE:
-                return self._generate(count)
-            sizes = [PIECE] * (count // PIECE) + [count % PIECE]
-            return b"".join(self._generate(size) for size in sizes)
+            stream = self._stretch()
+        return stream.update(ZEROS[:count] if count <= PIECE else bytes(count))
+
+    def refresh(self) -> None:
+        """Mix in fresh entropy: numbers known or foreseen before do not tell those after.
+
+        It takes microseconds. Call it where one person's numbers end and another's begin.
+        """
+        with self._lock:
+            if self._pid == os.getpid():
+                self._mix()
+            else:
+                self._start()
 
     def words(self, count: int, dtype: DTypeLike) -> NDArray[Any]:
         """An array (read-only) of uniform unsigned integers: uint8, uint16, uint32 or uint64."""
@@ -119,34 +164,56 @@ class SecureRandom:
                 break
         order[tied] = order[tied][rank]
 
-    def _from_pool(self, count: int) -> builtins.bytes:
-        if self._taken + count > POOL:
-            self._pool, self._taken = self._generate(POOL), 0
-        start, self._taken = self._taken, self._taken + count
-        return self._pool[start : self._taken]
+    def _keep_fresh(self) -> None:
+        if self._pid != os.getpid():
+            self._start()
+        elif self._made >= REKEY_AFTER or self._second != _second():
+            self._mix()
 
-    def _generate(self, count: int) -> builtins.bytes:
-        if self._made + count > REKEY_AFTER:
-            # Fresh entropy over the old stream: as good as the better of the two.
-            old = self._stream.update(bytes(SEED_BYTES))
-            self._key(bytes(a ^ b for a, b in zip(old, self._seed(), strict=True)))
-        self._made += count
-        return self._stream.update(ZEROS[:count])
+    def _from_pool(self, count: int) -> builtins.bytes:
+        while self._taken + count > self._end:
+            self._refill()
+        start, self._taken = self._taken, self._taken + count
+        given = self._pool[start : self._taken].tobytes()
+        self._pool[start : self._taken] = ZEROS[:count]
+        return given
+
+    def _refill(self) -> None:
+        """A stretch over all that was in the pool, its own key included."""
+        size = min(POOL, max(FIRST, 2 * self._end))
+        self._cipher.encryptor().update_into(ZEROS[:size], self._pool)
+        self._taken, self._end = SEED_BYTES, size
+
+    def _stretch(self) -> CipherContext:
+        """The rest of a stretch whose key is replaced; OpenSSL erases its copy after use."""
+        stretch = self._cipher.encryptor()
+        stretch.update_into(ZEROS[:SEED_BYTES], self._pool)
+        return stretch
 
     def _forget(self) -> None:
         """Drop what a forked child shares with its parent; the lock may have been left closed."""
         self._lock = threading.Lock()
         self._pid = NOBODY
+        self._pool[:] = ZEROS[:POOL]
 
     def _start(self) -> None:
-        self._pool, self._taken = b"", POOL
-        self._key(self._seed())
+        self._taken = self._end = 0
+        self._pool[:] = ZEROS[:POOL]
+        _read_device(self._pool[:SEED_BYTES])
+        self._mix()
         self._pid = os.getpid()  # last: where the key failed, the next call must fail too
 
-    def _key(self, seed: builtins.bytes) -> None:
-        cipher = Cipher(algorithms.AES(seed[:KEY_BYTES]), modes.CTR(seed[KEY_BYTES:]))
-        self._stream: CipherContext = cipher.encryptor()
-        self._made = 0
+    def _mix(self) -> None:
+        """Fresh entropy over the key, in place: as good as the better of the two.
+
+        The key that is replaced has made nothing that was handed out.
+        """
+        seed, now = self._seed(), _second()
+        self._key ^= np.frombuffer(seed, np.uint8)
+        left = self._pool[SEED_BYTES : self._end]
+        self._taken = self._end = 0  # first: whoever is interrupted must not hand out zeros
+        left[:] = ZEROS[: len(left)]
+        self._made, self._second = 0, now
 
     @classmethod
     def _seed(cls) -> builtins.bytes:
@@ -158,6 +225,11 @@ class SecureRandom:
             raise NoEntropy("gave the same key twice")
         cls._last_key = _digest(seed)
         return seed
+
+
+def _second() -> int:
+    """The clock's: a machine that slept or was restored shows another one, as time does."""
+    return int(time.time())
 
 
 def _digest(seed: bytes) -> bytes:
@@ -172,6 +244,15 @@ def _entropy(count: int) -> bytes:
     if len(found) != count:
         raise NoEntropy(f"gave {len(found)} bytes instead of {count}")
     return found
+
+
+def _read_device(target: memoryview) -> None:
+    """Entropy read in place: `os.urandom` leaves a copy in memory that Python has freed.
+
+    Where there is no such device, `os.urandom` alone is the key's source.
+    """
+    with suppress(OSError), open(DEVICE, "rb", buffering=0) as device:
+        device.readinto(target)
 
 
 @cache

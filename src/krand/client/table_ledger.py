@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -149,7 +149,12 @@ class TableLedger:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            connection = sqlite3.connect(self.path, timeout=WAIT_SECONDS, isolation_level=None)
+            connection = sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?mode=rw",
+                timeout=WAIT_SECONDS,
+                isolation_level=None,
+                uri=True,
+            )
         except sqlite3.Error as error:
             raise _unusable(self.path, error) from None
         try:
@@ -202,7 +207,8 @@ def _create(path: Path) -> None:
     """For its owner's eyes only: it tells which tables somebody holds."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        with suppress(FileExistsError):  # a link that leads nowhere is not followed
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
     except OSError as error:
         raise _unusable(path, error) from None
 

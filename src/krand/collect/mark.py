@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from krand.collect.disk import Damage
+from krand.collect.disk import Damage, opened_file
 from krand.collect.records import tag_of
 
 __all__ = ["Mark", "Progress"]
@@ -64,7 +64,7 @@ class Mark:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = path.open("r+b", buffering=0)
+        self._file = opened_file(path)
 
     def read(self) -> Progress:
         """What has been acknowledged, at least."""

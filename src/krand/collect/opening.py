@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from krand.client.randomizer import message_format
@@ -32,8 +33,26 @@ def open_spool(
     create: bool = True,
     id_key: Path | None = None,
 ) -> Spool:
-    """The spool in a folder, new if it may be; `id_key` names the file with the key of its ids."""
-    if not create and not (folder / "spool.sqlite").exists():
-        raise InvalidInput("spool", "must be a collector's folder", str(folder))
+    """The spool in a folder, new if it may be; otherwise nothing is made.
+
+    `id_key` names the file with the key of its ids.
+    """
+    if not create and not _is_there(folder):
+        mend = "krand serve makes it when it starts"
+        raise InvalidInput("spool", "must be a collector's folder", str(folder), mend)
     check_promise(plan)
     return Spool(folder, setting_of(plan, round_number), id_key)
+
+
+def _is_there(folder: Path) -> bool:
+    """Whether a spool was begun: one that has lost its content is there, and damaged."""
+    file, mark = folder / "spool.sqlite", folder / "spool.mark"
+    return os.path.lexists(file) and any(map(_has_content, (file, mark)))
+
+
+def _has_content(path: Path) -> bool:
+    """A link is looked at itself; opening the spool refuses it."""
+    try:
+        return path.lstat().st_size > 0
+    except OSError:
+        return False

@@ -10,6 +10,8 @@ copy there is.
 from __future__ import annotations
 
 import hashlib
+import os
+import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -75,6 +77,7 @@ def release_batch(spool: Spool, batch: Batch, folder: Path, key: Ed25519PrivateK
     if batch.state is not State.SEALED or batch.people < spool.setting.population:
         raise InvalidInput("batch", "must be sealed", batch.state.value)
     ensure_directory("output", folder)
+    _check_output(folder)
     name = f"batch-{batch.number:06d}"
     data, manifest_file = folder / f"{name}.parquet", folder / f"{name}.manifest.json"
     length = spool.setting.shape.message_length
@@ -100,6 +103,14 @@ def release_batch(spool: Spool, batch: Batch, folder: Path, key: Ed25519PrivateK
     return Released(batch, data, manifest_file)
 
 
+def _check_output(folder: Path) -> None:
+    """When a batch is out, its file is the only copy: not everybody may be able to remove it."""
+    mode = folder.stat().st_mode
+    if os.name == "posix" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        rule, mend = "must be a folder that not everybody may write to", f"chmod o-w {folder}"
+        raise InvalidInput("output", rule, str(folder), mend)
+
+
 def _written_once(
     path: Path, write: Callable[[BinaryIO], object], other: Callable[[], Exists]
 ) -> str:
@@ -109,7 +120,9 @@ def _written_once(
             write(stream)
         return _sha256(path)
     except Exists:
-        pass
+        if path.is_symlink():  # what it leads to may change when the spool has forgotten the batch
+            mend = "remove it: the batch is written there, and nowhere else"
+            raise Exists("output", "must not be a link", str(path), mend) from None
     with _writing(path), tempfile.TemporaryFile(dir=path.parent) as again:
         write(again)
         again.seek(0)

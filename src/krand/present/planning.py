@@ -166,9 +166,16 @@ def promise_sentence(plan: Plan) -> str:
         f"To everybody who takes part in a crowd of at least {policy.population:,}: exchanging your"
         f" answers for any others changes the probability of anything the analyst can see{rounds}"
         f" by a factor of at most {limit}, {slack}"
-        f" ({promise.assurance}: {how_known(policy.assurance)})."
+        f" ({promise.assurance}: {how_known(policy.assurance)}).{_helpers(promise.colluding)}"
         f" {if_they_collude(promise.local_epsilon)}."
     )
+
+
+def _helpers(colluding: int) -> str:
+    if not colluding:
+        return ""
+    verb = "helps" if colluding == 1 else "help"
+    return f" It holds even if {colluding:,} of them {verb} the analyst."
 
 
 def alternatives_table(found: tuple[Alternative, ...]) -> Table:

@@ -9,7 +9,13 @@ from rich.table import Table
 
 from krand.analyze.estimates.reading import READABLE
 from krand.present.provenance import TRUSTED, declared
-from krand.present.wording import EVENLY, at_most, liars_could_have, open_mean
+from krand.present.wording import (
+    EVENLY,
+    at_most,
+    liars_could_have,
+    open_mean,
+    refused_messages,
+)
 from krand.privacy.collusion import if_they_collude
 from krand.wire.provenance import Provenance
 
@@ -51,8 +57,7 @@ def remarks(release: Release) -> Iterator[str]:
         yield TRUSTED[release.provenance]
     yield from declared(release.distinct_people, len(release.ids))
     if release.rejected:
-        refused = ", ".join(f"{count:,} {reason}" for reason, count in release.rejected.items())
-        yield f"Refused messages: {refused}. Each is taken as one more person who hides nobody."
+        yield refused_messages(release.plan, promise, release.rejected)
     if release.provenance is Provenance.TABLE:
         yield "Whoever answered falsely changed a count by at most 1 person."
         return

@@ -9,12 +9,14 @@ from krand.privacy.guarantee import Assurance
 from krand.showing import at_most, number
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from krand.analyze.estimates.results import MeanEstimate
+    from krand.analyze.published import PublishedPlan
     from krand.privacy.curator import Curator
     from krand.privacy.guarantee import Guarantee, NoisePlan, Policy, Precision
     from krand.survey.lying import WorstShift
+    from krand.survey.plan import Plan, Promise
 
 __all__ = [
     "EVENLY",
@@ -30,6 +32,7 @@ __all__ = [
     "people",
     "percent",
     "promise",
+    "refused_messages",
     "whole_people",
 ]
 
@@ -46,6 +49,40 @@ def open_mean(mean: MeanEstimate) -> str:
     if mean.high is None:
         return f"{cannot} top range is open-ended; the mean is at least {mean.low:,.4g}"
     return f"{cannot} lowest range is open-ended; the mean is at most {mean.high:,.4g}"
+
+
+def refused_messages(
+    plan: Plan | PublishedPlan,
+    promise: Promise,
+    rejected: Mapping[str, int],
+    shown: Callable[[float], str] = at_most,
+) -> str:
+    """What it means that messages were refused: how many people were planned for, what δ is now."""
+    many, policy = sum(rejected.values()), plan.survey.policy
+    reasons = ", ".join(f"{count:,} {why.replace('_', ' ')}" for why, count in rejected.items())
+    if policy.delta is not None:
+        name, now, asked = "δ", promise.delta, policy.delta
+    else:
+        name, now, asked = "η", promise.eta, policy.eta or 0.0
+    were = "message was" if many == 1 else "messages were"
+    return (
+        f"{many:,} {were} refused ({reasons}) and not counted. {_senders(many, plan.messages)} may"
+        f" hide nobody. The promise was planned for {_persons(policy.colluding)} of that kind; at"
+        f" worst there are now {promise.colluding:,} among {promise.population:,}, so {name} is"
+        f" {shown(now)}. Promised was {shown(asked)}."
+    )
+
+
+def _senders(many: int, each: int) -> str:
+    """Who sent so many messages, if everybody sends `each`: nobody can tell more."""
+    least = -(-many // each)
+    if many == 1:
+        return "Whoever sent it"
+    return f"The {'' if least == many else f'{least:,} to '}{many:,} people who sent them"
+
+
+def _persons(count: int) -> str:
+    return "1 person" if count == 1 else f"{count:,} people"
 
 
 def percent(value: float) -> str:

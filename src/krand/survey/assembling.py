@@ -17,6 +17,8 @@ from krand.survey.tables import question_of
 
 __all__ = ["assemble"]
 
+COLLUDING_SHARE = 100
+"""One in so many is counted on to hide nobody, where a survey does not say."""
 NO_POLICY = "add a [policy] table with epsilon, delta and population"
 
 
@@ -85,10 +87,21 @@ def _policy(document: dict[str, Any]) -> tuple[Policy | None, list[Broken]]:
         broken += _policy_rules(raw, table)
     if broken:
         return None, [entry.under(("policy",)) for entry in broken]
+    table.setdefault("colluding", default_colluding(table["population"]))
     try:
         return Policy(**table), []
     except InvalidInput as error:  # a rule of the privacy engine that the models do not know
         return None, [Broken(("policy", error.field), error.rule, error.value, error.mend)]
+
+
+def default_colluding(population: int) -> int:
+    """How many people a plan counts on to hide nobody, where a survey does not say.
+
+    Anybody may take part, so some will show what they sent, or add no noise. One in a hundred costs
+    half a per cent of precision. In a small crowd it is one person all the same: a promise that a
+    single person can break is none. At least two must be left to hide each other.
+    """
+    return min(max(1, -(-population // COLLUDING_SHARE)), population - 2)
 
 
 def _policy_rules(raw: dict[str, Any], table: dict[str, Any]) -> list[Broken]:

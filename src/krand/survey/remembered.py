@@ -38,7 +38,7 @@ def remember(plan_hash: str) -> None:
     with suppress(OSError, RuntimeError):
         path = _file(plan_hash)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # not through a link
 
 
 def _file(plan_hash: str) -> Path:

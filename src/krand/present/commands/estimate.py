@@ -128,7 +128,7 @@ def estimate(
     for line in remarks(release):
         console.print(line, markup=False)
     if not release.kept:
-        out.warn("this is less than the survey promised: see the refused messages")
+        out.warn("this is less than the survey promised, because messages were refused")
     console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
     console.print(f"Written: {output}", markup=False, soft_wrap=True)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from krand.analyze.published import PublishedRelease
 from krand.present.release_page.figures import bound, count
-from krand.present.wording import number
+from krand.present.wording import number, refused_messages
 from krand.privacy.collusion import SLIGHT, protection
 from krand.wire.provenance import Provenance
 
@@ -151,9 +151,17 @@ def _colluding(release: PublishedRelease) -> str:
     told = release.promise.colluding
     if not told:
         return "The promise is computed for a crowd in which nobody tells the analyst anything."
+    refused = sum(release.rejected.values())
+    planned = release.plan.survey.policy.colluding
+    if refused and not planned:
+        return (
+            f"The promise is computed as if the {refused:,} refused messages came from as many"
+            " participants who hide nobody, and as if nobody else told the analyst anything."
+        )
+    beside = f", and {refused:,} more sent the messages that were refused" if refused else ""
     return (
-        f"The promise holds even if {told:,} of the participants tell the analyst all they know,"
-        " their own answers and their noise."
+        f"The promise holds even if {told - refused:,} of the participants tell the analyst all"
+        f" they know, their own answers and their noise{beside}."
     )
 
 
@@ -176,14 +184,7 @@ def _collusion(local_epsilon: float) -> str:
 def _refused(release: PublishedRelease) -> str:
     if not release.rejected:
         return "None: every message could be read."
-    reasons = ", ".join(
-        f"{many:,} {reason.replace('_', ' ')}" for reason, many in release.rejected.items()
-    )
-    return (
-        f"{sum(release.rejected.values()):,} ({reasons}). They are not counted. Each may come from"
-        " another participant, whose device added no noise, so each is taken as one more"
-        " participant who hides nobody, beside those who were planned for."
-    )
+    return refused_messages(release.plan, release.promise, release.rejected, bound)
 
 
 def _shifts(release: PublishedRelease) -> tuple[tuple[str, str, str], ...]:

@@ -1,0 +1,162 @@
+"""Rewinding the generator: whoever reads memory looks for numbers that were drawn before.
+
+The numbers decide what is noise in an answer, and in which order messages lie. The attacker here
+knows what was drawn, and looks for any trace of it: the numbers themselves, or a key that makes
+them again. A real attacker, who does not know them, can do no better.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from krand.client.randomness import SecureRandom
+
+RUN = 12
+"""Bytes that do not agree by chance."""
+LARGE = 100_000
+DRAWING = f"""
+import ctypes, gc, os, sys
+from krand.client.randomness import secure_random
+
+def drawn(count):
+    given = secure_random().bytes(count)
+    os.write(1, given)
+    ctypes.memset(id(given) + bytes.__basicsize__ - 1, 0, len(given))  # the caller's own copy
+
+for count in [16] * 40 + [{LARGE}] + [16] * 40:
+    drawn(count)
+gc.collect()
+sys.stdin.read()
+"""
+KEEPING = """
+import os, sys
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+stream = Cipher(algorithms.AES(os.urandom(32)), modes.CTR(bytes(16))).encryptor()
+os.write(1, stream.update(bytes(1024)))
+sys.stdin.read()
+"""
+
+pytestmark = pytest.mark.skipif(
+    not Path("/proc/self/mem").exists(), reason="memory can be read by the kernel's files only"
+)
+
+
+def reached(start: object) -> Iterator[bytes]:
+    """The bytes of everything that an object leads to, however deep."""
+    found, waiting = {id(start)}, [start]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, bytes | bytearray | memoryview | np.ndarray):
+            yield bytes(item)
+        for other in gc.get_referents(item):
+            if id(other) not in found and not isinstance(other, type):
+                found.add(id(other))
+                waiting.append(other)
+
+
+def own_state(random: SecureRandom) -> Iterator[bytes]:
+    """What the slots of a generator hold, and what that leads to."""
+    for slot in SecureRandom.__slots__:
+        if slot != "__weakref__":
+            yield from reached(getattr(random, slot))
+
+
+def runs(text: bytes) -> set[bytes]:
+    return {text[start : start + RUN] for start in range(0, len(text) - RUN + 1)}
+
+
+def test_the_state_holds_nothing_that_was_drawn() -> None:
+    """Neither numbers that were handed out nor a key that makes them, at any moment."""
+    random = SecureRandom()
+    for count in (16, 300, 5000, LARGE, 16, 30_000, 64):
+        given = random.bytes(count)
+        state = list(own_state(random))
+        assert sum(map(len, state)) > 48  # it is looked at the right place
+        for held in state:
+            assert not runs(given) & runs(held)
+            for start in range(0, min(len(held) - 31, 4096)):
+                assert not makes(held[start : start + 32], given[-64:])
+
+
+def makes(key: bytes, numbers: bytes) -> bool:
+    """Whether the numbers end with what AES makes of a counter under the key."""
+    decryptor = Cipher(algorithms.AES(key), modes.ECB()).decryptor()
+    for shift in range(16):
+        whole = numbers[shift : shift + (len(numbers) - shift) // 16 * 16]
+        plain = decryptor.update(whole)
+        counters = [int.from_bytes(plain[i : i + 16]) for i in range(0, len(plain), 16)]
+        if len(counters) > 1 and (counters[1] - counters[0]) % 2**128 == 1:
+            return True
+    return False
+
+
+def memory(pid: int) -> Iterator[bytes]:
+    """Everything that a process can write to."""
+    with open(f"/proc/{pid}/maps") as maps, open(f"/proc/{pid}/mem", "rb", buffering=0) as mem:
+        for line in maps:
+            place, rights, *_ = line.split()
+            if rights.startswith("rw") and "[v" not in line:
+                start, end = (int(edge, 16) for edge in place.split("-"))
+                mem.seek(start)
+                yield mem.read(end - start)
+
+
+def schedules(text: bytes) -> set[bytes]:
+    """Keys of AES-256 that lie in memory with their round keys behind them, as OpenSSL has them."""
+    words = np.frombuffer(text[: len(text) // 4 * 4], np.uint32)
+    if words.size < 60:
+        return set()
+    fit = np.ones(words.size - 60, bool)
+    for place in (9, 10, 11, 17, 18, 19, 25, 26, 27):  # words that are the XOR of two others
+        there = words[place : place + fit.size]
+        fit &= there == words[place - 8 :][: fit.size] ^ words[place - 1 :][: fit.size]
+    fit &= words[: fit.size] != words[1 : 1 + fit.size]
+    return {words[at : at + 8].tobytes() for at in np.flatnonzero(fit)}
+
+
+def spied(program: str, count: int) -> tuple[bytes, list[bytes]]:
+    """What a program reported, and all of its memory while it waits after that."""
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+        try:
+            assert child.stdout is not None
+            told = child.stdout.read(count)
+            asleep(child.pid)
+            return told, list(memory(child.pid))
+        finally:
+            os.kill(child.pid, signal.SIGKILL)
+
+
+def asleep(pid: int) -> None:
+    """Wait until a process waits for its input."""
+    while Path(f"/proc/{pid}/stat").read_text().split()[2] != "S":
+        time.sleep(0.01)
+
+
+def test_the_memory_of_a_process_holds_nothing_that_was_drawn() -> None:
+    """All of it, read by the kernel, after numbers were drawn, reported and dropped."""
+    told, parts = spied(DRAWING, 80 * 16 + LARGE)
+    large = told[640 : 640 + LARGE]
+    places = [*range(0, 640, 16), *range(640, LARGE, 5000), *range(640 + LARGE, len(told), 16)]
+    assert sum(map(len, parts)) > 2**22
+    assert [at for at in places if any(told[at : at + 16] in part for part in parts)] == []
+    keys = set().union(*map(schedules, parts))
+    assert [key for key in keys if makes(key, large[-64:])] == []
+
+
+def test_the_search_finds_a_key_that_is_kept() -> None:
+    """Otherwise the attack above would prove nothing: a cipher in use has its key in memory."""
+    numbers, parts = spied(KEEPING, 1024)
+    keys = set().union(*map(schedules, parts))
+    assert len([key for key in keys if makes(key, numbers[-64:])]) == 1
