@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from collect.crowds import SIGNER, body_of, plan_of
 from collect.lives import Nursery
@@ -65,7 +66,7 @@ class Collector:
         self.begin_release()
         return self.home.wait()
 
-    def begin_release(self, **options: int | str) -> None:
+    def begin_release(self, **options: Any) -> None:
         """`krand release` as a life that may be ended."""
         where = ["--key", str(self._key), "-o", str(self.output)]
         self.home.start("command", arguments=["release", *self._common(), *where], **options)

@@ -7,6 +7,7 @@ knows that a number still belongs to its child.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -112,14 +113,27 @@ def _load() -> None:
     from collect import crowds  # noqa: F401
 
 
-def _live(task: str, stop_at: int = 0, count_into: str = "", **arguments: Any) -> None:
-    """A child's whole life. `stop_at`: it dies at that call of the collector's code."""
+def _live(
+    task: str,
+    stop_at: int = 0,
+    count_into: str = "",
+    held: dict[str, Any] | None = None,
+    **arguments: Any,
+) -> None:
+    """A child's whole life. `stop_at`: it dies at that call of the collector's code.
+
+    `held`: it dies at a system call, see `halting`.
+    """
     nothing = os.open(os.devnull, os.O_RDWR)
     for handle in (0, 1):  # those of the nursery
         os.dup2(nothing, handle)
     code = 70
     calls = _Calls(stop_at)
     try:
+        if held is not None:
+            from collect.halting import guard_writes
+
+            guard_writes(**held)
         if stop_at or count_into:
             sys.setprofile(calls)
         TASKS[task](**arguments)
@@ -150,10 +164,13 @@ class _Calls:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _command(arguments: list[str]) -> None:
-    """A krand command, as it would be typed."""
+def _command(arguments: list[str], changed: dict[str, Any] | None = None) -> None:
+    """A krand command, as it would be typed; `changed` are constants of its modules."""
     from krand.present.cli import krand
 
+    for name, value in (changed or {}).items():
+        module, _, constant = name.rpartition(".")
+        setattr(importlib.import_module(module), constant, value)
     krand(args=arguments, prog_name="krand")
 
 
