@@ -35,14 +35,14 @@ class Collector:
         self._key.chmod(0o600)
         self.port = _free_port()
 
-    def start(self) -> int:
+    def start(self, **options: Any) -> int:
         """Begin to serve; the number of the process."""
         serve = ["serve", *self._common(), "--port", str(self.port)]
-        return self.home.start("command", arguments=serve)
+        return self.home.start("command", arguments=serve, **options)
 
-    def started(self) -> int:
+    def started(self, **options: Any) -> int:
         """Begin to serve, and wait until it answers."""
-        number = self.start()
+        number = self.start(**options)
         self.wait()
         return number
 

@@ -1,13 +1,14 @@
-"""A process that dies at the n-th system call that changes a file, and a list of those calls.
+"""A process that dies at the n-th system call that changes a file, or whose disk turns read-only.
 
 The kernel holds every such call of a child (a seccomp filter with a listener), and a guard, a
-process of its own, lets it go on or kills the child. So a kill hits between any two calls, also
-those that SQLite and Arrow make, without strace and without a compiler.
+process of its own, lets it go on, refuses it or kills the child. So a fault hits between any two
+calls, also those that SQLite and Arrow make, without strace and without a compiler.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import json
 import os
@@ -20,11 +21,12 @@ import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-__all__ = ["Held", "calls_noted", "guard_writes", "require_held_calls", "spread_over"]
+__all__ = ["Faults", "Held", "calls_noted", "guard_writes", "require_held_calls", "spread_over"]
 
 Held = tuple[str, str]
 """A call's name, and the file that it changes, where the call names it by a handle."""
@@ -41,6 +43,7 @@ NUMBERS: dict[str, dict[str, int]] = {
         "mkdir": 83,
         "link": 86,
         "unlink": 87,
+        "openat": 257,
         "mkdirat": 258,
         "unlinkat": 263,
         "renameat": 264,
@@ -57,6 +60,7 @@ NUMBERS: dict[str, dict[str, int]] = {
         "renameat": 38,
         "ftruncate": 46,
         "fallocate": 47,
+        "openat": 56,
         "write": 64,
         "writev": 66,
         "pwrite64": 68,
@@ -71,6 +75,9 @@ BY_HANDLE = (
     *("write", "pwrite64", "writev", "pwritev"),
     *("fsync", "fdatasync", "ftruncate", "fallocate"),
 )
+HARMLESS = ("fsync", "fdatasync")
+"""They succeed where nothing can be written."""
+TO_WRITE = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 NO_NEW_PRIVILEGES, SET_FILTER, NEW_LISTENER = 38, 1, 8
 LOAD, IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 ALLOW, NOTIFY = 0x7FFF0000, 0x7FC00000
@@ -94,16 +101,28 @@ def require_held_calls() -> None:
         pytest.skip(f"no held system calls on {sys.platform}, {platform.machine()}")
 
 
-def guard_writes(under: str, stop_at: int, note: str) -> None:
-    """From now on this process dies at the n-th change below a folder; 0: it lives.
+@dataclass(frozen=True)
+class Faults:
+    """What happens to calls that change something below a folder."""
 
-    The guard writes the calls that it has let go on, and what they changed, into `note`.
-    """
+    under: str
+    note: str = ""
+    """Where the guard writes down the calls that it has let go on."""
+    stop_at: int = 0
+    """The n-th call is the last one; 0 is none."""
+    refuse_from: int = 0
+    """From the n-th call on the file system is read-only."""
+    refuse_while: str = ""
+    """The file system is read-only as long as this file exists."""
+
+
+def guard_writes(faults: Faults) -> None:
+    """From now on a guard watches this process and all its threads."""
     ours, theirs = socket.socketpair()
     child = os.getpid()
     if os.fork() == 0:
         ours.close()
-        _guard(theirs, child, under, stop_at, Path(note))
+        _Guard(child, faults).live(theirs)
     theirs.close()
     listener = _hold([n for name, n in _numbers().items() if name != "seccomp"])
     socket.send_fds(ours, [b"x"], [listener])
@@ -151,40 +170,54 @@ def _hold(calls: Sequence[int]) -> int:
     return listener
 
 
-def _guard(theirs: socket.socket, child: int, under: str, stop_at: int, note: Path) -> None:
-    """The guard's whole life: it ends when the child has ended."""
-    held: list[Held] = []
-    try:
-        _, (listener, *_), *_ = socket.recv_fds(theirs, 1, 1)
-        names = {number: name for name, number in _numbers().items()}
-        waiting = select.poll()
-        waiting.register(listener, select.POLLIN)
-        while any(event & select.POLLIN for _, event in waiting.poll()):
-            notice = bytearray(NOTICE.size)
-            try:
-                fcntl.ioctl(listener, RECEIVE, notice)
-            except OSError:  # the child is gone meanwhile
-                continue
-            call, _, _, number, *rest = NOTICE.unpack(notice)
-            found = _changed(child, names[number], rest)
-            if found is not None and found[1].startswith(under):
-                if len(held) + 1 == stop_at:
-                    os.kill(child, signal.SIGKILL)
-                    break
-                held.append(found)
-            try:
-                fcntl.ioctl(listener, SEND, bytearray(ANSWER.pack(call, 0, 0, CONTINUE)))
-            except OSError:
-                continue
-    finally:
-        note.write_text(json.dumps(held), encoding="utf-8")
-        os._exit(0)
+class _Guard:
+    """Answers the kernel for each call that it holds."""
+
+    def __init__(self, child: int, faults: Faults) -> None:
+        self._child, self._faults = child, faults
+        self._held: list[Held] = []
+        self._names = {number: name for name, number in _numbers().items()}
+
+    def live(self, theirs: socket.socket) -> None:
+        """The guard's whole life: it ends when the child has ended."""
+        try:
+            _, (listener, *_), *_ = socket.recv_fds(theirs, 1, 1)
+            waiting = select.poll()
+            waiting.register(listener, select.POLLIN)
+            while any(event & select.POLLIN for _, event in waiting.poll()):
+                with suppress(OSError):  # the child is gone meanwhile
+                    self._answer(listener)
+        finally:
+            if self._faults.note:
+                Path(self._faults.note).write_text(json.dumps(self._held), encoding="utf-8")
+            os._exit(0)
+
+    def _answer(self, listener: int) -> None:
+        notice = bytearray(NOTICE.size)
+        fcntl.ioctl(listener, RECEIVE, notice)
+        call, _, _, number, *rest = NOTICE.unpack(notice)
+        verdict = self._verdict(self._names[number], rest[2:])
+        answer = (call, 0, verdict, 0) if verdict else (call, 0, 0, CONTINUE)
+        fcntl.ioctl(listener, SEND, bytearray(ANSWER.pack(*answer)))
+
+    def _verdict(self, name: str, arguments: Sequence[int]) -> int:
+        """0 to go on, or an error."""
+        faults, found = self._faults, _changed(self._child, name, arguments)
+        if found is None or not found[1].startswith(faults.under):
+            return 0
+        if len(self._held) + 1 == faults.stop_at:
+            os.kill(self._child, signal.SIGKILL)
+        self._held.append(found)
+        late = 0 < faults.refuse_from <= len(self._held)
+        now = bool(faults.refuse_while) and os.path.exists(faults.refuse_while)
+        return -errno.EROFS if (late or now) and name not in HARMLESS else 0
 
 
-def _changed(child: int, name: str, rest: Sequence[int]) -> Held | None:
-    """The call and its file; of a call that names a path, the folder where it begins to look."""
-    arguments = rest[2:]
-    if name in BY_HANDLE or name in ("unlinkat", "mkdirat"):
+def _changed(child: int, name: str, arguments: Sequence[int]) -> Held | None:
+    """The call and its file; of a path beside a handle, the folder; None if nothing changes."""
+    if name == "openat" and not arguments[2] & TO_WRITE:
+        return None
+    if name in BY_HANDLE or name in ("unlinkat", "mkdirat", "openat"):
         handle = arguments[0]
     elif name in ("linkat", "renameat", "renameat2"):
         handle = arguments[2]

@@ -56,13 +56,13 @@ class Nursery:
 
 
 @contextmanager
-def nursery(errors: Path) -> Iterator[Nursery]:
-    """A nursery; what its children say on stderr goes into a file."""
+def nursery(errors: Path, *modules: str) -> Iterator[Nursery]:
+    """A nursery that has loaded these modules too; what its children say goes into a file."""
     path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
     with (
         errors.open("ab") as stream,
         subprocess.Popen(
-            [sys.executable, __file__],
+            [sys.executable, __file__, *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stream,
@@ -80,6 +80,8 @@ def nursery(errors: Path) -> Iterator[Nursery]:
 def main() -> None:
     """The nursery itself: one request a line, one number in answer."""
     _load()
+    for module in sys.argv[1:]:
+        importlib.import_module(module)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     child = 0
@@ -122,7 +124,7 @@ def _live(
 ) -> None:
     """A child's whole life. `stop_at`: it dies at that call of the collector's code.
 
-    `held`: it dies at a system call, see `halting`.
+    `held`: its system calls meet `halting.Faults`.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     for handle in (0, 1):  # those of the nursery
@@ -131,9 +133,9 @@ def _live(
     calls = _Calls(stop_at)
     try:
         if held is not None:
-            from collect.halting import guard_writes
+            from collect.halting import Faults, guard_writes
 
-            guard_writes(**held)
+            guard_writes(Faults(**held))
         if stop_at or count_into:
             sys.setprofile(calls)
         TASKS[task](**arguments)

@@ -17,6 +17,7 @@ from typing import Self
 
 from krand.collect.disk import Damage
 from krand.collect.records import tag_of
+from krand.files import unwritable
 
 __all__ = ["Mark", "Progress"]
 
@@ -64,7 +65,10 @@ class Mark:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._file = path.open("r+b", buffering=0)
+        try:
+            self._file = path.open("r+b", buffering=0)
+        except OSError as error:
+            raise unwritable("spool", path, error) from None
 
     def read(self) -> Progress:
         """What has been acknowledged, at least."""
