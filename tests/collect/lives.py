@@ -21,6 +21,7 @@ from typing import Any
 
 __all__ = ["Nursery", "nursery"]
 
+USUAL_POPULATION = 200
 TESTS = Path(__file__).resolve().parents[1]
 WATCHED = (f"krand{os.sep}collect{os.sep}", f"krand{os.sep}files.py")
 
@@ -112,7 +113,12 @@ def _load() -> None:
     import krand.present.cli
     import krand.survey.plan_file
     import krand.wire.keys  # noqa: F401
-    from collect import crowds  # noqa: F401
+    from collect.crowds import crowd_of, setting_for
+    from krand.privacy.guarantee import Linkage
+
+    for linkage in Linkage:  # once, and not in every life
+        with crowd_of(linkage):
+            setting_for(USUAL_POPULATION)
 
 
 def _live(
@@ -176,13 +182,22 @@ def _command(arguments: list[str], changed: dict[str, Any] | None = None) -> Non
     krand(args=arguments, prog_name="krand")
 
 
-def _add(folder: str, population: int, first: int, last: int, group: int, told: str) -> None:
+def _add(
+    folder: str,
+    population: int,
+    first: int,
+    last: int,
+    group: int,
+    told: str,
+    linkage: str = "record",
+) -> None:
     """Store people in groups, and note whom one would have told so."""
-    from collect.crowds import people, setting_for
+    from collect.crowds import crowd_of, people, setting_for
     from krand.collect.spool import Spool
+    from krand.privacy.guarantee import Linkage
 
     note = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with Spool(Path(folder), setting_for(population)) as spool:
+    with crowd_of(Linkage(linkage)), Spool(Path(folder), setting_for(population)) as spool:
         for start in range(first, last, group):
             numbers = range(start, min(start + group, last))
             spool.add(people(numbers))

@@ -17,12 +17,13 @@ from typing import Any
 import pytest
 
 from collect.callers import Collector
-from collect.crowds import filled, manifests_in, messages_in, messages_of, setting_for
+from collect.crowds import crowd_of, filled, manifests_in, messages_in, messages_of, setting_for
 from collect.halting import Held, calls_noted, require_held_calls, spread_over
 from collect.lives import Nursery, nursery
 from components import require
 from krand.collect.spool import Spool
 from krand.collect.states import State
+from krand.privacy.guarantee import Linkage
 
 require("uvicorn")
 require("starlette")
@@ -37,10 +38,10 @@ WAYS: dict[str, dict[str, Any]] = {
 """A large batch is put in order in nameless files."""
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Iterator[Nursery]:
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
     require_held_calls()
-    with nursery(tmp_path / "errors") as made:
+    with nursery(tmp_path_factory.mktemp("writes") / "errors") as made:
         yield made
 
 
@@ -86,11 +87,16 @@ class Releases:
         return state
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(("way", "linkage"), [("in memory", "bit"), ("in piles", "record")])
 def test_kills_while_a_release_writes_leave_whole_files(
-    tmp_path: Path, home: Nursery, way: str
+    tmp_path: Path, home: Nursery, way: str, linkage: str
 ) -> None:
     """No file, the batch alone, or both; each whole; repeated, they have the same bytes."""
+    with crowd_of(Linkage(linkage)):
+        check_kills(tmp_path, home, way)
+
+
+def check_kills(tmp_path: Path, home: Nursery, way: str) -> None:
     releases = Releases(tmp_path, home, way)
     calls = releases.calls()
     expected = releases.files()
