@@ -111,3 +111,27 @@ def test_a_full_disk_is_named(tmp_path: Path, way: str) -> None:
     with pytest.raises(FileNotFoundError):
         written(path, lambda: (tmp_path / "absent").read_bytes(), replace=True)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_disk_that_turns_read_only_is_named(tmp_path: Path, way: str) -> None:
+    """So is one that fails; both are met while somebody fills the file."""
+    for error in (OSError(30, "Read-only file system"), OSError(5, "Input/output error")):
+        with pytest.raises(InvalidInput, match="must be a place that can be written to"):
+            written(tmp_path / "reports", lambda error=error: fail(error), replace=True)  # type: ignore[misc]
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files have a name from the beginning")
+def test_what_a_killed_process_left_is_removed(tmp_path: Path) -> None:
+    """The next one that replaces the file sweeps, but spares whoever is still at work."""
+    import fcntl
+
+    path = tmp_path / "re[x]"
+    left, alive, other = (tmp_path / f".re[x].{end}" for end in ("0" * 16, "a" * 16, "a" * 15))
+    for file in (path, left, alive, other):
+        file.write_text("old", encoding="utf-8")
+    with alive.open("rb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        write_atomically("output", path, "new")
+        assert {*tmp_path.iterdir()} == {path, alive, other}
+    assert path.read_text(encoding="utf-8") == "new"

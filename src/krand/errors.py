@@ -24,6 +24,9 @@ __all__ = [
     "Unavailable",
 ]
 
+LONGEST_VALUE = 1_000
+"""Characters of a wrong value that an error repeats."""
+
 
 class KrandError(Exception):
     """Base of all deliberate errors; `exit_code` is what the command line returns.
@@ -45,8 +48,16 @@ class InvalidInput(KrandError):
     exit_code = 2
 
     def __init__(self, field: str, rule: str, value: object, mend: str = "") -> None:
-        self.field, self.rule, self.value, self.mend = field, rule, value, mend
-        super().__init__(f"{field}: {rule}, found {value!r}" + (f"; {mend}" if mend else ""))
+        self.field, self.rule, self.value, self.mend = field, rule, _short(value), mend
+        super().__init__(f"{field}: {rule}, found {self.value!r}" + (f"; {mend}" if mend else ""))
+
+
+def _short(value: object) -> object:
+    """The value, or the beginning of one that nobody would read: a file may hold any text."""
+    if isinstance(value, (int, float)) or value is None:
+        return value
+    text = value if isinstance(value, str) else repr(value)
+    return value if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 
 
 class CannotMeet(KrandError):

@@ -14,6 +14,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -34,6 +35,7 @@ __all__ = [
     "write_new",
 ]
 
+HIDDEN_BYTES = 8
 EVERYBODY = 0o666
 """Less what the process's mask takes away."""
 
@@ -42,7 +44,8 @@ DEEPEST = 64
 LARGEST = 2**63 - 1
 """Whole numbers beyond it are no counts of anything."""
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
+"""A disk that is full, has turned read-only, or fails."""
 
 
 class Exists(InvalidInput):
@@ -63,7 +66,7 @@ def complete_file(field: str, path: Path, *, replace: bool, mend: str = "") -> I
     with _errors_named(field, path):
         stream, name_it, forget_it = _nameless(path) or _hidden(path)
     try:
-        with _full_disk_named(field, path), stream:  # closing may meet the limit once more
+        with _failing_disk_named(field, path), stream:  # closing may meet the limit once more
             yield stream
             with _errors_named(field, path):
                 stream.flush()
@@ -228,16 +231,22 @@ def _nameless(path: Path) -> Staged | None:
     def name_it(replace: bool) -> None:
         # Through a directory's handle, because only then does Python follow the link in /proc.
         source = f"/proc/self/fd/{handle}"
-        if not replace:
+        try:
             os.link(source, path.name, dst_dir_fd=directory)
             return
+        except FileExistsError:
+            if not replace:
+                raise
         hidden = _hidden_name(path)
+        with suppress(OSError):  # without locks nobody sweeps either
+            _lock(handle)
         os.link(source, hidden, dst_dir_fd=directory)
         try:
             os.replace(hidden, path.name, src_dir_fd=directory, dst_dir_fd=directory)
         except OSError:
             os.unlink(hidden, dir_fd=directory)
             raise
+        _sweep(path)
 
     return os.fdopen(handle, "w+b"), name_it, lambda: os.close(directory)
 
@@ -258,7 +267,22 @@ def _hidden(path: Path) -> Staged:
 
 
 def _hidden_name(path: Path) -> str:
-    return f".{path.name}.{os.urandom(8).hex()}"
+    return f".{path.name}.{os.urandom(HIDDEN_BYTES).hex()}"
+
+
+def _lock(handle: int) -> None:
+    """Hold the file until it is closed, or its process ends; an OSError if somebody else does."""
+    import fcntl
+
+    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what processes left that were killed while they replaced this file."""
+    for left in path.parent.glob(f".{escape(path.name)}.{'[0-9a-f]' * 2 * HIDDEN_BYTES}"):
+        with suppress(OSError), left.open("rb") as stream:
+            _lock(stream.fileno())
+            left.unlink()
 
 
 def _settle(directory: Path) -> None:
@@ -280,12 +304,12 @@ def _errors_named(field: str, path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def _full_disk_named(field: str, path: Path) -> Iterator[None]:
+def _failing_disk_named(field: str, path: Path) -> Iterator[None]:
     """Whoever fills the stream may meet its limits; other errors may come from elsewhere."""
     try:
         yield
     except OSError as error:
-        if error.errno in FULL:
+        if error.errno in CANNOT_WRITE:
             raise unwritable(field, path, error) from None
         raise
 

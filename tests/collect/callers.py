@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from collect.crowds import SIGNER, body_of, plan_of
 from collect.lives import Nursery
@@ -34,14 +35,14 @@ class Collector:
         self._key.chmod(0o600)
         self.port = _free_port()
 
-    def start(self) -> int:
+    def start(self, **options: Any) -> int:
         """Begin to serve; the number of the process."""
         serve = ["serve", *self._common(), "--port", str(self.port)]
-        return self.home.start("command", arguments=serve)
+        return self.home.start("command", arguments=serve, **options)
 
-    def started(self) -> int:
+    def started(self, **options: Any) -> int:
         """Begin to serve, and wait until it answers."""
-        number = self.start()
+        number = self.start(**options)
         self.wait()
         return number
 
@@ -65,7 +66,7 @@ class Collector:
         self.begin_release()
         return self.home.wait()
 
-    def begin_release(self, **options: int | str) -> None:
+    def begin_release(self, **options: Any) -> None:
         """`krand release` as a life that may be ended."""
         where = ["--key", str(self._key), "-o", str(self.output)]
         self.home.start("command", arguments=["release", *self._common(), *where], **options)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -24,7 +25,9 @@ from plans import true_plan
 __all__ = [
     "SIGNER",
     "body_of",
+    "crowd_of",
     "filled",
+    "linkage_now",
     "manifests_in",
     "messages_in",
     "messages_of",
@@ -35,29 +38,61 @@ __all__ = [
 ]
 
 SIGNER = generate_signing_key()
-MESSAGES = 3
+COPIES = 3
+_linkages = [Linkage.RECORD]
+"""The last one is that of every plan, until its block ends."""
+
+
+@contextmanager
+def crowd_of(linkage: Linkage) -> Iterator[None]:
+    """Everything in this block is about a plan of that linkage; without it, of records."""
+    _linkages.append(linkage)
+    try:
+        yield
+    finally:
+        _linkages.pop()
+
+
+def linkage_now() -> Linkage:
+    """That of every plan here."""
+    return _linkages[-1]
+
+
+def plan_of(population: int) -> Plan:
+    """A plan of some messages each; its ε is so large that its promise is true."""
+    return _plan_of(population, linkage_now())
 
 
 @cache
-def plan_of(population: int) -> Plan:
-    """A plan of three messages each; its ε is so large that its promise is true."""
+def _plan_of(population: int, linkage: Linkage) -> Plan:
     policy = Policy(100.0, population, delta=1e-6)
-    survey = Survey("s", policy, (YesNo(name="a"),), linkage=Linkage.RECORD, copies=MESSAGES)
-    return true_plan(survey, (2**30,)).sealed_for(KEY.public_key())
+    asked, copies = (YesNo(name="a"),), COPIES
+    if linkage is Linkage.BIT:
+        asked, copies = (YesNo(name="a"), YesNo(name="b")), 1
+    survey = Survey("s", policy, asked, linkage=linkage, copies=copies)
+    return true_plan(survey, (2**30,) * len(asked)).sealed_for(KEY.public_key())
 
 
-LENGTH = message_format(plan_of(1000)).sealed_length
+@cache
+def _shape(linkage: Linkage) -> Shape:
+    """How much everybody sends, whatever the crowd."""
+    plan = _plan_of(1000, linkage)
+    return Shape(1, message_format(plan).sealed_length, plan.messages)
 
 
 def setting_for(population: int) -> Setting:
     """What the spool of such a plan is for."""
-    return Setting(plan_of(population).hash, population, Shape(1, LENGTH, MESSAGES))
+    return Setting(plan_of(population).hash, population, _shape(linkage_now()))
 
 
 def messages_of(number: int) -> list[bytes]:
     """The messages of one person; nobody else has any of them."""
-    content = hashlib.shake_256(b"messages %d" % number).digest(MESSAGES * LENGTH)
-    return [content[start : start + LENGTH] for start in range(0, len(content), LENGTH)]
+    shape = _shape(linkage_now())
+    content = hashlib.shake_256(b"messages %d" % number).digest(
+        shape.messages * shape.message_length
+    )
+    starts = range(0, len(content), shape.message_length)
+    return [content[start : start + shape.message_length] for start in starts]
 
 
 def person(number: int) -> Submitted:

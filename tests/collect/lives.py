@@ -7,6 +7,7 @@ knows that a number still belongs to its child.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import signal
@@ -20,6 +21,7 @@ from typing import Any
 
 __all__ = ["Nursery", "nursery"]
 
+USUAL_POPULATION = 200
 TESTS = Path(__file__).resolve().parents[1]
 WATCHED = (f"krand{os.sep}collect{os.sep}", f"krand{os.sep}files.py")
 
@@ -55,13 +57,13 @@ class Nursery:
 
 
 @contextmanager
-def nursery(errors: Path) -> Iterator[Nursery]:
-    """A nursery; what its children say on stderr goes into a file."""
+def nursery(errors: Path, *modules: str) -> Iterator[Nursery]:
+    """A nursery that has loaded these modules too; what its children say goes into a file."""
     path = os.pathsep.join([str(TESTS), *filter(None, sys.path)])
     with (
         errors.open("ab") as stream,
         subprocess.Popen(
-            [sys.executable, __file__],
+            [sys.executable, __file__, *modules],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=stream,
@@ -79,6 +81,8 @@ def nursery(errors: Path) -> Iterator[Nursery]:
 def main() -> None:
     """The nursery itself: one request a line, one number in answer."""
     _load()
+    for module in sys.argv[1:]:
+        importlib.import_module(module)
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     child = 0
@@ -109,17 +113,35 @@ def _load() -> None:
     import krand.present.cli
     import krand.survey.plan_file
     import krand.wire.keys  # noqa: F401
-    from collect import crowds  # noqa: F401
+    from collect.crowds import crowd_of, setting_for
+    from krand.privacy.guarantee import Linkage
+
+    for linkage in Linkage:  # once, and not in every life
+        with crowd_of(linkage):
+            setting_for(USUAL_POPULATION)
 
 
-def _live(task: str, stop_at: int = 0, count_into: str = "", **arguments: Any) -> None:
-    """A child's whole life. `stop_at`: it dies at that call of the collector's code."""
+def _live(
+    task: str,
+    stop_at: int = 0,
+    count_into: str = "",
+    held: dict[str, Any] | None = None,
+    **arguments: Any,
+) -> None:
+    """A child's whole life. `stop_at`: it dies at that call of the collector's code.
+
+    `held`: its system calls meet `halting.Faults`.
+    """
     nothing = os.open(os.devnull, os.O_RDWR)
     for handle in (0, 1):  # those of the nursery
         os.dup2(nothing, handle)
     code = 70
     calls = _Calls(stop_at)
     try:
+        if held is not None:
+            from collect.halting import Faults, guard_writes
+
+            guard_writes(Faults(**held))
         if stop_at or count_into:
             sys.setprofile(calls)
         TASKS[task](**arguments)
@@ -150,20 +172,32 @@ class _Calls:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _command(arguments: list[str]) -> None:
-    """A krand command, as it would be typed."""
+def _command(arguments: list[str], changed: dict[str, Any] | None = None) -> None:
+    """A krand command, as it would be typed; `changed` are constants of its modules."""
     from krand.present.cli import krand
 
+    for name, value in (changed or {}).items():
+        module, _, constant = name.rpartition(".")
+        setattr(importlib.import_module(module), constant, value)
     krand(args=arguments, prog_name="krand")
 
 
-def _add(folder: str, population: int, first: int, last: int, group: int, told: str) -> None:
+def _add(
+    folder: str,
+    population: int,
+    first: int,
+    last: int,
+    group: int,
+    told: str,
+    linkage: str = "record",
+) -> None:
     """Store people in groups, and note whom one would have told so."""
-    from collect.crowds import people, setting_for
+    from collect.crowds import crowd_of, people, setting_for
     from krand.collect.spool import Spool
+    from krand.privacy.guarantee import Linkage
 
     note = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with Spool(Path(folder), setting_for(population)) as spool:
+    with crowd_of(Linkage(linkage)), Spool(Path(folder), setting_for(population)) as spool:
         for start in range(first, last, group):
             numbers = range(start, min(start + group, last))
             spool.add(people(numbers))

@@ -18,12 +18,13 @@ from typing import Any
 
 import pytest
 
-from collect.crowds import SIGNER, filled, people, setting_for
+from collect.crowds import SIGNER, crowd_of, filled, people, setting_for
 from krand.collect.disk import PAGE_BYTES
 from krand.collect.release import release_sealed
 from krand.collect.spool import Spool
 from krand.collect.states import State
 from krand.errors import InvalidInput
+from krand.privacy.guarantee import Linkage
 
 SECTOR = 512
 FLIPS = int(os.environ.get("KRAND_FLIPS", "30"))
@@ -50,8 +51,11 @@ def laid_out(image: Image, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def closed(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """A spool at rest: one batch released, one sealed, one open."""
-    folder = tmp_path_factory.mktemp("closed")
+    return at_rest(tmp_path_factory.mktemp("closed"))
+
+
+def at_rest(folder: Path) -> Image:
+    """A spool with one batch released, one sealed, one open."""
     with filled(folder / "spool", POPULATION, range(POPULATION)) as spool:
         release_sealed(spool, folder / "batches", SIGNER)
     filled(folder / "spool", POPULATION, range(POPULATION, EVERYBODY)).close()
@@ -60,8 +64,11 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Image:
 
 @pytest.fixture(scope="module")
 def crashed(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    return after_a_crash(tmp_path_factory.mktemp("crashed"))
+
+
+def after_a_crash(folder: Path) -> Image:
     """The same as a crash leaves it: much of it is in the journal only."""
-    folder = tmp_path_factory.mktemp("crashed")
     with filled(folder / "spool", POPULATION, range(POPULATION)) as spool:
         release_sealed(spool, folder / "batches", SIGNER)
     with pytest.MonkeyPatch.context() as patch:  # else it is emptied whenever few have come
@@ -165,17 +172,18 @@ def cut_short(content: bytes, draw: random.Random) -> bytes:
     return content[: draw.randrange(len(content))]
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        one_bit,
-        one_bit_of_the_first_page,
-        one_bit_near_a_batch,
-        a_sector_of_zeros,
-        two_pages_swapped,
-        cut_short,
-    ],
+TO_THE_FILE = (
+    one_bit,
+    one_bit_of_the_first_page,
+    one_bit_near_a_batch,
+    a_sector_of_zeros,
+    two_pages_swapped,
+    cut_short,
 )
+TO_THE_JOURNAL = (one_bit, a_sector_of_zeros, cut_short)
+
+
+@pytest.mark.parametrize("change", TO_THE_FILE)
 def test_damage_to_a_spool_at_rest_is_named_or_harmless(
     closed: Image, tmp_path: Path, change: Callable[[bytes, random.Random], bytes]
 ) -> None:
@@ -186,7 +194,7 @@ def test_damage_to_a_spool_at_rest_is_named_or_harmless(
         assert not seen["harmless"]
 
 
-@pytest.mark.parametrize("change", [one_bit, a_sector_of_zeros, cut_short])
+@pytest.mark.parametrize("change", TO_THE_JOURNAL)
 def test_damage_to_the_journal_is_named_or_harmless(
     crashed: Image, tmp_path: Path, change: Callable[[bytes, random.Random], bytes]
 ) -> None:
@@ -195,6 +203,21 @@ def test_damage_to_the_journal_is_named_or_harmless(
     assert seen["named"] > FLIPS / 3
     if change is cut_short:
         assert not seen["harmless"]
+
+
+def test_damage_is_named_or_harmless_in_bit_linkage(tmp_path: Path) -> None:
+    """The other tests here are about records; a plan of bits has messages of another size."""
+    few = max(4, FLIPS // 5)
+    with crowd_of(Linkage.BIT):
+        closed, crashed = at_rest(tmp_path / "a"), after_a_crash(tmp_path / "b")
+        file = [
+            outcomes(closed, in_the_file("spool.sqlite", c), tmp_path, few) for c in TO_THE_FILE
+        ]
+        journal = [
+            outcomes(crashed, in_the_file("spool.sqlite-wal", c), tmp_path, few)
+            for c in TO_THE_JOURNAL
+        ]
+    assert all(seen["named"] for seen in (*file[1:], *journal))
 
 
 @pytest.mark.parametrize("change", [one_bit, cut_short])

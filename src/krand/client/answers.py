@@ -84,7 +84,7 @@ def open_answers(
         return _parquet(where, layout, separator)
     except OSError as error:
         raise unreadable("answers", path, error) from None
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise _malformed(path, error) from None
 
 
@@ -118,8 +118,19 @@ def _parquet(path: Path, layout: Layout, separator: str) -> Answers:
     file = pq.ParquetFile(path, pre_buffer=False)  # it would keep what it has read
     ignored = _check_columns(file.schema_arrow.names, layout)
     batches = file.iter_batches(batch_size=CHUNK, columns=list(layout.question_names))
-    chunks = _chunks(_readable(batches, str(path)), layout, separator)
-    return Answers(chunks, file.metadata.num_rows, ignored)
+    rows = file.metadata.num_rows
+    whole = _as_many_as_declared(batches, rows)
+    return Answers(_chunks(_readable(whole, str(path)), layout, separator), rows, ignored)
+
+
+def _as_many_as_declared(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Arrow gives what it finds, even if the file says that there is more."""
+    left = rows
+    for batch in batches:
+        left -= batch.num_rows
+        yield batch
+    if left:
+        raise pa.ArrowInvalid(f"it says that it has {rows:,} rows, but it has {rows - left:,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,7 +221,7 @@ def _readable(
         yield from batches
     except OSError as error:
         raise unreadable("answers", source, error) from None
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         if not torn:
             raise _malformed(source, error) from None
         first = torn[0]

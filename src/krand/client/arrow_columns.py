@@ -39,7 +39,9 @@ def from_arrow(question: Question, given: pa.Array, separator: str = SEPARATOR) 
     kind = given.type
     try:
         return _column(question, _simple(given), separator)
-    except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):
+    except UnicodeDecodeError:
+        raise InvalidInput(question.name, "must be a column of UTF-8 text", str(kind)) from None
+    except pa.ArrowException:
         rule = "must be a column of texts, numbers or truth values"
         raise InvalidInput(question.name, rule, str(kind)) from None
 
@@ -208,10 +210,19 @@ def _different(
         return [], np.full(len(given), SILENT, np.int64)
     encoded = given.dictionary_encode()
     codes = pc.fill_null(encoded.indices.cast(pa.int64()), SILENT)
-    values = [read(value) for value in encoded.dictionary.to_pylist()]
+    values = [read(value) for value in _listed(encoded.dictionary)]
     silent = np.array([value is None for value in values] + [True])  # the code -1 is the last
     found = codes.to_numpy(zero_copy_only=False)
     return values, np.where(silent[found], SILENT, found)
+
+
+def _listed(values: pa.Array) -> list[Any]:
+    """As values of Python; days and times that Python does not know are wrong ones."""
+    try:
+        found: list[Any] = values.to_pylist()
+    except OverflowError as error:
+        raise pa.ArrowInvalid(str(error)) from None
+    return found
 
 
 def _lists(question: Question, given: pa.Array) -> Column:

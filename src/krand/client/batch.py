@@ -62,7 +62,7 @@ class BadRows(InvalidInput):
 
 def _said(mistake: Mistake) -> str:
     error = mistake.error
-    return f"{error.field}: {error.rule}, found {error.value!r}"
+    return f"{error.field}: {error.rule}, found {error.value!r:.100}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,7 @@ class Intake:
         self._thread = ThreadPoolExecutor(1, "spool")
         self._task: asyncio.Task[None] | None = None
         self._failing = False
+        self._said = ""  # the failure that is in the log already
 
     async def submit(self, submission: Submitted) -> bool:
         """Whether it is new; returns only when it is durably stored, or was before."""
@@ -81,7 +82,7 @@ class Intake:
         if self._failing:
             loop = asyncio.get_running_loop()
             await loop.run_in_executor(self._thread, self.spool.probe)
-            self._failing = False
+            self._note_success()
 
     def start(self) -> None:
         """Begin to store."""
@@ -130,20 +131,30 @@ class Intake:
         try:
             verdicts = await loop.run_in_executor(self._thread, self.spool.add, submissions)
         except Exception as error:  # whatever it was: nobody in this group is acknowledged
-            if not self._failing:  # once, not for everybody who comes meanwhile
-                log.error("submissions cannot be stored: %s", _told(error))
-            self._failing = True
+            self._note_failure(error)
             self.counts.unavailable += len(group)
             for entry in group:
                 if not entry.stored.done():
                     entry.stored.set_exception(_as_unavailable(error))
             return
-        self._failing = False
+        self._note_success()
         for entry, new in zip(group, verdicts, strict=True):
             self.counts.accepted += new
             self.counts.repeated += not new
             if not entry.stored.done():  # the client may have gone meanwhile
                 entry.stored.set_result(new)
+
+    def _note_failure(self, error: Exception) -> None:
+        """One line in the log for each failure, however many requests meet it."""
+        self._failing, told = True, _told(error)
+        if told != self._said:
+            self._said = told
+            log.error("a group of submissions could not be stored: %s", told)
+
+    def _note_success(self) -> None:
+        if self._said:
+            log.info("submissions are stored again")
+        self._failing, self._said = False, ""
 
 
 def _as_unavailable(error: Exception) -> SpoolUnavailable:

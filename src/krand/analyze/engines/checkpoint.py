@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
+from glob import escape
 from pathlib import Path
 
 from krand.analyze.engines.partition import Work
@@ -10,7 +12,7 @@ from krand.analyze.engines.source import Source
 from krand.analyze.tally import Tally
 from krand.analyze.tally_file import tally_from
 from krand.errors import InvalidInput
-from krand.files import write_atomically
+from krand.files import unreadable, write_atomically
 
 __all__ = ["Checkpoint"]
 
@@ -43,6 +45,8 @@ class Checkpoint:
             return int(values["rows"]), tally_from(values["tally"])
         except FileNotFoundError:
             return 0, self._nothing
+        except OSError as error:
+            raise unreadable("checkpoint", self._path, error) from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             rule, mend = "must be whole", "delete it to count from the beginning"
             raise InvalidInput("checkpoint", rule, str(self._path), mend) from None
@@ -53,5 +57,8 @@ class Checkpoint:
         write_atomically("checkpoint", self._path, json.dumps(values))
 
     def forget(self) -> None:
-        """The work is done."""
-        self._path.unlink(missing_ok=True)
+        """The work is done. One that cannot be removed is harmless: all of its rows are counted."""
+        # Whoever was killed while saving may have left a file with a longer, hidden name.
+        with suppress(OSError):
+            for path in (*self._path.parent.glob(f".{escape(self._path.name)}.*"), self._path):
+                path.unlink(missing_ok=True)

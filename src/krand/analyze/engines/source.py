@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ __all__ = [
 ]
 
 PIECE = 2**22
+LONGEST_REASON = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Source:
 
 def open_reports(uri: str, plan: Plan, progress: Callable[[int], None] | None = None) -> Source:
     """The reports that `krand randomize` wrote."""
-    with _file(uri) as file:
+    with _reading(uri), _file(uri) as file:
         header, rows = header_of(file, uri), file.metadata.num_rows
     _check_plan(plan, header.plan, uri)
     if (header.linkage, header.positions) != (plan.survey.linkage, plan.layout.positions):
@@ -74,6 +76,9 @@ def open_reports(uri: str, plan: Plan, progress: Callable[[int], None] | None = 
     if header.linkage is Linkage.RECORD and rows != header.people * plan.survey.copies:
         rule = f"must hold {plan.survey.copies} records for each of {header.people:,} people"
         raise InvalidInput("reports", rule, f"{rows:,} records")
+    if rows > header.people * plan.layout.positions * plan.survey.copies:
+        rule = f"must hold at most {plan.layout.positions:,} tokens of each person"
+        raise InvalidInput("reports", rule, f"{rows:,} tokens of {header.people:,} people")
     return Source(
         uri,
         False,
@@ -95,7 +100,7 @@ def open_batch(
     check_round(plan, manifest.round)
     check_crowd(plan, manifest.submissions)
     length = MessageFormat(plan.survey.linkage, plan.layout.positions).sealed_length
-    with _file(uri) as file:
+    with _reading(uri), _file(uri) as file:
         rows = file.metadata.num_rows
         if not file.schema_arrow.equals(batch_schema(length, manifest.batch_id)):
             rule = f"must have one column of messages of {length} bytes"
@@ -129,26 +134,30 @@ def open_batch(
 
 def columns_of(uri: str, size: int, first_row: int = 0) -> Iterator[pa.Array]:
     """The reports in chunks of at most `size`, beginning at a row."""
-    with _file(uri) as file:
+    with _reading(uri), _file(uri) as file:
         first, skip = _group_of(file.metadata, first_row)
         groups = list(range(first, file.metadata.num_row_groups))
+        left = max(0, file.metadata.num_rows - first_row)
         for batch in file.iter_batches(batch_size=size, row_groups=groups) if groups else ():
             column = batch.column(0)
             if skip < len(column):
+                left -= len(column) - skip
                 yield column.slice(skip)
             skip = max(0, skip - len(column))
+        if left:
+            raise pa.ArrowInvalid(f"it says that it has {file.metadata.num_rows:,} rows")
 
 
 def group_sizes(uri: str) -> list[int]:
     """How many reports each row group of the file holds."""
-    with _file(uri) as file:
+    with _reading(uri), _file(uri) as file:
         metadata = file.metadata
         return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
 def group_columns(uri: str, group: int, size: int) -> Iterator[pa.Array]:
     """The reports of one row group, in chunks of at most `size`."""
-    with _file(uri) as file:
+    with _reading(uri), _file(uri) as file:
         for batch in file.iter_batches(batch_size=size, row_groups=[group]):
             yield batch.column(0)
 
@@ -185,6 +194,18 @@ def _file(uri: str) -> pq.ParquetFile:
         raise InvalidInput("reports", "must be a Parquet file", uri) from None
     except OSError as error:
         raise unreadable("reports", uri, error) from None
+
+
+@contextmanager
+def _reading(uri: str) -> Iterator[None]:
+    """Whatever Arrow has to say about a damaged file, in krand's own words."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise unreadable("reports", uri, error) from None
+        reason = (str(error).splitlines() or [""])[0][:LONGEST_REASON]
+        raise InvalidInput("reports", "must be an undamaged Parquet file", uri, reason) from None
 
 
 def _sha256(uri: str, progress: Callable[[int], None] | None) -> str:

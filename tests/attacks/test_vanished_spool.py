@@ -1,0 +1,187 @@
+"""Somebody deletes, moves or replaces the spool under a running collector.
+
+The process goes on writing to files that nobody will find again. So it must notice, refuse, and say
+so: a 202 promises that the submission is in the spool that will be released.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from collect.crowds import body_of, filled, people, plan_of, setting_for
+from collecting import Running, running
+from components import require
+from krand.collect.spool import Spool
+
+require("uvicorn")
+require("starlette")
+
+POPULATION = 200
+OLD, STORED = range(5), range(10)
+"""Who is in the older copy, and who has been acknowledged when the spool vanishes."""
+REFUSED = range(10, 30)
+GONE = re.compile(r"gone|vanish|missing|moved|replaced|removed|deleted|disappeared|no longer")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a collector and its spool are."""
+
+    folder: Path
+
+    @property
+    def spool(self) -> Path:
+        return self.folder / "spool"
+
+    @property
+    def aside(self) -> Path:
+        """Where the spool, or its file, is moved to."""
+        return self.folder / "aside"
+
+    @property
+    def copy(self) -> Path:
+        """An older copy of the spool."""
+        return self.folder / "copy"
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "log"
+
+
+@contextmanager
+def collector(place: Place) -> Iterator[Running]:
+    """`krand serve` as people run it."""
+    plan = place.folder / "plan.json"
+    plan.write_bytes(plan_of(POPULATION).bytes)
+    with running(plan, place.spool, place.log) as found:
+        yield found
+
+
+def asked(port: int, method: str, path: str, bodies: Sequence[bytes] = (b"",)) -> list[int]:
+    """The status of each answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    headers = {"Content-Type": "application/octet-stream"}
+    found = []
+    for body in bodies:
+        connection.request(method, path, body or None, headers)
+        answer = connection.getresponse()
+        answer.read()
+        found.append(answer.status)
+    connection.close()
+    return found
+
+
+def submitted(port: int, numbers: range) -> list[int]:
+    """What people are told, one after another."""
+    path = f"/v1/{plan_of(POPULATION).hash}/submissions"
+    return asked(port, "POST", path, [body_of(number) for number in numbers])
+
+
+def ready(port: int) -> int:
+    (status,) = asked(port, "GET", "/readyz")
+    return status
+
+
+def errors_in(log: Path) -> list[str]:
+    """Every event at level error."""
+    found = []
+    for line in log.read_text(encoding="utf-8").splitlines():
+        if line.startswith('{"level"'):
+            entry = json.loads(line)
+            found += [entry["event"]] if entry["level"] in ("error", "critical") else []
+    return found
+
+
+def delete(place: Place) -> None:
+    shutil.rmtree(place.spool)
+
+
+def move(place: Place) -> None:
+    place.spool.rename(place.aside)
+
+
+def move_the_file(place: Place) -> None:
+    (place.spool / "spool.sqlite").rename(place.aside)
+
+
+def replace_by_an_older_copy(place: Place) -> None:
+    place.spool.rename(place.aside)
+    shutil.copytree(place.copy, place.spool)
+
+
+def move_back(place: Place) -> None:
+    place.aside.rename(place.spool)
+
+
+def move_the_file_back(place: Place) -> None:
+    place.aside.rename(place.spool / "spool.sqlite")
+
+
+def put_back(place: Place) -> None:
+    shutil.rmtree(place.spool)
+    place.aside.rename(place.spool)
+
+
+Step = Callable[[Place], None]
+ATTACKS: dict[str, tuple[Step, Step | None]] = {
+    "rm -rf": (delete, None),
+    "mv of the folder": (move, move_back),
+    "mv of spool.sqlite": (move_the_file, move_the_file_back),
+    "an older copy": (replace_by_an_older_copy, put_back),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_a_spool_that_vanishes_ends_acknowledgements(attack: str, tmp_path: Path) -> None:
+    """503 from the first request on, not ready, one loud line; nobody acknowledged is lost."""
+    vanish, restore = ATTACKS[attack]
+    place = Place(tmp_path)
+    filled(place.spool, POPULATION, OLD).close()
+    shutil.copytree(place.spool, place.copy)
+    with collector(place) as serving:
+        assert submitted(serving.port, STORED) == [202] * len(STORED)
+        assert ready(serving.port) == 200
+        vanish(place)
+        assert ready(serving.port) == 503
+        assert submitted(serving.port, REFUSED) == [503] * len(REFUSED)
+        assert ready(serving.port) == 503
+        told = errors_in(place.log)
+        assert len(told) == 1, told  # not one for each request
+        assert str(place.spool) in told[0]
+        assert GONE.search(told[0])
+        if restore is None:
+            return
+        restore(place)
+        after = submitted(serving.port, REFUSED)
+        assert set(after) in ({202}, {503})  # 503 until it is started again is fine
+        assert ready(serving.port) == (200 if after[0] == 202 else 503)
+    check_stored(place, [*STORED, *(REFUSED if after[0] == 202 else ())])
+
+
+def check_stored(place: Place, acknowledged: Sequence[int]) -> None:
+    """Everybody who was acknowledged is in the spool, once; nobody else is."""
+    with Spool(place.spool, setting_for(POPULATION)) as spool:
+        spool.check()
+        assert spool.batches()[0].people == len(acknowledged)
+        assert not any(spool.add(people(acknowledged)))
+
+
+def test_a_collector_stops_cleanly_though_its_spool_is_gone(tmp_path: Path) -> None:
+    """SIGTERM after rm -rf: it ends by itself, without a traceback, and makes no new spool."""
+    place = Place(tmp_path)
+    with collector(place) as serving:
+        assert submitted(serving.port, OLD) == [202] * len(OLD)
+        delete(place)
+        process = serving.process
+    assert process.returncode is not None
+    assert "Traceback" not in place.log.read_text(encoding="utf-8")
+    assert not place.spool.exists()
