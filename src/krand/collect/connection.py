@@ -46,6 +46,9 @@ MOST_HELD_BYTES = 2**25
 MOST_BODY_BYTES = 2**14
 """What is parsed of a body before the application asks for it."""
 
+MOST_UNSENT_BYTES = 2**12
+"""What waits for the system to take it; beyond that nothing more is answered."""
+
 HEAD_END = b"\r\n\r\n"
 MOST_PIECE, LEAST_PIECE = 2**14, 64
 """A piece ends where a head may end, so that it holds few requests."""
@@ -88,7 +91,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.flow = _Flow(transport, self._go_on)
         self._usual = self.app
         _send_at_once(transport)
-        transport.set_write_buffer_limits(0)  # so that we learn of every answer that is not read
+        transport.set_write_buffer_limits(MOST_UNSENT_BYTES)
         self._wait_for_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -127,6 +130,10 @@ class BoundedConnection(HttpToolsProtocol):
         too_many = len(self.connections) > MOST_CONNECTIONS
         # A response is itself an application: one that gives this answer, whatever is asked.
         self.app = cast("ASGI3Application", busy()) if too_many else self._usual
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin to answer a request whose head is complete."""
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -135,26 +142,36 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if self.cycle.response_complete:
+        if self.transport.is_closing():
+            self._wait_for_reader()
+        elif self.cycle.response_complete:
             self.cycle.body.clear()  # nobody will ask for it
         else:  # the next request was here already
             self._unset_keepalive_if_required()
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self._reading is None:
-            self._reading = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
+        self._wait_for_reader()
+
+    def send_400_response(self, msg: str) -> None:
+        super().send_400_response(msg)
+        self._wait_for_reader()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._wait_for_reader()
 
     def resume_writing(self) -> None:
         if self._reading is not None:
             self._reading.cancel()
             self._reading = None
         super().resume_writing()
+        self.flow.resume_reading()
 
     def _must_wait(self) -> bool:
         """Whether a request is being answered, so that nothing after it may be parsed."""
         cycle = self.cycle
-        if self.pipeline:
+        if self.pipeline or self.flow.write_paused:
             return True
         if cycle is None or cycle.response_complete:
             return False
@@ -199,10 +216,17 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _refuse(self, why: str) -> None:
         MALFORMED.count(self.loop)
-        if self.cycle is None or self.cycle.response_complete:
-            self.send_400_response(why)
-        else:  # it would look like the answer to the request before
+        if (
+            self.pipeline or self._is_answering()
+        ):  # it would look like the answer to another request
             self.transport.close()
+        else:
+            self.send_400_response(why)
+
+    def _is_answering(self) -> bool:
+        """Whether a whole request has arrived and is not answered yet."""
+        cycle = self.cycle
+        return cycle is not None and not cycle.response_complete and not cycle.more_body
 
     def _wait_for_request(self) -> None:
         self._sending = self.loop.call_later(HEAD_SECONDS, self._too_slow)
@@ -216,6 +240,12 @@ class BoundedConnection(HttpToolsProtocol):
         self._sending = None
         if self.cycle is None or self.cycle.response_complete:
             self.transport.close()
+            self._wait_for_reader()
+
+    def _wait_for_reader(self) -> None:
+        """A connection is not closed before everything is sent, so a time is set for that."""
+        if self._reading is None and self.transport.get_write_buffer_size():
+            self._reading = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
 
 
 def _send_at_once(transport: asyncio.Transport) -> None:

@@ -59,14 +59,18 @@ class Intake:
 
     async def submit(self, submission: Submitted) -> bool:
         """Whether it is new; returns only when it is durably stored, or was before."""
+        return await self.enqueue(submission)
+
+    def enqueue(self, submission: Submitted) -> asyncio.Future[bool]:
+        """The same, for whoever does not wait: done when it is durably stored, or was before."""
         self._check_writer()
-        stored = asyncio.get_running_loop().create_future()
+        stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         try:
             self._waiting.put_nowait(_Waiting(submission, stored))
         except asyncio.QueueFull:
             self.counts.unavailable += 1
             raise QueueFull("too many submissions are waiting") from None
-        return bool(await stored)
+        return stored
 
     async def batches(self) -> tuple[Batch, ...]:
         """How far the batches are, asked between two groups."""

@@ -20,7 +20,7 @@ __all__ = ["JsonLines", "listen", "make_server", "serve"]
 
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 30
-SOCKET_BYTES = 2**16
+SOCKET_BYTES = 2**15
 
 
 class JsonLines(logging.Formatter):
@@ -58,12 +58,12 @@ def make_server(spool: Spool) -> uvicorn.Server:
     try:
         import uvicorn
 
-        from krand.collect.connection import BoundedConnection
+        from krand.collect.direct import DirectConnection
         from krand.collect.http import Collector
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     options: dict[str, Any] = {
-        "http": BoundedConnection,
+        "http": DirectConnection,
         "access_log": False,
         "log_config": None,
         "proxy_headers": False,  # whoever forwards a request, we do not want to know for whom
