@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -11,8 +12,11 @@ import pytest
 
 from attacks.under_attack import Attacked, Honest, attacked, flood, get, post
 from collect.crowds import body_of
+from collecting import until
+from components import missing
 
 CONNECTIONS = 200
+FILES = resource.RLIMIT_NOFILE
 PATIENCE_SECONDS = 5.0
 FLOOD_SECONDS = 20.0
 """At most: it ends when every connection is closed."""
@@ -22,6 +26,16 @@ FLOOD_SECONDS = 20.0
 def collector() -> Iterator[Attacked]:
     with attacked(impatient=True) as found:
         yield found
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """As many as this process may have; restored afterwards."""
+    before = resource.getrlimit(FILES)
+    if before[1] != resource.RLIM_INFINITY and before[1] < 4_096:
+        missing("4,096 open files", "the limit of this machine is lower")
+    yield
+    resource.setrlimit(FILES, before)
 
 
 def is_closed(client: socket.socket) -> bool:
@@ -114,3 +128,16 @@ def _refuses(client: socket.socket) -> bool:
     except OSError:
         return True
     return False
+
+
+def test_more_connections_than_files_by_default(many_files: None) -> None:
+    """Where a process may open 1,024 files unless it asks, 1,200 connections keep nobody out."""
+    resource.setrlimit(FILES, (1_024, resource.getrlimit(FILES)[1]))
+    with attacked() as collector, ExitStack() as stack:
+        resource.setrlimit(FILES, (4_096, resource.getrlimit(FILES)[1]))
+        for _ in range(1_200):
+            stack.enter_context(collector.connect()).sendall(b"GET /heal")
+        with Honest(collector) as honest:
+            until(lambda: len(honest.statuses) >= 3)
+        assert not [line for line in collector.log if "out of system resource" in line]
+    assert (honest.failure, set(honest.statuses)) == ("", {202})

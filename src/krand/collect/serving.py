@@ -21,6 +21,7 @@ __all__ = ["JsonLines", "listen", "make_server", "serve"]
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 30
 SOCKET_BYTES = 2**15
+FILES = 16_384
 
 
 class JsonLines(logging.Formatter):
@@ -80,6 +81,7 @@ def serve(server: uvicorn.Server, listener: socket.socket) -> None:
     """Serve until told to stop; what has arrived by then is stored and acknowledged."""
     _log_to_stderr()
     _collect_garbage_rarely()
+    _allow_many_files()
     server.run(sockets=[listener])
 
 
@@ -88,6 +90,18 @@ def _collect_garbage_rarely() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+def _allow_many_files() -> None:
+    """Each connection is a file to the system, which often allows only 1,024 unless asked."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _log_to_stderr() -> None:
