@@ -3,7 +3,7 @@
     python benchmarks/collector.py            # writes benchmarks/collector.md; about 15 minutes
     python benchmarks/collector.py --quick    # a smoke run: to the terminal only
 
-The collector has one core, the load generator the other. Needs krand[serve,fast].
+The collector has one core, the load generator (wrk) the other. Needs krand[serve,fast].
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,15 +36,16 @@ from krand.collect.spool import Setting, Spool
 from krand.survey.plan import Plan, make_plan
 from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key, generate_signing_key
-from krand.wire.submissions import HEAD_LENGTH, Shape, Submitted
+from krand.wire.submissions import Shape, Submitted
 from running import processor, progress, run_benchmark, table
+from wrk_load import Load, has_wrk, load_by_wrk
 
 RESULTS = Path(__file__).with_suffix(".md")
 HERE = Path(__file__).parent
 EXAMPLE = HERE.parent / "examples" / "browser.toml"
-LIMIT_SHARE, P99_SECONDS, SHUFFLE_GOAL = 0.5, 0.1, 5.0
+LIMIT_SHARE, P99_SECONDS, SHUFFLE_GOAL = 0.75, 0.1, 5.0
 RELEASE_SECONDS, RELEASE_MEGABYTES = 60.0, 1000.0
-CONNECTIONS = 64
+CONNECTIONS = (64, 256, 1_000)
 
 BARE = """
 import sys, uvicorn
@@ -59,8 +61,8 @@ uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="critical")
 
 
 def how(quick: bool, load: float) -> str:
-    names = ("krand", "starlette", "uvicorn", "httptools", "numpy", "numba")
-    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in names)
+    names = ("krand", "starlette", "uvicorn", "uvloop", "httptools", "numpy", "numba")
+    versions = ", ".join(version_of(name) for name in names)
     kind = "A smoke run" if quick else "A full run"
     return (
         f"{kind} by `python benchmarks/collector.py` on {datetime.now(UTC):%Y-%m-%d}.\n\n"
@@ -69,6 +71,13 @@ def how(quick: bool, load: float) -> str:
         f"- Versions: Python {platform.python_version()}, {versions}.\n"
         "- The server runs on one core, the load generator on another; every submission is new."
     )
+
+
+def version_of(name: str) -> str:
+    try:
+        return f"{name} {importlib.metadata.version(name)}"
+    except importlib.metadata.PackageNotFoundError:
+        return f"no {name}"
 
 
 def free_port() -> int:
@@ -103,7 +112,7 @@ def load(port: int, plan: Plan, length: int, seconds: float, rate: float = 0.0) 
         "path": f"/v1/{plan.hash}/submissions",
         "length": length,
         "seconds": seconds,
-        "connections": CONNECTIONS,
+        "connections": CONNECTIONS[0],
         "rate": rate,
     }
     command = ["taskset", "-c", "1", sys.executable, str(HERE / "load.py"), json.dumps(options)]
@@ -119,64 +128,128 @@ def resident(child: subprocess.Popen[bytes]) -> float:
     return pages * os.sysconf("SC_PAGESIZE") / 1e6
 
 
-def intake_section(plan: Plan, quick: bool, place: Path) -> str:
-    shape = setting_of(plan).shape
-    length = HEAD_LENGTH + shape.messages * shape.message_length
-    seconds, repeats = (2.0, 1) if quick else (10.0, 3)
-    plan_file = place / "plan.json"
-    plan_file.write_bytes(plan.bytes)
-    port = free_port()
-    with server([sys.executable, "-c", BARE, str(port)], port):
-        load(port, plan, length, 1.0)
-        bare = [load(port, plan, length, seconds) for _ in range(repeats)]
-    progress(f"bare framework: {[round(b['rate']) for b in bare]}")
-    port, spool = free_port(), place / "spool"
-    command = [sys.executable, "-m", "krand", "serve", "--plan", str(plan_file)]
-    command += ["--spool", str(spool), "--port", str(port)]
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One load, and the processor time that the server took for each submission."""
+
+    load: Load
+    processor: float
+    """Seconds."""
+
+
+Runs = dict[int, list[Measured]]
+"""By the number of connections."""
+
+
+def processor_seconds(child: subprocess.Popen[bytes]) -> float:
+    """Of all its threads since its start."""
+    fields = Path(f"/proc/{child.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def measured(
+    child: subprocess.Popen[bytes], port: int, plan: Plan, connections: int, seconds: int
+) -> Measured:
+    path, shape = f"/v1/{plan.hash}/submissions", setting_of(plan).shape
+    before = processor_seconds(child)
+    found = load_by_wrk(port, path, shape, connections, seconds)
+    return Measured(found, (processor_seconds(child) - before) / found.count)
+
+
+def measure_all(command: list[str], port: int, plan: Plan, seconds: int, runs: Runs) -> None:
+    """Every number of connections once, on a server of its own."""
     with server(command, port) as child:
-        load(port, plan, length, 1.0)
-        full = [load(port, plan, length, seconds) for _ in range(repeats)]
-        rate = statistics.median(run["rate"] for run in full)
-        progress(f"collector: {[round(b['rate']) for b in full]}")
-        eased = load(port, plan, length, seconds, 0.8 * rate)
-        memory = [(0.0, resident(child))]
-        minutes = 0.2 if quick else 10.0
-        start = time.perf_counter()
-        while time.perf_counter() - start < 60 * minutes:
-            load(port, plan, length, 6.0 if quick else 58.0, 0.5 * rate)
-            memory.append(((time.perf_counter() - start) / 60, resident(child)))
-            progress(f"memory after {memory[-1][0]:.1f} minutes: {memory[-1][1]:.0f} MB")
-    limit = statistics.median(run["rate"] for run in bare)
-    other = sum(run["other"] for run in (*bare, *full, eased))
-    rows = [
-        ["bare framework, nothing stored", f"{limit:,.0f}", _ms(bare, "p50"), _ms(bare, "p99"), ""],
-        [
-            "krand serve, every one on the disk",
-            f"{rate:,.0f}",
-            _ms(full, "p50"),
-            _ms(full, "p99"),
-            f"{rate / limit:.2f}: {verdict(rate / limit >= LIMIT_SHARE)} (≥ {LIMIT_SHARE})",
-        ],
-        [
-            "krand serve at 80 % of that",
-            f"{eased['rate']:,.0f}",
-            _ms([eased], "p50"),
-            _ms([eased], "p99"),
-            f"p99: {verdict(eased['p99'] < P99_SECONDS)} (< {1000 * P99_SECONDS:.0f} ms)",
-        ],
-    ]
-    columns = ["one core", "submissions per second", "p50", "p99", "share of the limit, goals"]
-    told = ", ".join(f"{megabytes:.0f}" for _, megabytes in memory)
+        measured(child, port, plan, 16, 1)
+        for connections in CONNECTIONS:
+            runs[connections].append(measured(child, port, plan, connections, seconds))
+            progress(f"{connections} connections: {runs[connections][-1].load.rate:,.0f}/s")
+
+
+def serve_command(place: Path, plan: Plan, port: int, name: str) -> list[str]:
+    """`krand serve` with a spool of this name."""
+    (place / "plan.json").write_bytes(plan.bytes)
+    command = [sys.executable, "-m", "krand", "serve", "--plan", str(place / "plan.json")]
+    return [*command, "--spool", str(place / name), "--port", str(port)]
+
+
+def intake_section(plan: Plan, quick: bool, place: Path) -> str:
+    if not has_wrk():
+        return "## Intake\n\nSkipped: it is measured with wrk and taskset, which are not installed."
+    seconds, repeats = (2, 1) if quick else (10, 3)
+    bare: Runs = {number: [] for number in CONNECTIONS}
+    full: Runs = {number: [] for number in CONNECTIONS}
+    for repeat in range(repeats):  # one after the other: an idle collector tidies its spool
+        port = free_port()
+        progress("bare framework")
+        measure_all([sys.executable, "-c", BARE, str(port)], port, plan, seconds, bare)
+        port = free_port()
+        progress("collector")
+        command = serve_command(place, plan, port, f"spool-{repeat}")
+        measure_all(command, port, plan, seconds, full)
+    shape = setting_of(plan).shape
+    about = (
+        f"## Intake\n\nThe example browser survey: {shape.messages} messages, {shape.length} bytes"
+        f" a submission. wrk sends, medians of {repeats}. The share of the limit is the median rate"
+        " divided by that of the bare framework at the same number of connections."
+    )
+    eased = eased_section(plan, quick, place, rate_of(full[CONNECTIONS[0]]))
+    return "\n\n".join([about, rates_table(bare, full), eased])
+
+
+def rates_table(bare: Runs, full: Runs) -> str:
+    rows = []
+    for connections in CONNECTIONS:
+        limit, ours = bare[connections], full[connections]
+        share = rate_of(ours) / rate_of(limit)
+        goal = f"{share:.2f}"
+        if connections == CONNECTIONS[0]:
+            goal += f": {verdict(share >= LIMIT_SHARE)} (≥ {LIMIT_SHARE})"
+        where = "" if connections == CONNECTIONS[0] else f", {connections:,} connections"
+        rows.append([f"bare framework, nothing stored{where}", *_figures(limit), ""])
+        rows.append([f"krand serve, every one on the disk{where}", *_figures(ours), goal])
+    columns = ["one core", "submissions per second", "p50", "p99", "processor", "failed"]
     return (
-        f"## Intake\n\nThe example browser survey: {shape.messages} messages,"
-        f" {length} bytes a submission, {CONNECTIONS} connections. Answers other than 202: {other}."
-        f"\n\n{table(columns, rows)}\n\nMemory of the collector in MB, at the start and after each"
-        f" minute of half the load, {minutes:g} minutes in all: {told}."
+        f"{CONNECTIONS[0]} connections where nothing else is said.\n\n"
+        + table([*columns, "share of the limit"], rows)
+        + "\n\n*processor* is the processor time of the server for each submission; *failed* counts"
+        " answers of 400 or more and broken connections."
     )
 
 
-def _ms(runs: list[dict[str, Any]], name: str) -> str:
-    return f"{1000 * statistics.median(run[name] for run in runs):.1f} ms"
+def rate_of(runs: list[Measured]) -> float:
+    return statistics.median(run.load.rate for run in runs)
+
+
+def _figures(runs: list[Measured]) -> list[str]:
+    return [
+        f"{rate_of(runs):,.0f}",
+        f"{1e3 * statistics.median(run.load.p50 for run in runs):.1f} ms",
+        f"{1e3 * statistics.median(run.load.p99 for run in runs):.1f} ms",
+        f"{1e6 * statistics.median(run.processor for run in runs):.0f} µs",
+        f"{sum(run.load.other + run.load.broken for run in runs):,}",
+    ]
+
+
+def eased_section(plan: Plan, quick: bool, place: Path, rate: float) -> str:
+    """At a given rate, which wrk cannot keep: how long people wait, and the memory over time."""
+    seconds, minutes = (2.0, 0.2) if quick else (10.0, 10.0)
+    length, port = setting_of(plan).shape.length, free_port()
+    with server(serve_command(place, plan, port, "spool-eased"), port) as child:
+        load(port, plan, length, 1.0)
+        eased = load(port, plan, length, seconds, 0.8 * rate)
+        memory, start = [resident(child)], time.perf_counter()
+        while time.perf_counter() - start < 60 * minutes:
+            load(port, plan, length, 6.0 if quick else 58.0, 0.5 * rate)
+            memory.append(resident(child))
+            progress(f"memory: {memory[-1]:.0f} MB")
+    goal = f"{verdict(eased['p99'] < P99_SECONDS)} (< {1000 * P99_SECONDS:.0f} ms)"
+    told = ", ".join(f"{megabytes:.0f}" for megabytes in memory)
+    return (
+        f"At 80 % of that rate, sent by a script in Python: {eased['rate']:,.0f} submissions"
+        f" per second, p50 {1e3 * eased['p50']:.1f} ms, p99 {1e3 * eased['p99']:.1f} ms: {goal}."
+        f" Answers other than 202: {eased['other']}.\n\nMemory of the collector in MB, at the start"
+        f" and after each minute of half the load, {minutes:g} minutes in all: {told}."
+    )
 
 
 def verdict(met: bool) -> str:

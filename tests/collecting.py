@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,11 +189,13 @@ def object_told(process: subprocess.Popen[str], log: Path) -> str:
 
 
 @contextmanager
-def running(plan_file: Path, spool: Path, log: Path) -> Iterator[Running]:
+def running(
+    plan_file: Path, spool: Path, log: Path, krand: Sequence[str] = ("-m", "krand")
+) -> Iterator[Running]:
     """`krand serve` on a free port, until the block ends; what it says goes to a file."""
     require("uvicorn")
     require("starlette")
-    command = [sys.executable, "-m", "krand", "serve", "--plan", plan_file, "--spool", spool]
+    command = [sys.executable, *krand, "serve", "--plan", plan_file, "--spool", spool]
     told = ""
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(

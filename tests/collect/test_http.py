@@ -411,7 +411,7 @@ def test_a_bug_of_ours_is_logged_without_the_request(
     with quick_folder() as folder:
         spool = Spool(folder / "spool", setting(100))
         with serving(spool) as port:
-            monkeypatch.setattr(pages, "_media_type", failing(KeyError("kanarienvogel")))
+            monkeypatch.setattr(pages.Submissions, "checked", failing(KeyError("kanarienvogel")))
             status, _, content = Collector(spool, port).submit()
     assert status == 500
     assert b"kanarienvogel" not in content

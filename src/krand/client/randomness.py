@@ -60,7 +60,6 @@ class SecureRandom:
 
     __slots__ = (
         "__weakref__",
-        "_cipher",
         "_end",
         "_key",
         "_lock",
@@ -83,8 +82,6 @@ class SecureRandom:
     def __init__(self) -> None:
         self._pool = memoryview(bytearray(POOL))
         self._key = np.frombuffer(self._pool, np.uint8, SEED_BYTES)
-        key, nonce = self._pool[:KEY_BYTES], self._pool[KEY_BYTES:SEED_BYTES]
-        self._cipher = Cipher(algorithms.AES(key), modes.CTR(nonce))  # reads them for every stretch
         self._forget()
         self._start()
         SecureRandom._alive.add(self)
@@ -181,14 +178,20 @@ class SecureRandom:
     def _refill(self) -> None:
         """A stretch over all that was in the pool, its own key included."""
         size = min(POOL, max(FIRST, 2 * self._end))
-        self._cipher.encryptor().update_into(ZEROS[:size], self._pool)
+        self._encryptor().update_into(ZEROS[:size], self._pool)
         self._taken, self._end = SEED_BYTES, size
 
     def _stretch(self) -> CipherContext:
         """The rest of a stretch whose key is replaced; OpenSSL erases its copy after use."""
-        stretch = self._cipher.encryptor()
+        stretch = self._encryptor()
         stretch.update_into(ZEROS[:SEED_BYTES], self._pool)
         return stretch
+
+    def _encryptor(self) -> CipherContext:
+        """With the key as it is now; made anew, so that no version of the library can keep an old
+        one. The key is read from its place: a copy in bytes would stay in memory."""
+        key, nonce = self._pool[:KEY_BYTES], self._pool[KEY_BYTES:SEED_BYTES]
+        return Cipher(algorithms.AES(key), modes.CTR(nonce)).encryptor()
 
     def _forget(self) -> None:
         """Drop what a forked child shares with its parent; the lock may have been left closed."""

@@ -23,14 +23,24 @@ from krand.collect.metrics import metrics_text
 from krand.collect.openapi import describe_api
 from krand.collect.spool import SpoolUnavailable
 from krand.errors import KrandError
-from krand.wire.submissions import Refused
+from krand.wire.submissions import Refused, Submitted
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from krand.collect.spool import Spool
 
-__all__ = ["BODY_SECONDS", "Collector", "busy"]
+__all__ = [
+    "ACCEPTED",
+    "BODY_SECONDS",
+    "CONTENT_TYPE",
+    "KNOWN",
+    "Collector",
+    "Submissions",
+    "busy",
+    "failure",
+    "unavailable",
+]
 
 BODY_SECONDS = 10.0
 """A body that takes longer is not waited for."""
@@ -49,11 +59,11 @@ class Collector(Starlette):
 
     def __init__(self, spool: Spool) -> None:
         self.intake = Intake(spool)
-        self._submissions = Submissions(self.intake)
-        self._way_in = f"/v1/{spool.setting.plan_hash}/submissions"
+        self.submissions = Submissions(self.intake)
+        self.way_in = f"/v1/{spool.setting.plan_hash}/submissions"
         super().__init__(
             routes=[
-                Route("/v1/{plan}/submissions", self._submissions, methods=["POST"]),
+                Route("/v1/{plan}/submissions", self.submissions, methods=["POST"]),
                 *_watching(self.intake),
             ],
             lifespan=self._life,
@@ -64,8 +74,8 @@ class Collector(Starlette):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # The way of nearly every request is short: routing and middleware would take as long as
         # storing a submission does (benchmarks/collector.md).
-        if scope.get("path") == self._way_in and scope.get("method") == "POST":
-            await self._submissions(scope, receive, send)
+        if scope.get("path") == self.way_in and scope.get("method") == "POST":
+            await self.submissions(scope, receive, send)
         else:
             await super().__call__(scope, receive, send)
 
@@ -114,6 +124,11 @@ def busy() -> Response:
     return _problem(503, "collector", "has too many connections; try again", headers)
 
 
+def unavailable() -> Response:
+    """The answer to a submission that was not stored."""
+    return _problem(503, "spool", "cannot store anything now; try again", RETRY_AFTER)
+
+
 class Submissions:
     """One submission: whole and durable, or refused with a reason."""
 
@@ -124,7 +139,7 @@ class Submissions:
         try:
             response = await self._verdict(scope, receive)
         except Exception as error:
-            response = _bug(error)
+            response = failure(error)
         await response(scope, receive, send)
 
     async def _verdict(self, scope: Scope, receive: Receive) -> Response:
@@ -138,20 +153,31 @@ class Submissions:
         except ClientDisconnect:
             return Response(status_code=400)  # nobody is there to read it
         if body is None:
-            return self._refused(413, "body", f"must have {length} bytes", CLOSE)
+            return self._too_long()
         if scope["path"] != f"/v1/{self.setting.plan_hash}/submissions":
             return self._refused(404, "plan", "must be the plan that is collected here")
         if _media_type(scope) != CONTENT_TYPE:
             return self._refused(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
+        checked = self.checked(body)
+        if isinstance(checked, Response):
+            return checked
         try:
-            submitted = self.setting.shape.read(body)
+            return ACCEPTED if await self.intake.submit(checked) else KNOWN
+        except SpoolUnavailable:
+            return unavailable()
+
+    def checked(self, body: bytes) -> Submitted | Response:
+        """The submission in a body, or the answer that refuses it."""
+        if len(body) > self.setting.shape.length:
+            return self._too_long()
+        try:
+            return self.setting.shape.read(body)
         except Refused as refusal:
             return self._refused(422, str(refusal.reason), refusal.rule)
-        try:
-            new = await self.intake.submit(submitted)
-        except SpoolUnavailable:
-            return _problem(503, "spool", "cannot store anything now; try again", RETRY_AFTER)
-        return ACCEPTED if new else KNOWN
+
+    def _too_long(self) -> Response:
+        rule = f"must have {self.setting.shape.length} bytes"
+        return self._refused(413, "body", rule, CLOSE)
 
     def _refused(
         self, status: int, field: str, rule: str, headers: dict[str, str] | None = None
@@ -194,10 +220,10 @@ async def _told(_: Request, error: Exception) -> Response:
 
 
 async def _unforeseen(_: Request, error: Exception) -> Response:
-    return _bug(error)
+    return failure(error)
 
 
-def _bug(error: Exception) -> Response:
-    """A bug of ours: its kind is logged, nothing of the request."""
+def failure(error: Exception) -> Response:
+    """The answer after a bug of ours: its kind is logged, nothing of the request."""
     log.error("unforeseen %s", type(error).__name__)
     return _problem(500, "collector", "failed; nothing was stored")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -58,18 +57,23 @@ class Intake:
         # One thread: SQLite has one writer, and requests go on arriving meanwhile.
         self._thread = ThreadPoolExecutor(1, "spool")
         self._task: asyncio.Task[None] | None = None
-        self._failing = False
+        self._failing = self._stopping = False
         self._said = ""  # the failure that is in the log already
 
     async def submit(self, submission: Submitted) -> bool:
         """Whether it is new; returns only when it is durably stored, or was before."""
-        stored = asyncio.get_running_loop().create_future()
+        return await self.enqueue(submission)
+
+    def enqueue(self, submission: Submitted) -> asyncio.Future[bool]:
+        """The same, for whoever does not wait: done when it is durably stored, or was before."""
+        self._check_writer()
+        stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         try:
             self._waiting.put_nowait(_Waiting(submission, stored))
         except asyncio.QueueFull:
             self.counts.unavailable += 1
             raise QueueFull("too many submissions are waiting") from None
-        return bool(await stored)
+        return stored
 
     async def batches(self) -> tuple[Batch, ...]:
         """How far the batches are, asked between two groups."""
@@ -78,6 +82,7 @@ class Intake:
 
     async def check_ready(self) -> None:
         """An error if nothing can be stored; after a failure the disk is tried, not trusted."""
+        self._check_writer()
         await self.batches()
         if self._failing:
             loop = asyncio.get_running_loop()
@@ -87,11 +92,13 @@ class Intake:
     def start(self) -> None:
         """Begin to store."""
         self._task = asyncio.create_task(self._run())
+        self._task.add_done_callback(self._ended)
 
     async def stop(self) -> None:
         """Store what waits, then close the spool."""
         await self._waiting.join()
         if self._task is not None:
+            self._stopping = True
             self._task.cancel()
         try:
             await asyncio.get_running_loop().run_in_executor(self._thread, self.spool.close)
@@ -104,9 +111,10 @@ class Intake:
             await self._gather()
             while len(group) < MOST_IN_GROUP and not self._waiting.empty():
                 group.append(self._waiting.get_nowait())
-            await self._store(group)
-            for _ in group:
-                self._waiting.task_done()
+            try:
+                await self._store(group)
+            finally:
+                self._done_with(group)
 
     async def _gather(self) -> None:
         """Let in whoever is at the door, until they are enough to hide each other."""
@@ -120,10 +128,37 @@ class Intake:
         try:
             return await asyncio.wait_for(self._waiting.get(), QUIET_SECONDS)
         except TimeoutError:
-            with suppress(KrandError):  # whoever comes next is told; nobody waits for ever
-                loop = asyncio.get_running_loop()
-                await loop.run_in_executor(self._thread, self.spool.tidy)
+            await self._tidy()
             return await self._waiting.get()
+
+    async def _tidy(self) -> None:
+        loop = asyncio.get_running_loop()
+        try:
+            await loop.run_in_executor(self._thread, self.spool.tidy)
+        except Exception as error:  # whatever it was: the writer goes on, and the disk is tried
+            self._failing = True
+            log.error("the spool could not be tidied: %s", _told(error))
+
+    def _check_writer(self) -> None:
+        if self._task is not None and self._task.done():
+            raise SpoolUnavailable("the writer of the spool has ended")
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """The writer has ended. If nobody stopped it, nobody may wait for it."""
+        if self._stopping:
+            return
+        error = None if task.cancelled() else task.exception()
+        log.critical("the writer of the spool has ended: %s", type(error).__name__)
+        while not self._waiting.empty():
+            self._done_with([self._waiting.get_nowait()])
+
+    def _done_with(self, group: list[_Waiting]) -> None:
+        """Nobody of it waits any longer: those who were not told yet are told to try again."""
+        for entry in group:
+            if not entry.stored.done():
+                self.counts.unavailable += 1
+                entry.stored.set_exception(SpoolUnavailable("the writer of the spool has ended"))
+            self._waiting.task_done()
 
     async def _store(self, group: list[_Waiting]) -> None:
         loop = asyncio.get_running_loop()

@@ -20,6 +20,8 @@ __all__ = ["JsonLines", "listen", "make_server", "serve"]
 
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 30
+SOCKET_BYTES = 2**15
+FILES = 16_384
 
 
 class JsonLines(logging.Formatter):
@@ -37,7 +39,7 @@ def listen(host: str, port: int) -> socket.socket:
     except (socket.gaierror, UnicodeError):
         raise InvalidInput("host", "must be an address of this machine", host) from None
     try:
-        return socket.create_server((host, port), family=family)
+        return _with_small_buffers(socket.create_server((host, port), family=family))
     except OverflowError:
         raise InvalidInput("port", "must be from 0 to 65,535", port) from None
     except OSError as error:
@@ -45,17 +47,24 @@ def listen(host: str, port: int) -> socket.socket:
         raise InvalidInput("port", rule, f"{host}:{port}", why) from None
 
 
+def _with_small_buffers(listener: socket.socket) -> socket.socket:
+    """Connections inherit them; the system would keep up to ten megabytes for each otherwise."""
+    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        listener.setsockopt(socket.SOL_SOCKET, option, SOCKET_BYTES)
+    return listener
+
+
 def make_server(spool: Spool) -> uvicorn.Server:
     """The server of one spool; it owns the spool from now on."""
     try:
         import uvicorn
 
-        from krand.collect.connection import BoundedConnection
+        from krand.collect.direct import DirectConnection
         from krand.collect.http import Collector
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     options: dict[str, Any] = {
-        "http": BoundedConnection,
+        "http": DirectConnection,
         "access_log": False,
         "log_config": None,
         "proxy_headers": False,  # whoever forwards a request, we do not want to know for whom
@@ -72,6 +81,7 @@ def serve(server: uvicorn.Server, listener: socket.socket) -> None:
     """Serve until told to stop; what has arrived by then is stored and acknowledged."""
     _log_to_stderr()
     _collect_garbage_rarely()
+    _allow_many_files()
     server.run(sockets=[listener])
 
 
@@ -80,6 +90,18 @@ def _collect_garbage_rarely() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
+
+
+def _allow_many_files() -> None:
+    """Each connection is a file to the system, which often allows only 1,024 unless asked."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _log_to_stderr() -> None:

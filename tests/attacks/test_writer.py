@@ -1,0 +1,105 @@
+"""The one writer of the spool: nothing stops it, and if it stops all the same, nobody is misled."""
+
+from __future__ import annotations
+
+import http.client
+import logging
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from collecting import PLAN, body_of, people_in, quick_folder, serving, setting, until
+from components import require
+from krand.collect.spool import Spool
+
+require("starlette")
+require("uvicorn")
+
+from krand.collect import intake as queue  # noqa: E402
+
+CONNECTION_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """A spool, and the port where it is served from this process."""
+
+    spool: Spool
+    port: int
+
+    def status(self, number: int | None = None) -> int:
+        """Of a submission, or of /readyz."""
+        client = http.client.HTTPConnection("127.0.0.1", self.port, timeout=CONNECTION_SECONDS)
+        try:
+            if number is None:
+                client.request("GET", "/readyz")
+            else:
+                body = body_of(number, self.spool.setting.shape)
+                headers = {"Content-Type": "application/octet-stream"}
+                client.request("POST", f"/v1/{PLAN}/submissions", body, headers)
+            return client.getresponse().status
+        finally:
+            client.close()
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    with quick_folder() as found:
+        yield found
+
+
+@pytest.mark.parametrize("error", [ValueError, MemoryError, OSError])
+def test_whatever_happens_while_tidying_the_writer_goes_on(
+    folder: Path,
+    error: type[Exception],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It is logged by its kind, and the next submission is stored."""
+    monkeypatch.setattr(queue, "QUIET_SECONDS", 0.01)
+    spool, tried = Spool(folder / "spool", setting(100)), threading.Event()
+    tidy = spool.tidy
+
+    def fail(**options: bool) -> None:
+        if options or tried.is_set():
+            tidy(**options)
+            return
+        tried.set()
+        raise error("kanarienvogel")
+
+    monkeypatch.setattr(spool, "tidy", fail)
+    with serving(spool) as port:
+        served = Served(spool, port)
+        assert tried.wait(CONNECTION_SECONDS)
+        assert served.status(1) == 202
+        assert served.status() == 200
+        said = [line.getMessage() for line in caplog.records if line.name == "krand.collect"]
+    assert said == [f"the spool could not be tidied: {error.__name__}"]
+    with Spool(folder / "spool", setting(100)) as again:
+        assert people_in(again) == 1
+
+
+def test_a_writer_that_has_ended_is_told_to_everybody(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """503 for whoever waits, for whoever comes, and for whoever asks whether it is ready."""
+    caplog.set_level(logging.ERROR)
+
+    async def break_down(*_: object) -> None:
+        raise RuntimeError("kanarienvogel")
+
+    spool = Spool(folder / "spool", setting(100))
+    with serving(spool) as port:
+        served = Served(spool, port)
+        assert served.status() == 200
+        monkeypatch.setattr(queue.Intake, "_store", break_down)
+        assert served.status(1) == 503
+        until(lambda: served.status() == 503)
+        assert served.status(2) == 503
+        said = [line.getMessage() for line in caplog.records if line.name == "krand.collect"]
+    assert said == ["the writer of the spool has ended: RuntimeError"]
+    with Spool(folder / "spool", setting(100)) as again:
+        assert people_in(again) == 0

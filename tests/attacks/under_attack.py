@@ -1,0 +1,176 @@
+"""A real `krand serve` under attack: its memory, its log, and whether honest people are served."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from collect.crowds import body_of, plan_of
+from collecting import Running, quick_folder, running
+from components import missing
+
+__all__ = ["Attacked", "Honest", "attacked", "flood", "get", "post"]
+
+PATIENCE_SECONDS = 60.0
+MANY = 10**6
+"""A crowd that is never complete here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attacked:
+    """A collector in a process of its own, and the path of its submissions."""
+
+    collector: Running
+    path: str
+
+    @property
+    def memory(self) -> float:
+        """Megabytes in memory now."""
+        statm = Path(f"/proc/{self.collector.process.pid}/statm")
+        return int(statm.read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
+
+    @property
+    def log(self) -> list[str]:
+        """The lines that it has logged."""
+        return self.collector.log.read_text(encoding="utf-8").splitlines()
+
+    def connect(self, receive_buffer: int = 0) -> socket.socket:
+        """A new connection; a small buffer makes a client that does not read felt at once."""
+        client = socket.socket()
+        if receive_buffer:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        client.settimeout(PATIENCE_SECONDS)
+        client.connect(("127.0.0.1", self.collector.port))
+        return client
+
+    def status(self, path: str) -> int:
+        """Of a page that an operator asks for."""
+        client = http.client.HTTPConnection("127.0.0.1", self.collector.port, PATIENCE_SECONDS)
+        try:
+            client.request("GET", path)
+            return client.getresponse().status
+        finally:
+            client.close()
+
+
+IMPATIENT = """
+from krand.collect import connection, http
+from krand.present.cli import main
+connection.HEAD_SECONDS = connection.ANSWER_SECONDS = http.BODY_SECONDS = 0.5
+main()
+"""
+"""The command, except that it waits less long for slow clients."""
+
+
+@contextmanager
+def attacked(*, impatient: bool = False) -> Iterator[Attacked]:
+    """A collector that has started and has served somebody."""
+    if not Path("/proc/self/statm").exists():
+        missing("/proc", "the memory of another process is read from it")
+    plan = plan_of(MANY)
+    with quick_folder() as folder:
+        (folder / "plan.json").write_bytes(plan.bytes)
+        files = (folder / "plan.json", folder / "spool", folder / "log")
+        how = ("-c", IMPATIENT) if impatient else ("-m", "krand")
+        with running(*files, how) as collector:
+            found = Attacked(collector, f"/v1/{plan.hash}/submissions")
+            assert found.status("/readyz") == 200
+            yield found
+
+
+def get(path: str = "/healthz") -> bytes:
+    """A whole request for a page."""
+    return f"GET {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode()
+
+
+def post(path: str, body: bytes, length: int | None = None) -> bytes:
+    """A whole submission, or the beginning of one that is longer."""
+    lines = [f"POST {path} HTTP/1.1", "Host: x", "Content-Type: application/octet-stream"]
+    lines.append(f"Content-Length: {len(body) if length is None else length}")
+    return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
+
+
+@dataclass(slots=True)
+class Honest:
+    """Somebody who submits all the time, each time as a new person, and notes the answers."""
+
+    collector: Attacked
+    statuses: list[int] = field(default_factory=list)
+    slowest: float = 0.0
+    peak: float = 0.0
+    """Megabytes of the collector, at most."""
+    failure: str = ""
+    _done: threading.Event = field(default_factory=threading.Event)
+    _thread: threading.Thread | None = None
+
+    def __enter__(self) -> Honest:
+        self._thread = threading.Thread(target=self._run)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        assert self._thread is not None
+        self._thread.join()
+        self.peak = max(self.peak, self.collector.memory)
+
+    def _run(self) -> None:
+        number = 0
+        while not self._done.is_set():
+            start = time.monotonic()
+            try:
+                self.statuses.append(self._submit(number))
+            except (OSError, http.client.HTTPException) as error:
+                self.failure = type(error).__name__
+            self.slowest = max(self.slowest, time.monotonic() - start)
+            self.peak = max(self.peak, self.collector.memory)
+            number += 1
+            self._done.wait(0.01)
+
+    def _submit(self, number: int) -> int:
+        port = self.collector.collector.port
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_SECONDS)
+        headers = {"Content-Type": "application/octet-stream"}
+        try:
+            client.request("POST", self.collector.path, body_of(number), headers)
+            return client.getresponse().status
+        finally:
+            client.close()
+
+
+def flood(clients: Sequence[socket.socket], content: bytes, seconds: float) -> int:
+    """Write the same content on all connections, over and over, and never read; bytes taken.
+
+    A connection that the collector has closed is left out from then on.
+    """
+    selector = selectors.DefaultSelector()
+    places = {}
+    for client in clients:
+        client.setblocking(False)
+        selector.register(client, selectors.EVENT_WRITE)
+        places[client] = 0
+    taken, end = 0, time.monotonic() + seconds
+    while places and (left := end - time.monotonic()) > 0:
+        for key, _ in selector.select(left):
+            client = key.fileobj
+            assert isinstance(client, socket.socket)
+            try:
+                sent = client.send(content[places[client] :])
+            except BlockingIOError:
+                continue
+            except OSError:
+                selector.unregister(client)
+                del places[client]
+                continue
+            taken += sent
+            places[client] = (places[client] + sent) % len(content)
+    selector.close()
+    return taken

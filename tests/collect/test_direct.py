@@ -1,0 +1,147 @@
+"""A submission in one piece goes a shorter way than one in two: both get the same answer."""
+
+from __future__ import annotations
+
+import io
+import socket
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from collecting import PLAN, body_of, people_in, quick_folder, serving, setting
+from components import require
+from krand.collect.spool import Spool, SpoolUnavailable
+
+require("starlette")
+require("uvicorn")
+
+from krand.collect import direct  # noqa: E402
+from krand.collect.intake import Intake  # noqa: E402
+
+SHAPE = setting(1).shape
+OCTETS = ("Content-Type: application/octet-stream",)
+PAUSE_SECONDS = 0.03
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    spool: Spool
+    port: int
+
+    def say(self, *parts: bytes, answers: int = 1) -> bytes:
+        """Parts with a pause between them; so many answers."""
+        with socket.create_connection(("127.0.0.1", self.port), 30) as client:
+            client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for number, part in enumerate(parts):
+                time.sleep(PAUSE_SECONDS if number else 0)
+                client.sendall(part)
+            with client.makefile("rb") as stream:
+                return b"".join(_answer(stream) for _ in range(answers))
+
+
+def _answer(stream: io.BufferedReader) -> bytes:
+    """One answer; before it there may be a word to go on."""
+    lines = list(iter(stream.readline, b"\r\n"))
+    if lines[0].startswith(b"HTTP/1.1 100"):
+        return _answer(stream)
+    (length,) = (int(line[15:]) for line in lines if line.startswith(b"content-length:"))
+    return b"".join(lines) + stream.read(length)
+
+
+@pytest.fixture
+def served() -> Iterator[Served]:
+    with quick_folder() as folder:
+        spool = Spool(folder / "spool", setting(100))
+        with serving(spool) as port:
+            yield Served(spool, port)
+
+
+@pytest.fixture
+def directly(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The bodies that went the shorter way."""
+    found: list[bytes] = []
+    usual = direct.DirectConnection._take
+
+    def take(self: direct.DirectConnection, submission: direct._Submission) -> None:
+        found.append(bytes(submission.body))
+        usual(self, submission)
+
+    monkeypatch.setattr(direct.DirectConnection, "_take", take)
+    return found
+
+
+def head(length: int, *lines: str, version: str = "1.1") -> bytes:
+    first = f"POST /v1/{PLAN}/submissions HTTP/{version}"
+    whole = (first, "Host: x", f"Content-Length: {length}", *lines)
+    return ("\r\n".join(whole) + "\r\n\r\n").encode()
+
+
+@pytest.mark.parametrize(
+    ("lines", "change", "short"),
+    [
+        (OCTETS, lambda body: body, True),
+        ((*OCTETS, "Connection: close"), lambda body: body, True),
+        (OCTETS, lambda body: body[:-1], True),
+        (OCTETS, lambda body: b"\x02" + body[1:], True),
+        ((*OCTETS, "Connection: close"), lambda body: b"\x02" + body[1:], True),
+        (OCTETS, lambda body: body + b"x", True),
+        (("Content-Type: text/plain",), lambda body: body, False),
+        ((*OCTETS, "Content-Type: text/plain"), lambda body: body, False),
+        (("Content-Type: text/plain", *OCTETS), lambda body: body, False),
+        (("Content-Type: Application/Octet-Stream; a=b",), lambda body: body, False),
+        ((*OCTETS, "Expect: 100-continue"), lambda body: body, False),
+        ((), lambda body: body, False),
+    ],
+)
+def test_both_ways_give_the_same_answer(
+    served: Served,
+    directly: list[bytes],
+    lines: tuple[str, ...],
+    change: Callable[[bytes], bytes],
+    short: bool,
+) -> None:
+    """Byte by byte, whether it is taken or refused."""
+    for version in ("1.1", "1.0"):
+        body = change(body_of(7, SHAPE))
+        beginning = head(len(body), *lines, version=version)
+        served.say(beginning, body)  # whoever is stored is known from now on
+        directly.clear()
+        in_two = served.say(beginning, body)
+        assert directly == []
+        assert served.say(beginning + body) == in_two != b""
+        assert bool(directly) == (short and version == "1.1")
+
+
+def test_each_of_a_row_is_answered_in_order(served: Served, directly: list[bytes]) -> None:
+    """Whole submissions, wrong ones and pages in one piece."""
+    parts = [body_of(1, SHAPE), b"\x05" * 20, body_of(2, SHAPE), body_of(1, SHAPE)]
+    stream = b"".join(head(len(body), *OCTETS) + body for body in parts)
+    page = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    said = served.say(page + stream + page, answers=6)
+    answers = [part[:3] for part in said.split(b"HTTP/1.1 ")[1:]]
+    assert answers == [b"200", b"202", b"422", b"202", b"202", b"200"]
+    assert said.count(b"accepted") == 2
+    assert said.count(b'"known"') == 1
+    with Spool(served.spool.folder, served.spool.setting) as look:
+        assert people_in(look) == 2
+
+
+def test_what_cannot_be_stored_is_503(
+    served: Served, directly: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Told at once, or when storing it has failed."""
+    body = body_of(3, SHAPE)
+
+    def fail(*_: object) -> None:
+        raise SpoolUnavailable("full")
+
+    for where, name in ((served.spool, "add"), (Intake, "enqueue")):
+        with monkeypatch.context() as patch:
+            patch.setattr(where, name, fail)
+            said = served.say(head(len(body), *OCTETS) + body)
+            assert said.startswith(b"HTTP/1.1 503")
+            assert b"retry-after: 5\r\n" in said
+    assert len(directly) == 2
+    assert served.say(head(len(body), *OCTETS) + body).startswith(b"HTTP/1.1 202")
