@@ -98,6 +98,7 @@ class Spool:
     def add(self, submissions: Sequence[Submitted]) -> list[bool]:
         """Store them, durably and whole; for each, whether it is new. Retries are counted once."""
         random = secure_random()
+        random.refresh()  # what comes now cannot be told from what the memory held before
         with named(self.path):
             with self._transaction():
                 fresh, verdicts = self._fresh(submissions)
