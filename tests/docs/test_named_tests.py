@@ -1,0 +1,42 @@
+"""Pages that claim something name its test: there must be such a test."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+PAGES = TESTS.parent / "docs" / "explanation"
+NAMED = re.compile(r"`(?:tests/)?((?:\w+/)?test_\w+\.py)?(?:::(test_\w+))?`")
+
+
+def named_in(page: str) -> list[tuple[str, str]]:
+    """File and test of every name; one without a file is of the file named before it."""
+    found, last = [], ""
+    for match in NAMED.finditer((PAGES / page).read_text(encoding="utf-8")):
+        file, test = match[1] or "", match[2] or ""
+        if not file and not test:
+            continue
+        last = file or last
+        found.append((last, test))
+    return found
+
+
+@pytest.mark.parametrize(("page", "least"), [("reliability.md", 40), ("threat-model.md", 10)])
+def test_every_test_that_a_page_names_exists(page: str, least: int) -> None:
+    names = named_in(page)
+    assert len(names) >= least
+    for file, test in names:
+        content = (TESTS / file).read_text(encoding="utf-8")
+        assert not test or f"def {test}(" in content, f"{file}::{test}"
+
+
+def test_every_row_of_reliability_names_a_test() -> None:
+    """Whatever is said to have been tried can be tried again."""
+    text = (PAGES / "reliability.md").read_text(encoding="utf-8")
+    rows = [line for line in text.splitlines() if line.startswith("| ")]
+    heads = ("| fault ", "| what was tried ", "| attack ")
+    for row in rows:
+        assert row.startswith(heads) or NAMED.search(row.rsplit("|", 2)[1]), row
