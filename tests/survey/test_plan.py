@@ -21,8 +21,10 @@ from krand.survey.layout import layout_of
 from krand.survey.plan import Plan, make_plan, planned_from, promise_for, verify_promise
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.reading import parse_survey
 from krand.survey.record import record_reports
 from krand.survey.survey import Survey, Together
+from krand.testing import SMALL_SURVEY
 
 POLICY = Policy(epsilon=1.0, delta=1e-5, population=20_000)
 QUESTIONS = (
@@ -194,6 +196,17 @@ def test_a_survey_that_would_be_all_noise_is_refused() -> None:
     assert population == "population 630 at epsilon 0.1"
     assert epsilon == "epsilon 1.53 at population 50"
     make_plan(Survey("habits", replace(tiny, epsilon=1.53), QUESTIONS))
+
+
+@pytest.mark.parametrize("population", [20, 30, 40, 50])
+def test_a_crowd_that_is_offered_will_do(population: int) -> None:
+    """Written into the same file, where one in a hundred of the larger crowd colludes."""
+    text = SMALL_SURVEY.replace("epsilon = 2\ndelta = 1e-3", "epsilon = 0.1\ndelta = 1e-9")
+    with pytest.raises(CannotMeet) as refused:
+        make_plan(parse_survey(text.replace("population = 100", f"population = {population}")))
+    offered = refused.value.nearest[0].split()[1].replace(",", "")
+    plan = make_plan(parse_survey(text.replace("population = 100", f"population = {offered}")))
+    assert plan.promise.colluding == -(-int(offered) // 100)
 
 
 def test_noise_lies_on_the_grid(plan: Plan) -> None:

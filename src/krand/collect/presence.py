@@ -29,7 +29,7 @@ class Presence:
         for path, known in self._known.items():
             if known is None or _identity(path) != known:
                 raise SpoolUnavailable(
-                    f"{path.name} was removed, moved or replaced while it was open: nothing more is"
+                    f"{path} was removed, moved or replaced while it was open: nothing more is"
                     " stored; put it back, or restart the collector with the spool it shall use"
                 )
 

@@ -82,6 +82,8 @@ def _senders(many: int, each: int) -> str:
 
 
 def _persons(count: int) -> str:
+    if not count:
+        return "nobody"
     return "1 person" if count == 1 else f"{count:,} people"
 
 

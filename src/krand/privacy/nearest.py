@@ -168,15 +168,21 @@ def _met(policy: Policy, reports: Reports) -> bool:
 
 def _smallest_crowd(policy: Policy, met: Met, near: float) -> int | None:
     low, high = policy.population, policy.population
-    while not met(replace(policy, population=high)):
+    while not met(_in_a_crowd_of(high, policy)):
         low, high = high, high * 4
         if high > MOST_PEOPLE:
             return None
     while high > near * low and high > low + 1:
         middle = round(math.sqrt(low * high))
-        reached = met(replace(policy, population=middle))
+        reached = met(_in_a_crowd_of(middle, policy))
         low, high = (low, middle) if reached else (middle, high)
     return round_up(high)
+
+
+def _in_a_crowd_of(population: int, policy: Policy) -> Policy:
+    """The policy for a larger crowd, of which the same share colludes."""
+    colluding = -(-policy.colluding * population // policy.population)  # rounded up
+    return replace(policy, population=population, colluding=colluding)
 
 
 def _smallest_epsilon(policy: Policy, met: Met, near: float) -> float | None:

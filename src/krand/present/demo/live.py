@@ -28,7 +28,7 @@ from krand.collect.serving import listen, make_server
 from krand.errors import Unavailable
 from krand.privacy.curator import gaussian_division
 from krand.privacy.division import Share
-from krand.privacy.guarantee import Z95
+from krand.privacy.guarantee import Z95, check_population
 from krand.survey.layout import layout_of
 from krand.survey.population import plain_answers
 from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
 
-__all__ = ["Keys", "collected", "collector", "for_a_small_crowd", "new_keys"]
+__all__ = ["Keys", "collected", "collector", "for_a_crowd", "for_a_small_crowd", "new_keys"]
 
 WANTED_SHARE = 0.025
 """± so much of the crowd is a result that tells something."""
@@ -53,13 +53,22 @@ LOOPBACK = "127.0.0.1"
 MEMORY = "/dev/shm"
 
 
+def for_a_crowd(survey: Survey, population: int) -> Survey:
+    """The survey for another crowd, in which the same share of people hides nobody."""
+    check_population(population)
+    policy = survey.policy
+    share = -(-policy.colluding * population // policy.population)  # rounded up
+    colluding = min(share, population - 2)
+    return replace(survey, policy=replace(policy, population=population, colluding=colluding))
+
+
 def for_a_small_crowd(survey: Survey, population: int) -> Survey:
     """The survey with ε doubled until a small crowd tells something, but not more than needed.
 
     Noise in people hardly depends on the crowd, so in a small one it is a large share.
     """
-    policy = replace(survey.policy, population=population)
-    found = replace(survey, policy=policy)
+    found = for_a_crowd(survey, population)
+    policy = found.policy
     for _ in range(MOST_DOUBLINGS):
         if Z95 * max(_expected(found)) <= WANTED_SHARE * population:
             break

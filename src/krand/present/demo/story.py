@@ -5,7 +5,7 @@ Every step uses the part that a real survey uses, and leaves its file for whoeve
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from krand.errors import InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
 from krand.present.demo.chance import Chance
 from krand.present.demo.devices import write_reports
-from krand.present.demo.live import collected, for_a_small_crowd, new_keys
+from krand.present.demo.live import collected, for_a_crowd, for_a_small_crowd, new_keys
 from krand.present.demo.people import Crowd, truth_of
 from krand.present.demo.truth import Answer, Held, answers_beside_truth, held
 from krand.present.demo.ways import Way, all_ways
@@ -147,7 +147,7 @@ def _survey(asked: Asked, own: Survey) -> Survey:
         return for_a_small_crowd(own, people)
     if asked.population is None:
         return own
-    return replace(own, policy=replace(own.policy, population=asked.population))
+    return for_a_crowd(own, asked.population)
 
 
 def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
