@@ -1,0 +1,28 @@
+"""The search for the smallest noise that passes."""
+
+from __future__ import annotations
+
+import pytest
+
+from krand.errors import InternalError
+from krand.privacy.search import smallest_passing
+
+
+@pytest.mark.parametrize("crossing", [2, 17, 1_000, 999_999])
+def test_it_finds_the_first_that_passes(crossing: int) -> None:
+    assert smallest_passing(lambda n, _: (crossing - n) / 100, 50, 1, 10**6) == crossing
+
+
+def test_a_rise_near_the_limit_is_a_bug() -> None:
+    """Whatever is found where the bound rises would be chance."""
+    with pytest.raises(InternalError, match="rises"):
+        smallest_passing(lambda n, _: n / 100 if n < 900 else -1.0, 600, 1, 1_000)
+
+
+def test_a_rise_far_below_the_limit_is_rounding() -> None:
+    """krand frontier ended with exit code 70 for 10^8 compositions: from 1e-26 to 1e-21."""
+
+    def excess(n: int, _: bool) -> float:
+        return 5.0 if n < 300 else -53.6 if n < 800 else -42.6
+
+    assert smallest_passing(excess, 900, 1, 1_000) == 300
