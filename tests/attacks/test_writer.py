@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import logging
+import socket
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -103,3 +104,35 @@ def test_a_writer_that_has_ended_is_told_to_everybody(
     assert said == ["the writer of the spool has ended: RuntimeError"]
     with Spool(folder / "spool", setting(100)) as again:
         assert people_in(again) == 0
+
+
+def test_many_who_ask_how_far_it_is_do_not_hold_up_the_writer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The spool is asked once for all of them, not once for each, before the next is stored."""
+    spool, asked, go_on = Spool(folder / "spool", setting(100)), [0], threading.Event()
+    usual = spool.batches
+
+    def batches() -> object:
+        asked[0] += 1
+        go_on.wait(CONNECTION_SECONDS)
+        return usual()
+
+    with serving(spool) as port:
+        served = Served(spool, port)
+        monkeypatch.setattr(spool, "batches", batches)
+        clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
+        for client in clients:
+            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        until(lambda: asked[0] > 0)
+        client = http.client.HTTPConnection("127.0.0.1", port, timeout=CONNECTION_SECONDS)
+        client.request("GET", "/healthz")  # answered after all of those have been read
+        assert client.getresponse().status == 200
+        client.close()
+        go_on.set()
+        assert [each.recv(15) for each in clients] == [b"HTTP/1.1 200 OK"] * 50
+        assert asked[0] <= 3
+        for each in clients:
+            each.close()
+        monkeypatch.undo()
+        assert served.status(1) == 202

@@ -128,6 +128,13 @@ def test_each_of_a_row_is_answered_in_order(served: Served, directly: list[bytes
         assert people_in(look) == 2
 
 
+def test_hundreds_of_wrong_ones_in_a_row_are_refused_one_by_one(served: Served) -> None:
+    """None of them fails because of those before it."""
+    wrong = head(20, *OCTETS) + b"\x05" * 20
+    said = served.say(wrong * 600, answers=600)
+    assert said.count(b"HTTP/1.1 422") == 600
+
+
 def test_what_cannot_be_stored_is_503(
     served: Served, directly: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 MOST_CONNECTIONS = 4_096
+MOST_OPEN = 2 * MOST_CONNECTIONS
+"""Beyond the first number a connection is told so, beyond the second it is just closed."""
 MOST_HEAD_BYTES = 2**15
 MOST_HEADERS = 100
 HEAD_SECONDS = 10.0
@@ -93,14 +95,17 @@ class BoundedConnection(HttpToolsProtocol):
         _send_at_once(transport)
         transport.set_write_buffer_limits(MOST_UNSENT_BYTES)
         self._wait_for_request()
+        if len(self.connections) > MOST_OPEN:
+            transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.flow.go_on = lambda: False
         self._end_waiting()
+        self._unset_keepalive_if_required()
         self._release()
         self.pipeline.clear()
         super().connection_lost(exc)
         self.resume_writing()
-        self.flow.go_on = lambda: False
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
@@ -190,15 +195,13 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _go_on(self) -> bool:
         """Parse what is held, up to a request that is to be answered; whether to read on."""
-        held = self._held
-        while self._parsed < len(held) and not self._must_wait():
-            if self.transport.is_closing():
-                return False
+        held, closing = self._held, self.transport.is_closing
+        while self._parsed < len(held) and not self._must_wait() and not closing():
             start, self._parsed = self._parsed, _piece_end(held, self._parsed)
             self._parse(held[start : self._parsed])
         if self._parsed == len(held):
             self._release()
-        return not self._held and not self.pipeline
+        return not self._held and not self.pipeline and not closing()
 
     def _parse(self, piece: bytes) -> None:
         self._without_content += len(piece)
@@ -216,10 +219,8 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _refuse(self, why: str) -> None:
         MALFORMED.count(self.loop)
-        if (
-            self.pipeline or self._is_answering()
-        ):  # it would look like the answer to another request
-            self.transport.close()
+        if self.pipeline or self._is_answering():
+            self.transport.close()  # a word would look like the answer to the request before
         else:
             self.send_400_response(why)
 

@@ -103,7 +103,8 @@ class DirectConnection(BoundedConnection):
             checked = unavailable()
         except Exception as error:
             checked = failure(error)
-        self._answer(found, answer_bytes(checked))
+        # Not at once: others have their turn first, however many of these were sent in a row.
+        self.loop.call_soon(self._answer, found, answer_bytes(checked))
 
     def _stored(self, found: _Submission, stored: asyncio.Future[bool]) -> None:
         if stored.exception() is not None:

@@ -88,7 +88,7 @@ class Collector(Starlette):
 
 def _watching(intake: Intake) -> list[Route]:
     """What operators ask."""
-    description = describe_api(intake.spool.setting)
+    description = JSONResponse(describe_api(intake.spool.setting))
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -108,7 +108,7 @@ def _watching(intake: Intake) -> list[Route]:
         return PlainTextResponse(metrics_text(intake.counts, batches))
 
     async def openapi(_: Request) -> Response:
-        return JSONResponse(description)
+        return description
 
     return [
         Route("/healthz", healthz),

@@ -57,6 +57,7 @@ class Intake:
         # One thread: SQLite has one writer, and requests go on arriving meanwhile.
         self._thread = ThreadPoolExecutor(1, "spool")
         self._task: asyncio.Task[None] | None = None
+        self._asked: asyncio.Future[tuple[Batch, ...]] | None = None
         self._failing = self._stopping = False
         self._said = ""  # the failure that is in the log already
 
@@ -76,9 +77,11 @@ class Intake:
         return stored
 
     async def batches(self) -> tuple[Batch, ...]:
-        """How far the batches are, asked between two groups."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, self.spool.batches)
+        """How far the batches are, asked between two groups; for all who ask meanwhile at once."""
+        if self._asked is None or self._asked.done():
+            loop = asyncio.get_running_loop()
+            self._asked = loop.run_in_executor(self._thread, self.spool.batches)
+        return await asyncio.shield(self._asked)
 
     async def check_ready(self) -> None:
         """An error if nothing can be stored; after a failure the disk is tried, not trusted."""
