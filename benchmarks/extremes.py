@@ -4,9 +4,9 @@
     python benchmarks/extremes.py --quick      # a smoke run: to the terminal only
 
 Each request runs in a process of its own with a terminal for its progress, and may take half a
-minute; then it gets Ctrl-C. Seconds are those that the processor worked for it, so that they are what a
-quiet machine takes even where others work on it too. Requests are drawn from a grid that also
-contains everything that once hung or crashed.
+minute; then it gets Ctrl-C. Seconds are those that the processor worked for it, so that they are
+what a quiet machine takes even where others work on it too. Requests are drawn from a grid that
+also contains everything that once hung or crashed.
 """
 
 from __future__ import annotations
