@@ -10,7 +10,7 @@ import pytest
 
 from krand.privacy.enumeration import exact_worst, report_law, vectors
 from krand.privacy.guarantee import Assurance, Linkage, Reports
-from krand.privacy.mechanism import Effort, Mechanism
+from krand.privacy.mechanism import Effort, Mechanism, _bit_law
 
 QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))
 LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))
@@ -98,3 +98,18 @@ def test_long_records_with_little_noise_have_no_privacy(population, bits, assura
     etas = [mechanism.eta(q, Effort.QUICK).bounds.upper for q in noises[:4]]
     assert etas[0] > 0.95
     assert all(eta >= delta * (1 - 1e-6) for eta, delta in zip(etas, uppers, strict=False))
+
+
+@pytest.mark.parametrize("people", [3, 800])
+@pytest.mark.parametrize("copies", [1, 16])
+def test_what_is_told_outright_is_told_in_both_directions(people, copies):
+    """The masses of one direction are e^-150 in the other, and were lost: eta was 8e-30, not 1."""
+    reports = Reports(2, Linkage.BIT, copies, max_set_bits=1)
+    mechanism = Mechanism(reports, people, 100.0, Assurance.OUTLIER)
+    for q in (1e-5, 1e-9):
+        for effort in Effort:
+            found = mechanism.eta(q, effort).bounds
+            assert found.forward.upper >= found.forward.lower
+            assert found.reverse.upper >= found.reverse.lower
+    law = _bit_law(mechanism, 1e-5, 8).reversed()
+    assert law.mass.sum() + law.infinite == pytest.approx(1.0, abs=1e-6)

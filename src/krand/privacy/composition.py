@@ -34,6 +34,8 @@ ALMOST = 1 - 1e-12
 LARGEST = 2**20
 SAFETY, SAFETY_EACH = 1e-9, 1e-13
 """Cover the rounding of masses, relatively: of the sum, and of each mechanism composed."""
+MISSING = 1e-9
+"""Mass of a reversed law that rounding may take away, as SAFETY allows for it."""
 STEPS_PER_SPREAD = 20.0
 """Nodes per standard deviation of one mechanism's loss: adds 1/(6·20²) to its variance."""
 
@@ -49,11 +51,14 @@ class LossLaw:
     infinite_reverse: float
 
     def reversed(self) -> LossLaw:
-        """The pair (Q, P): Q = P·e^-loss and the loss changes sign."""
+        """The pair (Q, P): Q = P·e^-loss and the loss changes sign.
+
+        What P holds too little of to be a number may be much of Q: it counts as infinite.
+        """
         mass = self.mass * np.exp(-self.step * self.index)
-        return LossLaw(
-            self.step, -self.index[::-1], mass[::-1], self.infinite_reverse, self.infinite
-        )
+        missing = 1.0 - float(mass.sum()) - self.infinite_reverse
+        infinite = self.infinite_reverse + (missing if missing > MISSING else 0.0)
+        return LossLaw(self.step, -self.index[::-1], mass[::-1], infinite, self.infinite)
 
 
 def loss_step(
@@ -136,21 +141,22 @@ def _meet(
     top = float(forward[0])
     slope_right = (float(forward[right[0]]) - top) / float(x[right[0]])
     slope_left = (float(reverse[left[0]]) - top) / float(x[left[0]])
-    if top - slope_left - 1 <= slope_right:
+    if (top - 1) - slope_left <= slope_right:
         return slope_right, slope_left
     # Node 0 lies above the chord of its neighbours: the hull passes below it.
     while True:
         i, j = right[0], left[0]
         mu = 1 + float(x[j])
-        left_x, left_y = -float(x[j]) / mu, (float(x[j]) + float(reverse[j])) / mu
-        b = (float(forward[i]) - left_y) / (float(x[i]) - left_x)
-        a = float(forward[i]) - b * float(x[i])
+        # By what is missing to 1, as slopes may be 1e-70 where everything is told.
+        short, short_reverse = 1 - float(forward[i]), 1 - float(reverse[j])
+        b = (short_reverse / mu - short) / (float(x[i]) + float(x[j]) / mu)
+        back = -short - b * (1 + float(x[i]))  # a-b-1
         if len(right) > 1 and b > (forward[right[1]] - forward[i]) / (x[right[1]] - x[i]):
             right.pop(0)
-        elif len(left) > 1 and a - b - 1 > (reverse[left[1]] - reverse[j]) / (x[left[1]] - x[j]):
+        elif len(left) > 1 and back > (reverse[left[1]] - reverse[j]) / (x[left[1]] - x[j]):
             left.pop(0)
         else:
-            return b, a - b - 1
+            return b, back
 
 
 def _slope_changes(x: Floats, y: Floats, chain: list[int], before: float) -> Floats:
