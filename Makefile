@@ -41,10 +41,12 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	    echo "skipped: dp-accounting oracle tests (could not be installed)"; \
 	fi
 
-long: .venv/.installed  ## the long versions of tests, and of small crowds and extreme requests
+long: .venv/.installed  ## the long versions of tests: small crowds, extreme requests, faults, attacks
 	KRAND_LONG=1 $(BIN)/pytest -q -n 2 tests/docs/test_explanation_numbers.py tests/privacy/test_nearest.py tests/privacy/test_extreme_attacks.py
 	$(BIN)/python benchmarks/small_crowds.py
 	$(BIN)/python benchmarks/extremes.py
+	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 $(BIN)/pytest -q -n 2 tests/collect/test_kills.py tests/collect/test_kills_at_writes.py tests/collect/test_damage.py tests/engines/test_resuming_kills.py tests/present/test_hostile_parquet.py
+	$(BIN)/python benchmarks/copied_folder.py
 
 bench: $(ORACLES)/.installed  ## krand beside its peers, in one run
 	$(ORACLES)/bin/python benchmarks/privacy.py
