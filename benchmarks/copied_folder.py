@@ -56,8 +56,8 @@ SCENES = (
     Scene("1,000 people, 40 at a time, no pause", 1_000, 40, ()),
     Scene("300 people, one by one, then a quiet second", 300, 1, (300,)),
     Scene("1,000 people, the last 100 after a pause, then another", 1_000, 1, (900, 1_000)),
-    Scene("6,000 people, 40 at a time, no pause", 6_000, 40, ()),
-    Scene("6,000 people, 40 at a time, then a quiet second", 6_000, 40, (6_000,)),
+    Scene("5,000 people, 40 at a time, no pause", 5_000, 40, ()),
+    Scene("5,000 people, 40 at a time, then a quiet second", 5_000, 40, (5_000,)),
 )
 
 

@@ -51,12 +51,9 @@ class Copy:
 
         None for what is cut by the end of a page.
         """
-        return [self._place(self._find(one)) for one in wanted]
-
-    def _find(self, one: bytes) -> int:
-        at = self.file.find(one)
-        then = self.journal.find(one) if at < 0 else -1
-        return at if then < 0 else len(self.file) + then
+        sought = list(wanted)
+        found = _first_places(self.file + self.journal, sought)
+        return [self._place(found.get(one, -1)) for one in sought]
 
     def _place(self, at: int) -> Place | None:
         return None if at < 0 else Place(at, at // self.page_bytes, at % self.page_bytes)
@@ -72,6 +69,21 @@ class Copy:
                 found.append(b"".join(pages))
                 pages = []
         return found
+
+
+def _first_places(content: bytes, sought: Sequence[bytes]) -> dict[bytes, int]:
+    """Where each lies first, all of them in eight passes: by their first eight bytes."""
+    by_start = {int.from_bytes(one[:8], "little"): one for one in sought}
+    starts = np.array(sorted(by_start), np.uint64)
+    found: dict[bytes, int] = {}
+    for phase in range(8):
+        words = np.frombuffer(content, "<u8", (len(content) - phase) // 8, phase)
+        near = np.minimum(np.searchsorted(starts, words), len(starts) - 1)
+        for place in np.flatnonzero(starts[near] == words).tolist():
+            one, at = by_start[int(words[place])], 8 * place + phase
+            if at < found.get(one, len(content)) and content.startswith(one, at):
+                found[one] = at
+    return found
 
 
 def tied_by_journal(
