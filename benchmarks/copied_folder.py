@@ -16,6 +16,7 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,7 +80,8 @@ def _report(quick: bool) -> str:
     rows = []
     for scene in SCENES:
         progress(scene.name)
-        seen = [_seen(scene) for _ in range(FEW if quick else COPIES)]
+        with ProcessPoolExecutor() as pool:
+            seen = list(pool.map(_seen, [scene] * (FEW if quick else COPIES)))
         rows.append(
             [
                 scene.name,

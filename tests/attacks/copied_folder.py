@@ -94,8 +94,9 @@ def tied_by_journal(
     known: set[bytes] = set()
     flat = {message: owner for owner, own in enumerate(messages) for message in own}
     for pages in copy.commits():
-        new_digests = [d for d in digests if d not in known and d in pages]
-        new_messages = [m for m in flat if m not in known and m in pages]
+        here = _first_places(pages, [*digests, *flat]).keys() - known
+        new_digests = [d for d in digests if d in here]
+        new_messages = [m for m in flat if m in here]
         known.update(new_digests, new_messages)
         if len(new_digests) == 1:
             owner = digests.index(new_digests[0])

@@ -493,7 +493,20 @@ THREAT_MODEL = (
             "3 | weak |",
         ),
     ),
-    Given("what a collector does, tested in tests/collect", ("Above 64 MB",)),
+    Given(
+        "what a collector does, tested in tests/collect and tests/attacks",
+        (
+            "Above 64 MB",
+            "a pool of at least 32 people",
+            "file up to 1 MB",
+            "file from 1 to 64 MB",
+            "file above 1 MB",
+            "while 32 or more come",
+            "in groups of 32 people or more",
+            "it tied 60 of 60",
+        ),
+    ),
+    Given("benchmarks/small_crowds.md", ("20,000 small crowds",)),
 )
 
 READ_ME = Policy(2.0, 10_000_000, delta=1e-6)
@@ -596,7 +609,7 @@ def test_measured_numbers_are_those_of_the_results(page: str, claim: Measured) -
 def test_counts_of_broken_collectors_add_up() -> None:
     """What came of the faults is as many as there were faults, row by row."""
     rows = [line.strip("| ").split(" | ") for _, line in without_fences(FOLDER / FAULTS)]
-    damage = [[int(cell.replace(",", "")) for cell in row[1:]] for row in rows if _is_counts(row)]
+    damage = [[int(cell.replace(",", "")) for cell in row[1:5]] for row in rows if _is_counts(row)]
     assert len(damage) == 12
     for often, named, harmless, wrong in damage:
         assert (named + harmless, wrong) == (often, 0)
@@ -607,4 +620,4 @@ def test_counts_of_broken_collectors_add_up() -> None:
 
 
 def _is_counts(row: list[str]) -> bool:
-    return len(row) == 5 and all(cell.replace(",", "").isdigit() for cell in row[1:])
+    return len(row) == 6 and all(cell.replace(",", "").isdigit() for cell in row[1:5])

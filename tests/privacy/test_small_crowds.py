@@ -74,7 +74,9 @@ LARGE = {
     "population": st.integers(2, 10**7),
     "bits": st.integers(1, 60),
     "q": st.floats(1e-9, 0.49),
-    "epsilon": st.floats(math.log(1e-3), math.log(100.0)).map(math.exp),
+    "epsilon": st.floats(math.log(1e-3), math.log(100.0)).map(
+        lambda log: min(100.0, math.exp(log))
+    ),
 }
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from krand.present.guarding import FILE
 from krand.present.options import output_options, plan_option, round_option, spool_option
 from krand.present.output import Output
 from krand.present.plans import checked_plan
@@ -19,9 +20,9 @@ __all__ = ["serve"]
 @round_option
 @click.option(
     "--id-key",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Where the key lies by which a retry is known; made if absent. Keep it out of backups of"
-    " the spool. $XDG_STATE_HOME/krand/spools/ID.key if not given.",
+    type=FILE,
+    help="The key by which a retry is known, made if absent;"
+    " $XDG_STATE_HOME/krand/spools/ID.key if not given.",
 )
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", type=int, default=8080, show_default=True, help="Where to listen; 0: any.")
