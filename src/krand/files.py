@@ -119,8 +119,13 @@ def ensure_directory(field: str, path: Path) -> None:
 def state_folder() -> Path:
     """Where state belongs: $XDG_STATE_HOME/krand, which is ~/.local/state/krand if not set."""
     state = os.environ.get("XDG_STATE_HOME", "")
-    base = Path(state) if os.path.isabs(state) else Path.home() / ".local" / "state"
-    return base / "krand"
+    if os.path.isabs(state):
+        return Path(state) / "krand"
+    try:
+        return Path.home() / ".local" / "state" / "krand"
+    except RuntimeError:  # a user without a home, as in some containers
+        rule = "must name a folder where the user has no home"
+        raise InvalidInput("XDG_STATE_HOME", rule, state, "set it to an absolute path") from None
 
 
 def read_whole(field: str, path: str | Path) -> bytes:
