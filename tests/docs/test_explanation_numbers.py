@@ -498,6 +498,7 @@ THREAT_MODEL = (
         (
             "Above 64 MB",
             "a pool of at least 32 people",
+            "a guess among 32 people",
             "file up to 1 MB",
             "file from 1 to 64 MB",
             "file above 1 MB",

@@ -20,13 +20,13 @@ MOST_BYTES = 2**26
 """So much is written anew within about a second."""
 
 
-def small_enough(connection: sqlite3.Connection) -> bool:
+def small_enough(connection: sqlite3.Connection, most: int = MOST_BYTES) -> bool:
     """Whether the whole file can be written anew without making anybody wait for long."""
     pages, free, size = (
         connection.execute(f"PRAGMA {name}").fetchone()[0]
         for name in ("page_count", "freelist_count", "page_size")
     )
-    return int((pages - free) * size) <= MOST_BYTES
+    return int((pages - free) * size) <= most
 
 
 def rearrange(connection: sqlite3.Connection, table: str, definition: str) -> None:

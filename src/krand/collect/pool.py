@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from krand.client.randomness import SecureRandom
 from krand.collect.disk import Damage
 from krand.collect.records import DIGEST_BYTES, tag_of
-from krand.collect.strata import KEY_BYTES
+from krand.collect.strata import KEY_BYTES, sorted_by_key
 
-__all__ = ["FEWEST", "Pool", "sorted_by_key"]
+__all__ = ["FEWEST", "Pool"]
 
 FEWEST = 32
 """People among whom everybody in the file is hidden, once so many have come."""
@@ -103,9 +103,3 @@ class Pool:
         self._connection.execute(
             "REPLACE INTO pool VALUES (?, ?, ?)", (name, content, tag_of(content))
         )
-
-
-def sorted_by_key(rows: Rows) -> Rows:
-    """Messages in the order of the keys in front of them."""
-    keys = np.ascontiguousarray(rows[:, :KEY_BYTES]).view(">u8").reshape(-1)
-    return rows[np.argsort(keys.astype(np.uint64), kind="stable")]

@@ -27,7 +27,7 @@ from krand.collect.disk import sync_folder
 from krand.collect.metrics import coarse, step_for
 from krand.collect.spool import Batch, Spool
 from krand.collect.states import State
-from krand.collect.strata import KEY_BYTES
+from krand.collect.strata import KEY_BYTES, sorted_by_key
 from krand.errors import InternalError, InvalidInput
 from krand.files import Exists, complete_file, ensure_directory, unwritable
 from krand.survey.limits import CrowdTooSmall
@@ -190,10 +190,7 @@ def _in_order(spool: Spool, batch: Batch, folder: Path) -> Iterator[Rows]:
 
 def _sorted(content: bytes, width: int) -> Rows:
     """Messages in the order of the keys in front of them, without the keys."""
-    rows = np.frombuffer(content, np.uint8).reshape(-1, width)
-    keys = np.ascontiguousarray(rows[:, :KEY_BYTES]).view(">u8").reshape(-1)
-    # Equal keys stay in the order of the spool's own keys: the same every time.
-    return rows[np.argsort(keys.astype(np.uint64), kind="stable"), KEY_BYTES:]
+    return sorted_by_key(np.frombuffer(content, np.uint8).reshape(-1, width))[:, KEY_BYTES:]
 
 
 def _chunks(spool: Spool, batch: Batch, width: int) -> Iterator[Rows]:

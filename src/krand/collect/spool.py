@@ -22,7 +22,7 @@ from typing import Self
 import numpy as np
 
 from krand.client.randomness import SecureRandom, secure_random
-from krand.collect.arranging import MESSAGES, rearrange, small_enough
+from krand.collect.arranging import MESSAGES, small_enough
 from krand.collect.batch_table import BatchTable
 from krand.collect.checking import check_ids, check_setting, check_tables, check_whole, checked_rows
 from krand.collect.disk import WAIT_SECONDS, SpoolUnavailable, connected, make_folder, named
@@ -231,30 +231,36 @@ class Spool:
         leaving = ids if crowd or not ids else self._pool.add_ids(ids, random)
         if leaving:
             self._seen.add(sorted(leaving))
+        moved = bool(leaving)
         while fresh:
             entry = self._batches.open()
             room = entry.batch.population - entry.batch.people
             now, fresh = fresh[:room], fresh[room:]
             bodies = [body for _, body in now]
             if crowd:
-                rows = self._insert(entry, mixed_rows(bodies, self._length, random))
+                rows, left = self._insert(entry, mixed_rows(bodies, self._length, random)), True
             else:
-                rows = self._put_into_pool(entry, bodies, random)
+                rows, left = self._put_into_pool(entry, bodies, random)
             total = added_up(int.from_bytes(digest) for digest, _ in now)
             messages = sum(map(len, bodies)) // self._length
             more = entry.with_more(len(now), messages, rows, total)
-            if more.batch.state is State.SEALED:
+            sealed = more.batch.state is State.SEALED
+            if sealed:
                 more = replace(more, rows=more.rows ^ self._empty_pool(entry, random))
             self._batches.write(more)
-            if more.batch.state is State.SEALED:
+            if sealed:
                 self._batches.begin(entry.batch.number + 1)
-        return bool(leaving)
+            moved = moved or left or sealed
+        return moved
 
-    def _put_into_pool(self, entry: Entry, bodies: list[bytes], random: SecureRandom) -> int:
-        """What the sum of the batch changes by."""
+    def _put_into_pool(
+        self, entry: Entry, bodies: list[bytes], random: SecureRandom
+    ) -> tuple[int, bool]:
+        """What the sum of the batch changes by, and whether others left the pool for it."""
         before = self._pool.sum()
         leaving = self._pool.add_messages(keyed(bodies, self._length, random), random)
-        return before ^ self._pool.sum() ^ self._insert(entry, rows_of(leaving, random))
+        change = before ^ self._pool.sum() ^ self._insert(entry, rows_of(leaving, random))
+        return change, len(leaving) > 0
 
     def _empty_pool(self, entry: Entry, random: SecureRandom) -> int:
         """The batch is complete: all its messages go to its table."""
@@ -270,11 +276,7 @@ class Spool:
         return added_up(int.from_bytes(tag) for _, _, tag in tagged)
 
     def _is_small(self) -> bool:
-        pages, size = (
-            self._connection.execute(f"PRAGMA {name}").fetchone()[0]
-            for name in ("page_count", "page_size")
-        )
-        return bool(pages * size <= ALWAYS_MIXED)
+        return small_enough(self._connection, ALWAYS_MIXED)
 
     def _rearrange(self) -> None:
         random = secure_random()
@@ -282,23 +284,23 @@ class Spool:
         self._seen.exchange(self._pool, random)
         self._seen.rearrange()
         for entry in self._batches.all():  # as they are now, for somebody else may release
-            if entry.batch.state is State.OPEN:
+            if entry.batch.state is not State.RELEASED:
                 self._mix_anew(entry, random)
-            elif entry.batch.state is State.SEALED:
-                rearrange(self._connection, message_table(entry.batch.number), MESSAGES)
 
     def _mix_anew(self, entry: Entry, random: SecureRandom) -> None:
-        """All messages of the open batch in a new random order; some of them become the pool."""
+        """All messages of a batch in a new random order; some of the open one become the pool."""
         rows = checked_rows(self._connection, entry, self.setting, self._pool)
         messages = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, KEY_BYTES + self._length)
-        messages = random.shuffled(messages)
-        size = self._pool.sample_size()
-        self._pool.keep_messages(messages[:size])
+        messages, total = random.shuffled(messages), 0
+        if entry.batch.state is State.OPEN:
+            size = self._pool.sample_size()
+            self._pool.keep_messages(messages[:size])
+            messages, total = messages[size:], self._pool.sum()
         table = message_table(entry.batch.number)
         self._connection.execute(f"DROP TABLE {table}")
         self._connection.execute(MESSAGES.format(table))
-        stored = self._insert(entry, rows_of(messages[size:], random))
-        self._batches.write(replace(entry, rows=self._pool.sum() ^ stored))
+        total ^= self._insert(entry, rows_of(messages, random))
+        self._batches.write(replace(entry, rows=total))
 
     @property
     def _length(self) -> int:

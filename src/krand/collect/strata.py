@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from krand.client.randomness import SecureRandom
 
-__all__ = ["KEY_BYTES", "keyed", "mixed_rows", "rows_of"]
+__all__ = ["KEY_BYTES", "keyed", "mixed_rows", "rows_of", "sorted_by_key"]
 
 KEY_BYTES = 8
 """Of the key in front of each message: its place in the release, drawn once and for all."""
@@ -52,6 +52,12 @@ def rows_of(messages: Rows, random: SecureRandom) -> Iterator[tuple[bytes, bytes
     """Rows (key, messages with their keys) of messages that are mixed already."""
     for start, end in pairwise((0, *accumulate(_sizes(len(messages))))):
         yield random.bytes(16), messages[start:end].tobytes()
+
+
+def sorted_by_key(messages: Rows) -> Rows:
+    """Messages in the order of the keys in front of them; equal keys stay as they lie."""
+    keys = np.ascontiguousarray(messages[:, :KEY_BYTES]).view(">u8").reshape(-1)
+    return messages[np.argsort(keys.astype(np.uint64), kind="stable")]
 
 
 def _by_place(submissions: Sequence[bytes], length: int) -> Rows:
