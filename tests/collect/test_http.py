@@ -27,6 +27,7 @@ require("uvicorn")
 from krand.collect import connection as bounds  # noqa: E402
 from krand.collect import http as pages  # noqa: E402
 from krand.collect import intake as queue  # noqa: E402
+from krand.collect import neighbours  # noqa: E402
 
 OCTETS = {"Content-Type": "application/octet-stream"}
 PATH = f"/v1/{PLAN}/submissions"
@@ -293,12 +294,56 @@ def test_one_connection_too_many_is_told_when_to_come_back(
     collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """503 with Retry-After, closed; afterwards everything is as before."""
-    monkeypatch.setattr(bounds, "MOST_CONNECTIONS", 0)
+    monkeypatch.setattr(neighbours, "MOST_CONNECTIONS", 0)
     status, headers, content = collector.ask("POST", PATH, body_of(12, collector.shape), OCTETS)
     assert (status, headers["retry-after"], headers["connection"]) == (503, "5", "close")
     assert error_in(content)["field"] == "collector"
     monkeypatch.undo()
     assert collector.submit()[0] == 202
+
+
+def test_a_silent_connection_makes_room_for_a_new_one(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one that was served longest ago is closed; the new one and the others are served."""
+    monkeypatch.setattr(neighbours, "MOST_CONNECTIONS", 3)
+    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    silent = [socket.create_connection(("127.0.0.1", collector.port), 60) for _ in range(3)]
+    for client in (silent[1], silent[2], silent[0]):
+        client.sendall(head)
+        assert client.recv(4096).startswith(b"HTTP/1.1 200")
+    assert collector.submit()[0] == 202
+    with pytest.raises(ConnectionResetError):
+        silent[1].recv(4096)
+    for client in (silent[2], silent[0]):
+        client.sendall(head)
+        assert client.recv(4096).startswith(b"HTTP/1.1 200")
+    for client in silent:
+        client.close()
+
+
+def test_requests_in_a_row_take_turns(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twenty in a row of each of two connections: those after the first wait for their turns."""
+    turns: list[int] = []
+    usual = neighbours.Neighbours.wait_for_turn
+
+    def wait_for_turn(self: neighbours.Neighbours, connection: bounds.BoundedConnection) -> None:
+        turns.append(id(connection))
+        usual(self, connection)
+
+    monkeypatch.setattr(neighbours.Neighbours, "wait_for_turn", wait_for_turn)
+    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    last = head.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
+    clients = [socket.create_connection(("127.0.0.1", collector.port), 60) for _ in range(2)]
+    for client in clients:
+        client.sendall(head * 19 + last)
+    for client in clients:
+        said = b"".join(iter(lambda from_=client: from_.recv(65536), b""))
+        assert statuses(said) == [200] * 20
+        client.close()
+    assert [turns.count(each) >= 9 for each in set(turns)] == [True, True]  # short ones in pairs
 
 
 def test_many_at_once_are_all_stored(collector: Collector) -> None:

@@ -3,7 +3,9 @@
 uvicorn parses whatever arrives at once. So one client that sends requests in a row and reads no
 answer could fill the memory and hold up everybody else, and a few thousand slow ones could keep
 everybody else out. Here at most one request of a connection is answered at a time. What was sent
-after it waits unparsed, and nothing more is read until it is its turn.
+after it waits unparsed, and nothing more is read until it is its turn. Such requests take turns
+with those of other connections, so many a second and no more. And when there are too many
+connections, the one that has been silent for longest makes room.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Callable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import httptools
 from uvicorn.protocols.http.flow_control import FlowControl
@@ -19,6 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from krand.collect.http import busy
 from krand.collect.malformed import MALFORMED
+from krand.collect.neighbours import MOST_HELD_BYTES, Neighbours
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
@@ -26,16 +29,11 @@ if TYPE_CHECKING:
 __all__ = [
     "ANSWER_SECONDS",
     "HEAD_SECONDS",
-    "MOST_CONNECTIONS",
     "MOST_HEADERS",
     "MOST_HEAD_BYTES",
-    "MOST_HELD_BYTES",
     "BoundedConnection",
 ]
 
-MOST_CONNECTIONS = 4_096
-MOST_OPEN = 2 * MOST_CONNECTIONS
-"""Beyond the first number a connection is told so, beyond the second it is just closed."""
 MOST_HEAD_BYTES = 2**15
 MOST_HEADERS = 100
 HEAD_SECONDS = 10.0
@@ -43,8 +41,6 @@ ANSWER_SECONDS = 10.0
 """A client that takes longer to read an answer is not waited for."""
 MOST_PIPELINED = 8
 """Requests of one connection that are parsed and wait; the next one ends the connection."""
-MOST_HELD_BYTES = 2**25
-"""What all connections together may have sent ahead of their turn."""
 MOST_BODY_BYTES = 2**14
 """What is parsed of a body before the application asks for it."""
 
@@ -54,12 +50,6 @@ MOST_UNSENT_BYTES = 2**12
 HEAD_END = b"\r\n\r\n"
 MOST_PIECE, LEAST_PIECE = 2**14, 64
 """A piece ends where a head may end, so that it holds few requests."""
-
-
-class _Held:
-    """Bytes that wait unparsed, of all connections of this process."""
-
-    total = 0
 
 
 class _Flow(FlowControl):
@@ -81,12 +71,17 @@ class BoundedConnection(HttpToolsProtocol):
     _held = b""
     _parsed = 0
     """How much of what is held is parsed already."""
+    _waits_for_turn = False
     _without_content = 0
     """Bytes since a request began or its body last grew: a head that is not complete, mostly."""
     _sending: asyncio.TimerHandle | None = None
     """Runs while the client owes us the rest of a request."""
     _reading: asyncio.TimerHandle | None = None
     """Runs while the client owes us reading an answer."""
+
+    def __init__(self, neighbours: Neighbours, **uvicorns: Any) -> None:
+        super().__init__(**uvicorns)
+        self._neighbours = neighbours
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -95,14 +90,14 @@ class BoundedConnection(HttpToolsProtocol):
         _send_at_once(transport)
         transport.set_write_buffer_limits(MOST_UNSENT_BYTES)
         self._wait_for_request()
-        if len(self.connections) > MOST_OPEN:
-            transport.abort()
+        self._neighbours.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.flow.go_on = lambda: False
         self._end_waiting()
         self._unset_keepalive_if_required()
         self._release()
+        self._neighbours.remove(self)
         self.pipeline.clear()
         super().connection_lost(exc)
         self.resume_writing()
@@ -115,7 +110,7 @@ class BoundedConnection(HttpToolsProtocol):
         else:
             self._hold(data)
             self.flow.resume_reading()
-            if self._held and _Held.total > MOST_HELD_BYTES:
+            if self._held and self._neighbours.held > MOST_HELD_BYTES:
                 self.transport.abort()
 
     def on_message_begin(self) -> None:
@@ -132,9 +127,9 @@ class BoundedConnection(HttpToolsProtocol):
             raise ValueError("too many requests in a row")
         self._without_content = 0
         self._end_waiting()
-        too_many = len(self.connections) > MOST_CONNECTIONS
         # A response is itself an application: one that gives this answer, whatever is asked.
-        self.app = cast("ASGI3Application", busy()) if too_many else self._usual
+        refusing = self._neighbours.are_too_many
+        self.app = cast("ASGI3Application", busy()) if refusing else self._usual
         self._begin()
 
     def _begin(self) -> None:
@@ -146,13 +141,23 @@ class BoundedConnection(HttpToolsProtocol):
         super().on_body(body)
 
     def on_response_complete(self) -> None:
+        self._neighbours.served(self)
+        self._waits_for_turn = bool(self._held)
         super().on_response_complete()
         if self.transport.is_closing():
             self._wait_for_reader()
+        elif self._waits_for_turn:
+            self._unset_keepalive_if_required()
+            self._neighbours.wait_for_turn(self)
         elif self.cycle.response_complete:
             self.cycle.body.clear()  # nobody will ask for it
         else:  # the next request was here already
             self._unset_keepalive_if_required()
+
+    def take_turn(self) -> None:
+        """Go on with what was sent before its turn."""
+        self._waits_for_turn = False
+        self.flow.resume_reading()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -176,7 +181,7 @@ class BoundedConnection(HttpToolsProtocol):
     def _must_wait(self) -> bool:
         """Whether a request is being answered, so that nothing after it may be parsed."""
         cycle = self.cycle
-        if self.pipeline or self.flow.write_paused:
+        if self.pipeline or self.flow.write_paused or self._waits_for_turn:
             return True
         if cycle is None or cycle.response_complete:
             return False
@@ -187,10 +192,10 @@ class BoundedConnection(HttpToolsProtocol):
         rest = self._held[self._parsed :] + data
         self._release()
         self._held = rest
-        _Held.total += len(rest)
+        self._neighbours.held += len(rest)
 
     def _release(self) -> None:
-        _Held.total -= len(self._held)
+        self._neighbours.held -= len(self._held)
         self._held, self._parsed = b"", 0
 
     def _go_on(self) -> bool:
@@ -219,12 +224,12 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _refuse(self, why: str) -> None:
         MALFORMED.count(self.loop)
-        if self.pipeline or self._is_answering():
+        if self.pipeline or self.is_owed_an_answer():
             self.transport.close()  # a word would look like the answer to the request before
         else:
             self.send_400_response(why)
 
-    def _is_answering(self) -> bool:
+    def is_owed_an_answer(self) -> bool:
         """Whether a whole request has arrived and is not answered yet."""
         cycle = self.cycle
         return cycle is not None and not cycle.response_complete and not cycle.more_body

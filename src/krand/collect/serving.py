@@ -7,6 +7,7 @@ import json
 import logging
 import socket
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import InvalidInput, MissingComponent
@@ -61,10 +62,11 @@ def make_server(spool: Spool) -> uvicorn.Server:
 
         from krand.collect.direct import DirectConnection
         from krand.collect.http import Collector
+        from krand.collect.neighbours import Neighbours
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     options: dict[str, Any] = {
-        "http": DirectConnection,
+        "http": partial(DirectConnection, Neighbours()),
         "access_log": False,
         "log_config": None,
         "proxy_headers": False,  # whoever forwards a request, we do not want to know for whom

@@ -7,6 +7,7 @@ import socket
 import sys
 import threading
 import webbrowser
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import MissingComponent
@@ -31,12 +32,13 @@ def make_server(address: Address, watch: Watched | None) -> uvicorn.Server:
         import uvicorn
 
         from krand.collect.connection import BoundedConnection
+        from krand.collect.neighbours import Neighbours
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     from krand.present.web.app import make_app
 
     options: dict[str, Any] = {
-        "http": BoundedConnection,
+        "http": partial(BoundedConnection, Neighbours()),
         "access_log": False,
         "log_config": None,
         "proxy_headers": False,
