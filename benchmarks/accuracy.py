@@ -32,23 +32,24 @@ from accuracy_ways import (
     world,
 )
 
-from krand.analyze.joint.axes import bits_needed
-from krand.analyze.joint.tables import joint_table
-from krand.client.randomizer import reported_rows
-from krand.client.randomness import SecureRandom
-from krand.present.demo.ways import survey_curator
-from krand.privacy.curator import (
+from krand.accounting.calibration import plan_noise
+from krand.accounting.curator import (
     central_gaussian_sigma,
     curator,
     geometric_loss,
     geometric_sigma,
 )
-from krand.privacy.guarantee import Reports
-from krand.privacy.planner import plan_noise
+from krand.analysis.joint.axes import bits_needed
+from krand.analysis.joint.tables import joint_table
+from krand.demo.baselines import survey_curator
+from krand.planning.making import make_plan
+from krand.promise import Reports
+from krand.randomness.generator import SecureRandom
 from krand.survey.layout import Layout
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.survey.survey import Together
+from krand.tables.responses import reported_rows
 from running import processor, progress, run_benchmark, table
 
 RESULTS = Path(__file__).with_suffix(".md")

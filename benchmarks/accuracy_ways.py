@@ -22,21 +22,21 @@ from local_privacy import (
 )
 from numpy.typing import NDArray
 
-from krand.analyze.counting.counts import count_bits, count_joint
-from krand.analyze.estimates.counted import block_counts
-from krand.analyze.tally import Tally, empty_tally
-from krand.client.randomizer import add_reported_counts, reported_rows
-from krand.client.randomness import SecureRandom
-from krand.present.demo.ways import curator_noise, curator_sigmas, linked, survey_curator
-from krand.privacy.curator import CentralNoise, curator
-from krand.privacy.guarantee import Linkage, Reports
-from krand.survey.column import Column, Encoded
-from krand.survey.columns import encode_columns
+from krand.accounting.curator import CentralNoise, curator
+from krand.analysis.counting.counts import count_bits, count_joint
+from krand.analysis.estimates.counted import block_counts
+from krand.analysis.tally import Tally, empty_tally
+from krand.demo.baselines import curator_noise, curator_sigmas, linked, survey_curator
+from krand.planning.record import record_blocks
+from krand.promise import Linkage, Reports
+from krand.randomness.generator import SecureRandom
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
-from krand.survey.population import simulated_answers
-from krand.survey.record import record_blocks
 from krand.survey.survey import Survey
+from krand.tables.column import Column, Encoded
+from krand.tables.columns import encode_columns
+from krand.tables.responses import add_reported_counts, reported_rows
+from krand.testing.population import simulated_answers
 
 __all__ = [
     "CURATOR",

@@ -27,23 +27,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from counting_speed import counting_sections
-from krand.analyze.engines import Options, tally_source
-from krand.analyze.engines.partition import Work
-from krand.analyze.engines.source import Source, open_reports
-from krand.analyze.estimates.questions import estimate_questions
-from krand.analyze.tally import Tally, empty_tally
+from krand.analysis.engines import Options, tally_source
+from krand.analysis.engines.partition import Work
+from krand.analysis.engines.source import Source, open_reports
+from krand.analysis.estimates.questions import estimate_questions
+from krand.analysis.tally import Tally, empty_tally
+from krand.batches.provenance import Provenance
+from krand.batches.responses import ReportsHeader, ReportsWriter
+from krand.batches.sealed import write_batch
 from krand.client.randomizer import message_format
-from krand.privacy.guarantee import Linkage, Policy
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
-from krand.wire.batches import write_batch
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import Token
-from krand.wire.provenance import Provenance
-from krand.wire.reports import ReportsHeader, ReportsWriter
 from krand.wire.sealing import Sealer
 from running import processor, progress, run_benchmark, table
 
@@ -195,7 +196,7 @@ def by_dask(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
 
 
 def by_spark(source: Source, work: Work) -> tuple[float, float, list[Tally]]:
-    from krand.analyze.engines.spark import _session
+    from krand.analysis.engines.spark import _session
 
     found: list[Tally] = []
 

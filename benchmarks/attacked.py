@@ -25,8 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from collector import EXAMPLE, free_port, resident, serve_command, server, version_of
-from krand.collect.opening import setting_of
-from krand.survey.plan import Plan, make_plan
+from krand.collector.opening import setting_of
+from krand.planning.making import make_plan
+from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key
 from running import processor, progress, run_benchmark, table

@@ -28,12 +28,13 @@ from typing import Any
 import numpy as np
 
 from krand.client.randomizer import message_format
-from krand.client.randomness import secure_random
-from krand.client.row_order import shuffled_rows
-from krand.collect.opening import setting_of
-from krand.collect.release import release_sealed
-from krand.collect.spool import Setting, Spool
-from krand.survey.plan import Plan, make_plan
+from krand.collector.opening import setting_of
+from krand.collector.release import release_sealed
+from krand.collector.spool import Setting, Spool
+from krand.planning.making import make_plan
+from krand.randomness.generator import secure_random
+from krand.randomness.row_order import shuffled_rows
+from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key, generate_signing_key
 from krand.wire.submissions import Shape, Submitted

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from krand.collect.spool import Setting, Spool
+from krand.collector.spool import Setting, Spool
 from krand.wire.submissions import Shape, Submitted
 from running import progress, run_benchmark, table
 

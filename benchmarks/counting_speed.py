@@ -29,10 +29,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from krand.analyze.counting import compiled
-from krand.analyze.counting.counts import count_bits, count_positions
-from krand.privacy.guarantee import Linkage
-from krand.wire.reports import ReportsHeader, ReportsWriter, report_batches
+from krand.analysis.counting import compiled
+from krand.analysis.counting.counts import count_bits, count_positions
+from krand.batches.responses import ReportsHeader, ReportsWriter, report_batches
+from krand.promise import Linkage
 from running import progress, table
 
 __all__ = ["counting_sections"]
@@ -385,7 +385,7 @@ def file_section(size: Size, missing: Sequence[str]) -> str:
 # --- when numba pays -----------------------------------------------------------------------------
 
 LOAD = (
-    "import time, numpy as np; from krand.analyze.counting import compiled, counts as c; "
+    "import time, numpy as np; from krand.analysis.counting import compiled, counts as c; "
     "t = np.arange(10**5, dtype=np.int32) % 40; r = np.zeros((10**5, 5), np.uint8); "
     "i = np.zeros(40, np.int64); s = time.process_time(); compiled.kernels_for(2**60); "
     "c.count_positions(t, i); c.count_bits(r, 40, i); print(time.process_time() - s)"

@@ -73,7 +73,7 @@ def main() -> None:
 def _report(quick: bool) -> str:
     chance = random.Random(1)
     requests = [*KNOWN, *(_random_request(chance) for _ in range(FEW if quick else REQUESTS))]
-    from krand.privacy import density, division, frontier, planner  # noqa: F401
+    from krand.accounting import density, division, frontier  # noqa: F401
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         answers = []
@@ -129,7 +129,7 @@ def _ask(request: str) -> Answer:
 
 def _run(words: Sequence[str]) -> None:
     """The command with its answer thrown away and its progress on the terminal."""
-    from krand.present.cli import krand
+    from krand.cli.main import krand
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ |= {"TERM": "xterm", "COLUMNS": "120"}

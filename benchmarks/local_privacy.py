@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.privacy.channel import noise_of_local_epsilon
+from krand.accounting.channel import noise_of_local_epsilon
 from krand.survey.layout import Block, Layout
 
 __all__ = [

@@ -33,13 +33,13 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.privacy.bits import BitPair, background_pair, outlier_pair, worst_profile
-from krand.privacy.channel import ReportLaw, local_epsilon, outlier_law
-from krand.privacy.composition import compose, connect_dots, loss_nodes, loss_step
-from krand.privacy.guarantee import Assurance, Linkage, Policy, Reports
-from krand.privacy.planner import plan_noise
-from krand.privacy.ratio import one_way_delta
-from krand.privacy.simulation import Estimate, draw_histograms, log_ratio, simulate
+from krand.accounting.bits import BitPair, background_pair, outlier_pair, worst_profile
+from krand.accounting.calibration import plan_noise
+from krand.accounting.channel import ReportLaw, local_epsilon, outlier_law
+from krand.accounting.composition import compose, connect_dots, loss_nodes, loss_step
+from krand.accounting.ratio import one_way_delta
+from krand.accounting.simulation import Estimate, draw_histograms, log_ratio, simulate
+from krand.promise import Assurance, Linkage, Policy, Reports
 from running import processor, progress, run_benchmark, table
 
 Floats = NDArray[np.float64]
@@ -136,7 +136,7 @@ QUICK = Size(1, slice(0, None, 5), (10**3, 10**7), FULL.pairs[2:], 20_000)
 def forget() -> None:
     """Empty every cache of the privacy engine, so that each repeat starts from nothing."""
     for name, module in list(sys.modules.items()):
-        if name.startswith("krand.privacy"):
+        if name.startswith("krand.accounting"):
             for value in list(vars(module).values()):
                 if hasattr(value, "cache_clear"):
                     value.cache_clear()

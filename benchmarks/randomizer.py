@@ -28,11 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from krand.client import fast
-from krand.client.binomial import binomial_bounds
-from krand.client.flips import flip_packed, pattern_table
-from krand.client.randomness import SecureRandom
-from krand.client.sparse import flipped_positions, gap_walk
+from krand.randomness import compiled as fast
+from krand.randomness.binomial import binomial_bounds
+from krand.randomness.flips import flip_packed, pattern_table
+from krand.randomness.generator import SecureRandom
+from krand.randomness.sparse import flipped_positions, gap_walk
 from running import processor, progress, run_benchmark, table
 from whole_table import table_section
 
@@ -343,8 +343,8 @@ def client_section(size: Size) -> str:
 
 
 LOAD = (
-    "import time, numpy as np; from krand.client import fast, flips; "
-    "from krand.client.randomness import secure_random as r; "
+    "import time, numpy as np; from krand.randomness import compiled as fast, flips; "
+    "from krand.randomness.generator import secure_random as r; "
     "z = np.zeros(80000, np.uint8); s = time.perf_counter(); "
     "fast.kernels_for(2**60); flips.flip_packed(z, 2**30, r()); flips.flip_packed(z, 2**26, r()); "
     "print(time.perf_counter() - s)"

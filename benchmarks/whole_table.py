@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from krand.privacy.guarantee import Linkage, Policy
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
 from krand.survey.layout import layout_of
-from krand.survey.plan import make_plan
 from krand.survey.questions import Choice, Number, PickAny, Question, YesNo
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey

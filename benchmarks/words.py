@@ -28,15 +28,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import ndtr, ndtri
 
-from krand.analyze.words.decoding import WordsEstimate, decode_words, planned_limit
-from krand.analyze.words.discovery import adjusted_p_values
-from krand.privacy.collusion import if_they_collude
-from krand.privacy.guarantee import Policy
+from krand.analysis.words.decoding import WordsEstimate, decode_words, planned_limit
+from krand.analysis.words.discovery import adjusted_p_values
+from krand.planning.making import make_plan
+from krand.promise import Policy
 from krand.survey.layout import Layout, layout_of
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Words
 from krand.survey.survey import Survey
 from krand.survey.words import word_positions
+from krand.wording.collusion import if_they_collude
 from running import processor, progress, run_benchmark, table
 
 Floats = NDArray[np.float64]

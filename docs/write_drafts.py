@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from krand.present.reproduction.entries import Section
-from krand.present.reproduction.findings import findings_of
-from krand.present.reproduction.markdown import drafts_markdown
-from krand.present.reproduction.tasks import reproduce, tasks
-from krand.present.reproduction.values import document
+from krand.drafts.reproduction.entries import Section
+from krand.drafts.reproduction.findings import findings_of
+from krand.drafts.reproduction.markdown import drafts_markdown
+from krand.drafts.reproduction.tasks import reproduce, tasks
+from krand.drafts.reproduction.values import document
 
 PAGE = Path(__file__).with_name("drafts.md")
 

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from components import require
-from krand.collect.spool import Setting, Spool
-from krand.privacy.guarantee import Linkage, Policy
+from krand.collector.spool import Setting, Spool
+from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
@@ -144,7 +144,7 @@ def serving(spool: Spool) -> Iterator[int]:
     """The server as it is, in a thread of this process; its port."""
     require("uvicorn")
     require("starlette")
-    from krand.collect.serving import listen, make_server
+    from krand.collector.serving import listen, make_server
 
     listener = listen("127.0.0.1", 0)
     server = make_server(spool)

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.privacy.guarantee import (
+from krand.accounting.calibration import assess
+from krand.promise import (
     Assurance,
     AtMost,
     Block,
@@ -26,7 +27,6 @@ from krand.privacy.guarantee import (
     Linkage,
     Reports,
 )
-from krand.privacy.planner import assess
 
 __all__ = ["Case", "Judgement", "exact_delta", "judge", "random_case"]
 

@@ -19,10 +19,10 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from numpy.typing import NDArray
 from scipy import stats
 
-from krand.client import randomness
-from krand.client.flips import flip_packed
-from krand.client.randomness import SecureRandom, secure_random
-from krand.client.tables import ExactTable
+from krand.randomness import generator as randomness
+from krand.randomness.finite_law import ExactTable
+from krand.randomness.flips import flip_packed
+from krand.randomness.generator import SecureRandom, secure_random
 
 GRID = 2**32
 ALPHA = 1e-6

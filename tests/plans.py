@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from krand.planning.making import planned_from, verify_promise
+from krand.planning.remembered import remember_here
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, Promise, planned_from, verify_promise
-from krand.survey.remembered import remember_here
+from krand.survey.plan import Plan, Promise
 from krand.survey.survey import Survey
 
 __all__ = ["PROMISE", "plan_with_noise", "planned_by_test", "true_plan"]

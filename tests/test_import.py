@@ -9,13 +9,13 @@ import pytest
 
 import krand
 from components import require
-from krand.present.menu import NAMES
+from krand.cli.menu import NAMES
 
 HEAVY = {
     *("numpy", "scipy", "scipy.stats", "scipy.optimize", "matplotlib", "click", "rich"),
     *("cryptography", "pyarrow", "pydantic", "jinja2", "starlette", "sqlite3"),
 }
-COMMANDS = "krand.present.commands."
+COMMANDS = "krand.cli.commands."
 
 
 def loaded_after(statement: str) -> set[str]:
@@ -47,7 +47,7 @@ def test_planning_avoids_the_slow_parts_of_scipy(name: str) -> None:
 def loaded_by(arguments: list[str]) -> set[str]:
     """What a command line loads that ends well."""
     statement = f"""
-from krand.present.cli import main
+from krand.cli.main import main
 sys.argv = ["krand", *{arguments!r}]
 try:
     main()
@@ -72,7 +72,7 @@ def test_help_of_a_command_loads_that_command_alone(name: str) -> None:
 def test_a_mistyped_command_loads_no_command() -> None:
     """The likely ones are found by name."""
     statement = """
-from krand.present.cli import krand
+from krand.cli.main import krand
 try:
     krand(["nosie"], prog_name="krand")
 except SystemExit as stop:

@@ -12,12 +12,12 @@ import pytest
 import krand.plots
 from components import require
 from krand import Assurance, Policy, Reports, frontier, plan_noise, plots
-from krand.analyze.release import Release, make_release
-from krand.analyze.release_file import write_release
-from krand.analyze.tally import Tally
+from krand.analysis.results import Release, make_release
+from krand.analysis.results_file import write_release
+from krand.analysis.tally import Tally
 from krand.errors import InvalidInput, MissingComponent
-from krand.present import plots as figures
-from krand.survey.plan import make_plan
+from krand.figures import svg as figures
+from krand.planning.making import make_plan
 from krand.survey.questions import Number
 from krand.survey.survey import Survey
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from krand import Policy, Reports, frontier, plan_noise, showing
-from krand.analyze.estimates.results import Interval, Method, QuestionEstimate, Row
-from krand.analyze.release import Release, make_release
-from krand.analyze.tally import Tally
-from krand.privacy.frontier import Frontier
-from krand.privacy.guarantee import Bounds, NoisePlan
-from krand.survey.plan import make_plan
+from krand.accounting.frontier import Frontier
+from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
+from krand.analysis.results import Release, make_release
+from krand.analysis.tally import Tally
+from krand.planning.making import make_plan
+from krand.promise import Bounds, NoisePlan
 from krand.survey.questions import Kind, Number, YesNo
 from krand.survey.survey import Survey
 

@@ -22,7 +22,7 @@ from krand import (
 from krand.client.ledger import AlreadySubmitted
 from krand.client.sending import NotDelivered
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage, Policy
+from krand.promise import Linkage, Policy
 from krand.survey.encoding import encode
 from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan_file import parse_plan

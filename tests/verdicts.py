@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krand.privacy.statements.verdict import Verdict
+from krand.drafts.statements.verdict import Verdict
 
 __all__ = ["check_verdict"]
 

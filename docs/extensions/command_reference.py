@@ -35,7 +35,7 @@ def commands_of(group: click.Group, prefix: str = "krand") -> Iterator[Named]:
 
 def reference(group: click.Group) -> str:
     """All commands as Markdown, under the titles of the menu that `krand` alone shows."""
-    from krand.present.menu import MENU
+    from krand.cli.menu import MENU
 
     titles = {f"krand {part.items[0].name}": part.title for part in MENU}
     parts = []
@@ -132,7 +132,7 @@ def marked_up(text: str) -> str:
 
 
 def _context(name: str, command: click.Command) -> click.Context:
-    from krand.present.cli import krand
+    from krand.cli.main import krand
 
     settings = dict(krand.context_settings)
     return click.Context(command, info_name=name, **settings)
@@ -141,7 +141,7 @@ def _context(name: str, command: click.Command) -> click.Context:
 def insert(app: Sphinx, docname: str, source: list[str]) -> None:
     """Put the reference into the page that asks for it."""
     if PLACE in source[0]:
-        from krand.present.cli import krand
+        from krand.cli.main import krand
 
         source[0] = source[0].replace(PLACE, reference(krand))
 

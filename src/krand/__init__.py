@@ -30,17 +30,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from krand import plots, testing
-    from krand.analyze.release import Release, make_release
-    from krand.analyze.release_file import save_release
-    from krand.analyze.tally import Tally
-    from krand.analyze.tallying import tally_batches, tally_reports
+    from krand.accounting.calibration import assess, plan_noise
+    from krand.accounting.frontier import frontier
+    from krand.analysis.results import Release, make_release
+    from krand.analysis.results_file import save_release
+    from krand.analysis.tally import Tally
+    from krand.analysis.tallying import tally_batches, tally_reports
     from krand.client.client import Client
     from krand.client.ledger import Ledger
-    from krand.client.whole_table import randomize_table
     from krand.errors import KrandError
-    from krand.present.report_file import save_report
-    from krand.privacy.frontier import frontier
-    from krand.privacy.guarantee import (
+    from krand.planning.making import make_plan
+    from krand.promise import (
         Assurance,
         Guarantee,
         Linkage,
@@ -48,11 +48,12 @@ if TYPE_CHECKING:
         Policy,
         Reports,
     )
-    from krand.privacy.planner import assess, plan_noise
-    from krand.survey.plan import Plan, make_plan
+    from krand.report.file import save_report
+    from krand.survey.plan import Plan
     from krand.survey.plan_file import read_plan, save_plan
     from krand.survey.reading import parse_survey, read_survey
     from krand.survey.survey import Survey
+    from krand.tables.whole_table import randomize_table
     from krand.wire.keys import (
         generate_private_key,
         generate_signing_key,
@@ -103,15 +104,15 @@ __all__ = [
 
 _HOME = {
     # How much noise a promise needs.
-    "Assurance": "krand.privacy.guarantee",
-    "Guarantee": "krand.privacy.guarantee",
-    "Linkage": "krand.privacy.guarantee",
-    "NoisePlan": "krand.privacy.guarantee",
-    "Policy": "krand.privacy.guarantee",
-    "Reports": "krand.privacy.guarantee",
-    "assess": "krand.privacy.planner",
-    "frontier": "krand.privacy.frontier",
-    "plan_noise": "krand.privacy.planner",
+    "Assurance": "krand.promise",
+    "Guarantee": "krand.promise",
+    "Linkage": "krand.promise",
+    "NoisePlan": "krand.promise",
+    "Policy": "krand.promise",
+    "Reports": "krand.promise",
+    "assess": "krand.accounting.calibration",
+    "frontier": "krand.accounting.frontier",
+    "plan_noise": "krand.accounting.calibration",
     # From a survey to its plan.
     "Plan": "krand.survey.plan",
     "Survey": "krand.survey.survey",
@@ -128,15 +129,15 @@ _HOME = {
     "load_private_key": "krand.wire.keys",
     "load_public_key": "krand.wire.keys",
     "load_verifying_key": "krand.wire.keys",
-    "randomize_table": "krand.client.whole_table",
+    "randomize_table": "krand.tables.whole_table",
     # From reports to results.
-    "Release": "krand.analyze.release",
-    "Tally": "krand.analyze.tally",
-    "make_release": "krand.analyze.release",
-    "save_release": "krand.analyze.release_file",
-    "save_report": "krand.present.report_file",
-    "tally_batches": "krand.analyze.tallying",
-    "tally_reports": "krand.analyze.tallying",
+    "Release": "krand.analysis.results",
+    "Tally": "krand.analysis.tally",
+    "make_release": "krand.analysis.results",
+    "save_release": "krand.analysis.results_file",
+    "save_report": "krand.report.file",
+    "tally_batches": "krand.analysis.tallying",
+    "tally_reports": "krand.analysis.tallying",
     # What goes wrong.
     "KrandError": "krand.errors",
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from krand.present.cli import main
+from krand.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -16,19 +16,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.present.figures.copies import COPIES, copies_figure
-from krand.present.figures.density import density_figure
-from krand.present.figures.estimates import estimates_figure
-from krand.present.figures.frontier import frontier_figure
-from krand.present.plots import require_matplotlib
+from krand.figures.copies import COPIES, copies_figure
+from krand.figures.density import density_figure
+from krand.figures.estimates import estimates_figure
+from krand.figures.frontier import frontier_figure
+from krand.figures.svg import require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from krand.analyze.estimates.results import QuestionEstimate
-    from krand.analyze.release import Release
-    from krand.privacy.frontier import Frontier
-    from krand.privacy.guarantee import NoisePlan, Policy, Reports
+    from krand.accounting.frontier import Frontier
+    from krand.analysis.estimates.values import QuestionEstimate
+    from krand.analysis.results import Release
+    from krand.promise import NoisePlan, Policy, Reports
     from krand.survey.plan import Plan
 
 __all__ = ["copies", "density", "estimates", "frontier"]
@@ -58,7 +58,7 @@ def frontier(
     'bytes that each person sends'
     """
     require_matplotlib()
-    from krand.privacy import frontier as ways
+    from krand.accounting import frontier as ways
 
     if isinstance(policy, ways.Frontier):
         return frontier_figure(policy)
@@ -84,9 +84,9 @@ def estimates(release: Release | str | Path, question: str) -> Figure:
 
     >>> import numpy as np
     >>> from krand import Policy, plots
-    >>> from krand.analyze.release import make_release
-    >>> from krand.analyze.tally import Tally
-    >>> from krand.survey.plan import make_plan
+    >>> from krand.analysis.results import make_release
+    >>> from krand.analysis.tally import Tally
+    >>> from krand.planning.making import make_plan
     >>> from krand.survey.questions import Number
     >>> from krand.survey.survey import Survey
     >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
@@ -103,7 +103,7 @@ def estimates(release: Release | str | Path, question: str) -> Figure:
 
 def _question(release: Release | str | Path, name: str) -> QuestionEstimate:
     if isinstance(release, (str, Path)):
-        from krand.analyze.release_file import read_estimates
+        from krand.analysis.results_file import read_estimates
 
         questions, _ = read_estimates(release)
     else:

@@ -16,10 +16,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.tally import Tally
+from krand.analysis.tally import Tally
 from krand.client.randomizer import reported_positions, reported_vectors
-from krand.client.randomness import SecureRandom
-from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
+from krand.promise import NOISE_GRID, Linkage, Policy
+from krand.randomness.generator import SecureRandom
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from analyze.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
-from krand.analyze.estimates.inversion import bit_variance
-from krand.analyze.joint.bit_tables import bit_table, counts_of_bits, inverted, product_variance
+from krand.analysis.estimates.inversion import bit_variance
+from krand.analysis.joint.bit_tables import bit_table, counts_of_bits, inverted, product_variance
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 

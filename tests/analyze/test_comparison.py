@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from analyze.simulated_surveys import noisy_counts, plan_of, tally_of
-from krand.analyze.estimates.comparison import combine_surveys, compare_surveys
-from krand.analyze.estimates.questions import estimate_question
-from krand.analyze.estimates.results import QuestionEstimate
-from krand.analyze.estimates.rows import Wanted
-from krand.analyze.estimates.sampling import Sampling
+from krand.analysis.estimates.comparison import combine_surveys, compare_surveys
+from krand.analysis.estimates.questions import estimate_question
+from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.values import QuestionEstimate
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
 from analyze.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
-from krand.analyze.estimates.comparison import compare_groups
-from krand.analyze.estimates.sampling import Sampling
-from krand.analyze.joint.conditional import conditional_table
-from krand.analyze.joint.independence import independence_test
-from krand.analyze.joint.tables import JointTable, joint_table
+from krand.analysis.estimates.comparison import compare_groups
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.joint.conditional import conditional_table
+from krand.analysis.joint.independence import independence_test
+from krand.analysis.joint.tables import JointTable, joint_table
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.survey.choices import Choices
 from krand.survey.questions import Choice, YesNo
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from analyze.simulated_surveys import plan_of, tally_of
-from krand.analyze.estimates.corruption import worst_linked_shift, worst_shifts
-from krand.analyze.estimates.questions import estimate_question
-from krand.analyze.joint.bit_tables import bit_table
+from krand.analysis.estimates.corruption import worst_linked_shift, worst_shifts
+from krand.analysis.estimates.questions import estimate_question
+from krand.analysis.joint.bit_tables import bit_table
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.survey.choices import Choices
 from krand.survey.questions import Choice, YesNo
 

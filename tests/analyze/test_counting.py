@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from components import require
-from krand.analyze.counting import compiled, counts, histogram, vertical
-from krand.analyze.counting.counts import (
+from krand.analysis.counting import compiled, counts, histogram, vertical
+from krand.analysis.counting.counts import (
     count_bits,
     count_joint,
     count_positions,

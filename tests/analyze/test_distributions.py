@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from analyze.simulated_surveys import plan_of, simulated_tallies, tally_of
-from krand.analyze.estimates.questions import estimate_question
-from krand.analyze.estimates.results import Distribution
-from krand.analyze.estimates.rows import Wanted
-from krand.analyze.estimates.sampling import Sampling
+from krand.analysis.estimates.questions import estimate_question
+from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.values import Distribution
 from krand.survey.questions import Number
 
 PEOPLE, SURVEYS = 5_000, 600

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from analyze.simulated_surveys import plan_of, simulated_tallies
-from krand.analyze.estimates.exact import exact_limits, tail_at_most
-from krand.analyze.estimates.intervals import (
+from krand.analysis.estimates.exact import exact_limits, tail_at_most
+from krand.analysis.estimates.intervals import (
     EXACT_BELOW,
     limits,
     method_of,
@@ -15,10 +15,10 @@ from krand.analyze.estimates.intervals import (
     normal_quantile,
     simultaneous_confidence,
 )
-from krand.analyze.estimates.inversion import Floats, Law
-from krand.analyze.estimates.questions import estimate_questions
-from krand.analyze.estimates.results import Method
-from krand.analyze.estimates.rows import Wanted
+from krand.analysis.estimates.inversion import Floats, Law
+from krand.analysis.estimates.questions import estimate_questions
+from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.values import Method
 from krand.errors import InvalidInput
 from krand.survey.questions import YesNo
 

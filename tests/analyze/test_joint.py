@@ -15,15 +15,15 @@ from analyze.simulated_surveys import (
     tally_of,
     true_counts,
 )
-from krand.analyze.estimates.counted import block_counts
-from krand.analyze.estimates.inversion import bit_variance
-from krand.analyze.estimates.questions import estimate_question
-from krand.analyze.joint.axes import axes_of, bits_needed
-from krand.analyze.joint.bit_tables import product_variance
-from krand.analyze.joint.table_noise import LinkedCells, factor_covariance
-from krand.analyze.joint.tables import JointTable, joint_table
+from krand.analysis.estimates.counted import block_counts
+from krand.analysis.estimates.inversion import bit_variance
+from krand.analysis.estimates.questions import estimate_question
+from krand.analysis.joint.axes import axes_of, bits_needed
+from krand.analysis.joint.bit_tables import product_variance
+from krand.analysis.joint.table_noise import LinkedCells, factor_covariance
+from krand.analysis.joint.tables import JointTable, joint_table
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan

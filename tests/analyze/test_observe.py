@@ -12,29 +12,29 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
-from krand.analyze.estimates.exact import tail_at_least
-from krand.analyze.estimates.inversion import Law
-from krand.analyze.observe.bits import (
+from krand.accounting.direct import countable
+from krand.accounting.enumeration import Multiset, collection_law
+from krand.accounting.simulation import draw_histograms, log_ratio
+from krand.analysis.estimates.exact import tail_at_least
+from krand.analysis.estimates.inversion import Law
+from krand.analysis.observe.bits import (
     crowd_law,
     see_counts,
     tail_of_outlier,
     tail_of_zeros,
     true_ones_of,
 )
-from krand.analyze.observe.change import BlockSeen, worst_change
-from krand.analyze.observe.outcome import BitsSeen, RecordSeen, observe
-from krand.analyze.tally import Tally
-from krand.errors import InvalidInput
-from krand.privacy.direct import countable
-from krand.privacy.drafts.counts import (
+from krand.analysis.observe.change import BlockSeen, worst_change
+from krand.analysis.observe.outcome import BitsSeen, RecordSeen, observe
+from krand.analysis.tally import Tally
+from krand.drafts.formulas.counts import (
     probability_003_9_1,
     probability_modified_000_0_1,
     probability_original_000_0_2,
 )
-from krand.privacy.drafts.vectors import ratio_001_3_4, set_bit_histogram_001_3_3
-from krand.privacy.enumeration import Multiset, collection_law
-from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
-from krand.privacy.simulation import draw_histograms, log_ratio
+from krand.drafts.formulas.vectors import ratio_001_3_4, set_bit_histogram_001_3_3
+from krand.errors import InvalidInput
+from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, Question, YesNo

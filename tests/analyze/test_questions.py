@@ -17,13 +17,13 @@ from analyze.simulated_surveys import (
     tally_of,
     true_counts,
 )
-from krand.analyze.estimates.questions import estimate_question, estimate_questions
-from krand.analyze.estimates.results import Interval, Method, QuestionEstimate, Row
-from krand.analyze.estimates.rows import Wanted
-from krand.analyze.estimates.sampling import Sampling
-from krand.analyze.tally import merged
+from krand.analysis.estimates.questions import estimate_question, estimate_questions
+from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
+from krand.analysis.tally import merged
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan

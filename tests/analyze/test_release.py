@@ -13,23 +13,24 @@ import pyarrow.parquet as pq
 import pytest
 
 from analyze.simulated_surveys import noisy_counts, tally_of, true_counts
-from krand.analyze.estimates.questions import estimate_questions
-from krand.analyze.estimates.rows import Wanted
-from krand.analyze.estimates.sampling import Sampling
-from krand.analyze.promise import actual_promise, keeps_policy
-from krand.analyze.release import Release, ReleaseOptions, make_release
-from krand.analyze.release_file import (
+from krand.analysis.actual_promise import actual_promise, keeps_policy
+from krand.analysis.estimates.questions import estimate_questions
+from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.results import Release, ReleaseOptions, make_release
+from krand.analysis.results_file import (
     flat_table,
     read_estimates,
     release_values,
     write_release,
 )
-from krand.analyze.tally import Tally
+from krand.analysis.tally import Tally
 from krand.errors import CannotMeet, InvalidInput
-from krand.privacy.guarantee import Linkage, Policy
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.limits import CrowdTooSmall
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
 from plans import planned_by_test

@@ -14,14 +14,14 @@ from analyze.simulated_surveys import (
     tally_of,
     true_counts,
 )
-from krand.analyze.estimates.comparison import compare_surveys
-from krand.analyze.estimates.questions import estimate_questions
-from krand.analyze.estimates.results import Interval, QuestionEstimate
-from krand.analyze.estimates.rows import Wanted
-from krand.analyze.estimates.sampling import Sampling
-from krand.analyze.joint.conditional import conditional_table
-from krand.analyze.joint.tables import joint_table
-from krand.privacy.guarantee import Linkage
+from krand.analysis.estimates.comparison import compare_surveys
+from krand.analysis.estimates.questions import estimate_questions
+from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.values import Interval, QuestionEstimate
+from krand.analysis.joint.conditional import conditional_table
+from krand.analysis.joint.tables import joint_table
+from krand.promise import Linkage
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, YesNo

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krand.analyze.tally import Tally, empty_tally, merged
-from krand.analyze.tally_file import read_tally, tally_from, write_tally
+from krand.analysis.tally import Tally, empty_tally, merged
+from krand.analysis.tally_file import read_tally, tally_from, write_tally
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 
 NOTHING = empty_tally("ab" * 32, Linkage.RECORD, 3, joint=((0, 2),))
 

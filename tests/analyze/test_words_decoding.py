@@ -12,12 +12,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from krand.analyze.words import regression as words_regression
-from krand.analyze.words.decoding import WordsEstimate, decode_words, planned_limit
-from krand.analyze.words.discovery import adjusted_p_values, p_values, room_for
-from krand.analyze.words.regression import regress
+from krand.analysis.words import regression as words_regression
+from krand.analysis.words.decoding import WordsEstimate, decode_words, planned_limit
+from krand.analysis.words.discovery import adjusted_p_values, p_values, room_for
+from krand.analysis.words.regression import regress
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Policy
+from krand.promise import Policy
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Words, YesNo
 from krand.survey.survey import Survey

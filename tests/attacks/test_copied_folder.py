@@ -19,8 +19,8 @@ import pytest
 
 from attacks.copied_folder import Copy, late_guesses, orders, tied_by_journal, tied_by_place
 from collecting import quick_folder, setting
-from krand.collect.pool import FEWEST
-from krand.collect.spool import Spool
+from krand.collector.pool import FEWEST
+from krand.collector.spool import Spool
 from krand.wire.submissions import Submitted
 
 LENGTH, MESSAGES = 54, 5

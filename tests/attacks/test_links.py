@@ -17,14 +17,14 @@ import pytest
 from click.testing import CliRunner
 
 from collecting import exact_plan, submitted
+from krand.cli.main import krand
 from krand.client.ledger import Ledger
-from krand.client.table_ledger import TableLedger
-from krand.collect import disk
-from krand.collect.opening import open_spool, setting_of
+from krand.collector import disk
+from krand.collector.opening import open_spool, setting_of
 from krand.errors import InvalidInput
-from krand.present.cli import krand
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.survey.plan import Plan
+from krand.tables.ledger import TableLedger
 from krand.wire.keys import generate_signing_key, write_key_pair
 
 PEOPLE = 20

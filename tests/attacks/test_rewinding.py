@@ -20,14 +20,14 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from krand.client.randomness import SecureRandom
+from krand.randomness.generator import SecureRandom
 
 RUN = 12
 """Bytes that do not agree by chance."""
 LARGE = 100_000
 DRAWING = f"""
 import ctypes, gc, os, sys
-from krand.client.randomness import secure_random
+from krand.randomness.generator import secure_random
 
 def drawn(count):
     given = secure_random().bytes(count)

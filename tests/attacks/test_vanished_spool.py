@@ -20,7 +20,7 @@ import pytest
 from collect.crowds import body_of, filled, people, plan_of, setting_for
 from collecting import Running, running
 from components import require
-from krand.collect.spool import Spool
+from krand.collector.spool import Spool
 
 require("uvicorn")
 require("starlette")

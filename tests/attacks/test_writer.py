@@ -14,12 +14,12 @@ import pytest
 
 from collecting import PLAN, body_of, people_in, quick_folder, serving, setting, until
 from components import require
-from krand.collect.spool import Spool
+from krand.collector.spool import Spool
 
 require("starlette")
 require("uvicorn")
 
-from krand.collect import intake as queue  # noqa: E402
+from krand.collector import intake as queue  # noqa: E402
 
 CONNECTION_SECONDS = 30.0
 
@@ -77,7 +77,7 @@ def test_whatever_happens_while_tidying_the_writer_goes_on(
         assert tried.wait(CONNECTION_SECONDS)
         assert served.status(1) == 202
         assert served.status() == 200
-        said = [line.getMessage() for line in caplog.records if line.name == "krand.collect"]
+        said = [line.getMessage() for line in caplog.records if line.name == "krand.collector"]
     assert said == [f"the spool could not be tidied: {error.__name__}"]
     with Spool(folder / "spool", setting(100)) as again:
         assert people_in(again) == 1
@@ -100,7 +100,7 @@ def test_a_writer_that_has_ended_is_told_to_everybody(
         assert served.status(1) == 503
         until(lambda: served.status() == 503)
         assert served.status(2) == 503
-        said = [line.getMessage() for line in caplog.records if line.name == "krand.collect"]
+        said = [line.getMessage() for line in caplog.records if line.name == "krand.collector"]
     assert said == ["the writer of the spool has ended: RuntimeError"]
     with Spool(folder / "spool", setting(100)) as again:
         assert people_in(again) == 0

@@ -62,8 +62,8 @@ class Attacked:
 
 
 IMPATIENT = """
-from krand.collect import connection, http
-from krand.present.cli import main
+from krand.collector import connection, http
+from krand.cli.main import main
 connection.HEAD_SECONDS = connection.ANSWER_SECONDS = http.BODY_SECONDS = 0.5
 main()
 """

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from krand import Assurance, Linkage, Policy, Reports, plan_noise
+from krand.accounting.baselines import rappor_sigma
+from krand.accounting.curator import curator
+from krand.accounting.frontier import message_size
 from krand.errors import CannotMeet, InvalidInput
-from krand.present.numbers import parse_count, parse_real
-from krand.present.web.numbers import width
-from krand.present.wording import at_most, how_known, number, people, percent, promise
-from krand.privacy.curator import curator
-from krand.privacy.frontier import message_size
-from krand.privacy.guarantee import NOISE_GRID, Z95, NoisePlan
-from krand.privacy.peers import rappor_sigma
+from krand.promise import NOISE_GRID, Z95, NoisePlan
+from krand.web.numbers import width
+from krand.wording.numbers import parse_count, parse_real
+from krand.wording.phrases import at_most, how_known, number, people, percent, promise
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
-from krand.present.cli import krand
+from krand.cli.main import krand
 from present.releases import bit_example, record_example, refused_example
 
 __all__ = ["MAKERS", "written_reports"]

@@ -29,9 +29,9 @@ from krand import (
 )
 from krand.client.ledger import Submission
 from krand.client.sending import send
-from krand.collect.opening import open_spool, setting_of
-from krand.collect.release import release_sealed
-from krand.collect.spool import Spool
+from krand.collector.opening import open_spool, setting_of
+from krand.collector.release import release_sealed
+from krand.collector.spool import Spool
 from krand.survey.plan import Plan
 from krand.testing import UnsafeMemoryLedger, simulated_people
 from krand.wire.submissions import Submitted

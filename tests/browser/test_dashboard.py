@@ -10,8 +10,8 @@ import pytest
 
 from browser.sites import ANOTHER, CROWD, GATHERED, RELEASE, Site
 from browser.visiting import Visit
-from krand.collect.metrics import coarse, step_for
-from krand.present.planning import promise_sentence
+from krand.collector.metrics import coarse, step_for
+from krand.wording.plans import promise_sentence
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -14,10 +14,10 @@ from browser.reading import CHEAP, address, agrees, request_in, settled, without
 from browser.sites import Site
 from browser.visiting import Visit
 from krand import Assurance, Policy, Reports, frontier
-from krand.present.numbers import parse_real
-from krand.present.web.numbers import FRONTIER_COPIES
-from krand.present.web.settings import CHOICES, FIELDS
-from krand.present.wording import number
+from krand.web.numbers import FRONTIER_COPIES
+from krand.web.settings import CHOICES, FIELDS
+from krand.wording.numbers import parse_real
+from krand.wording.phrases import number
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route

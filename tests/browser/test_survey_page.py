@@ -16,17 +16,17 @@ from browser.reading import settled
 from browser.sites import SURVEY, Site
 from browser.visiting import DESKTOP, PHONE, Device, Visit
 from krand import Plan, make_plan, parse_survey
+from krand.accounting.baselines import rappor_sigma
+from krand.accounting.curator import curator
+from krand.cli.main import krand
 from krand.client.randomizer import message_format
 from krand.errors import CannotMeet
-from krand.present.cli import krand
-from krand.present.planning import promise_sentence
-from krand.present.web.surveys import EXAMPLES, example
-from krand.present.wording import at_most, number, people, percent
-from krand.privacy.curator import curator
-from krand.privacy.guarantee import Z95
-from krand.privacy.peers import rappor_sigma
+from krand.planning.record import record_reports
+from krand.promise import Z95
 from krand.survey.reading import SurveyErrors
-from krand.survey.record import record_reports
+from krand.web.surveys import EXAMPLES, example
+from krand.wording.phrases import at_most, number, people, percent
+from krand.wording.plans import promise_sentence
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

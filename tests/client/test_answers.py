@@ -11,16 +11,16 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from krand.client import answers as reading
-from krand.client.answers import Answers, answers_in, open_answers
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Policy
+from krand.promise import Policy
 from krand.survey.choices import Choices
-from krand.survey.columns import encode_columns
 from krand.survey.encoding import encode
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
+from krand.tables import answers as reading
+from krand.tables.answers import Answers, answers_in, open_answers
+from krand.tables.columns import encode_columns
 
 SURVEY = Survey(
     "s",

@@ -15,23 +15,26 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from krand.client import answers as reading
-from krand.client import batch, randomizer
-from krand.client.answers import answers_in, open_answers
-from krand.client.batch import BadRows, Randomized, randomize
-from krand.client.randomizer import add_reported_counts, reported_positions
-from krand.client.randomness import secure_random
-from krand.client.table_ledger import TableLedger
+from krand.batches.responses import read_header, report_batches
+from krand.client.randomizer import reported_positions
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage, Policy
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
+from krand.randomness.generator import secure_random
 from krand.survey.choices import Choices
-from krand.survey.columns import encode_columns
 from krand.survey.encoding import encode
 from krand.survey.limits import CrowdTooSmall
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey
-from krand.wire.reports import read_header, report_batches
+from krand.tables import answers as reading
+from krand.tables import randomizing as batch
+from krand.tables import responses
+from krand.tables.answers import answers_in, open_answers
+from krand.tables.columns import encode_columns
+from krand.tables.ledger import TableLedger
+from krand.tables.randomizing import BadRows, Randomized, randomize
+from krand.tables.responses import add_reported_counts
 
 ALPHA = 1e-6
 POLICY = Policy(epsilon=1.0, delta=1e-3, population=150)
@@ -91,7 +94,7 @@ def test_a_crowd_is_counted_like_its_members(
     apart: Plan, most_flips: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Counts of many people: mean and variance of Bin(d, p) + Bin(N - d, q) at every position."""
-    monkeypatch.setattr(randomizer, "MOST_FLIPS", most_flips)
+    monkeypatch.setattr(responses, "MOST_FLIPS", most_flips)
     people = [PERSON] * 70 + [{"engine": "c"}] * 30 + [{}] * 100
     encoded = encode_columns(
         apart.layout, {n: [person.get(n) for person in people] for n in apart.layout.question_names}
@@ -219,9 +222,9 @@ def test_a_round_that_was_not_planned_is_refused(apart: Plan, tmp_path: Path) ->
 KILLED = """
 import sys, time
 from pathlib import Path
-from krand.client import batch
-from krand.client.answers import open_answers
-from krand.client.table_ledger import TableLedger
+from krand.tables import randomizing as batch
+from krand.tables.answers import open_answers
+from krand.tables.ledger import TableLedger
 from krand.survey.plan_file import read_plan
 plan = read_plan(sys.argv[1])
 slow = lambda rows: (print("working", flush=True), time.sleep(0.05))

@@ -16,11 +16,12 @@ from krand.client.randomizer import (
     reported_positions,
     reported_vectors,
 )
-from krand.client.randomness import secure_random
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage, Policy
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
+from krand.randomness.generator import secure_random
 from krand.survey.choices import Choices
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key

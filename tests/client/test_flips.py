@@ -22,12 +22,13 @@ from flip_checks import (
     rate_complaints,
     table_chances,
 )
-from krand.client import fast, flips, sparse
-from krand.client.flips import flip_packed, pattern_table
-from krand.client.randomness import SecureRandom
-from krand.client.sparse import gap_walk
-from krand.client.tables import ExactTable, exact_table
 from krand.errors import InternalError, InvalidInput
+from krand.randomness import compiled as fast
+from krand.randomness import flips, sparse
+from krand.randomness.finite_law import ExactTable, exact_table
+from krand.randomness.flips import flip_packed, pattern_table
+from krand.randomness.generator import SecureRandom
+from krand.randomness.sparse import gap_walk
 
 TABLE = [3 * 2**27, round(0.25 * GRID), round(0.350914 * GRID), 2**31 - 1]
 WALK = [round(0.0101 * GRID), round(0.00123 * GRID)]

@@ -13,17 +13,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 from components import require
-from krand.client.answers import Answers, answers_in, open_answers
+from krand.cli.main import krand
 from krand.errors import InvalidInput
-from krand.present.cli import krand
-from krand.privacy.guarantee import Policy
+from krand.promise import Policy
 from krand.survey.choices import Choices
-from krand.survey.column import answered
-from krand.survey.columns import encode_columns
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey
+from krand.tables.answers import Answers, answers_in, open_answers
+from krand.tables.column import answered
+from krand.tables.columns import encode_columns
 
 SURVEY = Survey(
     "s",

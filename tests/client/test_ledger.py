@@ -17,8 +17,9 @@ import pytest
 from krand.client import ledger as ledger_module
 from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Policy
-from krand.survey.plan import Plan, make_plan
+from krand.planning.making import make_plan
+from krand.promise import Policy
+from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 

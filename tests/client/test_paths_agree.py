@@ -16,8 +16,8 @@ from scipy import stats
 
 from flip_checks import ALPHA, GRID
 from krand.client.randomizer import reported_positions, reported_vectors
-from krand.client.randomness import SecureRandom, secure_random
-from krand.privacy.guarantee import Linkage, Policy
+from krand.promise import Linkage, Policy
+from krand.randomness.generator import SecureRandom, secure_random
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of

@@ -17,9 +17,9 @@ from flip_checks import (
     law_complaints,
     linear_complaints,
 )
-from krand.client.flips import flip_packed, pattern_table
-from krand.client.randomness import SecureRandom
-from krand.client.tables import ExactTable
+from krand.randomness.finite_law import ExactTable
+from krand.randomness.flips import flip_packed, pattern_table
+from krand.randomness.generator import SecureRandom
 
 NOISE = round(0.350914 * GRID)
 CHUNK = 64

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from flip_checks import GRID, agreement_complaints, process_flips, rate_complaints
-from krand.client.randomness import secure_random
+from krand.randomness.generator import secure_random
 
 BYTES = 200_000
 NOISES = [round(0.25 * GRID), round(0.0101 * GRID)]

@@ -29,9 +29,9 @@ from flip_checks import (
     shared_blocks,
     stream_head,
 )
-from krand.client import randomness
-from krand.client.randomness import PIECE, SMALL, SecureRandom, secure_random
 from krand.errors import InvalidInput, NoEntropy
+from krand.randomness import generator as randomness
+from krand.randomness.generator import PIECE, SMALL, SecureRandom, secure_random
 
 URANDOM = os.urandom
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

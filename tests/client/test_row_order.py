@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from components import require
-from krand.client import row_order
-from krand.client.randomness import secure_random
-from krand.client.row_order import _fisher_yates, shuffled_rows
+from krand.randomness import row_order
+from krand.randomness.generator import secure_random
+from krand.randomness.row_order import _fisher_yates, shuffled_rows
 
 ALPHA = 1e-6
 

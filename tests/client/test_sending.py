@@ -17,7 +17,7 @@ from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.client.sending import NotDelivered, send
 from krand.client.transport import Http
 from krand.errors import InvalidInput, Unavailable
-from krand.privacy.guarantee import Linkage, Policy
+from krand.promise import Linkage, Policy
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key

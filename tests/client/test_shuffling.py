@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from krand.client import shuffling
-from krand.client.randomness import secure_random
-from krand.client.shuffling import Rows, shuffled_chunks
+from krand.randomness import shuffling
+from krand.randomness.generator import secure_random
+from krand.randomness.shuffling import Rows, shuffled_chunks
 
 ALPHA = 1e-6
 

@@ -11,11 +11,11 @@ import pytest
 from scipy import stats
 
 from flip_checks import ALPHA, GRID, Replay, in_wilson, rate_complaints
-from krand.client import sparse
-from krand.client.binomial import BinomialBounds, binomial_bounds, draw_flips
-from krand.client.randomness import SecureRandom
-from krand.client.sparse import _places, flipped_positions, uses_blocks
 from krand.errors import InvalidInput
+from krand.randomness import sparse
+from krand.randomness.binomial import BinomialBounds, binomial_bounds, draw_flips
+from krand.randomness.generator import SecureRandom
+from krand.randomness.sparse import _places, flipped_positions, uses_blocks
 
 TINY = [1, 429, 8590, 89_768]
 """q from 2^-32 over 1e-7 and 2e-6 to 2.09e-5: all by blocks."""

@@ -8,15 +8,15 @@ import pyarrow as pa
 import pytest
 
 import krand
-from krand.analyze.tallying import reports_in
-from krand.client.table_ledger import AlreadyRandomized, TableLedger, default_table_ledger
+from krand.analysis.tallying import reports_in
+from krand.batches.responses import read_header
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Policy
+from krand.promise import Policy
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
+from krand.tables.ledger import AlreadyRandomized, TableLedger, default_table_ledger
 from krand.testing import simulated_table, small_plan
-from krand.wire.reports import read_header
 from plans import plan_with_noise
 
 PLAN = small_plan()
@@ -184,9 +184,9 @@ def test_one_run_is_never_counted_twice(tmp_path: Path) -> None:
 
 def test_a_simulation_and_a_table_are_not_added_up(tmp_path: Path) -> None:
     """No sentence would be true of both."""
-    from krand.present.demo.chance import Chance
-    from krand.present.demo.devices import write_reports
-    from krand.present.demo.people import Crowd
+    from krand.demo.devices import write_reports
+    from krand.demo.people import Crowd
+    from krand.demo.randomness import Chance
 
     plan: Plan = PLAN
     crowd, made = Crowd(plan.survey, 100, 1), tmp_path / "simulated.parquet"

@@ -11,14 +11,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from collecting import KEY
+from krand.batches.manifest import Manifest, read_manifest
 from krand.client.randomizer import message_format
-from krand.collect.spool import Setting, Spool
-from krand.privacy.guarantee import Linkage, Policy
+from krand.collector.spool import Setting, Spool
+from krand.promise import Linkage, Policy
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_signing_key
-from krand.wire.manifest import Manifest, read_manifest
 from krand.wire.submissions import Shape, Submitted, submission_bytes
 from plans import true_plan
 

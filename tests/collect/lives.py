@@ -106,15 +106,15 @@ def _load() -> None:
     import uvicorn.loops.auto
     import uvicorn.protocols.http.auto  # noqa: F401
 
-    import krand.collect.http
-    import krand.collect.opening
-    import krand.collect.release
-    import krand.collect.serving
-    import krand.present.cli
+    import krand.cli.main
+    import krand.collector.http
+    import krand.collector.opening
+    import krand.collector.release
+    import krand.collector.serving
     import krand.survey.plan_file
     import krand.wire.keys  # noqa: F401
     from collect.crowds import crowd_of, setting_for
-    from krand.privacy.guarantee import Linkage
+    from krand.promise import Linkage
 
     for linkage in Linkage:  # once, and not in every life
         with crowd_of(linkage):
@@ -174,7 +174,7 @@ class _Calls:
 
 def _command(arguments: list[str], changed: dict[str, Any] | None = None) -> None:
     """A krand command, as it would be typed; `changed` are constants of its modules."""
-    from krand.present.cli import krand
+    from krand.cli.main import krand
 
     for name, value in (changed or {}).items():
         module, _, constant = name.rpartition(".")
@@ -193,8 +193,8 @@ def _add(
 ) -> None:
     """Store people in groups, and note whom one would have told so."""
     from collect.crowds import crowd_of, people, setting_for
-    from krand.collect.spool import Spool
-    from krand.privacy.guarantee import Linkage
+    from krand.collector.spool import Spool
+    from krand.promise import Linkage
 
     note = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     with crowd_of(Linkage(linkage)), Spool(Path(folder), setting_for(population)) as spool:

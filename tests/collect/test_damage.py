@@ -19,12 +19,12 @@ from typing import Any
 import pytest
 
 from collect.crowds import SIGNER, crowd_of, filled, people, setting_for
-from krand.collect.disk import PAGE_BYTES
-from krand.collect.release import release_sealed
-from krand.collect.spool import Spool
-from krand.collect.states import State
+from krand.collector.disk import PAGE_BYTES
+from krand.collector.release import release_sealed
+from krand.collector.spool import Spool
+from krand.collector.states import State
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 
 SECTOR = 512
 FLIPS = int(os.environ.get("KRAND_FLIPS", "30"))

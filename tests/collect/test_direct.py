@@ -12,13 +12,13 @@ import pytest
 
 from collecting import PLAN, body_of, people_in, quick_folder, serving, setting
 from components import require
-from krand.collect.spool import Spool, SpoolUnavailable
+from krand.collector.spool import Spool, SpoolUnavailable
 
 require("starlette")
 require("uvicorn")
 
-from krand.collect import direct  # noqa: E402
-from krand.collect.intake import Intake  # noqa: E402
+from krand.collector import direct  # noqa: E402
+from krand.collector.intake import Intake  # noqa: E402
 
 SHAPE = setting(1).shape
 OCTETS = ("Content-Type: application/octet-stream",)

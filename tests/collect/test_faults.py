@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-import krand.collect
+import krand.collector
 from collect.callers import Collector, post
 from collect.crowds import (
     SIGNER,
@@ -32,10 +32,10 @@ from collect.crowds import (
 from collect.failing import fail_syncs, require_failing_syncs, while_syncs_fail
 from collect.lives import Nursery, nursery
 from components import require
-from krand.collect.disk import sync_folder
-from krand.collect.release import release_sealed
-from krand.collect.spool import Spool, SpoolUnavailable
-from krand.collect.states import State
+from krand.collector.disk import sync_folder
+from krand.collector.release import release_sealed
+from krand.collector.spool import Spool, SpoolUnavailable
+from krand.collector.states import State
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
 
@@ -129,7 +129,7 @@ def test_a_spool_whose_disk_fails_stores_nothing_and_recovers(
 ) -> None:
     """If the sync fails nothing is stored; afterwards the same people are new, and counted once."""
     require_failing_syncs()
-    monkeypatch.setattr("krand.collect.spool.ALWAYS_MIXED", 0)  # else the journal is empty anyway
+    monkeypatch.setattr("krand.collector.spool.ALWAYS_MIXED", 0)  # else the journal is empty anyway
     with filled(tmp_path / "spool", POPULATION, range(10)) as spool:
         for _ in range(20):
             with pytest.raises(SpoolUnavailable, match="disk I/O error"):
@@ -163,7 +163,7 @@ def test_a_release_whose_disk_fails_wipes_nothing(tmp_path: Path) -> None:
 def test_over_http_a_failing_disk_is_503_until_it_works_again(tmp_path: Path) -> None:
     """No acknowledgement and not ready while syncs fail; then accepted once, and ready."""
     require_failing_syncs()
-    from krand.collect.http import Collector
+    from krand.collector.http import Collector
 
     spool = filled(tmp_path / "spool", POPULATION, range(5))
     app = Collector(spool)
@@ -231,7 +231,7 @@ def test_many_duplicates_at_once_are_one(tmp_path: Path, home: Nursery) -> None:
 
 def test_the_collector_does_not_know_what_a_clock_is() -> None:
     """No module of the collector imports one, and no statement asks SQLite for the time."""
-    files = sorted(Path(krand.collect.__file__).parent.glob("*.py"))
+    files = sorted(Path(krand.collector.__file__).parent.glob("*.py"))
     assert len(files) > 10
     for path in files:
         tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -19,16 +19,16 @@ import pytest
 
 from collecting import PLAN, body_of, people_in, quick_folder, serving, setting, submitted, until
 from components import require
-from krand.collect.spool import Spool, SpoolUnavailable
+from krand.collector.spool import Spool, SpoolUnavailable
 from krand.wire.submissions import Shape
 
 require("starlette")
 require("uvicorn")
 
-from krand.collect import connection as bounds  # noqa: E402
-from krand.collect import http as pages  # noqa: E402
-from krand.collect import intake as queue  # noqa: E402
-from krand.collect import neighbours  # noqa: E402
+from krand.collector import connection as bounds  # noqa: E402
+from krand.collector import http as pages  # noqa: E402
+from krand.collector import intake as queue  # noqa: E402
+from krand.collector import neighbours  # noqa: E402
 
 OCTETS = {"Content-Type": "application/octet-stream"}
 PATH = f"/v1/{PLAN}/submissions"
@@ -461,9 +461,9 @@ def test_a_bug_of_ours_is_logged_without_the_request(
             status, _, content = Collector(spool, port).submit()
     assert status == 500
     assert b"kanarienvogel" not in content
-    ours = [record.getMessage() for record in caplog.records if record.name == "krand.collect"]
+    ours = [record.getMessage() for record in caplog.records if record.name == "krand.collector"]
     assert ours == ["unforeseen KeyError"]
-    from krand.collect.serving import JsonLines
+    from krand.collector.serving import JsonLines
 
     for record in caplog.records:
         assert "kanarienvogel" not in JsonLines().format(record)

@@ -30,9 +30,9 @@ from collect.crowds import (
 )
 from collect.lives import Nursery, nursery
 from components import require
-from krand.collect.spool import Spool
-from krand.collect.states import State
-from krand.privacy.guarantee import Linkage
+from krand.collector.spool import Spool
+from krand.collector.states import State
+from krand.promise import Linkage
 
 require("uvicorn")
 require("starlette")

@@ -21,9 +21,9 @@ from collect.crowds import crowd_of, filled, manifests_in, messages_in, messages
 from collect.halting import Held, calls_noted, require_held_calls, spread_over
 from collect.lives import Nursery, nursery
 from components import require
-from krand.collect.spool import Spool
-from krand.collect.states import State
-from krand.privacy.guarantee import Linkage
+from krand.collector.spool import Spool
+from krand.collector.states import State
+from krand.promise import Linkage
 
 require("uvicorn")
 require("starlette")
@@ -33,7 +33,7 @@ KILLED = -9
 POPULATION = 200
 WAYS: dict[str, dict[str, Any]] = {
     "in memory": {},
-    "in piles": {"krand.collect.release.IN_MEMORY": 0, "krand.collect.release.PIECE": 2**12},
+    "in piles": {"krand.collector.release.IN_MEMORY": 0, "krand.collector.release.PIECE": 2**12},
 }
 """A large batch is put in order in nameless files."""
 

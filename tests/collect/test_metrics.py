@@ -8,10 +8,10 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krand.collect.intake import Counts
-from krand.collect.metrics import coarse, metrics_text, step_for
-from krand.collect.spool import Batch
-from krand.collect.states import State
+from krand.collector.intake import Counts
+from krand.collector.metrics import coarse, metrics_text, step_for
+from krand.collector.spool import Batch
+from krand.collector.states import State
 
 POPULATIONS = st.integers(2, 10**8)
 

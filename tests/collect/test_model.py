@@ -23,13 +23,13 @@ from hypothesis.stateful import (
 )
 
 from collecting import message, quick_folder, released, setting, submitted
-from krand.collect.release import release_batch, release_sealed
-from krand.collect.spool import Spool
-from krand.collect.states import State
+from krand.batches.manifest import read_manifest
+from krand.collector.release import release_batch, release_sealed
+from krand.collector.spool import Spool
+from krand.collector.states import State
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.keys import generate_signing_key
-from krand.wire.manifest import read_manifest
 
 EXAMPLES = int(os.environ.get("KRAND_MODEL_EXAMPLES", "150"))
 KEY = generate_signing_key()

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from collect.crowds import SIGNER, plan_of
 from components import require
-from krand.collect.spool import Setting, Spool
+from krand.cli.main import krand
+from krand.collector.spool import Setting, Spool
 from krand.errors import InvalidInput
-from krand.present.cli import krand
 from krand.wire.keys import private_key_pem
 from krand.wire.submissions import Shape
 

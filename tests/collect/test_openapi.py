@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, settings
 
 from collecting import body_of, people_in, quick_folder, serving, setting
 from components import require
-from krand.collect.openapi import describe_api
-from krand.collect.spool import Spool
+from krand.collector.openapi import describe_api
+from krand.collector.spool import Spool
 
 schemathesis = require("schemathesis")
 require("starlette")

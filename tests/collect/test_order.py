@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 
 from collecting import LENGTH, number_of, quick_folder, released, setting, submitted
-from krand.client.randomness import secure_random
-from krand.collect import release
-from krand.collect.disk import PAGE_BYTES
-from krand.collect.release import release_sealed
-from krand.collect.spool import Spool
-from krand.collect.strata import KEY_BYTES, MOST_IN_ROW, mixed_rows
+from krand.collector import release
+from krand.collector.disk import PAGE_BYTES
+from krand.collector.mixing import KEY_BYTES, MOST_IN_ROW, mixed_rows
+from krand.collector.release import release_sealed
+from krand.collector.spool import Spool
+from krand.randomness.generator import secure_random
 from krand.wire.keys import generate_signing_key
 
 KEY = generate_signing_key()
@@ -130,7 +130,7 @@ def test_in_a_quiet_moment_the_journal_is_emptied(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the pages are written anew, while the collector goes on."""
-    monkeypatch.setattr("krand.collect.spool.ALWAYS_MIXED", 0)  # else it is empty anyway
+    monkeypatch.setattr("krand.collector.spool.ALWAYS_MIXED", 0)  # else it is empty anyway
     with filled(place, 10**6, 160, 40, 16) as spool:
         assert (place / "spool" / "spool.sqlite-wal").stat().st_size
         spool.tidy()

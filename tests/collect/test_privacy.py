@@ -21,12 +21,12 @@ from click.testing import CliRunner
 from numpy.typing import NDArray
 
 from collecting import Running, body_of, exact_plan, running
-from krand.collect.disk import PAGE_BYTES
-from krand.collect.opening import setting_of
-from krand.collect.spool import Setting
-from krand.collect.strata import KEY_BYTES
-from krand.present.cli import krand
-from krand.privacy.guarantee import Linkage
+from krand.cli.main import krand
+from krand.collector.disk import PAGE_BYTES
+from krand.collector.mixing import KEY_BYTES
+from krand.collector.opening import setting_of
+from krand.collector.spool import Setting
+from krand.promise import Linkage
 from krand.wire.keys import generate_signing_key, write_key_pair
 
 PIECE = 6

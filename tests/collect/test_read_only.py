@@ -22,8 +22,8 @@ from collect.crowds import SIGNER, filled, people, plan_of, setting_for
 from collect.halting import calls_noted, require_held_calls, spread_over
 from collect.lives import Nursery, nursery
 from components import missing, require
-from krand.collect.spool import Spool
-from krand.present.cli import krand
+from krand.cli.main import krand
+from krand.collector.spool import Spool
 from krand.wire.keys import private_key_pem
 
 require("uvicorn")

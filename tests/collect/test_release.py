@@ -21,13 +21,13 @@ from collect.crowds import (
     people,
     setting_for,
 )
-from krand.collect.records import digest_of
-from krand.collect.release import release_batch, release_sealed
-from krand.collect.spool import Spool
-from krand.collect.states import State
+from krand.batches.sealed import batch_id_in
+from krand.collector.records import digest_of
+from krand.collector.release import release_batch, release_sealed
+from krand.collector.spool import Spool
+from krand.collector.states import State
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
-from krand.wire.batches import batch_id_in
 
 POPULATION = 60
 

@@ -10,13 +10,13 @@ import pytest
 
 from collecting import quick_folder, serving, setting, until
 from components import require
-from krand.collect.spool import Spool
+from krand.collector.spool import Spool
 
 require("starlette")
 require("uvicorn")
 
-from krand.collect import connection  # noqa: E402
-from krand.collect.serving import listen  # noqa: E402
+from krand.collector import connection  # noqa: E402
+from krand.collector.serving import listen  # noqa: E402
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def test_the_collector_sends_at_once(seen: list[bool]) -> None:
 
 def test_the_pages_are_sent_at_once(seen: list[bool]) -> None:
     """`krand web` too."""
-    from krand.present.web.access import Address
-    from krand.present.web.serving import make_server
+    from krand.web.access import Address
+    from krand.web.serving import make_server
 
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]

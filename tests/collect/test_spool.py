@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from collect.crowds import SIGNER, filled, messages_of, people, person, setting_for
-from krand.collect.release import release_sealed
-from krand.collect.spool import Spool, SpoolUnavailable
-from krand.collect.states import CHANGES, State, check_change
+from krand.collector.release import release_sealed
+from krand.collector.spool import Spool, SpoolUnavailable
+from krand.collector.states import CHANGES, State, check_change
 from krand.errors import InternalError, InvalidInput
 
 POPULATION = 50
@@ -140,7 +140,7 @@ def test_a_reader_delays_wiping_and_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody who reads keeps the journal: the release says so, and the next one wipes it."""
-    monkeypatch.setattr("krand.collect.disk.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("krand.collector.disk.WAIT_SECONDS", 0.05)
     spool = filled(tmp_path / "s", POPULATION, range(POPULATION))
     reader = sqlite3.connect(spool.path, isolation_level=None)
     reader.execute("BEGIN")
@@ -160,9 +160,9 @@ def test_a_retry_is_known_wherever_its_id_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the pool, among those that left it last, among the others, or in the same group."""
-    monkeypatch.setattr("krand.collect.spool.ALWAYS_MIXED", 0)
-    monkeypatch.setattr("krand.collect.seen.MOST_RECENT", 60)
-    monkeypatch.setattr("krand.collect.seen.MOST_ASKED", 2)
+    monkeypatch.setattr("krand.collector.spool.ALWAYS_MIXED", 0)
+    monkeypatch.setattr("krand.collector.seen_ids.MOST_RECENT", 60)
+    monkeypatch.setattr("krand.collector.seen_ids.MOST_ASKED", 2)
     with filled(tmp_path / "s", 1_000, ()) as spool:
 
         def lie() -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import click
 
-from krand.present.cli import krand
+from krand.cli.main import krand
 
 __all__ = ["krand_calls", "parse"]
 

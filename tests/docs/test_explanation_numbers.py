@@ -20,18 +20,18 @@ import pytest
 from docs.claims import Computed, Given, Measured, found, numbers_left, prose
 from docs.pages import ROOT, without_fences
 from krand import Guarantee, Linkage, NoisePlan, Policy, Reports, assess, make_plan, plan_noise
+from krand.accounting import bits, coupling, inversion
+from krand.accounting.baselines import rappor_noise, rappor_sigma
+from krand.accounting.channel import noise_of_local_epsilon
+from krand.accounting.coupling import allowed_distance
+from krand.accounting.curator import curator
 from krand.client.randomizer import message_format
-from krand.privacy import bits, coupling, inversion
-from krand.privacy.channel import noise_of_local_epsilon
-from krand.privacy.collusion import REAL, SLIGHT, WEAK, protection
-from krand.privacy.coupling import allowed_distance
-from krand.privacy.curator import curator
-from krand.privacy.guarantee import NOISE_GRID, Z95
-from krand.privacy.peers import rappor_noise, rappor_sigma
+from krand.promise import NOISE_GRID, Z95
 from krand.survey.choices import Choices
 from krand.survey.plan import MOST_TIMES, Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey
+from krand.wording.collusion import REAL, SLIGHT, WEAK, protection
 
 FOLDER = ROOT / "docs" / "explanation"
 LONG = bool(os.environ.get("KRAND_LONG"))

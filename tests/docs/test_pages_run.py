@@ -14,7 +14,7 @@ from docs.comparing import difference
 from docs.pages import ROOT, Block, blocks, commands, pages, without_fences
 from docs.parsing import krand_calls, parse
 from docs.running import Page, check_parses
-from krand.present.cli import krand
+from krand.cli.main import krand
 
 PAGES = pages()
 RUN = [page for page in PAGES if any(b.language in ("console", "python") for b in blocks(page))]

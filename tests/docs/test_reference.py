@@ -18,16 +18,18 @@ from components import require
 from docs.pages import ROOT, blocks, commands, pages
 from docs.parsing import krand_calls, parse
 from krand import errors
-from krand.analyze import release_file
-from krand.analyze import tally as tallies
-from krand.analyze.release import make_release
-from krand.analyze.release_file import release_values
-from krand.analyze.tally import Tally
-from krand.present.cli import krand
-from krand.present.exit_codes import EXIT_CODES
+from krand.analysis import results_file as release_file
+from krand.analysis import tally as tallies
+from krand.analysis.results import make_release
+from krand.analysis.results_file import release_values
+from krand.analysis.tally import Tally
+from krand.batches import manifest
+from krand.batches import responses as reports
+from krand.batches import sealed as batches
+from krand.cli.exit_codes import EXIT_CODES
+from krand.cli.main import krand
 from krand.survey import plan as plans
 from krand.testing import small_plan
-from krand.wire import batches, manifest, reports
 from krand.wire.keys import generate_private_key
 from krand.wire.rejections import REPEATED, Rejection
 

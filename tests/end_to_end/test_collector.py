@@ -14,13 +14,14 @@ from click.testing import CliRunner
 
 from collecting import KEY, Running, answers_of, exact_plan, quick_folder, released, running
 from components import require
+from krand.cli.main import krand
 from krand.client.client import Client
 from krand.client.ledger import Ledger
 from krand.client.sending import send
-from krand.present.cli import krand
-from krand.privacy.guarantee import Linkage, Policy
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_signing_key, write_key_pair

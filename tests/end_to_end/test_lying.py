@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 from krand import make_release, tally_batches
-from krand.analyze.release import Release
+from krand.analysis.results import Release
+from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.sealed import write_batch
 from krand.client.randomizer import message_format
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 from krand.testing import FakeCollector, small_plan, small_survey, unsafe_exact_plan
-from krand.wire.batches import write_batch
 from krand.wire.keys import generate_private_key, generate_signing_key
-from krand.wire.manifest import Manifest, manifest_bytes
 from krand.wire.messages import Null, Payload, Token
 from krand.wire.sealing import Sealer
 from krand.wire.submissions import submission_bytes

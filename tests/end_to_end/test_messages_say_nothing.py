@@ -14,15 +14,16 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from krand.accounting.division import Share, guarantee_of
 from krand.client.client import SUBMISSION_ID_LENGTH, Client
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_format, payloads
-from krand.client.randomness import secure_random
-from krand.privacy.division import Share, guarantee_of
-from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
+from krand.planning.making import make_plan
+from krand.promise import NOISE_GRID, Linkage, Policy
+from krand.randomness.generator import secure_random
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krand.client.randomizer import message_format, payloads
-from krand.client.randomness import secure_random
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
+from krand.randomness.generator import secure_random
 from krand.survey.decoding import candidate_positions, levels_at
 from krand.survey.encoding import encode, level_of
 from krand.survey.layout import Block, Layout

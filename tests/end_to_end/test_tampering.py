@@ -12,8 +12,9 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from krand.client.client import Client
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_format
-from krand.privacy.guarantee import Linkage, Policy
-from krand.survey.plan import Plan, make_plan
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
+from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key

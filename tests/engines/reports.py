@@ -8,20 +8,20 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analyze.engines.partition import Work
-from krand.analyze.engines.source import Source, open_batch, open_reports
-from krand.analyze.tally import Bits
+from krand.analysis.engines.partition import Work
+from krand.analysis.engines.source import Source, open_batch, open_reports
+from krand.analysis.tally import Bits
+from krand.batches.manifest import Manifest, manifest_bytes, parse_manifest
+from krand.batches.responses import ReportsHeader, ReportsWriter
+from krand.batches.sealed import write_batch
 from krand.client.randomizer import message_format
-from krand.privacy.guarantee import Linkage, Policy
+from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny
 from krand.survey.survey import Survey
-from krand.wire.batches import write_batch
 from krand.wire.keys import generate_private_key, generate_signing_key
-from krand.wire.manifest import Manifest, manifest_bytes, parse_manifest
 from krand.wire.messages import Null, Token, Vector
-from krand.wire.reports import ReportsHeader, ReportsWriter
 from krand.wire.sealing import Sealer
 from plans import true_plan
 

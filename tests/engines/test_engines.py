@@ -10,10 +10,10 @@ import pytest
 
 from components import require
 from engines.reports import PEOPLE, PLANS, Case, sealed, unsealed
-from krand.analyze.engines import ENGINES, Options, tally_source
-from krand.analyze.engines.repeats import find_repeats
-from krand.analyze.tally import MAX_TABLE_BITS, Tally
-from krand.privacy.guarantee import Linkage
+from krand.analysis.engines import ENGINES, Options, tally_source
+from krand.analysis.engines.repeats import find_repeats
+from krand.analysis.tally import MAX_TABLE_BITS, Tally
+from krand.promise import Linkage
 
 Count = Callable[[Case], Tally]
 
@@ -36,7 +36,7 @@ def count(request: pytest.FixtureRequest) -> Iterator[Count]:
         return
     if request.param == "spark":
         require("pyspark")
-        from krand.analyze.engines.spark import _session
+        from krand.analysis.engines.spark import _session
 
         session, _ = _session("local[2]")
         session.sparkContext.setLogLevel("ERROR")

@@ -12,20 +12,20 @@ import pytest
 
 from engines.reports import BIT, KEY, PEOPLE, SHORT, SIGNER, signed
 from krand import Client, tally_batches
-from krand.analyze.engines import repeats
-from krand.analyze.engines.repeats import find_repeats
-from krand.analyze.engines.source import Source, open_batch
-from krand.analyze.promise import actual_promise
-from krand.analyze.tallying import tally_sources
+from krand.analysis.actual_promise import actual_promise
+from krand.analysis.engines import repeats
+from krand.analysis.engines.repeats import find_repeats
+from krand.analysis.engines.source import Source, open_batch
+from krand.analysis.tallying import tally_sources
+from krand.batches.manifest import manifest_bytes
+from krand.batches.provenance import Provenance
+from krand.batches.sealed import write_batch
 from krand.client.randomizer import message_format
 from krand.client.transport import Reply
 from krand.errors import CannotMeet, InvalidInput
 from krand.survey.plan import Plan
 from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
-from krand.wire.batches import write_batch
-from krand.wire.manifest import manifest_bytes
 from krand.wire.messages import Token, Vector
-from krand.wire.provenance import Provenance
 from krand.wire.sealing import Sealer
 from krand.wire.submissions import HEAD_LENGTH
 

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from engines.reports import BIT, KEY, LONG, SIGNER, Case, sealed, unsealed
-from krand.analyze.engines import Options, local, tally_source
-from krand.analyze.engines.checkpoint import Checkpoint
-from krand.analyze.tally_file import read_tally
+from krand.analysis.engines import Options, local, tally_source
+from krand.analysis.engines.checkpoint import Checkpoint
+from krand.analysis.tally_file import read_tally
+from krand.batches.manifest import Manifest, manifest_bytes
 from krand.errors import InvalidInput
 from krand.wire.keys import write_key_pair
-from krand.wire.manifest import Manifest, manifest_bytes
 
 
 class Enough(Exception):
@@ -79,10 +79,10 @@ def test_a_killed_command_goes_on(tmp_path: Path) -> None:
     options = ["--plan", "plan.json", "--key", "key.pem", "--collector-key", "c.pub.pem"]
     options += ["--joint", "c=c0,p=x", "--workers", "1"]
     slow = (
-        "import time; from krand.analyze.engines import local; local.OPENED_AT_A_TIME = 10;"
+        "import time; from krand.analysis.engines import local; local.OPENED_AT_A_TIME = 10;"
         " local.SECONDS_BETWEEN_CHECKPOINTS = -1.0; was = local.tally_part;"
         " local.tally_part = lambda *a: (time.sleep(SLEEP), was(*a))[1];"
-        " from krand.present.cli import main; main()"
+        " from krand.cli.main import main; main()"
     )
 
     def command(output: str, sleep: float) -> list[str]:

@@ -19,9 +19,9 @@ from collect.halting import Held, calls_noted, require_held_calls, spread_over
 from collect.lives import Nursery, nursery
 from components import require
 from engines.reports import BIT, KEY, LONG, SIGNER, sealed, unsealed
+from krand.batches.manifest import Manifest, manifest_bytes
 from krand.survey.plan import Plan
 from krand.wire.keys import write_key_pair
-from krand.wire.manifest import Manifest, manifest_bytes
 
 require("uvicorn")
 require("starlette")
@@ -30,10 +30,10 @@ FAULTS = int(os.environ.get("KRAND_FAULTS", "8"))
 KILLED, NAMED = -9, (2, 75)
 PLANS = {"responses, bit": BIT, "sealed batch, record": LONG}
 CHANGED = {
-    "responses, bit": {"krand.analyze.engines.local.COUNTED_AT_A_TIME": 500},
-    "sealed batch, record": {"krand.analyze.engines.local.OPENED_AT_A_TIME": 20},
+    "responses, bit": {"krand.analysis.engines.local.COUNTED_AT_A_TIME": 500},
+    "sealed batch, record": {"krand.analysis.engines.local.OPENED_AT_A_TIME": 20},
 }
-OFTEN = {"krand.analyze.engines.local.SECONDS_BETWEEN_CHECKPOINTS": -1.0}
+OFTEN = {"krand.analysis.engines.local.SECONDS_BETWEEN_CHECKPOINTS": -1.0}
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def errors(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def home(errors: Path) -> Iterator[Nursery]:
     require_held_calls()
-    with nursery(errors, "krand.analyze.tallying", "krand.analyze.engines.local") as made:
+    with nursery(errors, "krand.analysis.tallying", "krand.analysis.engines.local") as made:
         yield made
 
 

@@ -9,17 +9,17 @@ import numpy as np
 import pytest
 
 from engines.reports import BIT, LONG, PEOPLE, SHORT, plan_for, sealed, signed, unsealed
-from krand.analyze.engines.source import (
+from krand.analysis.engines.source import (
     columns_of,
     group_columns,
     group_sizes,
     open_batch,
     open_reports,
 )
+from krand.batches.responses import ReportsHeader, ReportsWriter
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.survey.limits import CrowdTooSmall
-from krand.wire.reports import ReportsHeader, ReportsWriter
 
 SENT = PEOPLE * BIT.messages
 """The messages of everybody."""

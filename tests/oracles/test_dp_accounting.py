@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from components import require
-from krand.privacy import bits
-from krand.privacy.channel import ReportLaw, outlier_law
-from krand.privacy.composition import LossLaw, compose, loss_step
-from krand.privacy.curator import central_gaussian_sigma
-from krand.privacy.guarantee import Linkage, Policy, Reports
-from krand.privacy.peers import gaussian_delta
-from krand.privacy.records import record_profile
+from krand.accounting import bits
+from krand.accounting.baselines import gaussian_delta
+from krand.accounting.channel import ReportLaw, outlier_law
+from krand.accounting.composition import LossLaw, compose, loss_step
+from krand.accounting.curator import central_gaussian_sigma
+from krand.accounting.records import record_profile
+from krand.promise import Linkage, Policy, Reports
 
 dp_accounting = require("dp_accounting")
 pld = require("dp_accounting.pld.privacy_loss_distribution")

@@ -14,20 +14,21 @@ from typing import Any
 import numpy as np
 
 from analyze.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
-from krand.analyze.estimates.rows import Wanted
-from krand.analyze.estimates.sampling import Sampling
-from krand.analyze.release import ReleaseOptions, make_release
-from krand.analyze.release_file import release_values
-from krand.analyze.tally import Tally
-from krand.analyze.tally_file import write_tally
-from krand.privacy.guarantee import Linkage, Policy
+from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.results import ReleaseOptions, make_release
+from krand.analysis.results_file import release_values
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import write_tally
+from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.provenance import Provenance
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
-from krand.survey.plan import Plan, make_plan
+from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
 from krand.wire.keys import generate_signing_key
-from krand.wire.manifest import Manifest, manifest_bytes
-from krand.wire.provenance import Provenance
 from plans import true_plan
 
 __all__ = ["PEOPLE", "SCRIPT", "Example", "bit_example", "record_example", "refused_example"]

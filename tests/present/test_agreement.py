@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from krand.present.agreement import Agreement
-from krand.privacy.guarantee import Bounds
-from krand.privacy.simulation import Estimate
+from krand.accounting.simulation import Estimate
+from krand.cli.agreement import Agreement
+from krand.promise import Bounds
 
 EXACT = Bounds(2.0, 1.9, 2.1)
 

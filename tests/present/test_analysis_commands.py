@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.analyze.tally_file import read_tally, write_tally
-from krand.present.cli import krand
+from krand.analysis.tally_file import read_tally, write_tally
+from krand.cli.main import krand
 
 SURVEY = """
 id = "habits"

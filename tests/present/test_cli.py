@@ -15,9 +15,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from krand import errors
-from krand.present.cli import krand
-from krand.present.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED
-from krand.present.menu import FLOW, MENU, NAMES, overview
+from krand.cli.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED
+from krand.cli.main import krand
+from krand.cli.menu import FLOW, MENU, NAMES, overview
 from krand.testing import SMALL_SURVEY
 
 README = Path(__file__).parents[2] / "README.md"
@@ -45,7 +45,7 @@ def test_the_menu_says_what_the_command_says(item: click.Command) -> None:
 
 def test_every_command_of_the_package_is_on_the_menu() -> None:
     """A new file of commands cannot be forgotten."""
-    from krand.present import commands
+    from krand.cli import commands
 
     (folder,) = commands.__path__
     files = {file.stem for file in Path(folder).glob("*.py")} - {"__init__"}
@@ -153,7 +153,7 @@ def subclasses(base: type) -> Iterator[type]:
 def test_exit_codes_are_those_of_the_errors() -> None:
     """Every code that an error can end with is explained, and no other one is."""
     import krand.client.sending
-    import krand.collect.spool
+    import krand.collector.spool
 
     assert krand.client.sending
     codes = {kind.exit_code for kind in subclasses(errors.KrandError)}  # type: ignore[attr-defined]

@@ -15,12 +15,12 @@ from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 from collecting import KEY, exact_plan, running, submitted
+from krand.cli.main import krand
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_format
-from krand.collect.opening import open_spool, setting_of
-from krand.collect.spool import SpoolUnavailable
-from krand.present.cli import krand
-from krand.privacy.guarantee import Linkage
+from krand.collector.opening import open_spool, setting_of
+from krand.collector.spool import SpoolUnavailable
+from krand.promise import Linkage
 from krand.survey.plan import Plan
 from krand.wire.keys import (
     fingerprint,
@@ -342,7 +342,7 @@ def test_a_disk_that_fails_is_exit_code_75(
     def fail(*_: object, **__: object) -> None:
         raise SpoolUnavailable("the spool cannot be written now: disk full")
 
-    monkeypatch.setattr("krand.collect.opening.Spool", fail)
+    monkeypatch.setattr("krand.collector.opening.Spool", fail)
     for command in ("status", "release", "serve"):
         error = refusal(at, 75, command, *(["--port", "0"] if command == "serve" else []))
         assert (error["kind"], error["field"]) == ("unavailable", None)

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from components import require
 from krand import Assurance, Linkage, Reports, __version__, assess
-from krand.present.cli import krand
-from krand.present.menu import NAMES
+from krand.cli.main import krand
+from krand.cli.menu import NAMES
 from krand.showing import at_most
 
 CROWD = ["--population", "10M", "--bits", "40", "--epsilon", "2"]

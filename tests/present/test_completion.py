@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from krand.present.cli import krand
-from krand.present.menu import NAMES
+from krand.cli.main import krand
+from krand.cli.menu import NAMES
 
 BASH = shutil.which("bash")
 FOLDER = str(Path(sys.executable).parent)
@@ -103,7 +103,7 @@ def test_completing_a_name_loads_no_command() -> None:
     """The menu is enough, so that the tab key answers at once."""
     code = (
         "import sys\n"
-        "from krand.present.cli import main\n"
+        "from krand.cli.main import main\n"
         "try:\n"
         "    main()\n"
         "finally:\n"

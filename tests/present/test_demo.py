@@ -15,22 +15,23 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from krand.batches.responses import read_header
+from krand.cli.main import krand
+from krand.cli.result_tables import remarks
+from krand.demo import baselines as ways
+from krand.demo import devices, people
+from krand.demo.people import Crowd, pieces, truth_of
+from krand.demo.randomness import Chance, simulated_random
+from krand.demo.report import write_report
+from krand.demo.story import Asked, Demonstration, demonstrate, example_text
+from krand.demo.truth import Answer, held
+from krand.demo.values import demonstration_values
 from krand.errors import CannotMeet, InvalidInput
-from krand.present.cli import krand
-from krand.present.demo import devices, people, ways
-from krand.present.demo.chance import Chance, simulated_random
-from krand.present.demo.people import Crowd, pieces, truth_of
-from krand.present.demo.report import write_report
-from krand.present.demo.story import Asked, Demonstration, demonstrate, example_text
-from krand.present.demo.truth import Answer, held
-from krand.present.demo.values import demonstration_values
-from krand.present.output import Output
-from krand.present.results import remarks
-from krand.survey.columns import encode_columns
 from krand.survey.layout import layout_of
-from krand.survey.population import plain_answers
 from krand.survey.reading import parse_survey, read_survey
-from krand.wire.reports import read_header
+from krand.tables.columns import encode_columns
+from krand.terminal.output import Output
+from krand.testing.population import plain_answers
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = 5_000
@@ -401,7 +402,7 @@ def test_records_that_drown_say_so(small: Small, monkeypatch: pytest.MonkeyPatch
 
 
 def _ways(small: Small) -> tuple[ways.Way, ...]:
-    from krand.analyze.tally_file import read_tally
+    from krand.analysis.tally_file import read_tally
 
     shown = small.shown
     crowd = Crowd(shown.plan.survey, PEOPLE, 1)

@@ -17,13 +17,13 @@ import pytest
 
 from collecting import quick_folder
 from components import require
-from krand.analyze.tally_file import read_tally
-from krand.present.demo import live
-from krand.present.demo.live import for_a_small_crowd
-from krand.present.demo.screen import opening_lines
-from krand.present.demo.story import Asked, Demonstration, demonstrate, example_text
-from krand.present.output import Output
+from krand.analysis.tally_file import read_tally
+from krand.demo import live
+from krand.demo.live import for_a_small_crowd
+from krand.demo.screen import opening_lines
+from krand.demo.story import Asked, Demonstration, demonstrate, example_text
 from krand.survey.reading import parse_survey
+from krand.terminal.output import Output
 
 PEOPLE = 60
 SURVEY = """

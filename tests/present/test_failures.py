@@ -11,10 +11,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
+from krand.cli.main import krand
 from krand.errors import CannotMeet, InternalError, InvalidInput, MissingComponent, NoEntropy
-from krand.present.cli import krand
-from krand.present.failures import as_krand_error, describe, explain
 from krand.survey.problems import Problem, SurveyErrors
+from krand.wording.failures import as_krand_error, describe, explain
 
 NOISE = ["noise", "--population", "10M", "--bits", "40", "--epsilon", "2", "--delta", "1e-6"]
 PRIVACY = ["privacy", "--population", "10M", "--bits", "40", "--epsilon", "2", "--noise", "0.35"]
@@ -141,7 +141,7 @@ def test_a_request_that_cannot_be_met_comes_with_nearest_ones(
 ) -> None:
     """Exit code 3, the reason, and every nearest request, as text and as JSON."""
     error = CannotMeet("the crowd is too small", ("ε = 9", "population = 10M"))
-    monkeypatch.setattr("krand.privacy.planner.plan_noise", fail_with(error))
+    monkeypatch.setattr("krand.accounting.calibration.plan_noise", fail_with(error))
     result = run(*NOISE)
     assert result.exit_code == 3
     assert result.stdout == ""
@@ -158,7 +158,7 @@ def test_a_request_that_cannot_be_met_comes_with_nearest_ones(
 def test_an_unexpected_exception_is_our_bug_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """Exit code 70, a plea to report it, no traceback unless KRAND_DEBUG=1."""
     monkeypatch.delenv("KRAND_DEBUG", raising=False)
-    monkeypatch.setattr("krand.privacy.planner.plan_noise", fail_with(RuntimeError("boom")))
+    monkeypatch.setattr("krand.accounting.calibration.plan_noise", fail_with(RuntimeError("boom")))
     result = run(*NOISE)
     assert result.exit_code == 70
     assert "internal error: RuntimeError: boom" in result.stderr
@@ -170,7 +170,7 @@ def test_an_unexpected_exception_is_our_bug_and_says_so(monkeypatch: pytest.Monk
 
 def test_an_interruption_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C exits with 130 and leaves no traceback."""
-    monkeypatch.setattr("krand.privacy.planner.plan_noise", fail_with(KeyboardInterrupt()))
+    monkeypatch.setattr("krand.accounting.calibration.plan_noise", fail_with(KeyboardInterrupt()))
     result = run(*NOISE)
     assert result.exit_code == 130
     assert (result.stdout + result.stderr).strip() == ""
@@ -178,8 +178,8 @@ def test_an_interruption_is_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_missing_component_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without matplotlib a figure is refused before anything is computed, with exit code 4."""
-    monkeypatch.setattr("krand.present.plots.find_spec", lambda _: None)
-    monkeypatch.setattr("krand.privacy.frontier.frontier", fail_with(AssertionError("computed")))
+    monkeypatch.setattr("krand.figures.svg.find_spec", lambda _: None)
+    monkeypatch.setattr("krand.accounting.frontier.frontier", fail_with(AssertionError("computed")))
     result = run("frontier", *NOISE[1:], "--plot", "figure.svg")
     assert result.exit_code == 4
     assert "pip install 'krand[plots]'" in result.stderr
@@ -251,7 +251,7 @@ def test_clicks_own_errors_become_invalid_input() -> None:
 
 def test_a_closed_pipe_is_no_bug() -> None:
     """`krand noise --help | head -0` ends without a traceback."""
-    code = "from krand.present.cli import main; main()"
+    code = "from krand.cli.main import main; main()"
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", code, "noise", "--help"],
         stdout=subprocess.PIPE,

@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 
 from components import require
-from krand.analyze.estimates.results import Interval, Method, QuestionEstimate, Row
+from krand.accounting.calibration import plan_noise
+from krand.accounting.curator import curator
+from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
 from krand.errors import CannotMeet, InvalidInput, MissingComponent
-from krand.present import plots
-from krand.present.figures.density import density_of
-from krand.present.pages import inline_figure
-from krand.privacy.curator import curator
-from krand.privacy.guarantee import Z95, Assurance, Linkage, NoisePlan, Policy, Reports
-from krand.privacy.planner import plan_noise
-from krand.survey.plan import Plan, make_plan
+from krand.figures import svg as plots
+from krand.figures.density import density_of
+from krand.planning.making import make_plan
+from krand.promise import Z95, Assurance, Linkage, NoisePlan, Policy, Reports
+from krand.report.pages import inline_figure
+from krand.survey.plan import Plan
 from krand.survey.questions import Kind, YesNo
 from krand.survey.survey import Survey
 

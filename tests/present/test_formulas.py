@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from krand.present.pages import formulas
+from krand.report.pages import formulas
 
 
 def test_latex_between_dollars_becomes_mathml() -> None:

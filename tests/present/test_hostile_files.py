@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.present.cli import krand
+from krand.cli.main import krand
 
 LABELS = ("[/x]", "[link=https://a]b[/link]", "[bold]", "=1+1", "@sum", "-2", "+3", "-cmd")
 SURVEY = f"""
@@ -109,7 +109,7 @@ def test_the_page_shows_labels_as_they_are(place: Path) -> None:
 
 
 def test_progress_bars_show_text_as_it_is() -> None:
-    from krand.present.plain_console import plain_column
+    from krand.terminal.plain_console import plain_column
 
     class Task:
         description = "[/x]"
@@ -235,9 +235,9 @@ def test_responses_count_people_in_whole_numbers(people: object, place: Path) ->
 
 @pytest.mark.parametrize("submissions", ["400", 400.5, 10**30, -1, True])
 def test_a_manifest_counts_people_in_whole_numbers(submissions: object) -> None:
+    from krand.batches.manifest import Manifest, manifest_bytes, parse_manifest
     from krand.errors import InvalidInput
     from krand.wire.keys import generate_signing_key
-    from krand.wire.manifest import Manifest, manifest_bytes, parse_manifest
 
     key = generate_signing_key()
     values = json.loads(manifest_bytes(Manifest("p", 1, 400, 400, "b", "0" * 32), key))

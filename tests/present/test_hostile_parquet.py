@@ -23,8 +23,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from krand import randomize_table
+from krand.cli.main import krand
 from krand.errors import InvalidInput
-from krand.present.cli import krand
 from krand.survey.plan_file import read_plan
 
 MUTATED = int(os.environ.get("KRAND_MUTATED_FILES", "200"))

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
+from krand.cli.main import krand
 from krand.client.ledger import Ledger, Submission
-from krand.present.cli import krand
-from krand.privacy.guarantee import Policy
-from krand.survey.plan import Plan, make_plan
+from krand.planning.making import make_plan
+from krand.promise import Policy
+from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 

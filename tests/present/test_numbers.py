@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
-from krand.present.numbers import Count, Counts, parse_count, parse_real
+from krand.wording.numbers import Count, Counts, parse_count, parse_real
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,13 @@ import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
-from krand.analyze.observe.outcome import observe as look
-from krand.analyze.tally import Tally
-from krand.analyze.tally_file import write_tally
+from krand.analysis.observe.outcome import observe as look
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import write_tally
+from krand.cli.commands.observe import observe
+from krand.cli.observing import chance, ratio
 from krand.errors import InvalidInput
-from krand.present.commands.observe import observe
-from krand.present.observing import chance, ratio
-from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
+from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo

@@ -9,9 +9,9 @@ import pytest
 
 from components import require
 from krand import Linkage, Policy, Reports
-from krand.present import plots
-from krand.present.pages import inline_figure
-from krand.privacy.frontier import Frontier, FrontierRow
+from krand.accounting.frontier import Frontier, FrontierRow
+from krand.figures import svg as plots
+from krand.report.pages import inline_figure
 
 POLICY, BITS = Policy(epsilon=2.0, delta=1e-6, population=10_000_000), 40
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.present.cli import krand
+from krand.cli.main import krand
 from krand.survey.encoding import encode
 from krand.survey.plan_file import read_plan
 

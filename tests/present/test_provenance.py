@@ -11,15 +11,16 @@ import pytest
 from click.testing import CliRunner, Result
 
 import krand as api
-from krand.analyze.release import Release, make_release
-from krand.analyze.release_file import flat_table, release_values
-from krand.analyze.tally import Tally
-from krand.analyze.tally_file import read_tally, write_tally
-from krand.analyze.verification.checks import Check
-from krand.analyze.verification.provenances import manifests_check, provenance_check
-from krand.present.cli import krand
-from krand.present.release_page import release_page
-from krand.present.results import remarks
+from krand.analysis.results import Release, make_release
+from krand.analysis.results_file import flat_table, release_values
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import read_tally, write_tally
+from krand.analysis.verification.checks import Check
+from krand.analysis.verification.provenances import manifests_check, provenance_check
+from krand.batches.provenance import DistinctPeople, Provenance
+from krand.cli.main import krand
+from krand.cli.result_tables import remarks
+from krand.report import release_page
 from krand.testing import (
     FakeCollector,
     UnsafeMemoryLedger,
@@ -28,7 +29,6 @@ from krand.testing import (
     small_plan,
 )
 from krand.wire.keys import public_key_pem
-from krand.wire.provenance import DistinctPeople, Provenance
 
 KEY = api.generate_private_key()
 PLAN = small_plan().sealed_for(KEY.public_key())

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.present.cli import krand
-from krand.wire.reports import read_header
+from krand.batches.responses import read_header
+from krand.cli.main import krand
 
 SURVEY = """
 id = "habits"

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from analyze.simulated_surveys import tally_of
-from krand.analyze.release import make_release
-from krand.present.planning import promise_sentence
-from krand.present.results import remarks
-from krand.present.wording import at_most, refused_messages
-from krand.survey.plan import make_plan
+from krand.analysis.results import make_release
+from krand.cli.result_tables import remarks
+from krand.planning.making import make_plan
 from krand.survey.reading import parse_survey
 from krand.testing import SMALL_SURVEY, small_plan
+from krand.wording.phrases import at_most, refused_messages
+from krand.wording.plans import promise_sentence
 
 
 def said(rejected: Mapping[str, int]) -> str:

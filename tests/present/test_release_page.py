@@ -13,10 +13,10 @@ import pytest
 from markupsafe import Markup
 
 from krand.errors import InvalidInput
-from krand.present.release_page import Section, release_page
-from krand.present.release_page.doubt import sampling_error
-from krand.present.release_page.figures import Scale, bound
-from krand.present.release_page.page import date_in
+from krand.report import Section, release_page
+from krand.report.figures import Scale, bound
+from krand.report.page import date_in
+from krand.report.uncertainty import sampling_error
 from present.page_reader import Page, Table, colours, contrast, read_page
 from present.releases import (
     PEOPLE,
@@ -260,7 +260,7 @@ def test_noise_and_sampling_stand_side_by_side(example: Callable[[], Example]) -
 
 def test_everybody_asked_leaves_no_doubt_by_sampling() -> None:
     """The finite population correction is 0, and 1 without limit."""
-    from krand.analyze.estimates.sampling import Sampling
+    from krand.analysis.estimates.sampling import Sampling
 
     assert sampling_error(100, 0.5, Sampling(100)) == 0
     assert sampling_error(100, 0.5, None) == sampling_error(100, 0.5, Sampling()) == 5.0

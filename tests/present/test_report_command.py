@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.present.cli import krand
-from krand.present.release_page import release_page
+from krand.cli.main import krand
+from krand.report import release_page
 from present.releases import bit_example, record_example, refused_example
 
 

@@ -15,21 +15,22 @@ import pytest
 from click.testing import CliRunner, Result
 
 from collecting import exact_plan, submitted
-from krand.analyze.release import Release, ReleaseOptions, make_release
-from krand.analyze.release_file import release_values, write_release
-from krand.analyze.tally import Tally
-from krand.analyze.tally_file import write_tally
-from krand.analyze.verification.checks import not_below, same
-from krand.analyze.verification.comparing import differences
-from krand.collect.opening import open_spool, setting_of
-from krand.collect.release import release_sealed
-from krand.present.cli import krand
-from krand.present.exit_codes import CHECK_FAILED
-from krand.privacy.guarantee import Linkage
+from krand.analysis.results import Release, ReleaseOptions, make_release
+from krand.analysis.results_file import release_values, write_release
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import write_tally
+from krand.analysis.verification.checks import not_below, same
+from krand.analysis.verification.comparing import differences
+from krand.batches.manifest import Manifest, manifest_bytes
+from krand.cli.exit_codes import CHECK_FAILED
+from krand.cli.main import krand
+from krand.collector.opening import open_spool, setting_of
+from krand.collector.release import release_sealed
+from krand.planning.making import planned_from, promise_for
+from krand.promise import Linkage
 from krand.survey.canonical import canonical_json, sha256_of
-from krand.survey.plan import Plan, planned_from, promise_for
+from krand.survey.plan import Plan
 from krand.wire.keys import generate_signing_key, write_key_pair
-from krand.wire.manifest import Manifest, manifest_bytes
 from present.releases import Example, bit_example, record_example, refused_example
 
 Edit = Callable[[dict[str, Any]], object]
@@ -38,7 +39,7 @@ Edit = Callable[[dict[str, Any]], object]
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same noise is not computed twice: most tests here are about one and the same plan."""
-    for module in ("krand.survey.plan", "krand.analyze.promise"):
+    for module in ("krand.survey.plan", "krand.analysis.actual_promise"):
         monkeypatch.setattr(f"{module}.promise_for", _promise_for)
 
 
@@ -262,7 +263,7 @@ def swapped(tally: Tally, bit: int) -> Tally:
 def forged_release(plan: Plan, tally: Tally) -> Release:
     """Made by somebody's own program, which leaves out the checks of the tally."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("krand.analyze.release.check_tally", lambda *_: None)
+        patch.setattr("krand.analysis.results.check_tally", lambda *_: None)
         return make_release(plan, tally, TABLE)
 
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krand.present.wording import at_most, half_width, number, percent, promise
-from krand.privacy.guarantee import (
+from krand.promise import (
     Assurance,
     Bounds,
     Guarantee,
@@ -15,6 +14,7 @@ from krand.privacy.guarantee import (
     Precision,
     TwoWay,
 )
+from krand.wording.phrases import at_most, half_width, number, percent, promise
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 import krand as library
+from krand.cli.main import krand
 from krand.errors import InvalidInput
-from krand.present.cli import krand
-from krand.present.guarding import FOLDER, GUARDED, InputFile, OutputFile, PlaceOrFile
+from krand.terminal.overwriting import FOLDER, GUARDED, InputFile, OutputFile, PlaceOrFile
 from krand.testing import simulated_table, small_plan
 
 SURVEY = """

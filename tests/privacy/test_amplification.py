@@ -12,13 +12,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from krand.privacy.amplification import local_delta, total_variation
-from krand.privacy.blanket import blanket_law
-from krand.privacy.channel import local_epsilon
-from krand.privacy.enumeration import exact_worst, report_law, vectors
-from krand.privacy.guarantee import Assurance, FreeBits, Linkage, Reports
-from krand.privacy.mechanism import Mechanism
-from krand.privacy.ratio import one_way_delta
+from krand.accounting.amplification import local_delta, total_variation
+from krand.accounting.blanket import blanket_law
+from krand.accounting.channel import local_epsilon
+from krand.accounting.enumeration import exact_worst, report_law, vectors
+from krand.accounting.mechanism import Mechanism
+from krand.accounting.ratio import one_way_delta
+from krand.promise import Assurance, FreeBits, Linkage, Reports
 
 QS = [Fraction(1, 20), Fraction(1, 4), Fraction(2, 5), Fraction(9, 20)]
 LAMBDAS = [Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(4)]

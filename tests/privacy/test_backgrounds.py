@@ -9,9 +9,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from krand.privacy.backgrounds import Pattern, loudest, sparse_patterns, uphill
-from krand.privacy.enumeration import Exact, Vector, exact_homogeneous, report_law
-from krand.privacy.ratio import one_way_eta, two_way_delta, two_way_eta
+from krand.accounting.backgrounds import Pattern, loudest, sparse_patterns, uphill
+from krand.accounting.enumeration import Exact, Vector, exact_homogeneous, report_law
+from krand.accounting.ratio import one_way_eta, two_way_delta, two_way_eta
 
 Counts = tuple[int, int, int]
 

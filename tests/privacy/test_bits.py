@@ -11,13 +11,13 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from krand.privacy import bits
-from krand.privacy.channel import local_epsilon
-from krand.privacy.composition import LossLaw, compose, loss_step
-from krand.privacy.enumeration import exact_one_bit
-from krand.privacy.guarantee import Assurance, Reports
-from krand.privacy.mechanism import Mechanism
-from krand.privacy.peers import gaussian_delta
+from krand.accounting import bits
+from krand.accounting.baselines import gaussian_delta
+from krand.accounting.channel import local_epsilon
+from krand.accounting.composition import LossLaw, compose, loss_step
+from krand.accounting.enumeration import exact_one_bit
+from krand.accounting.mechanism import Mechanism
+from krand.promise import Assurance, Reports
 
 Floats = NDArray[np.float64]
 

@@ -11,12 +11,12 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from krand.privacy.blanket import blanket_law
-from krand.privacy.channel import ReportLaw, local_epsilon
-from krand.privacy.enumeration import Vector, exact_worst, report_law
-from krand.privacy.guarantee import AtMost, Block, ExactlyOne, FreeBits, Linkage, Policy, Reports
-from krand.privacy.planner import plan_noise
-from krand.privacy.ratio import one_way_delta
+from krand.accounting.blanket import blanket_law
+from krand.accounting.calibration import plan_noise
+from krand.accounting.channel import ReportLaw, local_epsilon
+from krand.accounting.enumeration import Vector, exact_worst, report_law
+from krand.accounting.ratio import one_way_delta
+from krand.promise import AtMost, Block, ExactlyOne, FreeBits, Linkage, Policy, Reports
 
 Exponents = tuple[int, int]
 

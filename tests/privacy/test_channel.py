@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krand.errors import InvalidInput
-from krand.privacy.channel import (
+from krand.accounting.channel import (
     ReportLaw,
     coin_of_noise,
     homogeneous_law,
@@ -24,6 +23,7 @@ from krand.privacy.channel import (
     ratio_moments,
     window_binomial,
 )
+from krand.errors import InvalidInput
 
 noises = st.floats(1e-6, 0.499)
 

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from krand.privacy.collusion import if_they_collude, protection
+from krand.wording.collusion import if_they_collude, protection
 
 
 @pytest.mark.parametrize(

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krand.accounting.baselines import gaussian_delta
+from krand.accounting.blanket import blanket_law
+from krand.accounting.calibration import plan_noise, precision
+from krand.accounting.channel import outlier_law
+from krand.accounting.composition import compose, connect_dots, loss_nodes
+from krand.accounting.enumeration import exact_copies_outlier
+from krand.accounting.mechanism import Mechanism, converted_eta
+from krand.accounting.ratio import one_way_delta
+from krand.accounting.records import record_profile
+from krand.accounting.simulation import simulate
+from krand.drafts.formulas import planner_copies_001_6_3
 from krand.errors import InternalError
-from krand.privacy.blanket import blanket_law
-from krand.privacy.channel import outlier_law
-from krand.privacy.composition import compose, connect_dots, loss_nodes
-from krand.privacy.drafts import planner_copies_001_6_3
-from krand.privacy.enumeration import exact_copies_outlier
-from krand.privacy.guarantee import Assurance, FreeBits, Linkage, Policy, Reports
-from krand.privacy.mechanism import Mechanism, converted_eta
-from krand.privacy.peers import gaussian_delta
-from krand.privacy.planner import plan_noise, precision
-from krand.privacy.ratio import one_way_delta
-from krand.privacy.records import record_profile
-from krand.privacy.simulation import simulate
+from krand.promise import Assurance, FreeBits, Linkage, Policy, Reports
 
 
 def randomized_response(epsilon: float, nodes: np.ndarray, step: float):

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 
 import pytest
 
-from krand.privacy.coupling import allowed_distance, delta_of_distance
-from krand.privacy.division import Share, divide_noise, guarantee_of
-from krand.privacy.guarantee import NOISE_GRID, Policy
+from krand.accounting.coupling import allowed_distance, delta_of_distance
+from krand.accounting.division import Share, divide_noise, guarantee_of
+from krand.promise import NOISE_GRID, Policy
 
 Law = dict[tuple[int, ...], float]
 Answers = tuple[tuple[int, ...], ...]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand import Policy, Reports
-from krand.privacy.curator import (
+from krand.accounting.curator import (
     CentralNoise,
     central_gaussian_sigma,
     curator,
@@ -21,7 +21,7 @@ from krand.privacy.curator import (
     geometric_loss,
     geometric_sigma,
 )
-from krand.privacy.division import Share
+from krand.accounting.division import Share
 
 REACH = 70
 """Beyond this the noise of these tests has less than 1e-15 left."""

@@ -8,12 +8,12 @@ from math import comb
 import numpy as np
 import pytest
 
-from krand.privacy.backgrounds import Pattern
-from krand.privacy.density import RatioDensity, bits_density, plan_density, reports_density
-from krand.privacy.division import Share, guarantee_of
-from krand.privacy.guarantee import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, Reports
-from krand.privacy.planner import plan_noise
-from krand.privacy.ratio import RatioLaw, one_way_eta
+from krand.accounting.backgrounds import Pattern
+from krand.accounting.calibration import plan_noise
+from krand.accounting.density import RatioDensity, bits_density, plan_density, reports_density
+from krand.accounting.division import Share, guarantee_of
+from krand.accounting.ratio import RatioLaw, one_way_eta
+from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, Reports
 
 OUTLIER = Assurance.OUTLIER
 SMALL = Policy(1.0, 10_000, delta=1e-3)

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krand.accounting.bits import background_pair
+from krand.accounting.calibration import plan_noise
+from krand.accounting.division import DividedNoise, Share, divide_noise, guarantee_of
 from krand.errors import CannotMeet, InvalidInput
-from krand.privacy.bits import background_pair
-from krand.privacy.division import DividedNoise, Share, divide_noise, guarantee_of
-from krand.privacy.guarantee import NOISE_GRID, Assurance, Policy, Reports
-from krand.privacy.planner import plan_noise
+from krand.promise import NOISE_GRID, Assurance, Policy, Reports
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, population=100_000)
 SHARES = (Share(2), Share(1), Share(1, 4.0), Share(6))

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krand.errors import CannotMeet, InvalidInput
-from krand.privacy import drafts
-from krand.privacy.drafts import (
+from krand.drafts import formulas as drafts
+from krand.drafts.formulas import (
     DRAFT_WARNING,
     copies_mean_001_6_1,
     copies_variance_001_6_2,
@@ -37,6 +36,7 @@ from krand.privacy.drafts import (
     variance_ratio_001,
     vector_noise_000_2_33,
 )
+from krand.errors import CannotMeet, InvalidInput
 
 E2 = math.exp(2)
 POPULATIONS = st.integers(2, 10**9)

@@ -10,16 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.errors import InternalError, InvalidInput
-from krand.privacy import enumeration
-from krand.privacy.drafts import (
-    copies_mean_001_6_1,
-    copies_variance_001_6_2,
-    mean_ratio_001,
-    planner_001_3_12,
-    variance_ratio_001,
-)
-from krand.privacy.enumeration import (
+from krand.accounting import enumeration
+from krand.accounting.enumeration import (
     Exact,
     Neighbours,
     collection_law,
@@ -33,6 +25,14 @@ from krand.privacy.enumeration import (
     report_law,
     vectors,
 )
+from krand.drafts.formulas import (
+    copies_mean_001_6_1,
+    copies_variance_001_6_2,
+    mean_ratio_001,
+    planner_001_3_12,
+    variance_ratio_001,
+)
+from krand.errors import InternalError, InvalidInput
 
 NOISES = st.fractions(Fraction(1, 50), Fraction(49, 100), max_denominator=100)
 LAMBDAS = st.fractions(1, 8, max_denominator=20)

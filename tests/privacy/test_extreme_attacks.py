@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import pytest
 
 from krand import Assurance, Linkage, Reports
-from krand.privacy.mechanism import Effort, Mechanism
+from krand.accounting.mechanism import Effort, Mechanism
 
 CASES = 600 if os.environ.get("KRAND_LONG") else 16
 

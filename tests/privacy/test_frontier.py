@@ -7,11 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from krand.client.randomizer import message_format
-from krand.privacy.curator import central_gaussian_sigma
-from krand.privacy.frontier import frontier, message_size
-from krand.privacy.guarantee import Linkage, Policy, Reports
-from krand.privacy.peers import (
+from krand.accounting.baselines import (
     gaussian_delta,
     gaussian_eta,
     gaussian_shift,
@@ -19,8 +15,12 @@ from krand.privacy.peers import (
     rappor_noise,
     rappor_sigma,
 )
-from krand.privacy.planner import plan_noise
-from krand.survey.plan import make_plan
+from krand.accounting.calibration import plan_noise
+from krand.accounting.curator import central_gaussian_sigma
+from krand.accounting.frontier import frontier, message_size
+from krand.client.randomizer import message_format
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy, Reports
 from krand.survey.reading import parse_survey
 
 POLICY = Policy(1.0, 10**5, delta=1e-6)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from components import require
-from krand.privacy import inversion
-from krand.privacy.channel import outlier_law
-from krand.privacy.ratio import RatioLaw, _scores
-from krand.privacy.simulation import simulate
+from krand.accounting import inversion
+from krand.accounting.channel import outlier_law
+from krand.accounting.ratio import RatioLaw, _scores
+from krand.accounting.simulation import simulate
 
 
 def larger_settings(count: int) -> list[tuple[int, int, float, float]]:

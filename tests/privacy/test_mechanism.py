@@ -8,9 +8,9 @@ from itertools import pairwise, product
 
 import pytest
 
-from krand.privacy.enumeration import exact_worst, report_law, vectors
-from krand.privacy.guarantee import Assurance, Linkage, Reports
-from krand.privacy.mechanism import Effort, Mechanism, _bit_law
+from krand.accounting.enumeration import exact_worst, report_law, vectors
+from krand.accounting.mechanism import Effort, Mechanism, _bit_law
+from krand.promise import Assurance, Linkage, Reports
 
 QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))
 LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))

@@ -11,10 +11,16 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from krand import Linkage, Policy, Reports, plan_noise
+from krand.accounting import suggestions as nearest
+from krand.accounting.division import Share, can_be_met
+from krand.accounting.suggestions import (
+    GIVEN_UP,
+    HOPELESS,
+    MOST_EPSILON,
+    MOST_PEOPLE,
+    nearest_policies,
+)
 from krand.errors import CannotMeet
-from krand.privacy import nearest
-from krand.privacy.division import Share, can_be_met
-from krand.privacy.nearest import GIVEN_UP, HOPELESS, MOST_EPSILON, MOST_PEOPLE, nearest_policies
 
 LONG = bool(os.environ.get("KRAND_LONG"))
 SUGGESTION = re.compile(r"(population|epsilon|delta|max_local_epsilon|bits|copies) ([\d.,e+-]*\d)")

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from krand.accounting.calibration import assess, plan_noise, precision
+from krand.accounting.channel import local_epsilon
+from krand.accounting.curator import central_gaussian_sigma, curator
+from krand.accounting.mechanism import Effort, Mechanism
+from krand.accounting.search import smallest_passing
 from krand.errors import CannotMeet, InternalError, InvalidInput
-from krand.privacy.channel import local_epsilon
-from krand.privacy.curator import central_gaussian_sigma, curator
-from krand.privacy.guarantee import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, Reports
-from krand.privacy.mechanism import Effort, Mechanism
-from krand.privacy.planner import assess, plan_noise, precision
-from krand.privacy.search import smallest_passing
+from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, Reports
 
 RECORD, BIT = Linkage.RECORD, Linkage.BIT
 OUTLIER, CERTIFIED = Assurance.OUTLIER, Assurance.CERTIFIED

@@ -8,14 +8,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from krand.privacy import inversion
-from krand.privacy.blanket import blanket_law
-from krand.privacy.channel import outlier_law
-from krand.privacy.direct import countable
-from krand.privacy.drafts import planner_001_3_12
-from krand.privacy.enumeration import exact_outlier
-from krand.privacy.guarantee import Bounds, FreeBits, TwoWay
-from krand.privacy.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
+from krand.accounting import inversion
+from krand.accounting.blanket import blanket_law
+from krand.accounting.channel import outlier_law
+from krand.accounting.direct import countable
+from krand.accounting.enumeration import exact_outlier
+from krand.accounting.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
+from krand.drafts.formulas import planner_001_3_12
+from krand.promise import Bounds, FreeBits, TwoWay
 
 LN2 = math.log(2)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from krand.accounting.search import smallest_passing
 from krand.errors import InternalError
-from krand.privacy.search import smallest_passing
 
 
 @pytest.mark.parametrize("crossing", [2, 17, 1_000, 999_999])

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlog1py, xlogy
 
-from krand.errors import InvalidInput
-from krand.privacy.simulation import (
+from krand.accounting.simulation import (
     Estimate,
     Simulation,
     draw_histograms,
@@ -21,7 +20,8 @@ from krand.privacy.simulation import (
     log_ratio,
     simulate,
 )
-from krand.privacy.symmetric import log_choose
+from krand.accounting.symmetric import log_choose
+from krand.errors import InvalidInput
 
 Floats = NDArray[np.float64]
 

@@ -13,9 +13,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from enumerated_crowds import Case, answers, exact_delta, judge, random_case
+from krand.accounting.calibration import assess
+from krand.accounting.enumeration import exact_worst
 from krand.errors import InternalError, InvalidInput
-from krand.privacy.enumeration import exact_worst
-from krand.privacy.guarantee import (
+from krand.promise import (
     Assurance,
     AtMost,
     Block,
@@ -25,7 +26,6 @@ from krand.privacy.guarantee import (
     Linkage,
     Reports,
 )
-from krand.privacy.planner import assess
 
 
 @pytest.mark.parametrize("number", range(120))

@@ -8,10 +8,12 @@ from math import log
 
 import pytest
 
+from krand.accounting.backgrounds import Pattern, record_patterns
+from krand.accounting.calibration import plan_noise
+from krand.accounting.enumeration import Vector, exact_worst, vectors
+from krand.accounting.mechanism import Mechanism
 from krand.errors import InvalidInput
-from krand.privacy.backgrounds import Pattern, record_patterns
-from krand.privacy.enumeration import Vector, exact_worst, vectors
-from krand.privacy.guarantee import (
+from krand.promise import (
     Assurance,
     AtMost,
     Block,
@@ -21,8 +23,6 @@ from krand.privacy.guarantee import (
     Policy,
     Reports,
 )
-from krand.privacy.mechanism import Mechanism
-from krand.privacy.planner import plan_noise
 
 
 def record(*blocks: Block, copies: int = 1) -> Reports:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
-from krand.privacy.guarantee import NOISE_GRID
-from krand.privacy.volume import Tokens, messages_needed, overflow_bound
+from krand.accounting.volume import Tokens, messages_needed, overflow_bound
+from krand.promise import NOISE_GRID
 
 MOST = 1e-15
 

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
-from krand.privacy.guarantee import Policy
+from krand.promise import Policy
 from krand.survey.choices import Choices
 from krand.survey.questions import Choice, Leveled, Number, PickAny, Question, Words, YesNo
 from krand.survey.survey import Survey, Together

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
-from krand.survey.column import MOST_TOLD, Column
-from krand.survey.columns import encode_columns
 from krand.survey.decoding import candidate_positions, describe, levels_at, margin_positions
 from krand.survey.encoding import encode
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Choice, Kind, Leveled, Number, PickAny, Question, Words, YesNo
 from krand.survey.survey import Survey, Together
+from krand.tables.column import MOST_TOLD, Column
+from krand.tables.columns import encode_columns
 from survey.drawing import POLICY, answers, surveys
 
 SLOW = [HealthCheck.too_slow]

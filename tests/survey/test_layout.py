@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
+from krand.accounting.blanket import blanket_law
 from krand.errors import InvalidInput
-from krand.privacy.blanket import blanket_law
-from krand.privacy.guarantee import AtMost, FreeBits, Linkage
+from krand.planning.record import record_blocks, record_reports
+from krand.promise import AtMost, FreeBits, Linkage
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
 from krand.survey.questions import Choice, Kind, Number, PickAny, Words, YesNo
-from krand.survey.record import record_blocks, record_reports
 from krand.survey.survey import Survey, Together
 from survey.drawing import POLICY, surveys
 

@@ -10,19 +10,20 @@ from pathlib import Path
 
 import pytest
 
-from krand.analyze.promise import keeps_policy
+from krand.accounting.calibration import plan_noise
+from krand.accounting.division import Share, guarantee_of
+from krand.analysis.actual_promise import keeps_policy
 from krand.errors import CannotMeet, InvalidInput
-from krand.privacy.division import Share, guarantee_of
-from krand.privacy.guarantee import NOISE_GRID, Linkage, Policy
-from krand.privacy.planner import plan_noise
+from krand.planning.making import make_plan, planned_from, promise_for, verify_promise
+from krand.planning.record import record_reports
+from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey.canonical import canonical_json
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, make_plan, planned_from, promise_for, verify_promise
+from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.reading import parse_survey
-from krand.survey.record import record_reports
 from krand.survey.survey import Survey, Together
 from krand.testing import SMALL_SURVEY
 

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
-from krand.survey.column import Column
-from krand.survey.columns import encode_columns
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
-from krand.survey.population import plain_answers, simulated_answers
 from krand.survey.questions import Choice, Number, PickAny, Question, Words, YesNo
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
+from krand.tables.column import Column
+from krand.tables.columns import encode_columns
+from krand.testing.population import plain_answers, simulated_answers
 from survey.drawing import POLICY, surveys
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -13,16 +13,18 @@ import pytest
 from click.testing import CliRunner
 
 from krand import Client, generate_private_key, make_release, tally_reports
-from krand.analyze.tally import empty_tally
-from krand.client.whole_table import randomize_table
-from krand.collect.opening import open_spool
+from krand.analysis.tally import empty_tally
+from krand.cli.main import krand
+from krand.collector.opening import open_spool
 from krand.errors import InvalidInput
-from krand.present.cli import krand
-from krand.survey import promises, remembered
+from krand.planning import checking as promises
+from krand.planning import remembered
+from krand.planning.checking import check_promise
+from krand.planning.making import planned_from, verify_promise
 from krand.survey.canonical import canonical_json
-from krand.survey.plan import Plan, planned_from, verify_promise
+from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan, save_plan
-from krand.survey.promises import check_promise
+from krand.tables.whole_table import randomize_table
 from krand.testing import UnsafeMemoryLedger, simulated_table, small_plan
 from krand.wire.keys import generate_signing_key, write_key_pair
 

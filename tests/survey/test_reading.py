@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
-from krand.present.failures import describe, explain
-from krand.privacy.guarantee import Assurance, Linkage
+from krand.promise import Assurance, Linkage
 from krand.survey.document import document_of
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.reading import (
@@ -26,6 +25,7 @@ from krand.survey.reading import (
     survey_from_document,
 )
 from krand.survey.survey import Survey
+from krand.wording.failures import describe, explain
 from survey.drawing import surveys
 
 HEAD = """\

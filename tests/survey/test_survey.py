@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Assurance, Linkage, Policy
+from krand.promise import Assurance, Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.questions import Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
@@ -69,7 +69,7 @@ def test_values_are_frozen_and_hashable() -> None:
 def test_clients_need_neither_pydantic_nor_numpy() -> None:
     """Layout, encoding and decoding are light: only reading files needs pydantic."""
     code = (
-        "import sys; import krand.survey.encoding, krand.survey.decoding, krand.survey.record, "
+        "import sys; import krand.survey.encoding, krand.survey.decoding, krand.planning.record, "
         "krand.survey.document; print(*({'pydantic', 'numpy', 'scipy'} & set(sys.modules)))"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 
-from krand.wire.batches import batch_id_in, fixed_rows, write_batch
+from krand.batches.sealed import batch_id_in, fixed_rows, write_batch
 
 ROWS = np.random.default_rng(1).integers(0, 256, (1_000, 54), np.uint8)
 

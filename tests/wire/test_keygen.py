@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from krand.present.cli import FailingClearly
-from krand.present.commands.keygen import keygen
+from krand.cli.commands.keygen import keygen
+from krand.cli.main import FailingClearly
 from krand.wire.keys import (
     fingerprint,
     load_private_key,

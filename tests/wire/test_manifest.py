@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from krand.batches.manifest import Manifest, manifest_bytes, parse_manifest, read_manifest
 from krand.errors import InvalidInput
 from krand.wire.keys import (
     generate_private_key,
@@ -16,7 +17,6 @@ from krand.wire.keys import (
     load_verifying_key,
     write_key_pair,
 )
-from krand.wire.manifest import Manifest, manifest_bytes, parse_manifest, read_manifest
 
 KEY = generate_signing_key()
 MANIFEST = Manifest("ab" * 32, 1, 100_000, 1_800_000, "cd" * 32, "ef" * 16)

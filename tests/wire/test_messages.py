@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.wire.messages import (
     MAX_POSITIONS,
     MessageFormat,
@@ -189,7 +189,7 @@ def test_the_format_loads_neither_numpy_nor_cryptography() -> None:
     for module, heavy in (
         ("krand.wire.messages", {"numpy", "cryptography"}),
         ("krand.wire.sealing, krand.wire.keys", {"numpy"}),
-        ("krand.present.commands.keygen", {"numpy", "cryptography", "rich"}),
+        ("krand.cli.commands.keygen", {"numpy", "cryptography", "rich"}),
     ):
         code = f"import sys, {module}; print(*({heavy!r} & set(sys.modules)))"
         run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

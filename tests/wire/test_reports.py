@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from krand.batches.responses import ReportsHeader, ReportsWriter, read_header, report_batches
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
-from krand.wire.reports import ReportsHeader, ReportsWriter, read_header, report_batches
+from krand.promise import Linkage
 
 BIT = ReportsHeader("ab" * 32, 2, 1_000, Linkage.BIT, 70_000, "5e" * 16)
 RECORD = ReportsHeader("cd" * 32, 1, 500, Linkage.RECORD, 20, "5f" * 16, distinct_from=("5e" * 16,))

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.wire.messages import FORMAT_VERSION, MessageFormat, Null, Payload, Token, Vector
 from krand.wire.rejections import RejectedMessage, Rejection
 from krand.wire.sealing import PURPOSE, SUITE, Opener, Sealer, seal_info

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.wire.keys import fingerprint, parse_public_key
 from krand.wire.messages import MessageFormat, Null, Payload, Token, Vector
 from krand.wire.rejections import RejectedMessage, Rejection

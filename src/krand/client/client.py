@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 from krand.client.ledger import Ledger, Submission
 from krand.client.randomizer import message_format, payloads
-from krand.client.randomness import SecureRandom, secure_random
 from krand.client.sending import send
 from krand.client.transport import Transport
+from krand.randomness.generator import SecureRandom, secure_random
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
-from krand.survey.promises import check_pinned, check_promise
+from krand.survey.plan_check import check_pinned
 from krand.wire.keys import analyst_key_of
 from krand.wire.sealing import Sealer
 
@@ -24,7 +24,7 @@ class Client:
     """Takes part in the survey of one plan; messages are sealed for the key in the plan.
 
     `expected_hash` is the plan's hash, which an app ships with and was published: another plan is
-    refused. Without it the plan's promise is computed anew, which a device should not have to do.
+    refused. That hash stands for the promise, which a device need not compute.
     `transport` is how submissions travel: by HTTP, unless a test gives another way.
 
     >>> from krand import Client, Ledger, generate_private_key
@@ -43,13 +43,10 @@ class Client:
         plan: Plan,
         ledger: Ledger,
         *,
-        expected_hash: str | None = None,
+        expected_hash: str,
         transport: Transport | None = None,
     ) -> None:
-        if expected_hash is None:
-            check_promise(plan)
-        else:
-            check_pinned(plan, expected_hash)
+        check_pinned(plan, expected_hash)
         self.plan, self.ledger, self.transport = plan, ledger, transport
         self._sealer = Sealer(analyst_key_of(plan), message_format(plan), bytes.fromhex(plan.hash))
 

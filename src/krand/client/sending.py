@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from krand.client.ledger import Submission
-from krand.client.randomness import SecureRandom, secure_random
 from krand.client.transport import Http, Transport, collector_parts
 from krand.errors import InvalidInput, Unavailable
+from krand.randomness.generator import SecureRandom, secure_random
 from krand.wire.submissions import submission_bytes
 
 __all__ = ["Failed", "NotDelivered", "send"]

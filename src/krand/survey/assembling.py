@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage, Policy
+from krand.promise import Linkage, Policy
 from krand.survey.coherence import Outline, outline, survey_rules
 from krand.survey.complaints import check_table, unknown_key
 from krand.survey.models import HeadTable, PolicyTable, SurveyFile, TogetherTable
+from krand.survey.question_tables import question_of
 from krand.survey.questions import Question
 from krand.survey.rules import Broken
 from krand.survey.survey import Survey, Together
-from krand.survey.tables import question_of
 
 __all__ = ["assemble"]
 

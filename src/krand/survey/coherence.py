@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from krand.privacy.guarantee import MAX_BITS, Linkage
+from krand.promise import MAX_BITS, Linkage
 from krand.survey.questions import Kind, Leveled, Question
 from krand.survey.rules import MAX_CHOICES, Broken, Path
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from pydantic_core import PydanticCustomError
 
-from krand.privacy.guarantee import MAX_COPIES, MAX_POPULATION, MAX_ROUNDS
+from krand.promise import MAX_COPIES, MAX_POPULATION, MAX_ROUNDS
 from krand.survey import rules
 from krand.survey.rules import Broken
 

@@ -1,22 +1,22 @@
-"""Reading a plan back: what is read is the plan that was written, or it is refused.
+"""Plan files: read back as they were written, or refused.
 
-That the noise gives what is promised is not computed here, which takes a second: `check_promise`
-does that, wherever a plan is used. A device compares the plan's hash instead.
+Numbers are facts: nothing is computed here, so that a device needs no mathematics, and a plan stays
+readable when a formula becomes better. Whether they are right is for `krand verify` to say, and for
+`check_promise`, wherever a plan is used; a device compares the plan's hash instead.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole, whole, write_new
-from krand.privacy.guarantee import MAX_POPULATION, NOISE_GRID
-from krand.survey.plan import FORMAT, Plan, Promise, planned_from
-from krand.survey.promises import MEND, check_asked
-from krand.survey.reading import survey_from_document
+from krand.promise import MAX_POPULATION, NOISE_GRID, Precision
+from krand.survey.document import survey_of
+from krand.survey.plan import FORMAT, Margin, Plan, Promise, WorstShift
+from krand.survey.plan_check import MEND, check_asked
 
 __all__ = ["parse_plan", "read_plan", "save_plan"]
 
@@ -68,34 +68,73 @@ def parse_plan(content: bytes, source: str = "plan") -> Plan:
 
 
 def _plan(values: dict[str, Any]) -> Plan:
-    """From survey, noise and promise; everything else follows, and must be what stands there."""
+    """Facts as they stand in the file; only the layout follows from the survey again."""
     if values["format"] != FORMAT:
-        raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], MEND)
+        mend = f"it was made by another version of krand; {MEND}"
+        raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], mend)
     key = values.get("analyst_key")
     if key is not None and not KEY.fullmatch(key):
         rule = "must be the 32 bytes of an X25519 public key, in hexadecimal"
         raise InvalidInput("analyst_key", rule, key, MEND)
-    return planned_from(
-        survey_from_document(values["survey"]),
-        tuple(
+    blocks = values["blocks"]
+    return Plan(
+        survey=survey_of(values["survey"]),
+        numerators=tuple(
             whole("noise_numerator", block["noise_numerator"], 1, NOISE_GRID // 2 - 1)
-            for block in values["blocks"]
+            for block in blocks
         ),
-        _promise(values["promise"]),
-        key,
+        messages=whole("messages", values["messages"], 1),
+        overflow=_number("overflow", values["overflow"]),
+        promise=_promise(values["promise"]),
+        precisions=tuple(_precision(block) for block in blocks),
+        margins=tuple(tuple(map(_margin, block.get("margins", []))) for block in blocks),
+        shifts=tuple(map(_shift, values["shifts"])),
+        analyst_key=key,
+    )
+
+
+def _precision(values: dict[str, Any]) -> Precision:
+    names = ("sigma", "half_width_95", "half_width_percent")
+    return Precision(*(_number(name, values[name]) for name in names))
+
+
+def _margin(values: dict[str, Any]) -> Margin:
+    cells = whole("margins.cells", values["cells"], 1)
+    return Margin(_text("margins.question", values["question"]), cells, _precision(values))
+
+
+def _shift(values: dict[str, Any]) -> WorstShift:
+    return WorstShift(
+        _text("shifts.name", values["name"]),
+        whole("shifts.corrupted", values["corrupted"]),
+        _number("shifts.too_high", values["too_high"]),
+        _number("shifts.too_low", values["too_low"]),
     )
 
 
 def _promise(values: dict[str, Any]) -> Promise:
     """Every number is one, of the declared kind."""
-    from pydantic import TypeAdapter, ValidationError
+    numbers = ("epsilon", "delta", "eta", "local_epsilon")
+    if not isinstance(values["assumptions"], list):
+        raise ValueError("promise.assumptions: should be a list")
+    return Promise(
+        **{name: _number(f"promise.{name}", values[name]) for name in numbers},
+        assurance=_text("promise.assurance", values["assurance"]),
+        method=_text("promise.method", values["method"]),
+        population=whole("promise.population", values["population"], 1, MAX_POPULATION),
+        colluding=whole("promise.colluding", values["colluding"], 0, MAX_POPULATION),
+        assumptions=tuple(_text("promise.assumptions", each) for each in values["assumptions"]),
+    )
 
-    try:
-        TypeAdapter(Promise).validate_json(json.dumps(values), strict=True)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(map(str, ("promise", *first["loc"])))
-        raise ValueError(f"{where}: {first['msg'].lower()}") from None
-    whole("promise.population", values["population"], 1, MAX_POPULATION)
-    whole("promise.colluding", values["colluding"], 0, MAX_POPULATION)
-    return Promise(**{**values, "assumptions": tuple(values["assumptions"])})
+
+def _number(name: str, value: object) -> float:
+    """Infinity and NaN are no JSON; they were refused before."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+        raise ValueError(f"{name}: should be a number, 0 or above")
+    return value
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name}: should be text")
+    return value

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import MAX_BITS
+from krand.promise import MAX_BITS
 
 __all__ = [
     "MAX_CHOICES",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from krand.privacy.guarantee import MAX_COPIES, MAX_ROUNDS, Assurance, Linkage, Policy
-from krand.showing import table
+from krand.promise import MAX_COPIES, MAX_ROUNDS, Assurance, Linkage, Policy
+from krand.showing import Shown
 from krand.survey.coherence import outline, survey_rules
 from krand.survey.questions import Question
 from krand.survey.rules import (
@@ -17,7 +17,6 @@ from krand.survey.rules import (
     range_rules,
     whole_rules,
 )
-from krand.survey.shown import SURVEY_HEAD, survey_note, survey_rows
 
 __all__ = ["Survey", "Together"]
 
@@ -45,7 +44,7 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Shown):
     """A survey that keeps every rule: another one cannot be constructed.
 
     >>> from krand import Policy, Survey
@@ -67,10 +66,6 @@ class Survey:
         object.__setattr__(self, "linkage", Linkage(self.linkage))
         raise_first(id_rules(self.id), ("id",))
         raise_first(self._rules())
-
-    def _repr_html_(self) -> str:
-        title, note = f"Survey {self.id}", survey_note(self)
-        return table(title, SURVEY_HEAD, survey_rows(self), note, words=2)
 
     def _rules(self) -> Iterator[Broken]:
         if not self.questions:

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from krand.client.randomness import secure_random
+from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.sealed import write_batch
 from krand.client.transport import Reply
-from krand.collect.opening import setting_of
+from krand.collector.opening import setting_of
 from krand.files import complete_file, ensure_directory
+from krand.randomness.generator import secure_random
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
-from krand.wire.batches import write_batch
 from krand.wire.keys import generate_signing_key
-from krand.wire.manifest import Manifest, manifest_bytes
 from krand.wire.submissions import Refused
 
 if TYPE_CHECKING:

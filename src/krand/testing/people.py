@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from krand.survey.population import plain_answers, simulated_answers
 from krand.survey.survey import Survey
+from krand.testing.population import plain_answers, simulated_answers
 
 if TYPE_CHECKING:
     import pyarrow as pa

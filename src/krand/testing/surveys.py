@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
+from krand.planning.making import planned_from
+from krand.planning.remembered import remember_here
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan, Promise, planned_from
+from krand.survey.plan import Plan, Promise
 from krand.survey.plan_file import parse_plan
 from krand.survey.reading import parse_survey
-from krand.survey.remembered import remember_here
 from krand.survey.survey import Survey
 
 __all__ = ["SMALL_SURVEY", "small_plan", "small_survey", "unsafe_exact_plan"]
@@ -79,5 +80,5 @@ def unsafe_exact_plan(survey: Survey) -> Plan:
         assumptions=(),
     )
     plan = planned_from(survey, (1,) * len(layout_of(survey).blocks), promise)
-    remember_here(plan.hash)
+    remember_here(plan)
     return plan

@@ -14,7 +14,7 @@ from enum import IntEnum
 from typing import TypeAlias
 
 from krand.errors import InvalidInput
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.wire.rejections import RejectedMessage, Rejection
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
 
 FORMAT_VERSION = 1
 MAX_POSITIONS = 10**7
-"""What the format has room for; a survey has fewer (`krand.privacy.guarantee.MAX_BITS`)."""
+"""What the format has room for; a survey has fewer (`krand.promise.MAX_BITS`)."""
 SEAL_LENGTH = 32 + 16
 """What sealing adds: an encapsulated X25519 key in front, an authentication tag behind."""
 

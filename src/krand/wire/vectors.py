@@ -14,7 +14,7 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.wire.keys import fingerprint, public_key_pem
 from krand.wire.messages import (
     FORMAT_VERSION,

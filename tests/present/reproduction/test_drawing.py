@@ -9,8 +9,8 @@ from itertools import combinations
 import pytest
 
 from components import require
-from krand.present.reproduction.drawing import ROLES, element, figure, spoken, svg
-from krand.present.reproduction.entries import Mark, Picture, Section, Series
+from krand.drafts.reproduction.drawing import ROLES, element, figure, spoken, svg
+from krand.drafts.reproduction.entries import Mark, Picture, Section, Series
 
 require("matplotlib")
 

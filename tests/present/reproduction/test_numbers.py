@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from krand.present.reproduction import numbers_implied, numbers_single_bit, numbers_vectors
-from krand.present.reproduction.entries import Number, Section, unit_in_the_last_place
+from krand.drafts.reproduction import numbers_implied, numbers_single_bit, numbers_vectors
+from krand.drafts.reproduction.entries import Number, Section, unit_in_the_last_place
 
 
 @pytest.fixture(scope="module")

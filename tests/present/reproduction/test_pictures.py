@@ -15,19 +15,19 @@ import pytest
 from scipy.stats import binom
 
 from krand import Assurance, Linkage, Policy, Reports, plan_noise
-from krand.present.plots import is_available
-from krand.present.reproduction import pictures_bit_copies as bit_copies
-from krand.present.reproduction import pictures_copies as copies
-from krand.present.reproduction import pictures_ratio as ratio
-from krand.present.reproduction import pictures_single_bit as single_bit
-from krand.present.reproduction import pictures_vectors as vectors
-from krand.present.reproduction.digits import digits
-from krand.present.reproduction.drawing import ROLES, figure
-from krand.present.reproduction.entries import Picture, Section, Series
-from krand.present.reproduction.pictures import PICTURES, PICTURES_OF
-from krand.privacy import drafts
-from krand.privacy.ratio import RatioLaw
-from krand.privacy.simulation import simulate
+from krand.accounting.ratio import RatioLaw
+from krand.accounting.simulation import simulate
+from krand.drafts import formulas as drafts
+from krand.drafts.reproduction import pictures_bit_copies as bit_copies
+from krand.drafts.reproduction import pictures_copies as copies
+from krand.drafts.reproduction import pictures_ratio as ratio
+from krand.drafts.reproduction import pictures_single_bit as single_bit
+from krand.drafts.reproduction import pictures_vectors as vectors
+from krand.drafts.reproduction.digits import digits
+from krand.drafts.reproduction.drawing import ROLES, figure
+from krand.drafts.reproduction.entries import Picture, Section, Series
+from krand.drafts.reproduction.pictures import PICTURES, PICTURES_OF
+from krand.figures.svg import is_available
 
 
 @cache

@@ -17,17 +17,17 @@ from typing import Any
 import pytest
 
 from components import require
+from krand.cli.commands.drafts import SECTIONS
+from krand.drafts import statements
+from krand.drafts.reproduction.entries import Number, Section
+from krand.drafts.reproduction.findings import FINDINGS, findings_of
+from krand.drafts.reproduction.markdown import drafts_markdown
+from krand.drafts.reproduction.statements import STATEMENTS_OF
+from krand.drafts.reproduction.tasks import Reproduction
 from krand.errors import InternalError
-from krand.present.commands.drafts import SECTIONS
-from krand.present.reproduction.entries import Number, Section
-from krand.present.reproduction.findings import FINDINGS, findings_of
-from krand.present.reproduction.markdown import drafts_markdown
-from krand.present.reproduction.statements import STATEMENTS_OF
-from krand.present.reproduction.tasks import Reproduction
-from krand.privacy import statements
 
 DOCS = Path(__file__).parents[3] / "docs"
-KRAND = (sys.executable, "-c", "from krand.present.cli import main; main()")
+KRAND = (sys.executable, "-c", "from krand.cli.main import main; main()")
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:

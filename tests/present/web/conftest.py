@@ -25,13 +25,13 @@ def planner() -> Iterator[TestClient]:
     require("httpx2")
     from starlette.testclient import TestClient
 
-    from krand.present.web.access import Address
-    from krand.present.web.app import make_app
+    from krand.web.access import Address
+    from krand.web.app import make_app
 
     app = make_app(Address("127.0.0.1", 8090))
     with pytest.MonkeyPatch.context() as patch:
         for name in ("NUMBERS", "FRONTIER", "SURVEY"):  # a slow machine is not a failure
-            patch.setattr(f"krand.present.web.planner.{name}_SECONDS", 600.0)
+            patch.setattr(f"krand.web.planner.{name}_SECONDS", 600.0)
         with TestClient(app, base_url=BASE, raise_server_exceptions=False) as client:
             yield client
 

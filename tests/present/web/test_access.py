@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from krand.errors import InvalidInput
-from krand.present.web.access import Address, dashboard_token, is_same
+from krand.web.access import Address, dashboard_token, is_same
 
 
 def test_a_token_is_new_every_time_unless_it_is_kept(tmp_path: Path) -> None:

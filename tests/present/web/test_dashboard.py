@@ -13,15 +13,15 @@ import pytest
 
 from collecting import exact_plan, serving, submitted
 from components import require
-from krand.collect.mark import Progress
-from krand.collect.metrics import coarse, step_for
-from krand.collect.opening import open_spool, setting_of
-from krand.collect.release import release_batch
-from krand.collect.spool import Spool
+from krand.collector.high_water_mark import Progress
+from krand.collector.metrics import coarse, step_for
+from krand.collector.opening import open_spool, setting_of
+from krand.collector.release import release_batch
+from krand.collector.spool import Spool
 from krand.errors import InvalidInput
-from krand.present.web.watching import Watched, crowd_of, watched
-from krand.privacy.guarantee import Linkage
+from krand.promise import Linkage
 from krand.survey.plan import Plan
+from krand.web.watching import Watched, crowd_of, watched
 from krand.wire.keys import generate_signing_key
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def pages(watch: Watched) -> Iterator[TestClient]:
     require("httpx2")
     from starlette.testclient import TestClient
 
-    from krand.present.web.access import Address
-    from krand.present.web.app import make_app
-    from krand.present.web.planner import Planner
+    from krand.web.access import Address
+    from krand.web.app import make_app
+    from krand.web.planner import Planner
 
     app = make_app(Address("127.0.0.1", 8090, TOKEN), watch)
     with pytest.MonkeyPatch.context() as patch:
@@ -214,7 +214,7 @@ def test_a_reader_cannot_write(tmp_path: Path, plan: Plan) -> None:
     """Whatever bug there may be, the spool is out of its reach."""
     import sqlite3
 
-    from krand.present.web.watching import _reading
+    from krand.web.watching import _reading
 
     open_spool(plan, tmp_path / "spool").close()
     connection = _reading(tmp_path / "spool" / "spool.sqlite")
@@ -274,7 +274,7 @@ def test_releases_are_listed_and_shown(
     owner: TestClient, folder: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Release files only, this plan's and others'; what is no name in the folder is not found."""
-    monkeypatch.setattr("krand.present.web.dashboard.LOOK_SECONDS", 0.0)
+    monkeypatch.setattr("krand.web.dashboard.LOOK_SECONDS", 0.0)
     releases = folder / "releases"
     assert "No release has been estimated yet" in owner.get("/collector").text
     release = {

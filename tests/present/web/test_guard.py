@@ -122,7 +122,7 @@ def test_a_bug_of_ours_shows_no_traceback(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("secret")
 
-    monkeypatch.setattr("krand.present.web.planner.settings_from", broken)
+    monkeypatch.setattr("krand.web.planner.settings_from", broken)
     answer = planner.get("/")
     assert answer.status_code == 500
     assert "This is a bug in krand" in answer.text

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from krand.accounting.baselines import rappor_sigma
+from krand.accounting.calibration import plan_noise
+from krand.accounting.curator import curator
+from krand.accounting.frontier import frontier, message_size
 from krand.errors import CannotMeet
-from krand.present.web.numbers import FRONTIER_COPIES, frontier_part, numbers_part
-from krand.present.web.settings import FIELDS, settings_from
-from krand.present.wording import promise
-from krand.privacy.curator import curator
-from krand.privacy.frontier import frontier, message_size
-from krand.privacy.guarantee import Z95, Assurance, Linkage, Policy, Reports
-from krand.privacy.peers import rappor_sigma
-from krand.privacy.planner import plan_noise
+from krand.promise import Z95, Assurance, Linkage, Policy, Reports
+from krand.web.numbers import FRONTIER_COPIES, frontier_part, numbers_part
+from krand.web.settings import FIELDS, settings_from
+from krand.wording.phrases import promise
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
@@ -146,7 +146,7 @@ def test_a_value_that_breaks_a_rule_is_named(
 
 def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are those of the API, in a table beside the figure."""
-    monkeypatch.setattr("krand.present.web.numbers.FRONTIER_COPIES", (1,))
+    monkeypatch.setattr("krand.web.numbers.FRONTIER_COPIES", (1,))
     found = frontier(Policy(10.0, 10_000, delta=0.01), Reports(2), (1,))
     query = {"epsilon": "10", "population": "10k", "bits": "2", "delta": "0.01"}
     part = frontier_part(settings_from({**query, "linkage": "record"}))
@@ -194,7 +194,7 @@ def test_figures_carry_no_styles_and_names_of_their_own(planner: TestClient) -> 
 
 def test_without_matplotlib_the_page_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers come all the same."""
-    monkeypatch.setattr("krand.present.plots.is_available", lambda: False)
+    monkeypatch.setattr("krand.figures.svg.is_available", lambda: False)
     settings = settings_from({"population": "1M", "bits": "1"})
     page = numbers_part(settings)
     assert "matplotlib is not installed" in page
@@ -204,7 +204,7 @@ def test_without_matplotlib_the_page_says_so_in_one_line(monkeypatch: pytest.Mon
 
 def test_a_frontier_without_any_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure of the others alone would answer nothing."""
-    monkeypatch.setattr("krand.present.web.numbers.FRONTIER_COPIES", (1,))
+    monkeypatch.setattr("krand.web.numbers.FRONTIER_COPIES", (1,))
     page = frontier_part(settings_from({"epsilon": "0.1", "population": "100"}))
     assert 'id="frontier-nothing"' in page
     assert "<svg" not in page

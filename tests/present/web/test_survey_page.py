@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from krand.present.planning import promise_sentence
-from krand.present.web.limits import MOST_BODY_BYTES, MOST_SURVEY_BYTES
-from krand.present.web.surveys import EXAMPLES, example, survey_from
-from krand.survey.plan import make_plan
+from krand.planning.making import make_plan
 from krand.survey.plan_file import parse_plan
 from krand.survey.reading import SurveyErrors, parse_survey
+from krand.web.limits import MOST_BODY_BYTES, MOST_SURVEY_BYTES
+from krand.web.surveys import EXAMPLES, example, survey_from
+from krand.wording.plans import promise_sentence
 
 if TYPE_CHECKING:
     from httpx2 import Response

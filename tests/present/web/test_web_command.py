@@ -17,9 +17,9 @@ from click.testing import CliRunner
 
 from collecting import WAIT_SECONDS, exact_plan
 from components import require
-from krand.collect.opening import open_spool
-from krand.present.cli import krand
-from krand.privacy.guarantee import Linkage
+from krand.cli.main import krand
+from krand.collector.opening import open_spool
+from krand.promise import Linkage
 
 
 @pytest.fixture
@@ -100,10 +100,8 @@ def test_what_cannot_be_served_is_refused(arguments: tuple[str, str], field: str
 def test_another_address_than_loopback_is_warned_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is no TLS; on loopback there is no warning."""
     shown: list[Any] = []
-    monkeypatch.setattr("krand.present.web.serving.make_server", lambda *_: None)
-    monkeypatch.setattr(
-        "krand.present.web.serving.serve", lambda _, listener, show: shown.append(show)
-    )
+    monkeypatch.setattr("krand.web.serving.make_server", lambda *_: None)
+    monkeypatch.setattr("krand.web.serving.serve", lambda _, listener, show: shown.append(show))
     quiet = CliRunner().invoke(krand, ["web", "--port", "0"])
     assert (quiet.exit_code, "warning" in quiet.stderr) == (0, False)
     assert "Planner    http://127.0.0.1:" in quiet.stderr

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from krand.present.web import worker
-from krand.present.web.tasks import TASKS
+from krand.web import worker
+from krand.web.tasks import TASKS
 
 
 def test_a_task_that_needs_too_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -29,7 +29,7 @@ def test_a_bug_in_a_task_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(_: object) -> str:
         raise ZeroDivisionError("float division by zero")
 
-    monkeypatch.setattr("krand.present.web.numbers.numbers_part", broken)
+    monkeypatch.setattr("krand.web.numbers.numbers_part", broken)
     answer = worker._done("numbers", {"query": {}})
     assert answer["state"] == "failed"
     assert "This is a bug in krand" in answer["html"]

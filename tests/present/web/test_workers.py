@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from krand.errors import InternalError
-from krand.present.web.workers import Busy, TooSlow, Workers
+from krand.web.workers import Busy, TooSlow, Workers
 
 QUICK = {"query": {"epsilon": "no"}}
 SLOW = {"query": {"bits": "100000", "population": "1G", "linkage": "record", "promise": "eta"}}
@@ -66,7 +66,7 @@ def test_too_many_are_told_so() -> None:
 
 def test_work_that_nobody_waits_for_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """After a little patience; its place is free again."""
-    monkeypatch.setattr("krand.present.web.workers.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("krand.web.workers.PATIENCE_SECONDS", 0.1)
 
     async def story(workers: Workers) -> None:
         await workers.run("numbers", QUICK, LONG)

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krand.accounting.enumeration import Vector, collection_law, report_law, vectors
+from krand.drafts.formulas.anonymity import anonymity_003_3, presence_003_2
 from krand.errors import InvalidInput
-from krand.privacy.drafts.anonymity import anonymity_003_3, presence_003_2
-from krand.privacy.enumeration import Vector, collection_law, report_law, vectors
 
 NOISES = st.fractions(Fraction(1, 30), Fraction(29, 60), max_denominator=60)
 COLLECTIONS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=3)

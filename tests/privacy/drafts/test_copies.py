@@ -9,16 +9,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.privacy.drafts import copies as ratios
-from krand.privacy.drafts import copies_moments as moments
-from krand.privacy.drafts.moments import copies_mean_001_6_1, copies_variance_001_6_2
-from krand.privacy.drafts.vector_moments import (
+from krand.accounting.enumeration import collection_law
+from krand.drafts.formulas import copies as ratios
+from krand.drafts.formulas import copies_moments as moments
+from krand.drafts.formulas.moments import copies_mean_001_6_1, copies_variance_001_6_2
+from krand.drafts.formulas.vector_moments import (
     exact_mean_ratio_001,
     exact_phi_001_3_14,
     exact_variance_ratio_001,
 )
-from krand.privacy.drafts.vectors import likelihood_ratio_001_3_2
-from krand.privacy.enumeration import collection_law
+from krand.drafts.formulas.vectors import likelihood_ratio_001_3_2
 
 THIRD, TENTH = Fraction(1, 3), Fraction(1, 10)
 FRACTIONS = st.fractions(Fraction(1, 20), Fraction(19, 40), max_denominator=40)

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from krand.errors import InvalidInput
-from krand.privacy.drafts import counts, single_bit, single_bit_copies
-from krand.privacy.drafts.counts import (
+from krand.drafts.formulas import counts, single_bit, single_bit_copies
+from krand.drafts.formulas.counts import (
     gap_003_4_15,
     gap_003_4_15_corrected,
     generating_function_003_4_2,
@@ -42,15 +41,15 @@ from krand.privacy.drafts.counts import (
     step_no_ones_003_9_6,
     step_no_ones_003_9_6_approximate,
 )
-from krand.privacy.drafts.planners import (
+from krand.drafts.formulas.planners import (
     single_bit_copies_noise_000_1_23,
     single_bit_copies_noise_003_5_24,
     single_bit_noise_000_0_19,
     single_bit_noise_003_4_45,
 )
-from krand.privacy.drafts.precision import estimate_001_4, observed_interval_000_0_28, sigma_001_4
-from krand.privacy.drafts.roots import root
-from krand.privacy.drafts.single_bit import (
+from krand.drafts.formulas.precision import estimate_001_4, observed_interval_000_0_28, sigma_001_4
+from krand.drafts.formulas.roots import root
+from krand.drafts.formulas.single_bit import (
     count_below_mean_000_0_5,
     count_below_mean_003_4_33,
     estimate_003_4_1,
@@ -75,7 +74,7 @@ from krand.privacy.drafts.single_bit import (
     shortfall_000_0_13,
     variance_of_estimate_003_4_3,
 )
-from krand.privacy.drafts.single_bit_copies import (
+from krand.drafts.formulas.single_bit_copies import (
     count_below_mean_copies_000_1_12,
     count_below_mean_copies_003_5_13,
     estimate_copies_000_1_1,
@@ -98,6 +97,7 @@ from krand.privacy.drafts.single_bit_copies import (
     share_bound_000_1_11,
     variance_of_estimate_copies_000_1_3,
 )
+from krand.errors import InvalidInput
 
 NOISES = st.fractions(Fraction(1, 30), Fraction(29, 60), max_denominator=60)
 NUMBERS = st.floats(0.001, 0.499)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.errors import InvalidInput
-from krand.privacy.drafts import examples, synthetic
-from krand.privacy.drafts.counts import generating_function_003_4_2
-from krand.privacy.drafts.examples import (
+from krand.accounting.enumeration import Vector, collection_law, report_law, vectors
+from krand.drafts.formulas import examples, synthetic
+from krand.drafts.formulas.counts import generating_function_003_4_2
+from krand.drafts.formulas.examples import (
     mean_ratio_003_7_1,
     probability_003_8_1,
     probability_modified_003_8_2,
@@ -34,7 +34,7 @@ from krand.privacy.drafts.examples import (
     report_of_ones_003_7_5,
     report_of_zeros_003_7_4,
 )
-from krand.privacy.drafts.synthetic import (
+from krand.drafts.formulas.synthetic import (
     collection_probability_002_2_1,
     probability_003_7_14_corrected,
     probability_modified_003_7_12,
@@ -55,7 +55,7 @@ from krand.privacy.drafts.synthetic import (
     weight_003_7_20,
     weight_modified_003_7_15,
 )
-from krand.privacy.enumeration import Vector, collection_law, report_law, vectors
+from krand.errors import InvalidInput
 
 NOISES = st.fractions(Fraction(1, 30), Fraction(29, 60), max_denominator=60)
 VECTORS = st.tuples(st.integers(0, 1), st.integers(0, 1))

@@ -11,18 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.privacy.drafts import vector_laws as laws
-from krand.privacy.drafts import vector_moments as moments
-from krand.privacy.drafts import vectors as ratios
-from krand.privacy.drafts.moments import (
+from krand.accounting.enumeration import Vector, collection_law, exact_outlier, report_law, vectors
+from krand.drafts.formulas import vector_laws as laws
+from krand.drafts.formulas import vector_moments as moments
+from krand.drafts.formulas import vectors as ratios
+from krand.drafts.formulas.moments import (
     mean_ratio_001,
     phi_001_3_14,
     tail_bound_001_3_17,
     tail_bound_001_3_17_unreduced,
     variance_ratio_001,
 )
-from krand.privacy.drafts.planners import vector_noise_000_2_33
-from krand.privacy.enumeration import Vector, collection_law, exact_outlier, report_law, vectors
+from krand.drafts.formulas.planners import vector_noise_000_2_33
 
 THIRD, QUARTER = Fraction(1, 3), Fraction(1, 4)
 FRACTIONS = st.fractions(Fraction(1, 30), Fraction(29, 60), max_denominator=60)

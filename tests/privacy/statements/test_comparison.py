@@ -7,8 +7,8 @@ from itertools import combinations_with_replacement, permutations
 
 import pytest
 
-from krand.privacy.enumeration import Vector, exact_worst, vectors
-from krand.privacy.statements.worst_case.comparison import (
+from krand.accounting.enumeration import Vector, exact_worst, vectors
+from krand.drafts.statements.worst_case.comparison import (
     Excess,
     Measure,
     Tally,
@@ -19,8 +19,8 @@ from krand.privacy.statements.worst_case.comparison import (
     place,
     simplest_excess,
 )
-from krand.privacy.statements.worst_case.maximality import dense_cases, outlier
-from krand.privacy.statements.worst_case.profiles import Bound, Case, Profile, profile
+from krand.drafts.statements.worst_case.maximality import dense_cases, outlier
+from krand.drafts.statements.worst_case.profiles import Bound, Case, Profile, profile
 
 Q = Fraction(2, 7)
 

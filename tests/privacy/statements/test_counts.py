@@ -11,14 +11,14 @@ from math import comb
 import pytest
 from latex2mathml.converter import convert
 
-from krand.privacy.enumeration import collection_law, exact_one_bit
-from krand.privacy.statements.backgrounds import counts, log_concavity, ordering, tails
-from krand.privacy.statements.backgrounds.counts import STATEMENTS
-from krand.privacy.statements.backgrounds.log_concavity import coefficients
-from krand.privacy.statements.backgrounds.ordering import Comparison
-from krand.privacy.statements.backgrounds.tails import Pair, corners, steps
-from krand.privacy.statements.bit_counts import count_weights
-from krand.privacy.statements.verdict import Verdict
+from krand.accounting.enumeration import collection_law, exact_one_bit
+from krand.drafts.statements.backgrounds import counts, log_concavity, ordering, tails
+from krand.drafts.statements.backgrounds.counts import STATEMENTS
+from krand.drafts.statements.backgrounds.log_concavity import coefficients
+from krand.drafts.statements.backgrounds.ordering import Comparison
+from krand.drafts.statements.backgrounds.tails import Pair, corners, steps
+from krand.drafts.statements.bit_counts import count_weights
+from krand.drafts.statements.verdict import Verdict
 from verdicts import check_verdict
 
 THIRD = Fraction(1, 3)

@@ -11,17 +11,17 @@ from math import comb
 import pytest
 from latex2mathml.converter import convert
 
-from krand.privacy.drafts.anonymity import anonymity_003_3
-from krand.privacy.drafts.single_bit_copies import (
+from krand.accounting.enumeration import collection_law
+from krand.drafts.formulas.anonymity import anonymity_003_3
+from krand.drafts.formulas.single_bit_copies import (
     inverse_ratio_bound_000_1_12,
     inverse_ratio_copies_000_1_8,
     ratio_bound_003_5_13,
     ratio_copies_003_5_9,
 )
-from krand.privacy.enumeration import collection_law
-from krand.privacy.statements import collections, one_bit
-from krand.privacy.statements.ranges import count_law, noises, square_noises, where
-from krand.privacy.statements.verdict import Count, Verdict
+from krand.drafts.statements import collections, one_bit
+from krand.drafts.statements.ranges import count_law, noises, square_noises, where
+from krand.drafts.statements.verdict import Count, Verdict
 
 STATEMENTS = (*one_bit.STATEMENTS, *collections.STATEMENTS)
 

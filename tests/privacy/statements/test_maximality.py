@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from krand.privacy.enumeration import Vector, exact_outlier, exact_privacy, report_law, vectors
-from krand.privacy.statements.verdict import Verdict
-from krand.privacy.statements.worst_case import equal_laws, maximality
-from krand.privacy.statements.worst_case.comparison import Measure, compare
-from krand.privacy.statements.worst_case.divergence import (
+from krand.accounting.enumeration import Vector, exact_outlier, exact_privacy, report_law, vectors
+from krand.drafts.statements.verdict import Verdict
+from krand.drafts.statements.worst_case import equal_laws, maximality
+from krand.drafts.statements.worst_case.comparison import Measure, compare
+from krand.drafts.statements.worst_case.divergence import (
     check_chi_squares,
     check_means,
     chi_squared,
@@ -20,8 +20,8 @@ from krand.privacy.statements.worst_case.divergence import (
     pattern_chi_squared,
     phi,
 )
-from krand.privacy.statements.worst_case.maximality import dense_cases, outlier
-from krand.privacy.statements.worst_case.profiles import Bound, Case, profile, ratio
+from krand.drafts.statements.worst_case.maximality import dense_cases, outlier
+from krand.drafts.statements.worst_case.profiles import Bound, Case, profile, ratio
 
 THIRD, QUARTER, TWO_FIFTHS = Fraction(1, 3), Fraction(1, 4), Fraction(2, 5)
 

@@ -13,18 +13,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from latex2mathml.converter import convert
 
-from krand.privacy.drafts.copies_moments import copies_condition_001_8_38
-from krand.privacy.enumeration import collection_law
-from krand.privacy.statements.copies import bounds as copies_bounds
-from krand.privacy.statements.copies import condition as copies_condition
-from krand.privacy.statements.copies import equations as copies_equations
-from krand.privacy.statements.copies import factors as copies_factors
-from krand.privacy.statements.copies import terms as copies_terms
-from krand.privacy.statements.vector_cases import Range, Setting, mean_and_variance, outcomes
-from krand.privacy.statements.vectors import equations as vector_equations
-from krand.privacy.statements.vectors import expected_state, moments, tail_bound
-from krand.privacy.statements.vectors import sums as vector_sums
-from krand.privacy.statements.verdict import Verdict
+from krand.accounting.enumeration import collection_law
+from krand.drafts.formulas.copies_moments import copies_condition_001_8_38
+from krand.drafts.statements.copies import bounds as copies_bounds
+from krand.drafts.statements.copies import condition as copies_condition
+from krand.drafts.statements.copies import equations as copies_equations
+from krand.drafts.statements.copies import factors as copies_factors
+from krand.drafts.statements.copies import terms as copies_terms
+from krand.drafts.statements.vector_cases import Range, Setting, mean_and_variance, outcomes
+from krand.drafts.statements.vectors import equations as vector_equations
+from krand.drafts.statements.vectors import expected_state, moments, tail_bound
+from krand.drafts.statements.vectors import sums as vector_sums
+from krand.drafts.statements.verdict import Verdict
 
 MODULES = (
     vector_equations,

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.errors import InternalError
-from krand.privacy.enumeration import Vector, exact_outlier, exact_privacy
-from krand.privacy.statements.worst_case import profiles
-from krand.privacy.statements.worst_case.profiles import (
+from krand.accounting.enumeration import Vector, exact_outlier, exact_privacy
+from krand.drafts.statements.worst_case import profiles
+from krand.drafts.statements.worst_case.profiles import (
     Bound,
     Case,
     Profile,
@@ -21,6 +20,7 @@ from krand.privacy.statements.worst_case.profiles import (
     profile,
     ratio,
 )
+from krand.errors import InternalError
 
 NOISES = st.fractions(Fraction(1, 30), Fraction(12, 25), max_denominator=30)
 LAMBDAS = st.fractions(1, 12, max_denominator=12)

@@ -11,16 +11,16 @@ from math import comb
 import pytest
 from latex2mathml.converter import convert
 
-from krand.privacy.enumeration import collection_law
-from krand.privacy.statements.backgrounds import maximal_bits, ratios_of_sums
-from krand.privacy.statements.backgrounds.maximal_bits import places, privacy_ratio
-from krand.privacy.statements.backgrounds.ratios_of_sums import (
+from krand.accounting.enumeration import collection_law
+from krand.drafts.statements.backgrounds import maximal_bits, ratios_of_sums
+from krand.drafts.statements.backgrounds.maximal_bits import places, privacy_ratio
+from krand.drafts.statements.backgrounds.ratios_of_sums import (
     STATEMENTS,
     falling_ratios,
     least_lambda,
     masses,
 )
-from krand.privacy.statements.bit_counts import (
+from krand.drafts.statements.bit_counts import (
     at,
     count_weights,
     count_weights_by_outcomes,
@@ -28,8 +28,8 @@ from krand.privacy.statements.bit_counts import (
     power,
     times,
 )
-from krand.privacy.statements.notation import tex, tex_list
-from krand.privacy.statements.verdict import Verdict
+from krand.drafts.statements.notation import tex, tex_list
+from krand.drafts.statements.verdict import Verdict
 from verdicts import check_verdict
 
 EXPECTED = {

@@ -7,19 +7,19 @@ from math import comb
 
 import pytest
 
-from krand.privacy.backgrounds import sparse_patterns
-from krand.privacy.enumeration import exact_outlier, exact_privacy, exact_worst, vectors
-from krand.privacy.statements.verdict import Verdict
-from krand.privacy.statements.worst_case import domains, equal_laws, sparse
-from krand.privacy.statements.worst_case.comparison import Measure, compare
-from krand.privacy.statements.worst_case.divergence import (
+from krand.accounting.backgrounds import sparse_patterns
+from krand.accounting.enumeration import exact_outlier, exact_privacy, exact_worst, vectors
+from krand.drafts.statements.verdict import Verdict
+from krand.drafts.statements.worst_case import domains, equal_laws, sparse
+from krand.drafts.statements.worst_case.comparison import Measure, compare
+from krand.drafts.statements.worst_case.divergence import (
     check_means,
     counts_of_bits,
     mean_ratio,
     pattern_chi_squared,
     phi,
 )
-from krand.privacy.statements.worst_case.domains import (
+from krand.drafts.statements.worst_case.domains import (
     AT_MOST,
     EXACTLY,
     Domain,
@@ -27,8 +27,8 @@ from krand.privacy.statements.worst_case.domains import (
     roomy,
     sizes,
 )
-from krand.privacy.statements.worst_case.maximality import dense_cases, outlier
-from krand.privacy.statements.worst_case.profiles import Bound, Case, profile
+from krand.drafts.statements.worst_case.maximality import dense_cases, outlier
+from krand.drafts.statements.worst_case.profiles import Bound, Case, profile
 
 THIRD, TWO_FIFTHS = Fraction(1, 3), Fraction(2, 5)
 FEW_NOISES = (THIRD, Fraction(1, 4), TWO_FIFTHS)

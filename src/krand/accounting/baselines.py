@@ -1,0 +1,71 @@
+"""What others do: Gaussian noise, and plain local differential privacy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from scipy.special import log_ndtr, ndtr
+
+from krand.accounting.channel import noise_of_local_epsilon
+from krand.promise import Policy, Reports
+
+__all__ = [
+    "gaussian_delta",
+    "gaussian_shift",
+    "optimized_unary_sigma",
+    "rappor_noise",
+    "rappor_sigma",
+]
+
+
+def gaussian_delta(shift: float, epsilon: float) -> float:
+    """δ(ε) of two unit Gaussians `shift` apart (Balle and Wang 2018, Theorem 8)."""
+    near = float(ndtr(shift / 2 - epsilon / shift))
+    return near - math.exp(epsilon + float(log_ndtr(-shift / 2 - epsilon / shift)))
+
+
+def gaussian_eta(shift: float, epsilon: float) -> float:
+    """P[loss > ε] of two unit Gaussians `shift` apart: the loss is N(shift²/2, shift²)."""
+    return float(ndtr(shift / 2 - epsilon / shift))
+
+
+def gaussian_shift(policy: Policy) -> float:
+    """The largest shift (sensitivity over σ) of a Gaussian that meets the policy."""
+    f: Callable[[float, float], float] = gaussian_delta if policy.eta is None else gaussian_eta
+    goal = policy.delta if policy.eta is None else policy.eta
+    assert goal is not None
+    low, high = 1e-9, 1.0
+    while f(high, policy.epsilon) < goal and high < 1e6:
+        high *= 2
+    for _ in range(100):
+        middle = (low + high) / 2
+        low, high = (middle, high) if f(middle, policy.epsilon) < goal else (low, middle)
+    return low
+
+
+def rappor_noise(policy: Policy, reports: Reports) -> float:
+    """q of basic one-time RAPPOR (symmetric unary encoding): each report protects itself."""
+    return noise_of_local_epsilon(policy.epsilon, reports.changed_bits * reports.rounds)
+
+
+def rappor_sigma(policy: Policy, reports: Reports) -> float:
+    """√(Npq)/(p-q) at RAPPOR's noise, with p-q = tanh(ε/2t) to keep digits near q = ½."""
+    q = rappor_noise(policy, reports)
+    gap = math.tanh(policy.epsilon / (2 * reports.changed_bits * reports.rounds))
+    return math.sqrt(policy.population * q * (1 - q)) / gap
+
+
+def optimized_unary_sigma(policy: Policy, reports: Reports) -> float:
+    """OUE (Wang et al. 2017): ones kept with ½, zeros raised with q; σ of a rare item's count.
+
+    A changed pair (one bit falls, one rises) costs ln((1-q)/q), so ε is divided over t/2 pairs. For
+    bits that all may rise together each costs ln(1/2q) ≤ ln((1-q)/q), and OUE has no advantage.
+    """
+    pairs = max(1.0, reports.changed_bits / 2) * reports.rounds
+    share = policy.epsilon / pairs
+    if reports.max_set_bits is None and reports.bits > 1:
+        q = 0.5 * math.exp(-policy.epsilon / (reports.bits * reports.rounds))
+    else:
+        q = 1 / (1 + math.exp(share))
+    return math.sqrt(policy.population * q * (1 - q)) / (0.5 - q)

@@ -1,0 +1,266 @@
+"""From a policy to the smallest honest noise on the grid a/2^32, with its guarantee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from krand.accounting.baselines import gaussian_shift
+from krand.accounting.bits import search_share
+from krand.accounting.channel import local_epsilon, noise_of_local_epsilon, noise_of_phi
+from krand.accounting.mechanism import Effort, Mechanism
+from krand.accounting.search import smallest_passing
+from krand.accounting.suggestions import cannot_meet, loudest_useful_noise, nearest_requests
+from krand.drafts import formulas as drafts
+from krand.errors import CannotMeet, InternalError, InvalidInput
+from krand.promise import (
+    NOISE_GRID,
+    Z95,
+    Assurance,
+    Guarantee,
+    Linkage,
+    NoisePlan,
+    Policy,
+    Precision,
+    Reports,
+    check_noise,
+    check_population,
+)
+
+__all__ = ["SHUFFLER_KEEPS_ITS_WORD", "assess", "assumptions", "plan_noise", "precision"]
+
+SMALLEST_CHECKED = 1e-12
+"""Below, bounds end at what is left out of a law, which may rise and fall a little."""
+
+SHUFFLER_KEEPS_ITS_WORD = (
+    "the shuffler removes identity, order and time, and does not work with the analyst"
+)
+
+
+def precision(reports: Reports, noise: float, population: int, cells: int = 1) -> Precision:
+    """σ(d̂) = √(cNpq/k)/(p-q) for every count that is a sum over c positions (001 §4, §6)."""
+    check_noise(noise)
+    spread = cells * population * noise * (1 - noise) / reports.copies
+    sigma = math.sqrt(spread) / (1 - 2 * noise)
+    half = Z95 * sigma
+    return Precision(sigma, half, 100 * half / population)
+
+
+def assess(
+    reports: Reports,
+    noise: float,
+    population: int,
+    epsilon: float,
+    assurance: Assurance = Assurance.CERTIFIED,
+    colluding: int = 0,
+) -> Guarantee:
+    """What this noise gives to a member of this crowd.
+
+    >>> from krand import Reports, assess
+    >>> found = assess(Reports(bits=4), noise=0.01, population=10_000, epsilon=1)
+    >>> found.delta.upper < 1e-4, round(found.local_epsilon, 1)
+    (True, 18.4)
+    """
+    check_noise(noise)
+    check_population(population)
+    policy = Policy(epsilon, population, delta=0.5, colluding=colluding, assurance=assurance)
+    if policy.assurance is Assurance.DRAFT:
+        raise InvalidInput(
+            "assurance",
+            "must be 'certified' or 'outlier'",
+            "draft",
+            "the drafts give formulas for noise, not a guarantee for a given noise",
+        )
+    return _guarantee(policy, reports, noise)
+
+
+def plan_noise(policy: Policy, reports: Reports, suggestions: bool = True) -> NoisePlan:
+    """The smallest q = a/2^32 whose proven bound meets the policy.
+
+    Where none does, the error says which requests could be met, unless `suggestions` is false:
+    looking for them takes longer than the refusal. In very wide counts (a variance above 10^6)
+    the noise found is within 1e-4 of the smallest one.
+
+    δ falls as q grows: more noise is post-processing of less (flip again). The search relies on
+    that, checks it on every value it sees, and ends with a passing a and a failing a-1. Tails have
+    no such property: with few outcomes η can rise for a moment as q grows, so for η the noise found
+    is the smallest one around, and what it promises is checked all the same.
+
+    >>> from krand import Policy, Reports, plan_noise
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> 0.004 < plan.noise < 0.006, plan.guarantee.delta.upper <= 1e-4
+    (True, True)
+    """
+    if policy.assurance is Assurance.DRAFT:
+        return _draft_plan(policy, reports)
+    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+    excess, floor = _excess(policy, mechanism), _floor(policy, mechanism)
+    ceiling = _ceiling(mechanism)
+    useful = int(loudest_useful_noise(reports, policy.population) * NOISE_GRID)
+    if useful < ceiling:
+        if floor > useful or excess(useful, True) > 0:
+            raise _useless(policy, reports, max(1, useful), suggestions)
+        ceiling = useful
+    guess = _guess(policy, mechanism)
+    share = search_share(guess / NOISE_GRID, policy.honest) if mechanism.by_bit else 0.0
+    must_fall = policy.delta is not None and policy.delta >= SMALLEST_CHECKED
+    if policy.delta is not None and not must_fall:
+        share = max(share, 1e-5)
+    numerator = smallest_passing(excess, guess, floor, ceiling, must_fall, share)
+    noise = numerator / NOISE_GRID
+    guarantee = _guarantee(policy, reports, noise)
+    _check_promise(policy, guarantee)
+    expected = precision(reports, noise, policy.population)
+    return NoisePlan(policy, reports, numerator, guarantee, expected)
+
+
+def _check_promise(policy: Policy, guarantee: Guarantee) -> None:
+    """What the search found is what was asked for, computed once more."""
+    asked = policy.delta if policy.eta is None else policy.eta
+    found = guarantee.delta if policy.eta is None else guarantee.eta
+    if asked is not None and found.upper > asked:
+        raise InternalError(f"the noise found gives {found.upper!r}, not the {asked!r} asked for")
+
+
+def _useless(policy: Policy, reports: Reports, numerator: int, suggestions: bool) -> CannotMeet:
+    """What to say where only noise that drowns every answer would do."""
+    noise = numerator / NOISE_GRID
+    reason = (
+        f"noise above {noise:.6g} would be needed, and then every count is ± "
+        f"{policy.population / 2:,.0f} people or more at 95 %: an estimate could be anything from "
+        f"0 to the whole crowd of {policy.population:,}"
+    )
+    if not suggestions:
+        return CannotMeet(reason)
+    return cannot_meet(reason, nearest_requests(policy, reports))
+
+
+def _excess(policy: Policy, mechanism: Mechanism) -> Callable[[int, bool], float]:
+    """log(bound/limit) at a/2^32: the policy is met where this is not positive."""
+    limit = policy.delta if policy.eta is None else policy.eta
+    assert limit is not None
+
+    def excess(numerator: int, full: bool) -> float:
+        noise = numerator / NOISE_GRID
+        ask = mechanism.delta if policy.eta is None else mechanism.eta
+        bound = ask(noise, Effort.FULL if full else Effort.NEAR).bounds.upper
+        return math.log(bound / limit) if bound > 1e-300 else -700.0
+
+    return excess
+
+
+def _floor(policy: Policy, mechanism: Mechanism) -> int:
+    """The least numerator worth trying: 1, or what a cap on ε₀ demands."""
+    cap = policy.max_local_epsilon
+    if cap is None:
+        return 1
+    distance = mechanism.local_distance
+    numerator = math.ceil(noise_of_local_epsilon(cap, distance) * NOISE_GRID)
+    while local_epsilon(numerator / NOISE_GRID, distance) > cap:
+        numerator += 1
+        if numerator >= NOISE_GRID // 2:
+            raise CannotMeet(f"no noise on the grid keeps ε₀ at or below {cap:g}")
+    return numerator
+
+
+def _ceiling(mechanism: Mechanism) -> int:
+    """A numerator that surely passes, if there is one on the grid: there each report protects
+    itself (ε₀ ≤ ε). Otherwise the last of the grid."""
+    distance, epsilon = mechanism.local_distance, mechanism.epsilon
+    numerator = math.ceil(noise_of_local_epsilon(epsilon, distance) * NOISE_GRID) + 1
+    return min(numerator, NOISE_GRID // 2 - 1)
+
+
+def _guess(policy: Policy, mechanism: Mechanism) -> int:
+    """Where to begin: the noise whose χ² is that of the Gaussian mechanism for this policy."""
+    bits = 1 if mechanism.by_bit else mechanism.reports.changed_bits
+    spread = policy.honest * gaussian_shift(policy) ** 2 * bits / mechanism.local_distance
+    noise = noise_of_phi((1 + spread) ** (1 / bits))
+    return int(noise * NOISE_GRID)
+
+
+def _guarantee(policy: Policy, reports: Reports, noise: float) -> Guarantee:
+    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+    delta, eta = mechanism.delta(noise), mechanism.eta(noise)
+    if delta.bounds.upper > 1 or eta.bounds.upper > 1:
+        raise InternalError(f"a bound above 1 at noise {noise!r}")
+    return Guarantee(
+        policy.epsilon,
+        delta.bounds,
+        eta.bounds,
+        local_epsilon(noise, mechanism.local_distance),
+        policy.assurance,
+        delta.method if policy.eta is None else eta.method,
+        policy.population,
+        policy.colluding,
+        assumptions(policy, reports),
+    )
+
+
+def assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
+    """What a guarantee rests on, in plain words."""
+    crowd = f"at least {policy.honest:,} honest users report in the same batch"
+    if policy.colluding:
+        crowd += f" ({policy.colluding:,} more may work with the analyst)"
+    said = [
+        crowd,
+        SHUFFLER_KEEPS_ITS_WORD,
+        "neighbours differ in one person's answers; that somebody took part is not hidden",
+    ]
+    if policy.assurance is Assurance.OUTLIER:
+        said.append(
+            "attacks other than that on an outlier rest on a conjecture of the first papers on this"
+            " method"
+        )
+    if reports.max_set_bits is not None:
+        said.append(f"no true answer has more than {reports.max_set_bits:,} set bits")
+    elif reports.is_sparse:
+        said.append("no true answer sets more bits of a question than the question allows")
+    return tuple(said)
+
+
+def _draft_plan(policy: Policy, reports: Reports) -> NoisePlan:
+    """The drafts' noise, with what it really gives to the attack they analyse."""
+    mend = "use --assurance outlier or certified"
+    if reports.copies > 1:
+        raise InvalidInput(
+            "copies",
+            "the drafts' formula for k copies, 001 (6.3), is wrong and is not offered",
+            reports.copies,
+            mend,
+        )
+    if reports.structure or reports.max_set_bits is not None:
+        raise InvalidInput(
+            "max_set_bits",
+            "the drafts' claim for sparse vectors, 001 §5, is wrong and is not offered",
+            reports.max_set_bits,
+            mend,
+        )
+    if reports.rounds > 1 or policy.max_local_epsilon is not None:
+        raise InvalidInput("rounds", "the drafts do not compose rounds", reports.rounds, mend)
+    linked = reports.linkage is Linkage.RECORD
+    noise, citation = drafts.draft_noise(policy.honest, reports.bits, policy.epsilon, linked)
+    numerator = math.ceil(noise * NOISE_GRID)
+    shown = Policy(
+        policy.epsilon,
+        policy.population,
+        policy.delta,
+        policy.eta,
+        policy.colluding,
+        None,
+        Assurance.OUTLIER,
+    )
+    real = _guarantee(shown, reports, numerator / NOISE_GRID)
+    guarantee = Guarantee(
+        real.epsilon,
+        real.delta,
+        real.eta,
+        real.local_epsilon,
+        Assurance.DRAFT,
+        citation,
+        real.population,
+        real.colluding,
+        real.assumptions,
+    )
+    expected = precision(reports, numerator / NOISE_GRID, policy.population)
+    return NoisePlan(policy, reports, numerator, guarantee, expected)

@@ -1,0 +1,341 @@
+"""One promise for many questions: how the noise is divided among them (mathematics §7).
+
+Every bit is a mechanism of its own, and a survey is their composition. A bit with noise q costs
+about 1/(N·v) of privacy and has variance N·v, v = pq/(p-q)². With t bits that one person can
+change and weight w for its precision, Σ w·v is least for a given cost Σ t/v where v ∝ √(t/w): what
+is asked in more bits, or deserves less precision, gets more noise. For small q this is q ∝ √(t/w).
+The common scale is the least one at which the exact composition keeps the promise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from krand.accounting import bits
+from krand.accounting.baselines import gaussian_shift
+from krand.accounting.calibration import SMALLEST_CHECKED, assumptions, precision
+from krand.accounting.channel import local_epsilon
+from krand.accounting.composition import Composed, LossLaw, compose
+from krand.accounting.coupling import delta_of_distance
+from krand.accounting.mechanism import BUCKETS, FLOOR_REFINEMENT, Effort, converted_eta
+from krand.accounting.search import smallest_passing
+from krand.accounting.suggestions import loudest_useful_noise
+from krand.errors import CannotMeet, InternalError, InvalidInput
+from krand.promise import (
+    NOISE_GRID,
+    Assurance,
+    Bounds,
+    Guarantee,
+    Policy,
+    Precision,
+    Reports,
+    TwoWay,
+)
+
+__all__ = ["DividedNoise", "Share", "can_be_met", "divide_noise", "guarantee_of"]
+
+MIXTURES = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""Shares of the changed bits that fall rather than rise; the drafts' pair is not symmetric."""
+LAST = NOISE_GRID // 2 - 1
+
+
+Distance = Callable[[tuple[int, ...]], float]
+
+
+def _none(_: tuple[int, ...]) -> float:
+    """What is run is the composition."""
+    return 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Bits that are asked in the same way: how many one person can change, and what they weigh."""
+
+    changes: int
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.changes < 1:
+            raise InvalidInput("changes", "must be at least 1", self.changes)
+        if not 0 < self.weight < math.inf:
+            raise InvalidInput("weight", "must be a finite number above 0", self.weight)
+
+    @property
+    def ratio(self) -> float:
+        """√(t/w): the noise it gets, relative to the others."""
+        return math.sqrt(self.changes / self.weight)
+
+
+@dataclass(frozen=True, slots=True)
+class DividedNoise:
+    """The least noise of every share that keeps the promise together with all others."""
+
+    policy: Policy
+    shares: tuple[Share, ...]
+    rounds: int
+    numerators: tuple[int, ...]
+    guarantee: Guarantee
+    precisions: tuple[Precision, ...]
+
+    @property
+    def noises(self) -> tuple[float, ...]:
+        """q of every share, exact in binary floating point."""
+        return tuple(numerator / NOISE_GRID for numerator in self.numerators)
+
+
+def divide_noise(
+    policy: Policy, shares: Sequence[Share], rounds: int = 1, distance: Distance = _none
+) -> DividedNoise:
+    """The least noise a/2^32 of every share, divided by √(t/w), that keeps the policy.
+
+    `distance` says how far, in total variation, what is run with some noises differs from their
+    composition (see `krand.accounting.coupling`). It is part of what is promised.
+    """
+    if policy.assurance is Assurance.DRAFT:
+        raise InvalidInput(
+            "assurance",
+            "must be 'certified' or 'outlier'",
+            "draft",
+            "the drafts do not compose bits that are reported apart",
+        )
+    if not shares:
+        raise InvalidInput("shares", "must not be empty", list(shares))
+    scale = _Scale(policy, tuple(shares), Reports(1, rounds=rounds).rounds, distance)
+    guess = scale.guess()
+    base = smallest_passing(
+        scale.excess,
+        guess,
+        scale.floor(),
+        LAST,
+        must_fall=policy.delta is not None and policy.delta >= SMALLEST_CHECKED,
+        share=bits.search_share(guess / NOISE_GRID, policy.honest),
+    )
+    if base == LAST and scale.excess(base, True) > 0:
+        raise CannotMeet(
+            f"no noise on the grid keeps ε = {policy.epsilon:g} for {scale.changes:,} changed bits"
+        )
+    numerators = scale.numerators(base)
+    precisions = tuple(
+        precision(Reports(1), numerator / NOISE_GRID, policy.population) for numerator in numerators
+    )
+    guarantee = guarantee_of(policy, shares, numerators, rounds, distance(numerators))
+    return DividedNoise(policy, tuple(shares), rounds, numerators, guarantee, precisions)
+
+
+def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:
+    """Whether noise that leaves every count more precise than half the crowd keeps the policy."""
+    scale = _Scale(policy, tuple(shares), rounds, _none)
+    loudest = loudest_useful_noise(Reports(1), policy.population) * (1 - 1e-9)
+    base = int(loudest * NOISE_GRID)
+    try:
+        return base >= scale.floor() and scale.excess_by(base, Effort.QUICK) <= 0
+    except CannotMeet:  # no noise keeps the cap on ε₀
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """All noises by one number: that of the share that gets the most."""
+
+    policy: Policy
+    shares: tuple[Share, ...]
+    rounds: int
+    distance: Distance
+
+    @property
+    def changes(self) -> int:
+        return sum(share.changes for share in self.shares)
+
+    def numerators(self, base: int) -> tuple[int, ...]:
+        """v ∝ √(t/w), rounded up to the grid, the largest share at `base`."""
+        largest = max(share.ratio for share in self.shares)
+        top = _spread(base / NOISE_GRID)
+        return tuple(
+            base if share.ratio == largest else _numerator(top * share.ratio / largest)
+            for share in self.shares
+        )
+
+    def excess(self, base: int, full: bool) -> float:
+        """As `excess_by`, for a search."""
+        return self.excess_by(base, Effort.FULL if full else Effort.NEAR)
+
+    def excess_by(self, base: int, effort: Effort) -> float:
+        """log(bound/limit): the policy is met where this is not positive."""
+        policy = self.policy
+        numerators = self.numerators(base)
+        distance = self.distance(numerators)
+        composition = _Composition(policy, self.shares, numerators, self.rounds, distance)
+        limit = policy.delta if policy.eta is None else policy.eta
+        assert limit is not None
+        bound = (composition.delta if policy.eta is None else composition.eta)(effort)
+        return math.log(bound / limit) if bound > 1e-300 else -700.0
+
+    def guess(self) -> int:
+        """Where to begin: the noise whose cost is that of the Gaussian mechanism."""
+        largest = max(share.ratio for share in self.shares)
+        cost = sum(share.changes * largest / share.ratio for share in self.shares)
+        shift = gaussian_shift(self.policy)
+        return _numerator(cost * self.rounds / (self.policy.honest * shift**2))
+
+    def floor(self) -> int:
+        """The least base worth trying: 1, or what a cap on ε₀ demands."""
+        cap = self.policy.max_local_epsilon
+        if cap is None or self._local(1) <= cap:
+            return 1
+        low, high = 1, LAST
+        if self._local(high) > cap:
+            raise CannotMeet(f"no noise on the grid keeps ε₀ at or below {cap:g}")
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._local(middle) <= cap else (middle, high)
+        return high
+
+    def _local(self, base: int) -> float:
+        return _local_epsilon(self.shares, self.numerators(base), self.rounds)
+
+
+def _spread(q: float) -> float:
+    """v = pq/(p-q)²: the variance of an estimated count is N·v."""
+    return q * (1 - q) / (1 - 2 * q) ** 2
+
+
+def _numerator(spread: float) -> int:
+    """The noise with this spread, rounded up to the grid: q = ½(1 - 1/√(1+4v))."""
+    root = math.sqrt(1 + 4 * spread)
+    q = 2 * spread / (root * (root + 1))  # without cancellation
+    return min(LAST, max(1, math.ceil(q * NOISE_GRID)))
+
+
+def _local_epsilon(shares: Sequence[Share], numerators: Sequence[int], rounds: int) -> float:
+    """ε₀ = Σ t·ln(p/q): what is left if shuffler and analyst collude."""
+    return rounds * math.fsum(
+        local_epsilon(numerator / NOISE_GRID, share.changes)
+        for share, numerator in zip(shares, numerators, strict=True)
+    )
+
+
+def guarantee_of(
+    policy: Policy,
+    shares: Sequence[Share],
+    numerators: Sequence[int],
+    rounds: int = 1,
+    distance: float = 0.0,
+) -> Guarantee:
+    """What exactly these noises promise to a member of the policy's crowd.
+
+    `distance` bounds, in total variation, how far what is run differs from the composition.
+    """
+    composition = _Composition(policy, tuple(shares), tuple(numerators), rounds, distance)
+    delta, eta = composition.two_way_delta(), composition.two_way_eta()
+    if delta.upper > 1 or eta.upper > 1:
+        raise InternalError("a bound above 1")
+    method = composition.method + ("" if policy.eta is None else ", δ converted to η")
+    return Guarantee(
+        policy.epsilon,
+        delta,
+        eta,
+        _local_epsilon(shares, numerators, rounds),
+        policy.assurance,
+        method,
+        policy.population,
+        policy.colluding,
+        assumptions(policy, Reports(1)),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Composition:
+    """All changed bits of all shares, each with its own noise."""
+
+    policy: Policy
+    shares: tuple[Share, ...]
+    numerators: tuple[int, ...]
+    rounds: int
+    distance: float
+
+    @property
+    def certified(self) -> bool:
+        return self.policy.assurance is Assurance.CERTIFIED
+
+    @property
+    def method(self) -> str:
+        if self.certified:
+            crowd = self.policy.honest
+            return bits.certified_method(any(bits.is_blanketed(q, crowd) for q in self._noises()))
+        return "exact one-bit law, homogeneous background, composed"
+
+    def _noises(self) -> Counter[float]:
+        counts: Counter[float] = Counter()
+        for share, numerator in zip(self.shares, self.numerators, strict=True):
+            counts[numerator / NOISE_GRID] += share.changes * self.rounds
+        return counts
+
+    def _composed(self, effort: Effort) -> list[Composed]:
+        """One composition if certified, else one for each mixture of rising and falling bits."""
+        buckets = BUCKETS[effort]
+        losses = bits.survey_losses(self._noises(), self.policy.honest, self.certified, buckets)
+        epsilon = self.policy.epsilon
+        if self.certified:
+            return [compose(losses, epsilon)]
+        return [compose(_mixed(losses, falling), epsilon) for falling in MIXTURES]
+
+    def _delta(self, one: Composed) -> Callable[[float], float]:
+        """δ as a function of ε, of what is run rather than of the composition."""
+        return lambda epsilon: one.delta(epsilon) + delta_of_distance(self.distance, epsilon)
+
+    def delta(self, effort: Effort) -> float:
+        """The proven upper end of δ, the worse direction."""
+        return max(self._delta(one)(self.policy.epsilon) for one in self._composed(effort))
+
+    def eta(self, effort: Effort) -> float:
+        """The proven upper end of η, the worse direction."""
+        composed, epsilon = self._composed(effort), self.policy.epsilon
+        return max(converted_eta(self._delta(one), epsilon) for one in composed)
+
+    def two_way_delta(self) -> TwoWay:
+        """δ with what a real attack achieves as its lower end."""
+        tops = [self._delta(one)(self.policy.epsilon) for one in self._composed(Effort.FULL)]
+        return _two_way(tops, tops, self._attack())
+
+    def two_way_eta(self) -> TwoWay:
+        """η: the bare tail as value, the proven one as upper end, δ of the attack as lower end."""
+        composed, epsilon = self._composed(Effort.FULL), self.policy.epsilon
+        tops = [converted_eta(self._delta(one), epsilon) for one in composed]
+        return _two_way([one.tail(epsilon) for one in composed], tops, self._attack())
+
+    def _attack(self) -> tuple[float, float]:
+        """The drafts' attack on all bits at once, every loss rounded down."""
+        noises, crowd, epsilon = self._noises(), self.policy.honest, self.policy.epsilon
+        if not all(bits.is_whole(q, crowd) for q in noises):
+            return 0.0, 0.0
+        step = bits.bit_step(noises, crowd) / FLOOR_REFINEMENT
+        pairs = [(bits.outlier_pair(q, crowd), count) for q, count in noises.items()]
+        rising, falling = (
+            [(bits.floor_loss(pair, step, way), count) for pair, count in pairs]
+            for way in (True, False)
+        )
+        less = delta_of_distance(self.distance, epsilon)
+        up, down = (compose(way, epsilon).delta_below(epsilon) for way in (rising, falling))
+        return max(0.0, up - less), max(0.0, down - less)
+
+
+def _mixed(losses: list[tuple[LossLaw, int]], falling: float) -> list[tuple[LossLaw, int]]:
+    """This share of every law's bits in the other direction."""
+    parts = []
+    for law, count in losses:
+        back = round(falling * count)
+        parts += [(one, n) for one, n in ((law, count - back), (law.reversed(), back)) if n]
+    return parts
+
+
+def _two_way(values: list[float], tops: list[float], lower: tuple[float, float]) -> TwoWay:
+    """From mixtures with none … all bits falling; a mixed one counts for both directions."""
+    ways = []
+    for end, low in ((0, lower[0]), (-1, lower[1])):
+        top = max(tops[end], *tops[1:-1]) if len(tops) > 1 else tops[0]
+        value = max(values[end], *values[1:-1]) if len(values) > 1 else values[0]
+        ways.append(Bounds.around(value, low, top))
+    return TwoWay(*ways)

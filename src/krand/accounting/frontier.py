@@ -1,0 +1,171 @@
+"""Volume against precision: every way to meet one policy, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from krand.accounting.baselines import (
+    optimized_unary_sigma,
+    rappor_noise,
+    rappor_sigma,
+)
+from krand.accounting.calibration import plan_noise
+from krand.accounting.coupling import allowed_distance
+from krand.accounting.curator import curator
+from krand.accounting.volume import Tokens, messages_needed
+from krand.errors import CannotMeet
+from krand.promise import (
+    Z95,
+    AtMost,
+    Block,
+    ExactlyOne,
+    Linkage,
+    NoisePlan,
+    Policy,
+    Reports,
+)
+from krand.showing import Shown
+
+__all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
+
+COPIES = (1, 2, 4, 16, 64, 256, 1024)
+BIT_COPIES = 16
+"""Copies of single bits only take away the skewness of few flips; more than this gain nothing."""
+SEAL = 50
+"""Bytes that a sealed message adds: an X25519 share (32), an authentication tag (16), version and
+kind (2)."""
+TOKEN = 4
+"""Bytes of a position's index."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrontierRow:
+    """One way to meet the policy and what it costs a user to send."""
+
+    name: str
+    linkage: Linkage | None
+    copies: int
+    noise: float | None
+    sigma: float
+    half_width_95: float
+    messages: int
+    bytes_per_user: int
+    guarantee: str
+    best: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frontier(Shown):
+    policy: Policy
+    reports: Reports
+    rows: tuple[FrontierRow, ...]
+
+
+def message_size(plan: NoisePlan) -> tuple[int, int]:
+    """(messages, bytes) one user sends in a round, as in a survey of these bits."""
+    reports = plan.reports
+    if reports.linkage is Linkage.RECORD:
+        return reports.copies, reports.copies * (SEAL + math.ceil(reports.bits / 8))
+    ones = sum(_most_ones(block) for block in reports.blocks)
+    tokens = Tokens(reports.copies * reports.bits, reports.copies * ones, plan.noise_numerator)
+    each = allowed_distance(plan.policy) / (plan.policy.population * reports.rounds)
+    messages = messages_needed([tokens], each)
+    return messages, messages * (SEAL + TOKEN)
+
+
+def _most_ones(block: Block) -> int:
+    match block:
+        case AtMost(set_bits, _):
+            return set_bits
+        case ExactlyOne():
+            return 1
+        case _:
+            return block.options
+
+
+def frontier(
+    policy: Policy,
+    reports: Reports,
+    copies: Sequence[int] = COPIES,
+    progress: Callable[[str], None] | None = None,
+) -> Frontier:
+    """Bit linkage, record linkage with k copies, local DP and the trusted curator.
+
+    Rows are best when no other row that needs no more trust is at least as good in both σ and
+    bytes. The trusted curator is a yardstick, not a competitor.
+
+    >>> from krand import Policy, Reports, frontier
+    >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
+    >>> for row in frontier(policy, Reports(bits=4), copies=[1]).rows[:3]:
+    ...     print(f"{row.name}: ± {row.half_width_95:,.0f}")
+    krand bit: ± 14
+    krand record: ± 104
+    RAPPOR (local): ± 782
+    """
+    formats = [replace(reports, linkage=Linkage.BIT, copies=k) for k in copies if k <= BIT_COPIES]
+    formats += [replace(reports, linkage=Linkage.RECORD, copies=k) for k in copies]
+    rows = []
+    for one in formats:
+        if progress is not None:
+            progress(_name(one))
+        row = _planned(policy, one)
+        if row is not None:
+            rows.append(row)
+    rows += _local_rows(policy, reports)
+    marked = [replace(row, best=_is_best(row, rows)) for row in rows]
+    return Frontier(policy, reports, (*marked, _curator(policy, reports)))
+
+
+def _name(reports: Reports) -> str:
+    return f"krand {reports.linkage}" + (f", k = {reports.copies:,}" if reports.copies > 1 else "")
+
+
+def _planned(policy: Policy, reports: Reports) -> FrontierRow | None:
+    try:
+        plan = plan_noise(policy, reports, suggestions=False)
+    except CannotMeet:
+        return None
+    messages, size = message_size(plan)
+    return FrontierRow(
+        _name(reports),
+        reports.linkage,
+        reports.copies,
+        plan.noise,
+        plan.precision.sigma,
+        plan.precision.half_width_95,
+        messages,
+        size,
+        plan.guarantee.assurance.value,
+    )
+
+
+def _peer(
+    name: str, sigma: float, reports: Reports, guarantee: str, noise: float | None = None
+) -> FrontierRow:
+    size = SEAL + math.ceil(reports.bits / 8)
+    return FrontierRow(name, None, 1, noise, sigma, Z95 * sigma, 1, size, guarantee)
+
+
+def _local_rows(policy: Policy, reports: Reports) -> list[FrontierRow]:
+    rappor = rappor_sigma(policy, reports)
+    unary = optimized_unary_sigma(policy, reports)
+    return [
+        _peer("RAPPOR (local)", rappor, reports, "local", rappor_noise(policy, reports)),
+        _peer("optimized unary encoding (local)", unary, reports, "local"),
+    ]
+
+
+def _curator(policy: Policy, reports: Reports) -> FrontierRow:
+    found = curator(policy, reports)
+    return _peer(f"{found.noise} noise (yardstick)", found.sigma, reports, "trusted curator")
+
+
+def _is_best(row: FrontierRow, rows: Sequence[FrontierRow]) -> bool:
+    return not any(
+        other.sigma <= row.sigma
+        and other.bytes_per_user <= row.bytes_per_user
+        and (other.sigma, other.bytes_per_user) != (row.sigma, row.bytes_per_user)
+        for other in rows
+    )

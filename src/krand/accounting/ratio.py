@@ -1,0 +1,217 @@
+"""The exact law of the privacy ratio R for a pair of answers and a background.
+
+With ν the law of a background report, r = K(y)/ν and r' = K(y')/ν, conditioning on which report is
+the user's own gives (mathematics §3 and §5)
+
+    R = Σr'/Σr,    δ = E_{ν^N}[(Σ(r' - λr))⁺]/N,    η = P_{D_m}[Σ(r' - λr) > 0],
+
+one-dimensional sums of iid scores. With ν = K(x) this is exact for the homogeneous background x.
+With ν = ω, the privacy blanket, it is a bound for every background: Balle et al. average over
+M ~ Bin(N-1, γ) of E[(mean of M+1 scores)⁺], and since
+C(N-1, M)γ^M(1-γ)^(N-1-M)/(M+1) = C(N, M+1)γ^(M+1)(1-γ)^(N-1-M)/(Nγ),
+that average *is* the formula above with scores 0 outside the blanket.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.accounting.channel import ReportLaw, outlier_law, uncertainty
+from krand.accounting.direct import countable, direct_mean_positive_part, direct_tail_probability
+from krand.accounting.inversion import EXTREME, Scores, mean_positive_part, tail_probability
+from krand.promise import Bounds, TwoWay, check_noise, check_population
+
+__all__ = [
+    "RatioLaw",
+    "one_way_delta",
+    "one_way_eta",
+    "two_way_delta",
+    "two_way_eta",
+    "upper_delta",
+]
+
+Floats = NDArray[np.float64]
+
+TINY = 2.0**-47
+"""The rounding of an exponential and of a sum of a few of them, generously."""
+SOME, FAINTEST, UNHEARD = 2000, -200.0, 1e-60
+"""Of more than so many kinds of reports those rarer than e^-200 under every answer are left out:
+10^12 users and 10^6 kinds together see one with less than 1e-60."""
+LOUDEST = 600.0
+"""Ratios are capped at e^600: far beyond λN for every N, so nothing changes but the overflow."""
+
+
+def _scores(law: ReportLaw, epsilon: float, side: int) -> Scores:
+    """r' - λr of every group, and the silent rest of the blanket with score 0.
+
+    Every score is rounded to one side (+1 up, -1 down), by more than it can be off.
+    """
+    law = _audible(law, epsilon)
+    second, first = law.second * law.log_odds, law.first * law.log_odds + epsilon
+    second = second + side * (TINY + uncertainty(np.abs(second)))
+    first = first - side * (TINY + uncertainty(np.abs(first) + epsilon))
+    reference = law.log_reference
+    score = np.exp(np.minimum(second, LOUDEST)) - np.exp(np.minimum(first, LOUDEST))
+    mean = np.exp(reference + second) - np.exp(reference + first)
+    log_prob, own = reference, law.log_second
+    silent = 1.0 - law.mass
+    if silent > 1e-15:
+        score, mean = np.append(score, 0.0), np.append(mean, 0.0)
+        log_prob = np.append(log_prob, math.log(silent))
+        own = np.append(own, -np.inf)
+    return Scores(score, log_prob, own, mean)
+
+
+def _summable(scores: Scores, population: int) -> bool:
+    """Few enough histograms to sum over, and none of them too rare for floating point."""
+    return countable(scores.log_prob, population) and float(scores.log_prob.min()) > EXTREME
+
+
+def one_way_delta(
+    law: ReportLaw, population: int, epsilon: float, resolution: float = 100.0, refine: bool = True
+) -> Bounds:
+    """δ(ε) for y → y'; epsilon may be negative, where δ(-ε) = 1 - e^-ε + e^-ε·δ_swapped(ε)."""
+    if epsilon < 0:
+        other = one_way_delta(law.swapped(), population, -epsilon, resolution, refine)
+        base, factor = -math.expm1(epsilon), math.exp(epsilon)
+        return Bounds(*(base + factor * v for v in (other.value, other.lower, other.upper)))
+    top = _mean(_scores(law, epsilon, 1), population, resolution, refine)
+    low = _mean(_scores(law, epsilon, -1), population, resolution, refine)
+    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _unheard(law))
+
+
+def upper_delta(
+    law: ReportLaw,
+    population: int,
+    epsilon: float,
+    resolution: float = 100.0,
+    refine: bool = False,
+) -> float:
+    """The upper end of `one_way_delta` for ε ≥ 0, in half the time."""
+    top = _mean(_scores(law, epsilon, 1), population, resolution, refine).upper
+    return min(1.0, top + _unheard(law))
+
+
+def _mean(scores: Scores, population: int, resolution: float, refine: bool) -> Bounds:
+    """E[S⁺]/N by summation where there are few outcomes, else by inversion."""
+    if scores.score.max() <= 0 and scores.mean.max() <= 0:
+        return Bounds.exactly(0.0)
+    if _summable(scores, population):
+        return direct_mean_positive_part(scores, population)
+    return mean_positive_part(scores, population, resolution, refine)
+
+
+def _audible(law: ReportLaw, epsilon: float) -> ReportLaw:
+    """A long law without what is next to impossible for everybody; UNHEARD pays for it."""
+    if law.first.size <= SOME:
+        return law
+    loudest = np.maximum(law.log_second, np.maximum(law.log_first + epsilon, law.log_reference))
+    heard = loudest > FAINTEST
+    return ReportLaw(law.log_odds, law.log_reference[heard], law.first[heard], law.second[heard])
+
+
+def _unheard(law: ReportLaw) -> float:
+    return UNHEARD if law.first.size > SOME else 0.0
+
+
+def one_way_eta(
+    law: ReportLaw, population: int, epsilon: float, resolution: float = 4000.0
+) -> Bounds:
+    """P_{D_m}[R > e^ε] for y → y'. Only for ν = K(x): a blanket bounds δ, not tails."""
+    top = _tail(_scores(law, epsilon, 1), population, resolution)
+    low = _tail(_scores(law, epsilon, -1), population, resolution)
+    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _unheard(law))
+
+
+def _tail(scores: Scores, population: int, resolution: float) -> Bounds:
+    """P[S > 0] by summation where there are few outcomes, else by inversion."""
+    if scores.score.max() <= 0:
+        return Bounds.exactly(0.0)
+    if _summable(scores, population):
+        return direct_tail_probability(scores, population)
+    return tail_probability(scores, population, resolution)
+
+
+def two_way_delta(
+    law: ReportLaw, population: int, epsilon: float, resolution: float = 100.0
+) -> TwoWay:
+    """δ(ε) for y → y' and for y' → y."""
+    return TwoWay(
+        one_way_delta(law, population, epsilon, resolution),
+        one_way_delta(law.swapped(), population, epsilon, resolution),
+    )
+
+
+def two_way_eta(
+    law: ReportLaw, population: int, epsilon: float, resolution: float = 4000.0
+) -> TwoWay:
+    """η(ε) for y → y' and for y' → y."""
+    return TwoWay(
+        one_way_eta(law, population, epsilon, resolution),
+        one_way_eta(law.swapped(), population, epsilon, resolution),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RatioLaw:
+    """R of the drafts' outlier pair: N-1 users alike, one possibly their opposite (001 §3)."""
+
+    noise: float
+    bits: int
+    population: int
+
+    def __post_init__(self) -> None:
+        check_noise(self.noise)
+        check_population(self.population)
+
+    @property
+    def law(self) -> ReportLaw:
+        return outlier_law(self.noise, self.bits)
+
+    def delta(self, epsilon: float, resolution: float = 100.0) -> TwoWay:
+        """E_D[(R-λ)⁺] and E_D[(1-λR)⁺]."""
+        return two_way_delta(self.law, self.population, epsilon, resolution)
+
+    def eta(self, epsilon: float, resolution: float = 4000.0) -> TwoWay:
+        """P[R > λ | D_m] and P[1/R > λ | D]."""
+        return two_way_eta(self.law, self.population, epsilon, resolution)
+
+    def tail(self, log_ratio: float) -> float:
+        """P[R > e^log_ratio | D_m]."""
+        if log_ratio >= 0:
+            return one_way_eta(self.law, self.population, log_ratio).value
+        return _tail_below_one(self, log_ratio)
+
+    def density(self, log_ratios: Floats) -> Floats:
+        """Density of log R under D_m, averaged over the cells between the given points."""
+        tails = np.array([self.tail(float(v)) for v in log_ratios])
+        return np.asarray(np.maximum(0.0, -np.diff(tails)) / np.diff(log_ratios))
+
+    def quantile(self, probability: float) -> float:
+        """Smallest log r (to 1e-6) with P[R > r | D_m] ≤ 1 - probability."""
+        reach = self.bits * self.law.log_odds
+        low, high = -reach, reach
+        while high - low > 1e-6:
+            middle = (low + high) / 2
+            if self.tail(middle) > 1 - probability:
+                low = middle
+            else:
+                high = middle
+        return high
+
+
+def _tail_below_one(ratio: RatioLaw, log_ratio: float) -> float:
+    """P[R > r | D_m] for r < 1: the mean score is positive, so take the complement."""
+    law = ratio.law
+    second = np.exp(np.minimum(law.second * law.log_odds, LOUDEST))
+    mean = np.exp(law.log_reference + log_ratio) - np.exp(law.log_second)
+    flipped = Scores(math.exp(log_ratio) - second, law.log_reference, law.log_second, mean)
+    if flipped.score.max() <= 0:
+        return 1.0
+    if _summable(flipped, ratio.population):
+        return 1 - direct_tail_probability(flipped, ratio.population).value
+    return 1 - tail_probability(flipped, ratio.population).value

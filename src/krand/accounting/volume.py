@@ -1,0 +1,71 @@
+"""How many messages a submission has, so that their number says nothing.
+
+In bit linkage every position reported as 1 is a token, and null tokens fill the submission up to a
+fixed number. How many ones there are varies with the answers and the flips. The number of messages
+does not: tokens that do not fit are dropped, whichever chance chooses. It is so large that this
+next to never happens, whatever the answers; what it may cost is part of the promise (see
+`krand.accounting.coupling`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
+from sys import float_info
+
+from krand.promise import NOISE_GRID
+
+__all__ = ["Tokens", "messages_needed", "overflow_bound"]
+
+TWO_DIGITS = Context(prec=2, rounding=ROUND_CEILING)
+ROUNDING = 1 + 1e-6
+"""More than all rounding errors of the exponent together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A block of positions: how many there are, the most true ones, and the noise a/2^32."""
+
+    positions: int
+    most_ones: int
+    numerator: int
+
+    @property
+    def flips(self) -> float:
+        """How many zeros are expected to be reported as ones, beside the most true ones."""
+        return (self.positions - self.most_ones) * self.numerator / NOISE_GRID
+
+
+def messages_needed(blocks: Sequence[Tokens], most: float) -> int:
+    """The least number of messages that a person's tokens exceed with a probability ≤ `most`."""
+    ones = sum(block.most_ones for block in blocks)
+    low, high = ones - 1, sum(block.positions for block in blocks)  # every position always fits
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if overflow_bound(blocks, middle) <= most else (middle, high)
+    return high
+
+
+def overflow_bound(blocks: Sequence[Tokens], messages: int) -> float:
+    """P: at most so likely has one person more tokens than messages, in one round.
+
+    Whatever the answer, there are never more tokens than the most true ones, all kept, and the
+    flips of the other positions: a certain one is at least a coin. For a sum Y of z independent
+    coins with mean μ < y, P[Y ≥ y] ≤ exp(-y·ln(y/μ) - (z-y)·ln((z-y)/(z-μ))) (Hoeffding 1963).
+    Two digits, rounded up.
+    """
+    ones = sum(block.most_ones for block in blocks)
+    zeros = sum(block.positions for block in blocks) - ones
+    mean = math.fsum(block.flips for block in blocks)
+    y = messages + 1 - ones  # an overflow is at least one token too many
+    if y > zeros:
+        return 0.0
+    if y <= mean:
+        return 1.0
+    exponent = y * math.log(y / mean)
+    if y < zeros:
+        exponent += (zeros - y) * math.log1p((mean - y) / (zeros - mean))
+    bound = max(math.exp(-exponent) * ROUNDING, float_info.min)
+    return min(1.0, float(TWO_DIGITS.create_decimal_from_float(bound)))

@@ -1,0 +1,66 @@
+"""What was really promised: the guarantee for the crowd that came, not for the one planned.
+
+Each batch was shuffled alone, so the smallest one counts. A message that had to be refused may
+come from a client that added no noise, and each may come from another client: so each is taken as
+one more person who hides nobody. They are added to the colluding people that the policy plans for.
+These send messages that look like everybody else's, so none of them is among the refused ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from krand.accounting.calibration import SHUFFLER_KEEPS_ITS_WORD
+from krand.analysis.tally import Tally
+from krand.batches.provenance import Provenance
+from krand.errors import CannotMeet
+from krand.planning.making import promise_for
+from krand.survey.limits import check_crowd
+from krand.survey.plan import Plan, Promise
+from krand.survey.plan_check import keeps_policy
+
+__all__ = [
+    "DATA_HOLDER_KEEPS_THE_ANSWERS",
+    "absent_people",
+    "actual_promise",
+    "keeps_policy",
+    "resting_on",
+]
+
+DATA_HOLDER_KEEPS_THE_ANSWERS = (
+    "the data holder, who saw all answers, hands on nothing but the noisy responses, and randomized"
+    " everybody's answers once"
+)
+
+
+def actual_promise(plan: Plan, tally: Tally) -> Promise:
+    """The promise computed anew for exactly the plan's noise and this tally's crowd."""
+    check_crowd(plan, tally.crowd)
+    policy, absent = plan.survey.policy, absent_people(plan, tally)
+    if absent > tally.crowd - 2:
+        refused = absent - policy.colluding
+        raise CannotMeet(
+            f"{refused:,} messages were refused and {policy.colluding:,} people may collude, in a"
+            f" crowd of {tally.crowd:,}: nobody may be hidden"
+        )
+    promise = promise_for(plan, replace(policy, population=tally.crowd, colluding=absent))
+    return resting_on(promise, tally.provenance)
+
+
+def resting_on(promise: Promise, provenance: Provenance) -> Promise:
+    """The promise with the assumptions that belong to where the answers became noisy."""
+    if provenance is not Provenance.TABLE:
+        return promise
+    named = (
+        DATA_HOLDER_KEEPS_THE_ANSWERS if text == SHUFFLER_KEEPS_ITS_WORD else text
+        for text in promise.assumptions
+    )
+    return replace(promise, assumptions=tuple(named))
+
+
+def absent_people(plan: Plan, tally: Tally) -> int:
+    """How many of the smallest batch may hide nobody.
+
+    At most one person stands behind a refused message, and all of them may be in one batch.
+    """
+    return plan.survey.policy.colluding + sum(tally.rejected.values())

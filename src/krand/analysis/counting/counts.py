@@ -1,0 +1,166 @@
+"""Count reports: plain functions that add what a chunk holds to the counts so far.
+
+A chunk comes as an array (tokens, or records as `numpy.packbits` makes them) in any memory layout,
+read-only or not. Nothing is added when a chunk is refused. Beyond the chunk they need some 40 MB
+at most, however many reports it holds; chunks of 10 MB or more are counted fastest.
+
+`count_bits` is where padding is checked: it counts the bits behind the last position along with
+the others, so that costs nothing. The other functions leave them out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.analysis.counting.compiled import kernels_for
+from krand.analysis.counting.histogram import Cells, check_range, histogram
+from krand.analysis.counting.vertical import column_sums
+from krand.analysis.tally import MAX_TABLE_BITS, Bits, Counts
+from krand.errors import InvalidInput
+
+__all__ = ["count_bits", "count_joint", "count_positions", "count_set_bits", "count_table"]
+
+Packed = NDArray[np.uint8]
+
+PART, PART_BYTES = 2**21, 2**20
+"""Tokens, and bytes of records, that are counted in a table at a time."""
+CHUNK_BYTES, MOST_WIDTH = 2**25, 2**12
+"""Bytes of records, and of each record, whose bits are counted at a time."""
+SPARSE = 4
+"""Measured: with more cells than this for every token, visiting the tokens' cells alone wins."""
+
+
+def count_positions(tokens: NDArray[np.integer[Any]], into: Counts) -> None:
+    """Add how often each position occurs; `into` has one count for every position."""
+    _check_counts(into, into.size)
+    if tokens.ndim != 1 or tokens.dtype.kind not in "iu":
+        raise InvalidInput("tokens", "must be a row of whole numbers", _described(tokens))
+    # Read without a sign, a negative token is out of range as well.
+    cells = tokens.view(np.dtype(f"{tokens.dtype.byteorder}u{tokens.itemsize}"))
+    try:
+        _count_cells(cells, into)
+    except IndexError:
+        rule = f"must be a position from 0 to {into.size - 1:,}"
+        raise InvalidInput("token", rule, int(tokens[np.argmax(cells >= into.size)])) from None
+
+
+def count_bits(rows: Packed, bits: int, into: Counts) -> None:
+    """Add how many rows have a 1 at each position, and refuse ones behind the last position."""
+    width = _check_rows(rows, bits)
+    _check_counts(into, bits)
+    kernels = kernels_for(rows.nbytes)
+    found = np.zeros(8 * width, np.int64)
+    for left in range(0, width, MOST_WIDTH):
+        right = min(left + MOST_WIDTH, width)
+        step = CHUNK_BYTES // (right - left) // 8 * 8  # every chunk begins with a whole word
+        for start in range(0, len(rows), step):
+            part = np.ascontiguousarray(rows[start : start + step, left:right])
+            found[8 * left : 8 * right] += column_sums(part.reshape(-1), right - left, kernels)
+    if found[bits:].any():
+        raise InvalidInput("vector", "must have zeros behind its last position", "a one")
+    into += found[:bits]
+
+
+def count_table(rows: Packed, bits: int, into: Counts) -> None:
+    """Add how many rows are each of the 2^bits vectors, first bit highest; up to 16 bits."""
+    _check_rows(rows, bits)
+    _check_table_bits(bits)
+    _check_counts(into, 1 << bits)
+    parts = (_numbers(part, bits) for part in _parts(rows))
+    into += histogram(parts, into.size, kernels_for(rows.nbytes))
+
+
+def count_joint(rows: Packed, bits: Bits, into: Counts) -> None:
+    """Add how many rows have each pattern of the chosen bits, the first of them highest."""
+    if rows.ndim != 2 or rows.dtype != np.uint8:
+        raise InvalidInput("rows", "must be packed records, a row each", _described(rows))
+    _check_table_bits(len(bits))
+    if len(set(bits)) < len(bits) or not all(0 <= bit < 8 * rows.shape[1] for bit in bits):
+        rule = f"must be different positions below {8 * rows.shape[1]}"
+        raise InvalidInput("joint", rule, bits)
+    _check_counts(into, 1 << len(bits))
+    parts = (_chosen(part, bits) for part in _parts(rows))
+    into += histogram(parts, into.size, kernels_for(rows.nbytes))
+
+
+def count_set_bits(rows: Packed, bits: int, into: Counts) -> None:
+    """Add how many rows have 0, 1, … `bits` ones: T of draft 001 (3.3)."""
+    width = _check_rows(rows, bits)
+    _check_counts(into, bits + 1)
+    parts = (_ones(part) for part in _parts(rows))
+    # Padding that is not zero can make more ones than bits: that must not go beyond the end.
+    found = histogram(parts, 8 * width + 1, kernels_for(rows.nbytes))
+    if found[bits + 1 :].any():
+        raise InvalidInput("vector", "must have zeros behind its last position", "a one")
+    into += found[: bits + 1]
+
+
+# --- from reports to cells -----------------------------------------------------------------------
+
+
+def _count_cells(cells: Cells, into: Counts) -> None:
+    if SPARSE * min(cells.size, PART) < into.size:
+        check_range(cells, into.size)
+        np.add.at(into, cells.astype(np.intp), 1)
+    else:
+        into += histogram(_parts(cells), into.size, kernels_for(cells.nbytes))
+
+
+def _parts(reports: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    step = PART if reports.ndim == 1 else max(1, PART_BYTES // max(1, reports.shape[1]))
+    return (reports[start : start + step] for start in range(0, len(reports), step))
+
+
+def _numbers(rows: Packed, bits: int) -> Cells:
+    if rows.shape[1] == 1:
+        return rows[:, 0] >> np.uint8(8 - bits)
+    high, low = rows[:, 0].astype(np.uint16), rows[:, 1]
+    return (high << np.uint16(8) | low) >> np.uint16(16 - bits)
+
+
+def _chosen(rows: Packed, bits: Bits) -> Cells:
+    kind: Any = np.uint8 if len(bits) <= 8 else np.uint16
+    columns = {byte: rows[:, byte].astype(kind) for byte in {bit // 8 for bit in bits}}
+    cells: Cells = np.zeros(len(rows), kind)
+    for bit in bits:
+        cells <<= kind(1)
+        cells |= columns[bit // 8] >> kind(7 - bit % 8) & kind(1)
+    return cells
+
+
+def _ones(rows: Packed) -> Cells:
+    # Adding long columns is many times as fast as adding short rows.
+    columns = np.ascontiguousarray(np.bitwise_count(rows).T)
+    total = np.uint8 if 8 * len(columns) < 256 else np.uint32
+    cells: Cells = np.add.reduce(columns, axis=0, dtype=total)
+    return cells
+
+
+# --- refusals ------------------------------------------------------------------------------------
+
+
+def _check_rows(rows: Packed, bits: int) -> int:
+    width = (bits + 7) // 8
+    if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape[1] != width or bits < 1:
+        rule = f"must be packed records of {bits} bits, a row each"
+        raise InvalidInput("rows", rule, _described(rows))
+    return width
+
+
+def _check_table_bits(bits: int) -> None:
+    if not 1 <= bits <= MAX_TABLE_BITS:
+        raise InvalidInput("bits", f"must be 1 to {MAX_TABLE_BITS} for a full table", bits)
+
+
+def _check_counts(into: Counts, size: int) -> None:
+    if into.dtype != np.int64 or into.shape != (size,) or not into.flags.writeable:
+        rule = f"must be {size} counts of type int64 that can be added to"
+        raise InvalidInput("into", rule, _described(into))
+
+
+def _described(array: NDArray[Any]) -> str:
+    return f"{array.dtype.name} of shape {array.shape}"

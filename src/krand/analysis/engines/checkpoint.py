@@ -1,0 +1,64 @@
+"""What has been counted so far, so that a long count survives an interruption."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from glob import escape
+from pathlib import Path
+
+from krand.analysis.engines.partition import Work
+from krand.analysis.engines.source import Source
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import tally_from
+from krand.errors import InvalidInput
+from krand.files import unreadable, write_atomically
+
+__all__ = ["Checkpoint"]
+
+FORMAT = "krand-checkpoint-2"
+
+
+class Checkpoint:
+    """A file beside the tally, for one source and one way to count it."""
+
+    def __init__(self, path: Path, source: Source, work: Work) -> None:
+        self._path, self._nothing = path, work.nothing
+        self._of = {
+            "format": FORMAT,
+            "batch": source.sha256,
+            "plan": work.plan_hash,
+            "joint": [list(bits) for bits in work.joint],
+        }
+
+    def start(self) -> tuple[int, Tally]:
+        """How many rows are counted already, and what they gave; zero if there is no file."""
+        try:
+            values = json.loads(self._path.read_bytes())
+            if {key: values[key] for key in self._of} != self._of:
+                raise InvalidInput(
+                    "checkpoint",
+                    "must be of the same batch, plan and joint counts",
+                    str(self._path),
+                    "delete it to count from the beginning",
+                )
+            return int(values["rows"]), tally_from(values["tally"])
+        except FileNotFoundError:
+            return 0, self._nothing
+        except OSError as error:
+            raise unreadable("checkpoint", self._path, error) from None
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            rule, mend = "must be whole", "delete it to count from the beginning"
+            raise InvalidInput("checkpoint", rule, str(self._path), mend) from None
+
+    def save(self, rows: int, tally: Tally) -> None:
+        """Replace what was saved before, in one step."""
+        values = {**self._of, "rows": rows, "tally": tally.values()}
+        write_atomically("checkpoint", self._path, json.dumps(values))
+
+    def forget(self) -> None:
+        """The work is done. One that cannot be removed is harmless: all of its rows are counted."""
+        # Whoever was killed while saving may have left a file with a longer, hidden name.
+        with suppress(OSError):
+            for path in (*self._path.parent.glob(f".{escape(self._path.name)}.*"), self._path):
+                path.unlink(missing_ok=True)

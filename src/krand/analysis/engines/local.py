@@ -1,0 +1,84 @@
+"""One machine: counting in this process, opening sealed messages in as many as there are cores.
+
+Long work is written down every few seconds, so that it goes on where it was interrupted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pyarrow as pa
+
+from krand.analysis.counting.compiled import kernels_for
+from krand.analysis.engines import Options
+from krand.analysis.engines.checkpoint import Checkpoint
+from krand.analysis.engines.partition import Work, tally_part
+from krand.analysis.engines.source import Source, columns_of
+from krand.analysis.tally import Tally, merged
+
+__all__ = ["count"]
+
+COUNTED_AT_A_TIME = 2**20
+OPENED_AT_A_TIME = 2**12
+"""Messages that a process opens in about a second: few, so that little is lost."""
+SECONDS_BETWEEN_CHECKPOINTS = 5.0
+
+
+def count(source: Source, work: Work, options: Options) -> Tally:
+    """Count a source, from the beginning or from where the checkpoint says."""
+    kept = _checkpoint(source, work, options)
+    done, found = (0, work.nothing) if kept is None else kept.start()
+    options.progress(done)
+    saved = time.monotonic()
+    for rows, part in _parts(source, work, done, options.workers):
+        done, found = done + rows, merged(found, part)
+        options.progress(rows)
+        if kept is not None and time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
+            kept.save(done, found)
+            saved = time.monotonic()
+    if kept is not None:
+        kept.forget()
+    return found
+
+
+def _checkpoint(source: Source, work: Work, options: Options) -> Checkpoint | None:
+    return None if options.checkpoint is None else Checkpoint(options.checkpoint, source, work)
+
+
+def _parts(source: Source, work: Work, first_row: int, workers: int) -> Iterator[tuple[int, Tally]]:
+    """Partial tallies in the order of the file, each with the number of its rows."""
+    if not source.sealed:
+        kernels_for(source.rows * work.report_bytes)
+        for column in columns_of(source.uri, COUNTED_AT_A_TIME, first_row):
+            yield len(column), tally_part(work, [column])
+        return
+    columns = columns_of(source.uri, OPENED_AT_A_TIME, first_row)
+    if workers == 1:
+        for column in columns:
+            yield len(column), tally_part(work, [column])
+        return
+    yield from _opened_by_many(work, columns, workers)
+
+
+def _opened_by_many(
+    work: Work, columns: Iterator[pa.Array], workers: int
+) -> Iterator[tuple[int, Tally]]:
+    """Opening holds the interpreter, so processes share it; only a few chunks wait at a time."""
+    waiting: deque[tuple[int, Future[Tally]]] = deque()
+    # Not forked: Arrow's threads would not be there in the children.
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        try:
+            for column in columns:
+                waiting.append((len(column), pool.submit(tally_part, work, [column])))
+                if len(waiting) > 2 * workers:
+                    rows, future = waiting.popleft()
+                    yield rows, future.result()
+            while waiting:
+                rows, future = waiting.popleft()
+                yield rows, future.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,219 @@
+"""Where reports come from: a file of a data holder, or a batch that a collector released.
+
+Nothing is counted before it is known that the reports are of this plan, unchanged, and of a crowd
+that is large enough.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+from krand.batches.manifest import Manifest
+from krand.batches.provenance import Provenance
+from krand.batches.responses import header_of
+from krand.batches.sealed import batch_id_in, batch_schema
+from krand.errors import InvalidInput
+from krand.files import unreadable
+from krand.promise import Linkage
+from krand.survey.limits import check_crowd, check_round
+from krand.survey.plan import Plan
+from krand.wire.messages import MessageFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "Source",
+    "columns_of",
+    "group_columns",
+    "group_sizes",
+    "open_batch",
+    "open_reports",
+]
+
+PIECE = 2**22
+LONGEST_REASON = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Reports that may be counted."""
+
+    uri: str
+    sealed: bool
+    round: int
+    people: int
+    rows: int
+    sha256: str
+    """Of the whole file: the name of the batch."""
+    id: str
+    """Random: of the batch when it began, or of the run that randomized."""
+    provenance: Provenance
+    distinct_from: tuple[str, ...] = ()
+    """Runs whose people, says the data holder, are others."""
+    manifest: str = ""
+    """Of a sealed batch: what the collector signed, as it stands in the file."""
+
+
+def open_reports(uri: str, plan: Plan, progress: Callable[[int], None] | None = None) -> Source:
+    """The reports that `krand randomize` wrote."""
+    with _reading(uri), _file(uri) as file:
+        header, rows = header_of(file, uri), file.metadata.num_rows
+    _check_plan(plan, header.plan, uri)
+    if (header.linkage, header.positions) != (plan.survey.linkage, plan.layout.positions):
+        raise InvalidInput("reports", "must have the plan's linkage and positions", uri)
+    check_round(plan, header.round)
+    check_crowd(plan, header.people)
+    if header.linkage is Linkage.RECORD and rows != header.people * plan.survey.copies:
+        rule = f"must hold {plan.survey.copies} records for each of {header.people:,} people"
+        raise InvalidInput("reports", rule, f"{rows:,} records")
+    if rows > header.people * plan.layout.positions * plan.survey.copies:
+        rule = f"must hold at most {plan.layout.positions:,} tokens of each person"
+        raise InvalidInput("reports", rule, f"{rows:,} tokens of {header.people:,} people")
+    return Source(
+        uri,
+        False,
+        header.round,
+        header.people,
+        rows,
+        _sha256(uri, progress),
+        header.run,
+        header.provenance,
+        header.distinct_from,
+    )
+
+
+def open_batch(
+    uri: str, plan: Plan, manifest: Manifest, progress: Callable[[int], None] | None = None
+) -> Source:
+    """A batch of sealed messages that is the one its manifest vouches for."""
+    _check_plan(plan, manifest.plan, uri)
+    check_round(plan, manifest.round)
+    check_crowd(plan, manifest.submissions)
+    length = MessageFormat(plan.survey.linkage, plan.layout.positions).sealed_length
+    with _reading(uri), _file(uri) as file:
+        rows = file.metadata.num_rows
+        if not file.schema_arrow.equals(batch_schema(length, manifest.batch_id)):
+            rule = f"must have one column of messages of {length} bytes"
+            raise InvalidInput("batch", rule, str(file.schema_arrow.types))
+        carried = batch_id_in(file.schema_arrow)
+        if carried != manifest.batch_id:
+            rule = f"must carry the id of its manifest, {manifest.batch_id}"
+            raise InvalidInput("batch", rule, carried, "it is another batch, or of an older krand")
+    if rows != manifest.messages:
+        rule = f"must hold {manifest.messages:,} messages, as its manifest says"
+        raise InvalidInput("batch", rule, f"{rows:,} messages")
+    if rows != manifest.submissions * plan.messages:
+        rule = f"must hold {plan.messages:,} messages of each of {manifest.submissions:,} people"
+        mend = "its collector must refuse submissions of any other size"
+        raise InvalidInput("batch", rule, f"{rows:,} messages", mend)
+    found = _sha256(uri, progress)
+    if found != manifest.batch_sha256:
+        rule = f"must have the SHA-256 of its manifest, {manifest.batch_sha256}"
+        raise InvalidInput("batch", rule, found, "it was changed, or is another batch")
+    return Source(
+        uri,
+        True,
+        manifest.round,
+        manifest.submissions,
+        rows,
+        found,
+        manifest.batch_id,
+        Provenance.DEVICES,
+    )
+
+
+def columns_of(uri: str, size: int, first_row: int = 0) -> Iterator[pa.Array]:
+    """The reports in chunks of at most `size`, beginning at a row."""
+    with _reading(uri), _file(uri) as file:
+        first, skip = _group_of(file.metadata, first_row)
+        groups = list(range(first, file.metadata.num_row_groups))
+        left = max(0, file.metadata.num_rows - first_row)
+        for batch in file.iter_batches(batch_size=size, row_groups=groups) if groups else ():
+            column = batch.column(0)
+            if skip < len(column):
+                left -= len(column) - skip
+                yield column.slice(skip)
+            skip = max(0, skip - len(column))
+        if left:
+            raise pa.ArrowInvalid(f"it says that it has {file.metadata.num_rows:,} rows")
+
+
+def group_sizes(uri: str) -> list[int]:
+    """How many reports each row group of the file holds."""
+    with _reading(uri), _file(uri) as file:
+        metadata = file.metadata
+        return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+
+
+def group_columns(uri: str, group: int, size: int) -> Iterator[pa.Array]:
+    """The reports of one row group, in chunks of at most `size`."""
+    with _reading(uri), _file(uri) as file:
+        for batch in file.iter_batches(batch_size=size, row_groups=[group]):
+            yield batch.column(0)
+
+
+def _group_of(metadata: Any, row: int) -> tuple[int, int]:
+    """The row group that holds a row, and where in it; behind the last one if there is none."""
+    for group in range(metadata.num_row_groups):
+        rows = metadata.row_group(group).num_rows
+        if row < rows:
+            return group, row
+        row -= rows
+    return metadata.num_row_groups, 0
+
+
+def _check_plan(plan: Plan, found: str, uri: str) -> None:
+    if found != plan.hash:
+        rule = f"must be of the plan {plan.hash}"
+        raise InvalidInput("plan", rule, found, f"{uri} belongs to another plan")
+
+
+def _place(uri: str) -> tuple[fs.FileSystem, str]:
+    """The file system of an address; a path is one too."""
+    if "://" in uri:
+        return fs.FileSystem.from_uri(uri)  # type: ignore[no-any-return]
+    return fs.LocalFileSystem(), str(Path(uri))
+
+
+def _file(uri: str) -> pq.ParquetFile:
+    try:
+        system, path = _place(uri)
+        # Buffering ahead would keep everything that has been read.
+        return pq.ParquetFile(system.open_input_file(path), pre_buffer=False)
+    except pa.ArrowInvalid:
+        raise InvalidInput("reports", "must be a Parquet file", uri) from None
+    except OSError as error:
+        raise unreadable("reports", uri, error) from None
+
+
+@contextmanager
+def _reading(uri: str) -> Iterator[None]:
+    """Whatever Arrow has to say about a damaged file, in krand's own words."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno:
+            raise unreadable("reports", uri, error) from None
+        reason = (str(error).splitlines() or [""])[0][:LONGEST_REASON]
+        raise InvalidInput("reports", "must be an undamaged Parquet file", uri, reason) from None
+
+
+def _sha256(uri: str, progress: Callable[[int], None] | None) -> str:
+    system, path = _place(uri)
+    digest = hashlib.sha256()
+    with system.open_input_stream(path) as stream:
+        while piece := stream.read(PIECE):
+            digest.update(piece)
+            if progress is not None:
+                progress(len(piece))
+    return digest.hexdigest()

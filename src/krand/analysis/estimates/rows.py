@@ -1,0 +1,100 @@
+"""Rows of answers: estimates with their intervals, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from krand.analysis.estimates.intervals import (
+    limits,
+    method_of,
+    normal_quantile,
+    simultaneous_confidence,
+)
+from krand.analysis.estimates.inversion import Floats, Law
+from krand.analysis.estimates.reading import READABLE, readable
+from krand.analysis.estimates.sampling import Sampling, share_limits
+from krand.analysis.estimates.values import Interval, Row
+from krand.analysis.tally import Counts
+
+__all__ = ["Wanted", "answer_rows", "unanswered_row"]
+
+QUARTILES = (0.25, 0.5, 0.75)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How sure intervals are to be, and of whom they are to speak."""
+
+    confidence: float = 0.95
+    sampling: Sampling | None = None
+    quantiles: tuple[float, ...] = QUARTILES
+
+
+def answer_rows(
+    labels: Sequence[str], ones: Counts, consistent: Floats, law: Law, wanted: Wanted, together: int
+) -> tuple[Row, ...]:
+    """One row for each answer; `together` rows in all are to hold simultaneously."""
+    confidence = simultaneous_confidence(wanted.confidence, together)
+    alone, joint = limits(law, ones, wanted.confidence), limits(law, ones, confidence)
+    return _rows(labels, law.estimate(ones), consistent, law, alone, joint, wanted)
+
+
+def unanswered_row(
+    label: str, ones: Counts, consistent: Floats, law: Law, wanted: Wanted, together: int
+) -> Row:
+    """Whoever gave none of the answers: N less the sum of all, with the doubt of the sum."""
+    people, whole = law.people, law.summed(len(ones))
+    answered = np.array([ones.sum()])
+    confidence = simultaneous_confidence(wanted.confidence, together)
+    ends = (limits(whole, answered, level) for level in (wanted.confidence, confidence))
+    alone, joint = (people - pair[::-1] for pair in ends)
+    count, rest = people - whole.estimate(answered), np.array([people - consistent.sum()])
+    return _rows([label], count, np.maximum(rest, 0.0), whole, alone, joint, wanted)[0]
+
+
+def _rows(
+    labels: Sequence[str],
+    counts: Floats,
+    consistent: Floats,
+    law: Law,
+    alone: Floats,
+    together: Floats,
+    wanted: Wanted,
+) -> tuple[Row, ...]:
+    shares = counts / law.people
+    share_ends = _share_ends(shares, alone, law, wanted)
+    method, sigma, people = method_of(law), law.sigma, law.people
+    narrow = bool(readable(np.asarray(sigma), people, wanted.confidence))
+    columns = (counts, consistent, *alone, *together, shares, *share_ends)
+    return tuple(
+        Row(
+            label,
+            count,
+            fitted,
+            sigma,
+            Interval(a, b).containing(fitted),
+            Interval(c, d).containing(fitted),
+            share,
+            fitted / people,
+            Interval(e, f).containing(fitted / people),
+            narrow and f - e <= 2 * READABLE,
+            method,
+        )
+        for label, count, fitted, a, b, c, d, share, e, f in zip(
+            labels, *(column.tolist() for column in columns), strict=True
+        )
+    )
+
+
+def _share_ends(shares: Floats, alone: Floats, law: Law, wanted: Wanted) -> Floats:
+    """Of the crowd: the counts, divided. Of a population: wider (see `sampling`)."""
+    if wanted.sampling is None:
+        return alone / law.people
+    factor = wanted.sampling.factor(law.people)
+    variance = (law.sigma / law.people) ** 2
+    possible = np.clip(shares, 0.0, 1.0)
+    ends = share_limits(possible, variance, factor, normal_quantile(wanted.confidence))
+    return np.clip(np.stack(ends), 0.0, 1.0)

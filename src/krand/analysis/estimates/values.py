@@ -1,0 +1,193 @@
+"""What estimating gives: frozen values, numbers only, ready to be written down.
+
+Every count comes twice. `count` is unbiased: on average over the noise it is the truth, and so it
+may be negative or above the crowd. `consistent` is the nearest set of counts that people could
+have given: better to look at, slightly biased. The standard error is that of `count`, by the noise
+alone, and was known before anybody answered.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.analysis.estimates.sampling import Sampling
+from krand.showing import Shown
+from krand.survey.questions import Kind
+
+__all__ = [
+    "Band",
+    "CdfPoint",
+    "Distribution",
+    "Interval",
+    "MeanEstimate",
+    "Method",
+    "PicksEstimate",
+    "Quantile",
+    "QuestionEstimate",
+    "Row",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """From `low` to `high`, both included."""
+
+    low: float
+    high: float
+
+    def within(self, least: float, most: float) -> Interval:
+        """Both ends moved into what is possible."""
+        return Interval(min(most, max(least, self.low)), max(least, min(most, self.high)))
+
+    def containing(self, value: float) -> Interval:
+        """As wide as it must be to contain what is shown beside it; never narrower."""
+        return Interval(min(self.low, value), max(self.high, value))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """Intervals for all cells of a table."""
+
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+    def containing(self, values: NDArray[np.float64]) -> Band:
+        """As wide as it must be to contain what is shown beside it; never narrower."""
+        return Band(np.minimum(self.low, values), np.maximum(self.high, values))
+
+
+class Method(StrEnum):
+    """How an interval was found."""
+
+    EXACT = "exact"
+    """By inverting the exact law of the count."""
+    NORMAL = "normal"
+    """By the normal law, with the skewness of the count taken into account."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One answer: how many people gave it, and how well that is known."""
+
+    label: str
+    count: float
+    """Unbiased; may be negative or above the crowd."""
+    consistent: float
+    """Part of the nearest counts that are possible: what tables and reports show."""
+    standard_error: float
+    """Of `count`, by the noise alone."""
+    interval: Interval
+    """For the people of the crowd, this answer alone; contains `consistent`."""
+    simultaneous: Interval
+    """The same, but so that all rows of the question hold together."""
+    share: float
+    """`count` as a part of the people."""
+    consistent_share: float
+    """`consistent` as a part of the people."""
+    share_interval: Interval
+    """Of the crowd, or of the population that the crowd is a sample of."""
+    readable: bool
+    """False where the margin of error is above 15 % of the people: nothing can be read off it."""
+    method: Method
+
+
+@dataclass(frozen=True, slots=True)
+class CdfPoint:
+    """The share of the numbers below an edge, among the people who answered."""
+
+    edge: float
+    share: float
+    """From the consistent counts: never falls from one edge to the next."""
+    unadjusted: float | None
+    """From the unbiased counts; None where they leave nobody who answered."""
+    interval: Interval
+    simultaneous: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """The number that a share `level` of the answers lie below; of whole numbers, do not exceed.
+
+    `value` takes numbers as evenly spread inside a range, the interval assumes nothing: its ends
+    are those of ranges. None: in an open range, which has no end.
+    """
+
+    level: float
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEstimate:
+    """The mean number of the people who answered.
+
+    `value` and `interval` take numbers as evenly spread inside their ranges, so that each counts
+    as the middle one. `low` and `high` assume nothing: all numbers at the lower ends of their
+    ranges, or all at the upper ends, and the noise on top. Where every range holds one whole number
+    the two intervals are the same. An open range has no middle and no end: None.
+    """
+
+    value: float | None
+    interval: Interval | None
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """A `number` question as a distribution, among the people who answered it."""
+
+    answered: float
+    """By the consistent counts: never more than the crowd."""
+    integer: bool
+    """The numbers are whole."""
+    exact: bool
+    """Every range holds one number only: nothing is assumed about where numbers lie in theirs."""
+    cdf: tuple[CdfPoint, ...]
+    quantiles: tuple[Quantile, ...]
+    mean: MeanEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class PicksEstimate:
+    """How many items of a `pick_any` question a person picks on average."""
+
+    value: float
+    """Unbiased; may be negative or above what a person may pick."""
+    consistent: float
+    """By the consistent counts."""
+    standard_error: float
+    interval: Interval
+    """Contains `consistent`."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionEstimate(Shown):
+    """A question answered by the crowd."""
+
+    name: str
+    kind: Kind
+    people: int
+    confidence: float
+    sampling: Sampling | None
+    """None: the crowd is all that is asked about."""
+    rows: tuple[Row, ...]
+    unanswered: Row | None
+    """None where silence looks like an answer: yes_no alone, and pick_any."""
+    distribution: Distribution | None = None
+    picks: PicksEstimate | None = None
+
+    @property
+    def all_rows(self) -> tuple[Row, ...]:
+        """The answers, and silence where it can be told from them."""
+        return self.rows if self.unanswered is None else (*self.rows, self.unanswered)
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """The answers whose margin of error is too wide to read anything off them."""
+        return tuple(row.label for row in self.all_rows if not row.readable)

@@ -1,0 +1,134 @@
+"""Whole records: how many people have each pattern of some bits.
+
+Every bit of a record is flipped independently, so the counts of the 2^b patterns of b bits are, on
+average, the true ones seen through [[p,q],[q,p]] once for each bit. Taking it back is a butterfly:
+b passes over the table (mathematics §8).
+
+Exact variance: an entry is a sum over reports of a product of b factors, one for each bit. A factor
+is unbiased for "this bit is as the pattern says" (t = 0 or 1), with the variance v = pq/(p-q)², so
+its square has the mean t + v, as t² = t. Hence with the true counts x,
+
+    k · Var[entry c] = Σ_t x_t · ( Π_j (1[t_j = c_j] + v)  -  1[t = c] ),
+
+again a butterfly. It is linear in x; the consistent counts are put in for x (plug-in). With b = 1
+it is Nv whatever x is, as it must be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from krand.analysis.estimates.intervals import (
+    check_confidence,
+    normal_quantile,
+    simultaneous_confidence,
+)
+from krand.analysis.estimates.inversion import Floats, bit_variance
+from krand.analysis.estimates.simplex import nearest_possible
+from krand.analysis.estimates.values import Band
+from krand.analysis.tally import Bits, Counts, Tally
+from krand.errors import InvalidInput
+
+__all__ = [
+    "BitTable",
+    "bit_table",
+    "counts_of_bits",
+    "inverted",
+    "normal_bands",
+    "product_variance",
+]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BitTable:
+    """Estimated people with each pattern of the bits, as an array with one axis for each bit."""
+
+    bits: Bits
+    people: int
+    counts: Floats
+    consistent: Floats
+    standard_errors: Floats
+    interval: Band
+    simultaneous: Band
+
+
+def bit_table(tally: Tally, noise: float, bits: Bits, confidence: float = 0.95) -> BitTable:
+    """The people behind every pattern of some bits of a record, each with its interval."""
+    check_confidence(confidence)
+    copies = tally.reports / tally.people
+    counts = inverted(counts_of_bits(tally, bits), noise) / copies
+    consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
+    spreads = [np.full(2, bit_variance(noise))] * len(bits)
+    errors = np.sqrt(product_variance(consistent, spreads) / copies)
+    bands = normal_bands(counts, consistent, errors, tally.people, confidence)
+    return BitTable(bits, tally.people, counts, consistent, errors, *bands)
+
+
+def normal_bands(
+    counts: Floats, consistent: Floats, errors: Floats, people: int, confidence: float
+) -> tuple[Band, Band]:
+    """Every cell alone, and all cells together, inside what the crowd allows.
+
+    Both contain the consistent counts.
+    """
+    alone = normal_quantile(confidence) * errors
+    together = normal_quantile(simultaneous_confidence(confidence, counts.size)) * errors
+    bands = (_band(counts, half, people).containing(consistent) for half in (alone, together))
+    return next(bands), next(bands)
+
+
+def _band(counts: Floats, half: Floats, people: int) -> Band:
+    """A count that is not possible says no more than the nearest one that is."""
+    possible = np.clip(counts, 0.0, people)
+    return Band(np.maximum(possible - half, 0.0), np.minimum(possible + half, people))
+
+
+def inverted(table: Counts | Floats, noise: float) -> Floats:
+    """The inverse of [[p,q],[q,p]] along every axis."""
+    values = np.asarray(table, dtype=np.float64)
+    keep, swap = (1 - noise) / (1 - 2 * noise), noise / (1 - 2 * noise)
+    for axis in range(values.ndim):
+        values = keep * values - swap * np.flip(values, axis)
+    return values
+
+
+def product_variance(table: Floats, spreads: list[Floats]) -> Floats:
+    """Σ_t x_t (Π_axes (1[t=c] + v_c) - 1[t=c]): the variance for one copy, entry by entry."""
+    values = table
+    for axis, spread in enumerate(spreads):
+        shape = [-1 if place == axis else 1 for place in range(table.ndim)]
+        values = values + spread.reshape(shape) * values.sum(axis=axis, keepdims=True)
+    return values - table
+
+
+def counts_of_bits(tally: Tally, bits: Bits) -> Counts:
+    """How many reports have each pattern of these bits, from whatever table holds them all."""
+    if len(set(bits)) != len(bits):
+        raise InvalidInput("bits", "must be different", bits)
+    outside = [bit for bit in bits if not 0 <= bit < tally.positions]
+    if outside:
+        raise InvalidInput("bits", f"must be from 0 to {tally.positions - 1:,}", outside[0])
+    if not bits:
+        return np.array(tally.reports)
+    if len(bits) == 1:
+        ones = tally.counts[bits[0]]
+        return np.array([tally.reports - ones, ones])
+    known, table = _table_with(tally, bits)
+    whole = table.reshape((2,) * len(known))
+    others = tuple(place for place, bit in enumerate(known) if bit not in bits)
+    left = [bit for bit in known if bit in bits]
+    return np.transpose(whole.sum(axis=others), [left.index(bit) for bit in bits])
+
+
+def _table_with(tally: Tally, bits: Bits) -> tuple[Bits, Counts]:
+    """The smallest table that was counted for all of these bits."""
+    holding = [known for known in tally.joint if set(bits) <= set(known)]
+    if holding:
+        smallest = min(holding, key=len)
+        return smallest, tally.joint[smallest]
+    if tally.table is not None:
+        return tuple(range(tally.positions)), tally.table
+    rule = "must have been counted jointly"
+    raise InvalidInput("bits", rule, bits, "tally the reports again, and ask for these bits")

@@ -1,0 +1,84 @@
+"""Are two questions related? A chi-square test that knows of the noise.
+
+Under independence the cells are x_ab = x_a·x_b/x, so the residuals h = x_ab - x_a·x_b/x are 0 on
+average. To first order h = (L_A ⊗ L_B) x with L = I - π1ᵀ, π the shares of a question's answers.
+The covariance of x is that of the noise plus that of a sample of independent people, x·π_A⊗π_B, at
+the estimated margins; hᵀ Cov⁻¹ h then is chi-square with (A-1)(B-1) degrees of freedom. Without
+noise it is Pearson's statistic.
+
+The crowd is always taken as a sample here: in a given crowd no two questions are independent to the
+last person. The test is about those who answered both questions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import chdtrc
+
+from krand.analysis.estimates.inversion import Floats
+from krand.analysis.joint.tables import JointTable
+from krand.errors import InvalidInput
+
+__all__ = ["MAX_CELLS", "IndependenceTest", "independence_test"]
+
+MAX_CELLS = 2_500
+"""Larger tables would need a covariance matrix of more than 50 megabytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndependenceTest:
+    """How surprising the table would be if the two questions had nothing to do with each other."""
+
+    questions: tuple[str, str]
+    statistic: float
+    degrees: int
+    p_value: float
+    left_out: tuple[str, ...]
+    """Answers that nobody seems to have given: they say nothing."""
+
+
+def independence_test(table: JointTable) -> IndependenceTest:
+    """The test for a two-way table."""
+    if table.noise is None:
+        raise InvalidInput("table", "must be of two questions", table.questions)
+    rows, columns, left_out = _given_answers(table)
+    kept = np.ix_(rows, columns)
+    cells, fitted = table.counts[kept], table.consistent[kept]
+    if min(cells.shape) < 2 or cells.sum() <= 0:
+        rule = "must have two answers to each question that people gave"
+        raise InvalidInput("table", rule, f"{len(rows)} and {len(columns)}", "ask a larger crowd")
+    if cells.size > MAX_CELLS:
+        rule = f"must have at most {MAX_CELLS:,} cells"
+        raise InvalidInput("table", rule, cells.size, "join answers that belong together")
+    residuals = cells - np.outer(cells.sum(axis=1), cells.sum(axis=0)) / cells.sum()
+    statistic = _distance(residuals, fitted, table.noise.of_cells(rows, columns))
+    degrees = (len(rows) - 1) * (len(columns) - 1)
+    first, second = table.questions
+    p_value = float(chdtrc(degrees, statistic))
+    return IndependenceTest((first, second), statistic, degrees, p_value, left_out)
+
+
+def _given_answers(table: JointTable) -> tuple[list[int], list[int], tuple[str, ...]]:
+    """The rows and columns in which anybody is left, and the labels of the others."""
+    inside = table.consistent[: table.answers[0], : table.answers[1]]
+    kept = [np.flatnonzero(inside.sum(axis=1 - axis) > 0).tolist() for axis in (0, 1)]
+    left_out = tuple(
+        f"{table.questions[axis]}={table.labels[axis][place]}"
+        for axis in (0, 1)
+        for place in range(table.answers[axis])
+        if place not in kept[axis]
+    )
+    return kept[0], kept[1], left_out
+
+
+def _distance(residuals: Floats, fitted: Floats, noise: Floats) -> float:
+    """hᵀ Cov⁻¹ h, without the last row and column, which follow from the others."""
+    total = fitted.sum()
+    shares = [fitted.sum(axis=1) / total, fitted.sum(axis=0) / total]
+    first, second = (np.eye(len(share)) - np.outer(share, np.ones(len(share))) for share in shares)
+    change = np.kron(first[:-1], second[:-1])
+    covariance = change @ (noise + np.diag(total * np.kron(*shares))) @ change.T
+    distances = residuals[:-1, :-1].ravel()
+    return float(distances @ np.linalg.solve(covariance, distances))

@@ -1,0 +1,81 @@
+"""How the cells of a two-way table vary together by the noise.
+
+* Bit linkage: every cell has positions of its own, so cells are independent.
+* Whole records: a cell is a sum over reports of f_a·g_b, where f are the factors of the answers to
+  the first question and g of the second. Given the answers, f has the covariance V_A: v for each
+  answer; the factor of "none of them", 1 - Σf, has v for each of them, and -v with each. A person
+  gives one answer only, so E[f fᵀ] = diag(t) + V_A; different bits are independent. Hence
+
+      k · Cov = diag(d_A)⊗V_B + V_A⊗diag(d_B) + N·V_A⊗V_B
+
+  with the true margins d. Estimated margins are put in for them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from krand.analysis.estimates.inversion import Floats
+
+__all__ = ["IndependentCells", "LinkedCells", "TableNoise", "factor_covariance"]
+
+
+def factor_covariance(answers: int, variance: float) -> Floats:
+    """V: of the factors of all answers and, last, of none of them."""
+    matrix = np.eye(answers + 1)
+    matrix[-1, :] = matrix[:, -1] = -1.0
+    matrix[-1, -1] = answers
+    return variance * matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndependentCells:
+    """Cells that all have this variance, and nothing in common."""
+
+    variance: float
+
+    def of_row(self, row: int, columns: int) -> Floats:
+        """The covariance of the first cells of one row."""
+        return self.variance * np.eye(columns)
+
+    def of_cells(self, rows: list[int], columns: list[int]) -> Floats:
+        """The covariance of all cells in these rows and columns, row by row."""
+        return self.variance * np.eye(len(rows) * len(columns))
+
+    def turned(self) -> IndependentCells:
+        """The same for the table with rows and columns exchanged."""
+        return self
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkedCells:
+    """Cells of whole records: margins and factor covariances of both questions, and the copies."""
+
+    margins: tuple[Floats, Floats]
+    factors: tuple[Floats, Floats]
+    people: int
+    copies: float
+
+    def of_row(self, row: int, columns: int) -> Floats:
+        """The covariance of the first cells of one row."""
+        return self.of_cells([row], list(range(columns)))
+
+    def of_cells(self, rows: list[int], columns: list[int]) -> Floats:
+        """The covariance of all cells in these rows and columns, row by row."""
+        left, right = (
+            factor[np.ix_(kept, kept)]
+            for factor, kept in zip(self.factors, (rows, columns), strict=True)
+        )
+        first, second = np.diag(self.margins[0][rows]), np.diag(self.margins[1][columns])
+        once = np.kron(first, right) + np.kron(left, second)
+        covariance: Floats = (once + self.people * np.kron(left, right)) / self.copies
+        return covariance
+
+    def turned(self) -> LinkedCells:
+        """The same for the table with rows and columns exchanged."""
+        return LinkedCells(self.margins[::-1], self.factors[::-1], self.people, self.copies)
+
+
+TableNoise = IndependentCells | LinkedCells

@@ -1,0 +1,185 @@
+"""Joint tables: how many people gave this answer here and that answer there.
+
+* Bit linkage: only what was declared together was ever linked. The cells of a group are positions;
+  a table of some of its questions adds the others up. Anything else is refused: the link does not
+  exist in the data, which is the point.
+* Whole records: any questions. The people in cell (a, b) have both bits set, so the 2 x 2 table of
+  these two bits is all that is needed: its inverse is unbiased, its variance exact. The joint table
+  of all bits of both questions would have 2^(A+B) entries, most of them impossible answers, and
+  unbiased estimates of them add up to this very one. Silence is N less the answers.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.analysis.estimates.counted import BlockCounts, block_counts
+from krand.analysis.estimates.intervals import check_confidence, limits, simultaneous_confidence
+from krand.analysis.estimates.inversion import Floats, bit_variance
+from krand.analysis.estimates.reading import readable
+from krand.analysis.estimates.simplex import nearest_possible
+from krand.analysis.estimates.values import Band
+from krand.analysis.joint.axes import Axis, axes_of
+from krand.analysis.joint.bit_tables import (
+    counts_of_bits,
+    inverted,
+    normal_bands,
+    product_variance,
+)
+from krand.analysis.joint.table_noise import (
+    IndependentCells,
+    LinkedCells,
+    TableNoise,
+    factor_covariance,
+)
+from krand.analysis.tally import Counts, Tally
+from krand.errors import InvalidInput
+from krand.promise import Linkage
+from krand.survey.decoding import UNANSWERED
+from krand.survey.plan import Plan
+
+__all__ = ["JointTable", "joint_table"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointTable:
+    """Estimated people in every cell, as arrays with one axis for each question."""
+
+    questions: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    answers: tuple[int, ...]
+    """How many labels of each axis are answers; one more, if any, is silence."""
+    people: int
+    confidence: float
+    counts: Floats
+    """Unbiased."""
+    consistent: Floats
+    standard_errors: Floats
+    """By noise; in record linkage with the consistent counts put in for the true ones."""
+    interval: Band
+    """Contains `consistent`."""
+    simultaneous: Band
+    readable: NDArray[np.bool_]
+    """False where the margin of error of a cell is above 15 % of the people."""
+    noise: TableNoise | None
+    """How the cells of a two-way table vary together."""
+
+
+def joint_table(
+    plan: Plan, tally: Tally, names: Sequence[str], confidence: float = 0.95
+) -> JointTable:
+    """The table of two or more questions."""
+    check_confidence(confidence)
+    blocks = block_counts(plan, tally)
+    if plan.survey.linkage is Linkage.RECORD:
+        return _of_records(plan, tally, axes_of(plan, names), confidence)
+    for name in names:
+        plan.layout.block_of(name.partition("=")[0])  # a name nobody asked for is its own mistake
+    for counts in blocks:
+        members = counts.block.question_names
+        if len(set(names)) == len(names) >= 2 and set(names) <= set(members):
+            places = [members.index(name) for name in names]
+            return _of_group(counts, places, confidence)
+    raise _never_linked(tuple(names))
+
+
+def _never_linked(names: tuple[str, ...]) -> InvalidInput:
+    return InvalidInput(
+        "questions",
+        "must be declared together in the survey before anybody answers, for bits that were"
+        " reported apart cannot be linked again",
+        names,
+        f"in the next survey, declare [[together]] with questions = {list(names)}, or say linkage"
+        ' = "record"',
+    )
+
+
+def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> JointTable:
+    levels = [counts.block.levels[place] for place in places]
+    sizes = [counts.sizes[place] for place in places]
+    law = counts.law.summed(math.prod(counts.sizes) // math.prod(sizes))
+    cells = np.concatenate([[0], counts.ones])  # the cell in which nothing is answered is no bit
+    ones = _arranged(counts, cells, places).astype(np.int64)
+    fitted = counts.consistent()
+    nobody = max(0.0, law.people - float(fitted.sum()))
+    consistent = _arranged(counts, np.concatenate([[nobody], fitted]), places)
+    estimate, errors = law.estimate(ones), np.full(ones.shape, law.sigma)
+    rest = law.summed(ones.size - 1)  # nobody answered: what all other cells leave
+    others = np.array([ones.sum() - ones.flat[-1]])
+    estimate.flat[-1], errors.flat[-1] = law.people - rest.estimate(others)[0], rest.sigma
+
+    def band(level: float) -> Band:
+        low, high = (end.reshape(ones.shape) for end in limits(law, ones.ravel(), level))
+        low.flat[-1], high.flat[-1] = law.people - limits(rest, others, level)[::-1, 0]
+        return Band(low, high).containing(consistent)
+
+    return JointTable(
+        tuple(question.name for question in levels),
+        tuple((*(q.level_name(i) for i in range(q.levels)), UNANSWERED) for q in levels),
+        tuple(question.levels for question in levels),
+        law.people,
+        confidence,
+        estimate,
+        consistent,
+        errors,
+        band(confidence),
+        band(simultaneous_confidence(confidence, ones.size)),
+        readable(errors, law.people, confidence),
+        IndependentCells(law.sigma**2) if len(places) == 2 else None,
+    )
+
+
+def _arranged(counts: BlockCounts, cells: Floats | Counts, places: list[int]) -> Floats:
+    """The cells as a table of the chosen questions, in their order, silence last."""
+    whole = np.asarray(cells, dtype=np.float64).reshape(counts.sizes)
+    table = whole.sum(axis=tuple(a for a in range(whole.ndim) if a not in places))
+    table = np.transpose(table, [sorted(places).index(place) for place in places])
+    return np.roll(table, -1, axis=tuple(range(table.ndim)))
+
+
+def _of_records(plan: Plan, tally: Tally, axes: tuple[Axis, ...], confidence: float) -> JointTable:
+    noise, copies = plan.noises[0], tally.reports / tally.people
+    counts = _record_counts(tally, noise, axes) / copies
+    consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
+    factors = [factor_covariance(len(axis.bits), bit_variance(noise)) for axis in axes]
+    variance = product_variance(consistent, [np.diag(factor) for factor in factors])
+    errors = np.sqrt(variance / copies)
+    linked = None
+    if len(axes) == 2:
+        margins = (consistent.sum(axis=1), consistent.sum(axis=0))
+        linked = LinkedCells(margins, (factors[0], factors[1]), tally.people, copies)
+    return JointTable(
+        tuple(axis.name for axis in axes),
+        tuple(axis.labels for axis in axes),
+        tuple(axis.answers for axis in axes),
+        tally.people,
+        confidence,
+        counts,
+        consistent,
+        errors,
+        *normal_bands(counts, consistent, errors, tally.people, confidence),
+        readable(errors, tally.people, confidence),
+        linked,
+    )
+
+
+def _record_counts(tally: Tally, noise: float, axes: tuple[Axis, ...]) -> Floats:
+    """For one copy: all combinations of one bit, or of anything, from each question.
+
+    "Anything" is put last on each axis, and then turned into "none of the answers".
+    """
+    table = np.empty([len(axis.bits) + 1 for axis in axes])
+    for place in itertools.product(*(range(size) for size in table.shape)):
+        pairs = zip(axes, place, strict=True)
+        bits = tuple(axis.bits[i] for axis, i in pairs if i < len(axis.bits))
+        table[place] = inverted(counts_of_bits(tally, bits), noise).flat[-1]
+    for axis in range(table.ndim):
+        whole = np.moveaxis(table, axis, 0)  # a view: this changes the table itself
+        whole[-1] -= whole[:-1].sum(axis=0)
+    return table

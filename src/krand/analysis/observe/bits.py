@@ -1,0 +1,155 @@
+"""R of every position that was counted on its own (bit linkage), for two pairs of crowds.
+
+*The drafts' pair*: everybody answers 0, or one person 1 (000 §0). Ones in a real crowd push R far
+beyond its law there, so that a large R says little more than that somebody answered 1.
+
+*This crowd's pair*: d true ones among the others, d as estimated; one person more answers 1, or
+not. With B the law of the ones that the other N-1 report,
+
+    R = P[M=m | d+1]/P[M=m | d] = (p·B(m-1) + q·B(m)) / (q·B(m-1) + p·B(m)).
+
+R grows with m in both, so that tails of R are tails of the count.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betainc
+
+from krand.accounting.bits import background_pair
+from krand.analysis.tally import Counts
+from krand.drafts.formulas.single_bit import (
+    estimate_003_4_1,
+    inverse_ratio_000_0_4,
+    ratio_003_4_32,
+)
+
+__all__ = [
+    "CountSeen",
+    "CrowdLaw",
+    "crowd_law",
+    "see_counts",
+    "tail_of_outlier",
+    "tail_of_zeros",
+    "true_ones_of",
+]
+
+Floats = NDArray[np.float64]
+
+TIE = 1e-9
+"""Log-ratios this close, relatively, are one."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrowdLaw:
+    """How likely every count is in a crowd with so many true ones, and the log-ratio it gives."""
+
+    people: int
+    true_ones: int
+    noise: float
+    start: int
+    """The count that the first entry is of; counts not listed have a chance below e^-80."""
+    chances: Floats
+    log_ratios: Floats
+
+    def log_ratio(self, count: int) -> float:
+        """log R of a count of ones."""
+        # Without true ones it is the drafts' pair (000), with nothing else its mirror (003):
+        # there a count can lie outside the window, because the estimate was clipped.
+        if self.true_ones == 0:
+            return _log_outlier(self.people, count, self.noise)
+        if self.true_ones == self.people - 1:
+            return -math.log(ratio_003_4_32(self.people, count, self.noise))
+        return float(self.log_ratios[count - self.start])
+
+    def at_least(self, log_ratio: float) -> float:
+        """P[|log R| ≥ |log_ratio|] with `true_ones` ones in all."""
+        far = np.abs(self.log_ratios) >= abs(log_ratio) * (1 - TIE)
+        return min(1.0, float(self.chances[far].sum()))
+
+
+def crowd_law(people: int, true_ones: int, noise: float) -> CrowdLaw:
+    """The law of the count when N-1 people have so many ones and the last one has none."""
+    pair = background_pair(noise, true_ones, people - 1 - true_ones)
+    # The pair does not say which count its first entry is of. Its mean does: E[M] is known.
+    mean = true_ones * (1 - 2 * noise) + people * noise
+    start = round(mean - float(np.arange(pair.zero.size) @ pair.zero))
+    seen = np.flatnonzero((pair.zero > 0) & (pair.one > 0))
+    inside = slice(int(seen[0]), int(seen[-1]) + 1)
+    zero, one = pair.zero[inside], pair.one[inside]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.nan_to_num(np.log(one) - np.log(zero), nan=0.0)
+    return CrowdLaw(people, true_ones, noise, start + inside.start, zero, ratios)
+
+
+def true_ones_of(people: int, count: int, noise: float) -> int:
+    """The estimated true ones among the other people: whole, and possible (003 (4.1))."""
+    return min(max(round(estimate_003_4_1(float(count), people, noise)), 0), people - 1)
+
+
+def tail_of_zeros(people: int, count: int, noise: float) -> float:
+    """P[M ≥ m], M ~ Bin(N, q): everybody answers 0."""
+    if not 1 <= count <= people:
+        return float(count < 1)
+    return float(betainc(count, people - count + 1, noise))
+
+
+def tail_of_outlier(people: int, count: int, noise: float) -> float:
+    """P[M ≥ m] if one person answers 1, whose report is 1 with probability p."""
+    kept, lost = (tail_of_zeros(people - 1, count - own, noise) for own in (1, 0))
+    return (1 - noise) * kept + noise * lost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountSeen:
+    """A count of ones: its ratios, and where they lie in their laws."""
+
+    count: int
+    log_outlier: float
+    """log R of the drafts' pair."""
+    zeros: float
+    """P[R ≥ this] if everybody answers 0."""
+    outlier: float
+    """P[R ≥ this] if one person answers 1."""
+    log_here: float
+    """log R of this crowd's pair."""
+    here: float
+    """P[|log R| ≥ this] in this crowd."""
+    law: CrowdLaw
+    """Of this crowd."""
+
+
+def see_counts(
+    people: int, counts: Counts, noises: Floats
+) -> tuple[list[CountSeen], NDArray[np.intp]]:
+    """What each distinct count of each noise says, and which of them every position has."""
+    levels, level = np.unique(noises, return_inverse=True)
+    pairs, rows = np.unique(np.stack([level, counts]), axis=1, return_inverse=True)
+    law = cache(crowd_law)
+    found = []
+    for place, count in pairs.T.tolist():
+        noise = float(levels[place])
+        here = law(people, true_ones_of(people, count, noise), noise)
+        log_here = here.log_ratio(count)
+        found.append(
+            CountSeen(
+                count,
+                _log_outlier(people, count, noise),
+                tail_of_zeros(people, count, noise),
+                tail_of_outlier(people, count, noise),
+                log_here,
+                here.at_least(log_here),
+                here,
+            )
+        )
+    return found, rows.ravel()
+
+
+def _log_outlier(people: int, count: int, noise: float) -> float:
+    """log of (N-m)/N·q/p + m/N·p/q: 000 writes R upside down (000 (0.4))."""
+    return math.log(inverse_ratio_000_0_4(people, count, noise))

@@ -1,0 +1,117 @@
+"""What an outcome says about the one person it says most about, over all changes of answer.
+
+Positions are flipped apart, so log-ratios add up. Two answers of one person differ, in a block with
+at most m ones, by at most m bits that become 1 and at most m that become 0: the worst change takes
+the m largest log-ratios above 0 and the m smallest below.
+
+The true ones that a ratio is computed for are estimated from the very counts that it is the ratio
+of. So the ratio seen is near 1 by construction: it is that of somebody who knows no more about the
+others than the tally says. Somebody who knows all others' answers sees the noise itself, which no
+tally tells. What *that* person can see is therefore given by its law: outcomes of a crowd with
+these true ones, each with its own worst change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.analysis.observe.bits import CrowdLaw
+
+__all__ = ["BlockSeen", "Group", "WorstChange", "worst_change"]
+
+Floats = NDArray[np.float64]
+Group = tuple[CrowdLaw, int]
+"""A law, and how many positions follow it."""
+
+LIMIT = 0.95
+MOST_DRAWS, FEWEST_DRAWS = 2000, 200
+DRAWN_IN_ALL = 10**8
+DRAWN_AT_ONCE = 2**21
+
+
+@dataclass(frozen=True, slots=True)
+class WorstChange:
+    """ε of the worst change of answer: of this outcome, and of outcomes of such a crowd."""
+
+    seen: float
+    """If the true ones are as estimated, and the observer knows no more than that."""
+    typical: float
+    """The median over outcomes, for an observer who knows everybody else's answers."""
+    limit: float
+    """95 % of the outcomes stay below."""
+    draws: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockSeen:
+    """The positions of a block; those with the same law are exchangeable, and grouped."""
+
+    most_ones: int
+    log_ratios: Floats
+    groups: Sequence[Group]
+
+    @property
+    def kept(self) -> int:
+        """How many log-ratios of an outcome can be part of its worst change."""
+        return sum(min(2 * self.most_ones, count) for _, count in self.groups)
+
+
+def worst_change(blocks: Sequence[BlockSeen], seed: int = 0) -> WorstChange:
+    """The worst change of this outcome, and its law by simulation."""
+    seen = sum(float(_worst(block.log_ratios, block.most_ones)) for block in blocks)
+    kept = sum(block.kept for block in blocks)
+    draws = max(FEWEST_DRAWS, min(MOST_DRAWS, DRAWN_IN_ALL // kept))
+    rng = np.random.default_rng(seed)
+    total = np.zeros(draws)
+    for block in blocks:
+        total += _worst_of_block(rng, block, draws)
+    middle, high = np.quantile(total, [0.5, LIMIT], method="higher")
+    return WorstChange(seen, float(middle), float(high), draws)
+
+
+def _worst(log_ratios: Floats, most_ones: int) -> Floats:
+    """Σ of the largest above 0 less Σ of the smallest below 0, along the last axis."""
+    most = min(most_ones, log_ratios.shape[-1])
+    ordered = np.sort(log_ratios, axis=-1)
+    up = np.maximum(ordered[..., -most:], 0.0).sum(axis=-1)
+    down = np.minimum(ordered[..., :most], 0.0).sum(axis=-1)
+    return np.asarray(up - down)
+
+
+def _worst_of_block(rng: np.random.Generator, block: BlockSeen, draws: int) -> Floats:
+    """The worst change of a block in each of some outcomes, a few outcomes at a time."""
+    most, step = block.most_ones, max(1, DRAWN_AT_ONCE // block.kept)
+    parts = []
+    for start in range(0, draws, step):
+        size = min(step, draws - start)
+        extremes = [_extremes(rng, law, count, most, size) for law, count in block.groups]
+        parts.append(_worst(np.concatenate(extremes, axis=1), most))
+    return np.concatenate(parts)
+
+
+def _extremes(rng: np.random.Generator, law: CrowdLaw, count: int, most: int, draws: int) -> Floats:
+    """The `most` largest and smallest log-ratios of so many positions; all, where they are few.
+
+    Only the ends of a long list are drawn: below its largest uniform numbers the others are
+    uniform again.
+    """
+    if count <= 2 * most:
+        uniform = rng.random((draws, count))
+    else:
+        top = _largest(rng, draws, count, most)
+        bottom = top[:, -1:] * (1 - _largest(rng, draws, count - most, most))
+        uniform = np.concatenate([top, bottom], axis=1)
+    reached = np.cumsum(law.chances)
+    # R grows with the count, so that a quantile of the count is one of the ratio.
+    places = np.searchsorted(reached, uniform * reached[-1], side="right")
+    return np.asarray(law.log_ratios[np.minimum(places, reached.size - 1)])
+
+
+def _largest(rng: np.random.Generator, draws: int, count: int, most: int) -> Floats:
+    """The largest of `count` uniform numbers, from the top: U₁^(1/n), times U₂^(1/(n-1)), …"""
+    gaps = rng.standard_exponential((draws, most)) / (count - np.arange(most))
+    return np.asarray(np.exp(-np.cumsum(gaps, axis=1)))

@@ -1,0 +1,120 @@
+"""Privacy of what was seen: the ratio of the actual outcome, and where it lies in its law.
+
+A promise of privacy is about all outcomes. This looks at the one that came out, and asks how much
+more likely it is under one of two neighbouring crowds. What it finds is an illustration of the
+promise, not a replacement: which crowd it really was, no tally tells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.analysis.estimates.counted import check_fits
+from krand.analysis.observe.bits import CountSeen, see_counts
+from krand.analysis.observe.change import BlockSeen, WorstChange, worst_change
+from krand.analysis.observe.records import RecordSeen, observe_records
+from krand.analysis.tally import Tally
+from krand.errors import InvalidInput
+from krand.promise import Linkage
+from krand.survey.decoding import describe
+from krand.survey.layout import Block
+from krand.survey.plan import Plan
+
+__all__ = ["BitsSeen", "PositionSeen", "RecordSeen", "WorstChange", "observe"]
+
+UNLIKELY = 0.001
+"""Ratios rarer than this lie outside their law."""
+
+
+@dataclass(frozen=True, slots=True)
+class PositionSeen:
+    """One position; the two tails of the drafts' pair are P[R ≥ the one seen]."""
+
+    position: int
+    question: str
+    answer: str
+    count: int
+    log_outlier: float
+    """log R of the drafts' pair: everybody else answers 0."""
+    zeros: float
+    outlier: float
+    true_ones: int
+    """Estimated, among the others."""
+    log_here: float
+    """log R with so many true ones among the others."""
+    here: float
+    """P[|log R| ≥ this] with so many true ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class BitsSeen:
+    """The ratios of a survey whose positions were counted apart."""
+
+    people: int
+    positions: int
+    outside: int
+    """Positions whose ratio lies outside the law of the drafts' crowd of zeros."""
+    beyond: int
+    """Positions with more ones than there are people: some were forged, N is taken instead."""
+    extremes: tuple[PositionSeen, ...]
+    """The positions with the largest |log R| of the drafts' pair, largest first."""
+    worst: WorstChange
+
+
+def observe(plan: Plan, tally: Tally, most: int = 10, seed: int = 0) -> RecordSeen | BitsSeen:
+    """The ratio of the actual outcome; `most` positions are described one by one."""
+    check_fits(plan, tally)
+    if tally.people < 2:
+        mend = "nobody hides in a crowd of one"
+        raise InvalidInput("tally", "must count at least two people", tally.people, mend)
+    if most < 0:
+        raise InvalidInput("most", "must be at least 0", most)
+    if plan.survey.linkage is Linkage.RECORD:
+        return observe_records(plan, tally, seed)
+    return _observe_bits(plan, tally, most, seed)
+
+
+def _observe_bits(plan: Plan, tally: Tally, most: int, seed: int) -> BitsSeen:
+    people, blocks = tally.people, plan.layout.blocks
+    counts = np.minimum(tally.counts, people)
+    noises = np.repeat(plan.noises, [block.positions for block in blocks])
+    found, rows = see_counts(people, counts, noises)
+    log_outlier = np.array([seen.log_outlier for seen in found])[rows]
+    zeros = np.array([seen.zeros for seen in found])[rows]
+    extremes = np.argsort(-np.abs(log_outlier), kind="stable")[:most]
+    return BitsSeen(
+        people,
+        tally.positions,
+        # As many positions as there are may each be unlikely once: their chances add up.
+        int(np.count_nonzero(zeros < UNLIKELY / tally.positions)),
+        int(np.count_nonzero(tally.counts > people)),
+        tuple(_position(plan, int(place), found[rows[place]]) for place in extremes),
+        worst_change([_block(block, found, rows) for block in blocks], seed),
+    )
+
+
+def _block(block: Block, found: list[CountSeen], rows: NDArray[np.intp]) -> BlockSeen:
+    own = rows[block.offset : block.offset + block.positions]
+    log_ratios = np.array([found[row].log_here for row in own])
+    kinds, sizes = np.unique(own, return_counts=True)
+    groups = [(found[row].law, int(size)) for row, size in zip(kinds, sizes, strict=True)]
+    return BlockSeen(block.most_ones, log_ratios, groups)
+
+
+def _position(plan: Plan, position: int, seen: CountSeen) -> PositionSeen:
+    meaning = describe(plan.layout, position)
+    return PositionSeen(
+        position,
+        meaning.name,
+        meaning.label,
+        seen.count,
+        seen.log_outlier,
+        seen.zeros,
+        seen.outlier,
+        seen.law.true_ones,
+        seen.log_here,
+        seen.here,
+    )

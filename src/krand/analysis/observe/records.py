@@ -1,0 +1,132 @@
+"""R of the records that came in, for the drafts' outlier pair, and where it lies in its law.
+
+The pair: everybody's record is y, all zeros; or one person's is all ones instead. With T_l reports
+that have l set bits, R = (1/N) Σ T_l (p/q)^(2l-L) (001 (3.4)); with k copies of every record it is
+e_k(w)/C(kN, k) (mathematics §4). The law is exact for one copy and simulated for more.
+
+It is the law of a crowd of zeros. True ones of a real crowd push R far beyond it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.accounting.channel import ReportLaw, outlier_law
+from krand.accounting.direct import countable, direct_tail_probability
+from krand.accounting.intervals import proportion
+from krand.accounting.inversion import EXTREME, Scores, tail_probability
+from krand.accounting.simulation import draw_histograms, log_ratio
+from krand.analysis.tally import Counts, Tally
+from krand.errors import InvalidInput
+from krand.promise import Bounds
+from krand.survey.plan import Plan
+
+__all__ = ["RecordSeen", "observe_records"]
+
+Floats = NDArray[np.float64]
+
+DRAWS = 10_000
+CELLS_AT_ONCE = 2**20
+MOST_CELLS = 2**24
+"""Long records get fewer draws, but never fewer than FEWEST_DRAWS."""
+FEWEST_DRAWS = 1000
+TIE = 1e-9
+"""Ratios this close, relatively, are one: they were only rounded differently."""
+LOUDEST = 600.0
+"""Ratios are capped at e^600, which decides the sum whatever the others are."""
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class RecordSeen:
+    """The ratio of a batch of records; `alike` and `outlier` are P[R ≥ the one seen]."""
+
+    people: int
+    reports: int
+    bits: int
+    copies: int
+    noise: float
+    log_ratio: float
+    alike: Bounds
+    """If everybody's record is y."""
+    outlier: Bounds
+    """If one person's is the opposite."""
+    draws: int
+    """Outcomes that the law was simulated by; none if it is exact."""
+
+
+def observe_records(plan: Plan, tally: Tally, seed: int = 0) -> RecordSeen:
+    """R of the set-bit histogram, and how likely one so large is under both of the pair."""
+    copies, noise = plan.survey.copies, plan.noises[0]
+    assert tally.histogram is not None
+    histogram, bits = tally.histogram, tally.positions
+    reports = int(histogram.sum())
+    if reports < 2 * copies:
+        rule = f"must hold the reports of two people, {2 * copies:,}"
+        raise InvalidInput("tally", rule, reports)
+    found = float(log_ratio(histogram[None, :], noise, copies)[0])
+    if copies == 1:
+        law = outlier_law(noise, bits)
+        alike, outlier = (
+            _tail(law, reports, found, own) for own in (law.log_reference, law.log_second)
+        )
+        draws = 0
+    else:
+        alike, outlier, draws = _simulated(histogram, noise, copies, found, seed)
+    return RecordSeen(tally.people, reports, bits, copies, noise, found, alike, outlier, draws)
+
+
+def _tail(law: ReportLaw, reports: int, log_r: float, own: Floats) -> Bounds:
+    """P[R ≥ r]: the sum of w - r over all reports, one of which follows the law `own`.
+
+    Of the rare side the proven bounds are taken. Their upper end counts outcomes that tie with
+    the one seen, which belong to "at least"; so it is the value as well.
+    """
+    log_r -= TIE
+    log_w = law.second * law.log_odds
+    if log_r > 0:  # in units of r, so that no ratio is too large
+        score = np.expm1(np.minimum(log_w - log_r, LOUDEST))
+        mean = np.exp(law.log_second - log_r) - np.exp(law.log_reference)
+        rare = _positive(Scores(score, law.log_reference, own, mean), reports)
+        return Bounds(rare.upper, rare.lower, rare.upper)
+    score = math.exp(log_r) - np.exp(np.minimum(log_w, LOUDEST))
+    mean = np.exp(law.log_reference + log_r) - np.exp(law.log_second)
+    below = _positive(Scores(score, law.log_reference, own, mean), reports)
+    return Bounds(1 - below.lower, 1 - below.upper, 1 - below.lower)
+
+
+def _positive(scores: Scores, reports: int) -> Bounds:
+    """P[the sum of all scores is positive], by the way that suits the crowd."""
+    if scores.score.max() <= 0:
+        return Bounds.exactly(0.0)
+    if countable(scores.log_prob, reports) and float(scores.log_prob.min()) > EXTREME:
+        return direct_tail_probability(scores, reports)
+    return tail_probability(scores, reports)
+
+
+def _simulated(
+    histogram: Counts, noise: float, copies: int, log_r: float, seed: int
+) -> tuple[Bounds, Bounds, int]:
+    """The two tails by drawing histograms, with exact intervals for what was drawn."""
+    rng = np.random.default_rng(seed)
+    reports, cells = int(histogram.sum()), histogram.size
+    draws = max(FEWEST_DRAWS, min(DRAWS, MOST_CELLS // cells))
+    hits = np.zeros(2, np.int64)
+    step = max(1, CELLS_AT_ONCE // cells)
+    for start in range(0, draws, step):
+        size = min(step, draws - start)
+        own = draw_histograms(rng, cells - 1, noise, copies, size)
+        others = draw_histograms(rng, cells - 1, noise, reports - copies, size)
+        # The opposite record's reports have as many ones as those of y have zeros.
+        for place, drawn in enumerate((others + own, others + own[:, ::-1])):
+            hits[place] += np.count_nonzero(log_ratio(drawn, noise, copies) >= log_r - TIE)
+    alike, outlier = (proportion(int(count), draws, CONFIDENCE) for count in hits)
+    return (
+        Bounds(alike.value, alike.low, alike.high),
+        Bounds(outlier.value, outlier.low, outlier.high),
+        draws,
+    )

@@ -1,0 +1,188 @@
+"""The release: estimates with the guarantee they were made under; one does not exist without it."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+
+from krand import __version__
+from krand.analysis.actual_promise import actual_promise, keeps_policy
+from krand.analysis.estimates.corruption import WorstShift, worst_shifts
+from krand.analysis.estimates.counted import block_counts
+from krand.analysis.estimates.questions import estimate_questions
+from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.values import QuestionEstimate
+from krand.analysis.joint.conditional import ConditionalTable, conditional_table
+from krand.analysis.joint.independence import IndependenceTest, independence_test
+from krand.analysis.joint.tables import JointTable, joint_table
+from krand.analysis.tally import Tally
+from krand.analysis.verification.tallies import check_tally
+from krand.analysis.words.decoding import WordsEstimate, decode_words
+from krand.batches.provenance import DistinctPeople, Provenance
+from krand.errors import InvalidInput
+from krand.planning.checking import check_promise
+from krand.showing import Shown
+from krand.survey.plan import Plan, Promise
+from krand.survey.questions import Kind
+
+__all__ = ["JointResult", "Release", "ReleaseOptions", "make_release"]
+
+Names = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseOptions:
+    """What else is asked for, beside every question by itself."""
+
+    wanted: Wanted = field(default_factory=Wanted)
+    joint: tuple[Names, ...] = ()
+    """Tables of questions; groups that were declared together come by themselves."""
+    candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Words to look for, for each `words` question."""
+    corrupted: int = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JointResult:
+    """Questions seen together."""
+
+    table: JointTable
+    given: tuple[ConditionalTable, ...]
+    """For two questions: each one's answers among those who gave an answer to the other."""
+    independence: IndependenceTest | None
+    """None for more than two questions, or where too little is left to test."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release(Shown):
+    """A survey's results, ready to be published.
+
+    >>> from krand import make_release, randomize_table, tally_reports
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> release = make_release(plan, tally_reports(plan, ["reports.parquet"]))
+    >>> release.kept, release.promise.epsilon
+    (True, 2)
+    """
+
+    plan: Plan
+    round: int
+    people: int
+    crowd: int
+    promise: Promise
+    """For the crowd that came."""
+    kept: bool
+    """Whether that is as good as what the survey asked for."""
+    questions: tuple[QuestionEstimate, ...]
+    words: tuple[WordsEstimate, ...]
+    joint: tuple[JointResult, ...]
+    shifts: tuple[WorstShift, ...]
+    """The most that so many dishonest clients could have changed."""
+    nulls: int
+    rejected: Mapping[str, int]
+    batches: tuple[str, ...]
+    versions: Mapping[str, str]
+    ids: tuple[str, ...]
+    provenance: Provenance
+    """How answers became noisy: whatever is said about the results follows it."""
+    distinct_people: DistinctPeople | None
+    """Who declared that files randomized apart are about different people."""
+
+
+def make_release(
+    plan: Plan,
+    tally: Tally,
+    options: ReleaseOptions | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Release:
+    """Everything that a tally tells, with the guarantee for its own crowd.
+
+    >>> from krand import make_release, randomize_table, tally_reports
+    >>> from krand.testing import simulated_table, small_survey, unsafe_exact_plan
+    >>> plan = unsafe_exact_plan(small_survey())  # without noise, to see what comes out
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> release = make_release(plan, tally_reports(plan, ["reports.parquet"]))
+    >>> for row in release.questions[1].rows:
+    ...     print(row.label, round(row.consistent))
+    cat 46
+    dog 33
+    none 15
+    """
+    options = ReleaseOptions() if options is None else options
+    told = progress or (lambda _: None)
+    check_tally(plan, tally)
+    check_promise(plan)
+    _check_candidates(plan, options.candidates)
+    told("guarantee")
+    promise = actual_promise(plan, tally)
+    told("questions")
+    questions = estimate_questions(plan, tally, options.wanted)
+    told("joint tables")
+    joint = tuple(_joint(plan, tally, names, options) for names in _groups(plan, options.joint))
+    told("words")
+    return Release(
+        plan,
+        tally.round,
+        tally.people,
+        tally.crowd,
+        promise,
+        keeps_policy(plan, promise),
+        questions,
+        tuple(_words(plan, tally, name, options) for name in options.candidates),
+        joint,
+        worst_shifts(plan, tally, options.corrupted),
+        tally.nulls,
+        dict(tally.rejected),
+        tally.batches,
+        _versions(),
+        tally.ids,
+        tally.provenance,
+        tally.distinct_people,
+    )
+
+
+def _groups(plan: Plan, asked: tuple[Names, ...]) -> tuple[Names, ...]:
+    """What was declared together, then what is asked for beyond."""
+    declared = tuple(group.questions for group in plan.survey.together)
+    return tuple(dict.fromkeys((*declared, *asked)))
+
+
+def _joint(plan: Plan, tally: Tally, names: Names, options: ReleaseOptions) -> JointResult:
+    wanted = options.wanted
+    table = joint_table(plan, tally, names, wanted.confidence)
+    if len(names) != 2:
+        return JointResult(table, (), None)
+    given = tuple(conditional_table(table, name, wanted.sampling) for name in table.questions)
+    try:
+        test = independence_test(table)
+    except InvalidInput:  # too few answers are left, or far too many cells
+        test = None
+    return JointResult(table, given, test)
+
+
+def _check_candidates(plan: Plan, candidates: Mapping[str, Sequence[str]]) -> None:
+    for name in candidates:
+        if plan.layout.block_of(name).kind is not Kind.WORDS:
+            raise InvalidInput("candidates", "must be for a question of type words", name)
+
+
+def _words(plan: Plan, tally: Tally, name: str, options: ReleaseOptions) -> WordsEstimate:
+    (counts,) = (c for c in block_counts(plan, tally) if c.block.name == name)
+    return decode_words(
+        plan.layout,
+        name,
+        counts.law.estimate(counts.ones),
+        counts.law.sigma,
+        tally.people,
+        options.candidates[name],
+        confidence=options.wanted.confidence,
+    )
+
+
+def _versions() -> dict[str, str]:
+    """What computed this; enough to compute it again."""
+    packages = {name: version(name) for name in ("numpy", "scipy")}
+    return {"krand": __version__, "python": platform.python_version(), **packages}

@@ -1,0 +1,193 @@
+"""What was counted: the only thing that estimates are made from.
+
+Tallies of one plan and round add up, in any order and grouping, so that many machines, batches
+and collectors can count apart. A batch counts once: its name and its id travel with its counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.batches.provenance import DistinctPeople, Provenance, check_one_provenance
+from krand.errors import InvalidInput
+from krand.promise import Linkage
+from krand.showing import Shown
+
+__all__ = ["MAX_TABLE_BITS", "Bits", "Counts", "Tally", "empty_tally", "merged"]
+
+Counts = NDArray[np.int64]
+Bits = tuple[int, ...]
+
+FORMAT = "krand-tally-2"
+
+MAX_TABLE_BITS = 16
+"""The full table of 2^b vectors is kept for records of up to so many bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally(Shown):
+    """Counts of one plan and round.
+
+    >>> from krand import randomize_table, tally_reports
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> tally = tally_reports(plan, ["reports.parquet"])
+    >>> len(tally.counts) == plan.layout.positions, tally.people
+    (True, 100)
+    """
+
+    plan_hash: str
+    linkage: Linkage
+    positions: int
+    round: int
+    people: int
+    """Submissions: what the collector counted, or the rows that were randomized."""
+    crowd: int
+    """The people of the smallest batch: each was shuffled alone, so nobody hides in more."""
+    reports: int
+    """Bit linkage: the people. Record linkage: the vectors that were counted, k for each person."""
+    counts: Counts
+    """How many reports have a 1 at each position."""
+    table: Counts | None = None
+    """Records of at most 16 bits: how many reports are each vector, first bit highest."""
+    joint: Mapping[Bits, Counts] = field(default_factory=dict)
+    """Longer records: the same table for the bits that were asked for."""
+    histogram: Counts | None = None
+    """Records: how many reports have 0, 1, 2, … set bits; T of draft 001 (3.3)."""
+    nulls: int = 0
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    """Messages that were refused, by reason."""
+    batches: tuple[str, ...] = ()
+    """SHA-256 of every batch file that was counted, sorted."""
+    ids: tuple[str, ...] = ()
+    """The random ids of batches or runs, sorted."""
+    provenance: Provenance = Provenance.SIMULATION
+    """How answers became noisy; what nobody vouches for is nothing but a simulation."""
+    distinct_people: DistinctPeople | None = None
+    """Who declared that the files of several runs are about different people."""
+    manifests: tuple[str, ...] = ()
+    """What the collector signed about each batch, as it stands in the manifest's file, sorted."""
+
+    def __post_init__(self) -> None:
+        for name in ("joint", "rejected"):
+            object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Partial tallies travel between processes; read-only views of dicts do not."""
+        values = [getattr(self, f.name) for f in fields(self)]
+        return Tally, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
+
+    def same_as(self, other: Tally) -> bool:
+        """Whether every number of the two is the same."""
+        return self.values() == other.values()
+
+    def values(self) -> dict[str, Any]:
+        """Everything as plain data; `tally_from` reads it back."""
+        return {
+            "format": FORMAT,
+            "plan": self.plan_hash,
+            "linkage": self.linkage.value,
+            "positions": self.positions,
+            "round": self.round,
+            "people": self.people,
+            "crowd": self.crowd,
+            "reports": self.reports,
+            "counts": self.counts.tolist(),
+            "table": None if self.table is None else self.table.tolist(),
+            "joint": [
+                {"bits": list(bits), "counts": self.joint[bits].tolist()}
+                for bits in sorted(self.joint)
+            ],
+            "histogram": None if self.histogram is None else self.histogram.tolist(),
+            "nulls": self.nulls,
+            "rejected": dict(sorted(self.rejected.items())),
+            "batches": list(self.batches),
+            "ids": list(self.ids),
+            "provenance": self.provenance.value,
+            "distinct_people": None if self.distinct_people is None else self.distinct_people.value,
+            "manifests": list(self.manifests),
+        }
+
+
+def empty_tally(
+    plan_hash: str,
+    linkage: Linkage,
+    positions: int,
+    round_number: int = 1,
+    joint: tuple[Bits, ...] = (),
+) -> Tally:
+    """Nothing counted yet: the beginning of every sum."""
+    record = linkage is Linkage.RECORD
+    whole = record and positions <= MAX_TABLE_BITS
+    return Tally(
+        plan_hash,
+        linkage,
+        positions,
+        round_number,
+        0,
+        0,
+        0,
+        np.zeros(positions, np.int64),
+        np.zeros(1 << positions, np.int64) if whole else None,
+        {chosen: np.zeros(1 << len(chosen), np.int64) for chosen in joint},
+        np.zeros(positions + 1, np.int64) if record else None,
+    )
+
+
+def merged(first: Tally, second: Tally) -> Tally:
+    """Both together; they must be of one plan and round, and share no batch."""
+    _check_alike(first, second)
+    return Tally(
+        first.plan_hash,
+        first.linkage,
+        first.positions,
+        first.round,
+        first.people + second.people,
+        min(first.crowd or second.crowd, second.crowd or first.crowd),
+        first.reports + second.reports,
+        first.counts + second.counts,
+        _sum(first.table, second.table),
+        {bits: counts + second.joint[bits] for bits, counts in first.joint.items()},
+        _sum(first.histogram, second.histogram),
+        first.nulls + second.nulls,
+        dict(Counter(first.rejected) + Counter(second.rejected)),
+        tuple(sorted(first.batches + second.batches)),
+        tuple(sorted(first.ids + second.ids)),
+        first.provenance,
+        _weaker(first.distinct_people, second.distinct_people),
+        tuple(sorted(first.manifests + second.manifests)),
+    )
+
+
+def _weaker(first: DistinctPeople | None, second: DistinctPeople | None) -> DistinctPeople | None:
+    """What the analyst declares is in no file, so it is the weaker word."""
+    return DistinctPeople.ANALYST if DistinctPeople.ANALYST in (first, second) else first or second
+
+
+def _sum(first: Counts | None, second: Counts | None) -> Counts | None:
+    return None if first is None or second is None else first + second
+
+
+def _check_alike(first: Tally, second: Tally) -> None:
+    if first.plan_hash != second.plan_hash:
+        rule = f"must be of the plan {first.plan_hash}"
+        raise InvalidInput("plan", rule, second.plan_hash, "tallies of one plan add up")
+    if first.round != second.round:
+        rule = f"must be of round {first.round}"
+        raise InvalidInput("round", rule, second.round, "tally each round apart")
+    if set(first.joint) != set(second.joint):
+        rule = f"must count the same bits jointly, {sorted(first.joint)}"
+        raise InvalidInput("joint", rule, sorted(second.joint))
+    check_one_provenance(first.provenance, second.provenance)
+    twice = sorted({*first.batches, *first.ids} & {*second.batches, *second.ids})
+    if twice:
+        rule = "must not be counted twice"
+        raise InvalidInput("batch", rule, twice[0], "leave it out of one of the tallies")

@@ -1,0 +1,83 @@
+"""Tally files: JSON, written whole, read back strictly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, Bits, Counts, Tally
+from krand.batches.provenance import DistinctPeople, Provenance
+from krand.errors import InvalidInput
+from krand.files import json_object, read_whole, whole, write_atomically
+from krand.promise import MAX_BITS, MAX_POPULATION, Linkage
+
+__all__ = ["read_tally", "tally_from", "write_tally"]
+
+
+def write_tally(field: str, path: Path, tally: Tally) -> None:
+    """Write a tally; `field` names the option that asked for the file."""
+    write_atomically(field, path, json.dumps(tally.values()) + "\n")
+
+
+def read_tally(path: str | Path) -> Tally:
+    """The tally in a file, or an error that says why it is none."""
+    rule = f"must be a file of the format {FORMAT}"
+    values = json_object("tally", read_whole("tally", path), str(path), rule)
+    try:
+        return tally_from(values)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        fault = str(error)
+        fault = f"{fault}; " if isinstance(error, ValueError) and fault else ""
+        raise InvalidInput("tally", rule, str(path), f"{fault}krand tally writes it") from None
+
+
+def tally_from(values: dict[str, Any]) -> Tally:
+    """What `Tally.values` gave; ValueError and the like for anything else."""
+    if values["format"] != FORMAT:
+        raise ValueError
+    linkage = Linkage(values["linkage"])
+    positions = whole("positions", values["positions"], 1, MAX_BITS)
+    record = linkage is Linkage.RECORD
+    table = 1 << positions if record and positions <= MAX_TABLE_BITS else None
+    return Tally(
+        str(values["plan"]),
+        linkage,
+        positions,
+        whole("round", values["round"], 1),
+        whole("people", values["people"], 0, MAX_POPULATION),
+        whole("crowd", values["crowd"], 0, MAX_POPULATION),
+        whole("reports", values["reports"]),
+        _counts("counts", values["counts"], positions),
+        _optional("table", values["table"], table),
+        dict(_joint(entry, positions) for entry in values["joint"]),
+        _optional("histogram", values["histogram"], positions + 1 if record else None),
+        whole("nulls", values["nulls"]),
+        {str(reason): whole("rejected", n) for reason, n in values["rejected"].items()},
+        tuple(map(str, values["batches"])),
+        tuple(map(str, values["ids"])),
+        Provenance(values["provenance"]),
+        None if values["distinct_people"] is None else DistinctPeople(values["distinct_people"]),
+        tuple(map(str, values["manifests"])),
+    )
+
+
+def _joint(entry: dict[str, Any], positions: int) -> tuple[Bits, Counts]:
+    bits = tuple(whole("joint", bit, 0, positions - 1) for bit in entry["bits"])
+    if not 1 <= len(bits) <= MAX_TABLE_BITS:
+        raise ValueError(f"joint must be about 1 to {MAX_TABLE_BITS} bits, found {len(bits):,}")
+    return bits, _counts("joint", entry["counts"], 1 << len(bits))
+
+
+def _optional(name: str, values: list[Any] | None, size: int | None) -> Counts | None:
+    if (values is None) != (size is None):
+        raise ValueError(f"{name} must {'not ' if size is None else ''}be there")
+    return None if values is None or size is None else _counts(name, values, size)
+
+
+def _counts(name: str, values: list[Any], size: int) -> Counts:
+    if not isinstance(values, list) or len(values) != size:
+        raise ValueError(f"{name} must be a list of {size:,} counts")
+    return np.array([whole(name, value) for value in values], np.int64)

@@ -1,0 +1,223 @@
+"""From files of reports to one tally: every file is checked before anything is counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import reduce
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from krand.analysis.engines import Options, tally_source
+from krand.analysis.engines.partition import Work
+from krand.analysis.engines.repeats import Repeats, find_repeats
+from krand.analysis.engines.source import Source, open_batch, open_reports
+from krand.analysis.joint.axes import bits_needed
+from krand.analysis.tally import Tally, merged
+from krand.batches.manifest import parse_manifest
+from krand.batches.provenance import DistinctPeople, check_one_provenance
+from krand.errors import InvalidInput
+from krand.files import read_whole
+from krand.planning.checking import check_promise
+from krand.survey.plan import Plan
+from krand.wire.keys import check_analyst_key
+from krand.wire.rejections import REPEATED, Rejection
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+__all__ = ["batches_in", "reports_in", "tally_batches", "tally_reports", "tally_sources"]
+
+Files = Sequence[str | Path]
+Joint = Sequence[Sequence[str]]
+"""Questions to count jointly, in record linkage."""
+
+
+def tally_reports(
+    plan: Plan, files: Files, *, joint: Joint = (), different_people: bool = False
+) -> Tally:
+    """Count the reports that `randomize_table` or `krand randomize` wrote.
+
+    Files of several runs may be about the same people, and are refused unless the data holder said
+    otherwise in them, or you do: with `different_people` the tally says that it was you.
+
+    >>> from krand import randomize_table, tally_reports
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
+    >>> tally_reports(plan, ["reports.parquet"]).people
+    100
+    """
+    sources = reports_in(plan, files)
+    return tally_sources(plan, sources, joint=joint, different_people=different_people)
+
+
+def tally_batches(
+    plan: Plan,
+    files: Files,
+    key: X25519PrivateKey,
+    collector: Ed25519PublicKey,
+    *,
+    joint: Joint = (),
+) -> Tally:
+    """Open and count the sealed batches that a collector released, with their manifests beside.
+
+    >>> from krand import Client, generate_private_key, tally_batches
+    >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
+    >>> key = generate_private_key()
+    >>> plan = small_plan().sealed_for(key.public_key())
+    >>> collector = FakeCollector(plan)
+    >>> for answers in simulated_people(plan.survey, 100, seed=1):
+    ...     client = Client(plan, UnsafeMemoryLedger(), transport=collector)
+    ...     client.submit(collector.url, answers)
+    >>> batch = collector.release("batches")
+    >>> tally_batches(plan, [batch], key, collector.public_key).people
+    100
+    """
+    return tally_sources(plan, batches_in(plan, files, collector), key=key, joint=joint)
+
+
+def reports_in(plan: Plan, files: Files) -> list[Source]:
+    """The reports in files of a data holder, all of one round and no run twice."""
+    return _distinct([open_reports(str(file), plan) for file in files])
+
+
+def batches_in(
+    plan: Plan, files: Files, collector: Ed25519PublicKey, manifests: Sequence[Path] = ()
+) -> list[Source]:
+    """Sealed batches whose manifests this collector signed, all of one round and none twice.
+
+    The manifest of batch.parquet is batch.manifest.json beside it, unless they are given.
+    """
+    if manifests and len(manifests) != len(files):
+        rule = "must be given once for each batch, or not at all"
+        raise InvalidInput("manifest", rule, len(manifests))
+    beside = manifests or tuple(Path(file).with_suffix(".manifest.json") for file in files)
+    return _distinct(
+        [
+            _batch_in(plan, str(file), manifest, collector)
+            for file, manifest in zip(files, beside, strict=True)
+        ]
+    )
+
+
+def _batch_in(plan: Plan, uri: str, manifest: Path, collector: Ed25519PublicKey) -> Source:
+    content = read_whole("manifest", manifest)
+    source = open_batch(uri, plan, parse_manifest(content, collector, str(manifest)))
+    return replace(source, manifest=content.decode())
+
+
+def tally_sources(
+    plan: Plan,
+    sources: Sequence[Source],
+    *,
+    key: X25519PrivateKey | None = None,
+    joint: Joint = (),
+    engine: str = "local",
+    options: Options | None = None,
+    checkpoint: Callable[[Source], Path] | None = None,
+    different_people: bool = False,
+) -> Tally:
+    """Count everything in these sources; `checkpoint` says where each writes down how far it is."""
+    check_promise(plan)
+    if key is not None:
+        check_analyst_key(plan, key)
+    options = options or Options()
+    who = who_says_distinct(sources, different_people)
+    work = _work(plan, sources[0].round, key, joint)
+    repeats = find_repeats(sources) if key is not None else [Repeats()] * len(sources)
+    parts = (
+        _opened(
+            source,
+            work,
+            engine,
+            options if checkpoint is None else replace(options, checkpoint=checkpoint(source)),
+            found,
+        )
+        for source, found in zip(sources, repeats, strict=True)
+    )
+    return replace(reduce(merged, parts), distinct_people=who)
+
+
+def _opened(source: Source, work: Work, engine: str, options: Options, repeats: Repeats) -> Tally:
+    """The tally of a source; one of which no message opens is no result."""
+    found = tally_source(source, work, engine, options, repeats)
+    unopened = found.rejected.get(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN.value, 0)
+    if unopened and unopened + found.rejected.get(REPEATED, 0) == source.rows:
+        rule = "must open the messages: this is not the key these messages were sealed for"
+        mend = f"none of {source.rows:,} messages of {source.uri} opens, with the plan's own key"
+        raise InvalidInput("private key", rule, None, mend)
+    return found
+
+
+def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeople | None:
+    """Who says that sources which may be about the same people are not; an error if nobody does.
+
+    Batches need nobody's word: their messages were compared, and a device answers a round once.
+    """
+    if sources[0].sealed:
+        if declared:
+            rule = "must not be declared for sealed batches: their messages are compared"
+            raise InvalidInput("different_people", rule, True, "leave it out")
+        return None
+    if len(sources) == 1:
+        return None
+    unsaid = [
+        (first, second)
+        for first, second in combinations(sources, 2)
+        if first.id not in second.distinct_from and second.id not in first.distinct_from
+    ]
+    if not unsaid:
+        return DistinctPeople.DATA_HOLDER
+    if declared:
+        return DistinctPeople.ANALYST
+    first, second = unsaid[0]
+    raise InvalidInput(
+        "reports",
+        "must not be two runs that may be about the same people",
+        f"{first.uri} and {second.uri}",
+        "answers that are randomized twice tell more than the plan promises. If you know that"
+        " nobody is in both, say so with --different-people (different_people=True): the results"
+        " will say that it was you",
+    )
+
+
+def _distinct(sources: list[Source]) -> list[Source]:
+    if not sources:
+        raise InvalidInput("reports", "must be at least one file", "none")
+    seen: dict[str, str] = {}
+    for source in sources:
+        for name in (source.sha256, source.id):
+            if name in seen:
+                raise _given_twice(seen[name], source)
+            seen[name] = source.uri
+        check_one_provenance(sources[0].provenance, source.provenance)
+        if source.round != sources[0].round:
+            rule = f"must all be of round {sources[0].round}"
+            raise InvalidInput("reports", rule, source.uri, "tally each round apart")
+    return sources
+
+
+def _given_twice(first: str, source: Source) -> InvalidInput:
+    both = f"{first} and {source.uri}"
+    if source.sealed:
+        rule = "must not be given twice: two batches have one id"
+        mend = "one of them comes from an older copy of the spool; leave one of them out"
+    else:
+        rule = "must not be given twice: two files are of one run"
+        mend = "one of them is a copy; leave one of them out"
+    return InvalidInput("reports", rule, both, mend)
+
+
+def _work(plan: Plan, round_number: int, key: X25519PrivateKey | None, joint: Joint) -> Work:
+    bits = {chosen for names in joint for chosen in bits_needed(plan, names)}
+    return Work(
+        plan.hash,
+        plan.survey.linkage,
+        plan.layout.positions,
+        round_number,
+        tuple(sorted(bits)),
+        None if key is None else key.private_bytes_raw(),
+    )

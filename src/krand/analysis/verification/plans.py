@@ -1,0 +1,170 @@
+"""Whether a plan is what its survey and its noise make it, and promises what they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from krand.analysis.published import PublishedPlan
+from krand.analysis.published_file import said_format, shaped
+from krand.analysis.verification.checks import Check, check
+from krand.analysis.verification.comparing import differences
+from krand.analysis.verification.promises import policy_check, promise_check
+from krand.errors import InvalidInput, KrandError
+from krand.planning.making import planned_from, verify_promise
+from krand.promise import NOISE_GRID, Linkage
+from krand.survey.canonical import canonical_json, sha256_of
+from krand.survey.layout import Layout, layout_of
+from krand.survey.plan import FORMAT, Plan, Promise
+from krand.survey.reading import survey_from_document
+from krand.survey.survey import Survey
+
+__all__ = ["PlanFound", "plan_checks", "plan_file_checks", "same_plan"]
+
+SHAPE = ("name", "kind", "questions", "offset", "positions", "changes", "most_ones")
+PRECISION = ("sigma", "half_width_95", "half_width_percent")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFound:
+    """What the checks of a plan leave to go on with."""
+
+    checks: tuple[Check, ...]
+    plan: Plan | None = None
+    """None where the survey or its noise is not even possible."""
+    true: Promise | None = None
+    """Computed anew."""
+
+
+def plan_file_checks(
+    values: dict[str, Any], content: bytes, path: Path, expected: Plan | None
+) -> PlanFound:
+    """Everything about a plan file; `expected` is the plan that it must be, if one is given."""
+    name, form = sha256_of(values), _canonical(values)
+    written = check(
+        "canonical",
+        [] if form == content else ["the file is not in canonical form, so it has another hash"],
+        f"the file is in canonical form; its SHA-256 is the plan's name, {name}",
+    )
+    found = plan_checks(values, str(path))
+    return PlanFound((written, *same_plan(name, expected), *found.checks), found.plan, found.true)
+
+
+def same_plan(name: str, expected: Plan | None) -> tuple[Check, ...]:
+    """That a plan is the one that was given, if one was."""
+    if expected is None:
+        return ()
+    faults = [] if name == expected.hash else [f"the plan given is {expected.hash}, this is {name}"]
+    return (check("same_plan", faults, "the plan is the one that was given"),)
+
+
+def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
+    """Survey, positions, noise, precision, messages, promise, policy."""
+    if values.get("format") != FORMAT:
+        raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
+    told: PublishedPlan = shaped("plan", PublishedPlan, values, source, FORMAT)
+    try:
+        survey = survey_from_document(values["survey"])
+    except KrandError as error:
+        return PlanFound((Check("survey", False, str(error)),))
+    survey_holds = Check("survey", True, f"the survey {survey.id} keeps every rule")
+    layout = layout_of(survey)
+    positions = check(
+        "positions",
+        _other_positions(values, layout),
+        f"{layout.positions:,} positions follow from the survey's questions",
+    )
+    noise = check("noise", _impossible_noise(told, survey), _noises(told))
+    if not (positions.holds and noise.holds):
+        return PlanFound((survey_holds, positions, noise))
+    numerators = tuple(block.noise_numerator for block in told.blocks)
+    plan = planned_from(survey, numerators, told.promise, told.analyst_key)
+    try:
+        true = verify_promise(plan)
+    except KrandError as error:
+        broken = Check("promise", False, f"nothing can be promised with this noise: {error}")
+        return PlanFound((survey_holds, positions, noise, broken), plan)
+    promised = promise_check(told.promise, true, "exactly the plan's noise")
+    follow = _consequences(values, plan)
+    checks = (survey_holds, positions, noise, *follow, promised, policy_check(plan, true))
+    return PlanFound(checks, plan, true)
+
+
+def _canonical(values: dict[str, Any]) -> bytes:
+    try:
+        return canonical_json(values)
+    except KrandError:
+        return b""
+
+
+def _other_positions(values: Mapping[str, Any], layout: Layout) -> Iterator[str]:
+    blocks = values["blocks"]
+    if (values["positions"], len(blocks)) != (layout.positions, len(layout.blocks)):
+        yield (
+            f"{values['positions']:,} positions in {len(blocks):,} blocks are claimed, the survey"
+            f" makes {layout.positions:,} in {len(layout.blocks):,}"
+        )
+        return
+    for told, block in zip(blocks, layout.blocks, strict=True):
+        true = {name: getattr(block, name) for name in SHAPE if name not in ("kind", "questions")}
+        true |= {"kind": block.kind.value, "questions": list(block.question_names)}
+        for name in SHAPE:
+            if told.get(name) != true[name]:
+                found = f"{told.get(name)!r:.60}, should be {true[name]!r:.60}"
+                yield f"{block.name}: {name} is {found}"
+
+
+def _impossible_noise(told: PublishedPlan, survey: Survey) -> Iterator[str]:
+    numerators = [block.noise_numerator for block in told.blocks]
+    if not all(0 < numerator < NOISE_GRID // 2 for numerator in numerators):
+        yield "a noise is not above 0 and below 1/2"
+    if survey.linkage is Linkage.RECORD and len(set(numerators)) > 1:
+        yield "bits of whole records have different noise"
+
+
+def _noises(told: PublishedPlan) -> str:
+    noises = [block.noise for block in told.blocks] or [0.0]  # then positions fail already
+    ends = dict.fromkeys(f"{noise:.4g}" for noise in (min(noises), max(noises)))
+    return f"every bit is flipped with a probability of {' to '.join(ends)}"
+
+
+def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
+    true = plan.values()
+    yield check(
+        "precision",
+        _other_precision(values["blocks"], true["blocks"]),
+        "the precision of every question follows from its noise",
+    )
+    sent = f"{plan.messages:,} messages from each person follow from noise and policy"
+    yield check("messages", _other_room(values, plan), sent + _too_few(plan))
+    yield check(
+        "shifts",
+        [] if values.get("shifts") == true["shifts"] else ["the noise gives others"],
+        "how far one person who lies can move a count follows from messages and noise",
+    )
+    more = [f"{name} does not belong in a plan" for name in sorted(set(values) - set(true))]
+    yield check("nothing_else", more, "the plan holds nothing else")
+
+
+def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
+    told, overflow = values["messages"], values.get("overflow")
+    if told != plan.messages:
+        yield f"{told:,} messages are claimed, noise and policy need {plan.messages:,}"
+    elif overflow != plan.overflow:
+        yield f"an overflow of {overflow!r:.40} is claimed, it is {plan.overflow:g}"
+
+
+def _too_few(plan: Plan) -> str:
+    if not plan.overflow:
+        return ", and are never too few"
+    return f"; a person's tokens exceed them with a probability of at most {plan.overflow:g}"
+
+
+def _other_precision(told: list[dict[str, Any]], true: list[dict[str, Any]]) -> Iterator[str]:
+    names = (*PRECISION, "margins")
+    for claimed, found in zip(told, true, strict=True):
+        for name in names:
+            for fault in differences(claimed.get(name), found.get(name), name):
+                yield f"{found['name']}: {fault}, by its noise"

@@ -1,0 +1,162 @@
+"""Free words decoded: which words of a list were named, and by how many people.
+
+Whether a word was named at all is decided by `words_discovery`, whose promise about false
+discoveries needs nothing but a good hash; how often, by `words_regression`. `words_limit` tells
+before any data from how many people on a word will be found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.analysis.estimates.reading import readable
+from krand.analysis.words.candidates import Candidates, grouped, words_question
+from krand.analysis.words.discovery import adjusted_p_values, found_from, p_values
+from krand.analysis.words.limit import planned_limit
+from krand.analysis.words.regression import Regression, regress
+from krand.errors import InvalidInput
+from krand.survey.layout import Layout
+
+__all__ = ["WordCount", "WordsEstimate", "decode_words", "planned_limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class WordCount:
+    """One candidate: whether it was named, and how often."""
+
+    word: str
+    count: float
+    """People who named it, never below zero; of all of its group where there are several."""
+    unclipped: float
+    """The same before it is held above zero: add or average these, not the counts."""
+    standard_error: float
+    low: float
+    high: float
+    p_value: float
+    """The chance of such counts if nobody named the word."""
+    adjusted: float
+    """The least false discovery rate at which the word is found."""
+    found: bool
+    readable: bool
+    """False where the margin of error is above 15 % of the people."""
+    same_positions: tuple[str, ...] = ()
+    """Other candidates that cannot be told apart from this one: the row is about all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordsEstimate:
+    """All candidates of a question, in the order of the list."""
+
+    question: str
+    rows: tuple[WordCount, ...]
+    false_discovery_rate: float
+    """At most so much of what is found was named by nobody, on average."""
+    confidence: float
+    """Of the intervals, each for itself, and of the detection limit."""
+    detection_limit: float | None
+    """From so many people on a word is found with this confidence; None if no word can be."""
+    named: float
+    """How many words were named in all, on the list or not."""
+    named_error: float
+    unexplained: float
+    """How many of these are not explained by the words that were found."""
+    merged: int
+    """Spellings of the list that are one word with another one."""
+
+    @property
+    def found(self) -> tuple[WordCount, ...]:
+        """The words that were named, the most frequent first."""
+        return tuple(sorted((r for r in self.rows if r.found), key=lambda r: -r.unclipped))
+
+
+def decode_words(
+    layout: Layout,
+    block_name: str,
+    estimates: NDArray[np.float64],
+    sigma: float,
+    people: int,
+    candidates: Sequence[str],
+    false_discovery_rate: float = 0.05,
+    confidence: float = 0.95,
+) -> WordsEstimate:
+    """The words of a list, from unbiased estimates of how many people set each position."""
+    question = words_question(layout, block_name)
+    _check(estimates, question.size, sigma, people)
+    for field, value in (
+        ("false_discovery_rate", false_discovery_rate),
+        ("confidence", confidence),
+    ):
+        if not 0 < value < 1:
+            raise InvalidInput(field, "must be between 0 and 1, both excluded", value)
+    listed = grouped(layout.survey_id, question, candidates)
+    chances = p_values(estimates, listed.positions)
+    adjusted = adjusted_p_values(chances)
+    found = adjusted <= false_discovery_rate
+    counted = regress(estimates, listed.positions, found, sigma, confidence)
+    named = float(estimates.sum()) / question.hashes
+    return WordsEstimate(
+        block_name,
+        _rows(listed, counted, chances, adjusted, found, people, confidence),
+        false_discovery_rate,
+        confidence,
+        found_from(
+            estimates,
+            question.hashes,
+            len(found),
+            int(found.sum()),
+            false_discovery_rate,
+            confidence,
+        ),
+        named,
+        sigma * math.sqrt(question.size) / question.hashes,
+        named - float(counted.counts[found].sum()),
+        listed.merged,
+    )
+
+
+def _check(estimates: NDArray[np.float64], size: int, sigma: float, people: int) -> None:
+    if estimates.shape != (size,) or not np.isfinite(estimates).all():
+        rule = f"must be {size:,} numbers, one for each position of the block"
+        raise InvalidInput("estimates", rule, f"an array of shape {estimates.shape}")
+    if not (math.isfinite(sigma) and sigma > 0):
+        raise InvalidInput("sigma", "must be a number above 0", sigma)
+    if people < 1:
+        raise InvalidInput("people", "must be at least 1", people)
+
+
+def _rows(
+    listed: Candidates,
+    counted: Regression,
+    chances: NDArray[np.float64],
+    adjusted: NDArray[np.float64],
+    found: NDArray[np.bool_],
+    people: int,
+    confidence: float,
+) -> tuple[WordCount, ...]:
+    low, count, high = (
+        np.clip(values, 0.0, people).tolist()
+        for values in (counted.low, counted.counts, counted.high)
+    )
+    narrow = readable(counted.standard_errors, people, confidence)
+    rows = {}
+    for place, group in enumerate(listed.groups):
+        for word in group:
+            rows[word] = WordCount(
+                word,
+                count[place],
+                float(counted.counts[place]),
+                float(counted.standard_errors[place]),
+                low[place],
+                high[place],
+                float(chances[place]),
+                float(adjusted[place]),
+                bool(found[place]),
+                bool(narrow[place]),
+                tuple(other for other in group if other != word),
+            )
+    return tuple(rows[word] for word in listed.words)

@@ -1,0 +1,1 @@
+"""Files of messages and responses, and the manifests that vouch for them."""

@@ -1,0 +1,105 @@
+"""The manifest of a released batch: who counted how many people, signed by the collector.
+
+The number of people is what the noise is inverted with and what the promise rests on, and it
+cannot be read off the messages. So it is signed, with the plan, the batch's id and the hash of its
+file.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from krand.batches.provenance import is_random_id
+from krand.errors import InvalidInput
+from krand.files import json_object, read_whole, whole
+from krand.survey.canonical import EXACT, canonical_json
+
+__all__ = [
+    "FORMAT",
+    "Manifest",
+    "manifest_bytes",
+    "manifest_in",
+    "parse_manifest",
+    "read_manifest",
+]
+
+FORMAT = "krand-manifest-2"
+RULE = f"must be a file of the format {FORMAT}"
+PURPOSE = b"krand manifest"
+"""Signed in front of the content, so that a signature cannot be taken for one of another kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What the collector vouches for."""
+
+    plan: str
+    round: int
+    submissions: int
+    """Distinct submissions, each by one person."""
+    messages: int
+    batch_sha256: str
+    """Of the whole batch file; it names the batch everywhere after."""
+    batch_id: str
+    """Random, drawn when the batch began: an older copy of the spool would release it again."""
+
+
+def manifest_bytes(manifest: Manifest, key: Ed25519PrivateKey) -> bytes:
+    """The manifest file: canonical JSON with the signature inside."""
+    content = _content(manifest)
+    signature = key.sign(PURPOSE + canonical_json(content))
+    return canonical_json({**content, "signature": signature.hex()})
+
+
+def read_manifest(path: str | Path, key: Ed25519PublicKey) -> Manifest:
+    """The manifest in a file, if this collector signed it."""
+    return parse_manifest(read_whole("manifest", path), key, str(path))
+
+
+def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifest") -> Manifest:
+    """The manifest in these bytes, or an error that says what is wrong with it."""
+    manifest, signature = manifest_in(content, source)
+    try:
+        key.verify(signature, PURPOSE + canonical_json(_content(manifest)))
+    except InvalidSignature:
+        rule = "must be signed by the collector, and unchanged since"
+        raise InvalidInput("manifest", rule, source, "is this the right collector's key?") from None
+    return manifest
+
+
+def manifest_in(content: bytes, source: str = "manifest") -> tuple[Manifest, bytes]:
+    """What these bytes say, and a signature that nobody has verified yet."""
+    values = json_object("manifest", content, source, RULE)
+    try:
+        signature = bytes.fromhex(values.pop("signature"))
+        if values.pop("format") != FORMAT:
+            raise _malformed(source)
+        manifest = Manifest(**values)
+        _check_types(manifest)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _malformed(source, str(error) if isinstance(error, ValueError) else "") from None
+    return manifest, signature
+
+
+def _content(manifest: Manifest) -> dict[str, Any]:
+    return {"format": FORMAT, **asdict(manifest)}
+
+
+def _check_types(manifest: Manifest) -> None:
+    for name in ("round", "submissions", "messages"):
+        whole(name, getattr(manifest, name), 0, EXACT)
+    for name in ("plan", "batch_sha256"):
+        if not isinstance(getattr(manifest, name), str):
+            raise ValueError(f"{name} must be text")
+    if not is_random_id(manifest.batch_id):
+        raise ValueError("batch_id must be 32 hexadecimal digits")
+
+
+def _malformed(source: str, fault: str = "") -> InvalidInput:
+    mend = "a collector of this krand writes it"
+    return InvalidInput("manifest", RULE, source, f"{fault}; {mend}" if fault else mend)

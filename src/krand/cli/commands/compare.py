@@ -1,0 +1,59 @@
+"""`krand compare`: the same question in two releases."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from krand.cli.options import FILE, confidence_option, output_options
+from krand.errors import InvalidInput
+from krand.terminal.output import Output
+
+__all__ = ["compare"]
+
+
+@click.command(short_help="The same question in two releases.")
+@click.argument("first", type=FILE)
+@click.argument("second", type=FILE)
+@click.option("--question", "names", multiple=True, help="Which; all that both asked.")
+@confidence_option
+@output_options
+def compare(
+    as_json: bool,
+    no_color: bool,
+    first: Path,
+    second: Path,
+    names: tuple[str, ...],
+    confidence: float,
+) -> None:
+    """Compare two surveys, or two rounds: the difference of every share, with its interval.
+
+    The noise of both is taken into account, and the sampling if the releases were made with it.
+    The two must have been randomized apart.
+
+    \b
+    Example:
+      krand compare spring.json autumn.json --question search_engine
+    """
+    from krand.analysis.estimates.comparison import compare_surveys
+    from krand.analysis.results_file import read_estimates
+
+    out = Output(as_json, no_color)
+    here, there = (read_estimates(path)[0] for path in (first, second))
+    shared = names or tuple(name for name in here if name in there)
+    for name in shared:
+        if name not in here or name not in there:
+            raise InvalidInput("question", "must be in both releases", name)
+    if not shared:
+        raise InvalidInput("question", "must be in both releases", "none is")
+    found = {name: compare_surveys(here[name], there[name], confidence) for name in shared}
+    if as_json:
+        values = {name: [asdict(row) for row in rows] for name, rows in found.items()}
+        out.json({"first": str(first), "second": str(second), "questions": values})
+        return
+    from krand.cli.result_tables import comparison_table
+
+    for name, rows in found.items():
+        out.console().print(comparison_table(name, rows))

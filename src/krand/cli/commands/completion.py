@@ -1,0 +1,47 @@
+"""`krand completion`: the script with which a shell completes krand's command lines."""
+
+from __future__ import annotations
+
+import click
+
+from krand.cli.options import OneOf, output_options
+from krand.terminal.output import Output
+
+__all__ = ["completion"]
+
+SHELLS = ("bash", "zsh", "fish")
+VARIABLE = "_KRAND_COMPLETE"
+"""Where the shell says what it wants to know; click looks for it."""
+
+
+@click.command(short_help="Let the shell complete commands, options and files.")
+@click.argument("shell", type=OneOf(SHELLS))
+@output_options
+def completion(as_json: bool, no_color: bool, shell: str) -> None:
+    """Print the script that completes commands, options, choices and files in bash, zsh or fish.
+
+    Put this line into the file that your shell reads when it starts, then open a new one:
+
+    \b
+      bash, in ~/.bashrc:                     eval "$(krand completion bash)"
+      zsh, in ~/.zshrc, after compinit:       eval "$(krand completion zsh)"
+      fish, in ~/.config/fish/config.fish:    krand completion fish | source
+
+    \b
+    Example:
+      krand completion bash
+    """
+    from click.shell_completion import get_completion_class
+
+    from krand.cli.main import krand
+
+    kind = get_completion_class(shell)
+    assert kind is not None
+    # Not kind.source(): that asks the shell for its version, and the shell need not be here.
+    found = kind(krand, {}, "krand", VARIABLE)
+    script = found.source_template % found.source_vars()
+    out = Output(as_json, no_color)
+    if as_json:
+        out.json({"shell": shell, "script": script})
+    elif not out.quiet:
+        click.echo(script)

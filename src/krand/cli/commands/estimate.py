@@ -1,0 +1,160 @@
+"""`krand estimate`: from a tally to a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from krand.cli.options import (
+    FILE,
+    OneOf,
+    confidence_option,
+    force_option,
+    output_option,
+    output_options,
+    plan_option,
+)
+from krand.cli.plans import checked_plan
+from krand.errors import InvalidInput
+from krand.terminal.output import Output
+from krand.terminal.overwriting import LabelledFile
+from krand.wording.numbers import Count
+
+if TYPE_CHECKING:
+    from krand.analysis.estimates.sampling import Sampling
+
+__all__ = ["estimate"]
+
+
+@click.command(short_help="From a tally to estimates with a guarantee.")
+@click.argument("tally", type=FILE)
+@plan_option
+@output_option("Where the release is written.", made_again=True)
+@force_option
+@click.option(
+    "--format",
+    "form",
+    type=OneOf(["json", "parquet", "csv"]),
+    help="Everything as JSON, or a flat table; by the ending of the output if not given.",
+)
+@confidence_option
+@click.option(
+    "--sample-of",
+    metavar="PEOPLE",
+    help="The crowd is a random sample of so many people, or of 'everybody' without limit.",
+)
+@click.option(
+    "--joint",
+    multiple=True,
+    metavar="A,B",
+    help="Questions to show jointly, beside those declared together; several times if you like.",
+)
+@click.option(
+    "--candidates",
+    type=LabelledFile(),
+    multiple=True,
+    metavar="QUESTION=FILE",
+    help="Words to look for, one on each line, for a question of type words.",
+)
+@click.option(
+    "--corrupted",
+    type=Count(),
+    default="1",
+    show_default=True,
+    help="Dishonest clients whose worst effect is told.",
+)
+@click.option(
+    "--raw",
+    is_flag=True,
+    help="Also show raw counts: unbiased, so they may be negative or above the crowd.",
+)
+@output_options
+def estimate(
+    as_json: bool,
+    no_color: bool,
+    tally: Path,
+    plan_file: Path,
+    output: Path,
+    force: bool,
+    form: str | None,
+    confidence: float,
+    sample_of: str | None,
+    joint: tuple[str, ...],
+    candidates: tuple[str, ...],
+    corrupted: int,
+    raw: bool,
+) -> None:
+    """Invert the noise: how many people gave each answer, how well that is known, and what was
+    promised to them.
+
+    The guarantee is computed anew for the crowd that came. What is shown are the counts nearest to
+    the estimates that people could have given. The raw, unbiased ones are in the file; --raw shows
+    them too.
+
+    \b
+    Examples:
+      krand estimate tally.json --plan plan.json -o release.json
+      krand estimate tally.json --plan plan.json -o release.csv --sample-of 80M
+    """
+    from krand.analysis.estimates.rows import Wanted
+    from krand.analysis.results import ReleaseOptions, make_release
+    from krand.analysis.results_file import form_of, release_values, write_release
+    from krand.analysis.tally_file import read_tally
+    from krand.cli.result_tables import release_tables, remarks, unreadable
+
+    form = form or form_of(output)
+    out = Output(as_json, no_color)
+    plan, counted = checked_plan(plan_file, out), read_tally(tally)
+    options = ReleaseOptions(
+        Wanted(confidence, _sampling(sample_of)),
+        tuple(tuple(name.strip() for name in names.split(",")) for names in joint),
+        dict(_candidates(entry) for entry in candidates),
+        corrupted,
+    )
+    with out.progress("estimating") as progress:
+        release = make_release(plan, counted, options, progress)
+    write_release("output", output, release, form)
+    lost = unreadable(release)
+    if lost:
+        out.warn(lost)
+    if as_json:
+        out.json({"output": str(output), **release_values(release)})
+        return
+    console = out.console()
+    for table in release_tables(release, raw=raw):
+        console.print(table)
+    for line in remarks(release):
+        console.print(line, markup=False)
+    if not release.kept:
+        out.warn("this is less than the survey promised, because messages were refused")
+    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
+    console.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _sampling(sample_of: str | None) -> Sampling | None:
+    from krand.analysis.estimates.sampling import Sampling
+
+    if sample_of is None:
+        return None
+    if sample_of == "everybody":
+        return Sampling()
+    parameter = next(p for p in click.get_current_context().command.params if p.name == "sample_of")
+    return Sampling(Count().convert(sample_of, parameter, None))
+
+
+def _candidates(entry: str) -> tuple[str, list[str]]:
+    question, _, path = entry.partition("=")
+    if not path:
+        rule, mend = "must be QUESTION=FILE", "for example --candidates tags=words.txt"
+        raise InvalidInput("candidates", rule, entry, mend)
+    try:
+        lines = Path(path).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        rule = "must be a file of text that can be read"
+        raise InvalidInput("candidates", rule, path, str(error)) from None
+    words = [line for line in lines if line.strip()]
+    if not words:
+        raise InvalidInput("candidates", "must hold at least one word", path)
+    return question, words

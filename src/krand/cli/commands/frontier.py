@@ -1,0 +1,94 @@
+"""`krand frontier`: what volume buys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from krand.cli.options import (
+    assurance_options,
+    crowd_options,
+    force_option,
+    output_options,
+    policy_from,
+    promise_options,
+    reports_from,
+    shape_options,
+)
+from krand.errors import InvalidInput
+from krand.promise import Assurance
+from krand.terminal.output import Output
+from krand.terminal.overwriting import OutputFile
+from krand.wording.numbers import Counts
+
+
+@click.command(short_help="What more volume buys, beside the alternatives.")
+@crowd_options
+@promise_options
+@click.option(
+    "--copies-list",
+    type=Counts(),
+    default="1,2,4,16,64,256,1024",
+    show_default=True,
+    help="Numbers of copies to compare.",
+)
+@shape_options
+@assurance_options
+@click.option(
+    "--plot",
+    type=OutputFile(made_again=True, endings=(".svg",)),
+    help="Also draw it: an SVG file.",
+)
+@force_option
+@output_options
+def frontier(
+    as_json: bool, no_color: bool, plot: Path | None, copies_list: tuple[int, ...], **options: Any
+) -> None:
+    """Every way to keep one promise: volume against precision.
+
+    Compares linkages and numbers of copies with plain local differential privacy and with a
+    trusted curator.
+
+    \b
+    Examples:
+      krand frontier --population 10M --bits 40 --epsilon 2 --delta 1e-6
+      krand frontier --population 10M --bits 40 --epsilon 2 --delta 1e-6 \\
+          --copies-list 1,4,16 --plot frontier.svg
+    """
+    output = Output(as_json, no_color)
+    policy, reports = policy_from(options), reports_from(options)
+    if policy.assurance is Assurance.DRAFT:
+        raise InvalidInput(
+            "assurance",
+            "must be certified or outlier: the drafts give no guarantee for several copies",
+            str(policy.assurance),
+            "to see a draft's noise: krand noise --assurance draft",
+        )
+    if plot is not None:
+        if plot.suffix.lower() != ".svg":
+            raise InvalidInput("plot", "must be the name of an .svg file", str(plot))
+        from krand.figures.svg import frontier_svg, require_matplotlib
+
+        require_matplotlib()
+    from krand.accounting.frontier import frontier as compute
+
+    with output.progress("frontier") as progress:
+        result = compute(policy, reports, copies_list, progress)
+    if plot is not None:
+        from krand.files import write_atomically
+
+        write_atomically("plot", plot, frontier_svg(result))
+    if as_json:
+        from krand.cli.values import frontier_values
+
+        values = frontier_values(result)
+        output.json(values | {"plot": str(plot)} if plot is not None else values)
+        return
+    from krand.cli.tables import frontier_table
+
+    console = output.console()
+    console.print(frontier_table(result, console.width))
+    if plot is not None:
+        console.print(f"Figure: {plot}", markup=False, soft_wrap=True)

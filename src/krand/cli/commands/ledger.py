@@ -1,0 +1,111 @@
+"""`krand ledger`: what a device has answered, and what that may have revealed in all."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from krand.cli.options import FILE, output_options
+from krand.terminal.output import Output
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from krand.client.ledger import Entry, Spent
+
+__all__ = ["ledger"]
+
+SHORT_HASH = 12
+"""Enough of a plan's SHA-256 to tell it from others by eye."""
+LARGEST_FACTOR = 1e9
+"""A larger factor promises nothing that a person could weigh."""
+
+
+@click.command(short_help="What a device has answered, and the guarantee spent.")
+@click.argument("ledger", metavar="FILE", type=FILE)
+@output_options
+def ledger(as_json: bool, no_color: bool, ledger: Path) -> None:
+    """Show which rounds of which surveys a device has answered, and the guarantee spent.
+
+    A round is acknowledged once the collector has it; until then it waits, and is sent again with
+    identical bytes. FILE is only looked at: it is neither made nor changed.
+
+    \b
+    Examples:
+      krand ledger answers.ledger
+      krand ledger answers.ledger --json
+    """
+    from krand.client.ledger import Ledger
+
+    kept = Ledger(ledger, create=False)
+    entries = sorted(kept.entries(), key=lambda e: (e.survey, e.plan_hash, e.round))
+    spent = kept.spent()
+    out = Output(as_json, no_color)
+    if as_json:
+        out.json(
+            {
+                "rounds": [
+                    {
+                        "survey": entry.survey,
+                        "plan": entry.plan_hash,
+                        "round": entry.round,
+                        "state": _state(entry),
+                    }
+                    for entry in entries
+                ],
+                "spent": {
+                    "epsilon": spent.epsilon,
+                    "delta": spent.delta,
+                    "surveys": spent.surveys,
+                    "meaning": _meaning(spent),
+                },
+            }
+        )
+        return
+    console = out.console()
+    if entries:
+        console.print(_table(entries))
+    console.print(_meaning(spent), markup=False)
+
+
+def _state(entry: Entry) -> str:
+    return "acknowledged" if entry.acknowledged else "waiting"
+
+
+def _table(entries: list[Entry]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title="answered on this device", title_justify="left")
+    table.add_column("survey")
+    table.add_column("plan", no_wrap=True)
+    table.add_column("round", justify="right")
+    table.add_column("state")
+    for entry in entries:
+        plan = entry.plan_hash[:SHORT_HASH]
+        table.add_row(Text(entry.survey), plan, f"{entry.round:,}", _state(entry))
+    return table
+
+
+def _meaning(spent: Spent) -> str:
+    """What the sum says, and what it rests on."""
+    from krand.wording.phrases import at_most
+
+    if not spent.surveys:
+        return "Nothing has been answered, so nothing is spent."
+    if spent.surveys == 1:
+        surveys, answers = "1 survey", "your answers to it"
+    else:
+        surveys, answers = f"{spent.surveys:,} surveys", "your answers to all of them"
+    factor = math.exp(min(spent.epsilon, 700))  # beyond that a float has no number for it
+    about = f" ≈ {at_most(factor)}" if factor <= LARGEST_FACTOR else ""
+    return (
+        f"Spent by {surveys}: ε = {at_most(spent.epsilon)}, δ = {at_most(spent.delta)}. Exchanging"
+        f" {answers} for any others changes the probability of anything that all analysts together"
+        f" can see by a factor of at most e^{at_most(spent.epsilon)}{about}, give or take this δ."
+        " The promises of all plans are added up; a plan's promise covers all of its rounds, also"
+        " those that wait, and holds as its plan says."
+    )

@@ -1,0 +1,66 @@
+"""`krand noise`: from a policy to the smallest noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from krand.cli.options import (
+    assurance_options,
+    copies_option,
+    crowd_options,
+    linkage_option,
+    output_options,
+    policy_from,
+    promise_options,
+    reports_from,
+    shape_options,
+)
+from krand.promise import Assurance
+from krand.terminal.output import Output
+
+
+@click.command(short_help="From a promise to the smallest noise.")
+@crowd_options
+@promise_options
+@copies_option
+@linkage_option
+@shape_options
+@assurance_options
+@output_options
+def noise(as_json: bool, no_color: bool, **options: Any) -> None:
+    """The smallest noise that keeps a promise, and the precision it leaves.
+
+    Give ε with either δ or η. Numbers may be written 10M, 1e7 or 10_000_000.
+
+    \b
+    Examples:
+      krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6
+      krand noise --population 10M --bits 40 --epsilon 2 --eta 0.003 \\
+          --linkage record --copies 16 --json
+    """
+    from krand.accounting.calibration import plan_noise
+    from krand.accounting.curator import curator
+
+    output = Output(as_json, no_color)
+    policy, reports = policy_from(options), reports_from(options)
+    with output.progress("planning"):
+        plan = plan_noise(policy, reports)
+    trusted = curator(policy, reports)
+
+    warning = None
+    if policy.assurance is Assurance.DRAFT:
+        from krand.drafts.formulas import DRAFT_WARNING
+
+        warning = DRAFT_WARNING
+        output.warn(warning)
+    if as_json:
+        from krand.cli.values import plan_values
+
+        values = plan_values(plan, trusted)
+        output.json(values | {"warning": warning} if warning else values)
+        return
+    from krand.cli.tables import plan_panel
+
+    output.console().print(plan_panel(plan, trusted))

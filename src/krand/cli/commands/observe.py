@@ -1,0 +1,81 @@
+"""`krand observe`: how much the outcome that came in gives away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from krand.cli.options import FILE, output_options, plan_option
+from krand.cli.plans import checked_plan
+from krand.terminal.output import Output
+from krand.wording.numbers import Count
+
+__all__ = ["observe"]
+
+
+@click.command(short_help="How much the outcome that came in gives away.")
+@click.argument("tally", type=FILE)
+@plan_option
+@click.option(
+    "--show",
+    type=Count(low=0),
+    default=10,
+    show_default=True,
+    help="How many positions are shown, in bit linkage.",
+)
+@output_options
+def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: int) -> None:
+    """The privacy ratio R of a tally, and where it lies in its law.
+
+    R says how much likelier what was counted is if one person had answered otherwise: for the
+    pair of crowds of the papers that krand comes from, all alike or all but one; in bit linkage
+    also for a crowd with as many true ones as are estimated. A real crowd is not alike: then the
+    first of the two says little, and the output says so.
+
+    \b
+    Examples:
+      krand observe tally.json --plan plan.json
+      krand observe tally.json --plan plan.json --show 3 --json
+    """
+    from krand.analysis.observe.outcome import BitsSeen
+    from krand.analysis.observe.outcome import observe as look
+    from krand.analysis.tally_file import read_tally
+    from krand.analysis.verification.tallies import check_tally
+    from krand.cli.observing import positions_table, record_table, statements
+
+    out = Output(as_json, no_color)
+    plan, counted = checked_plan(plan_file, out), read_tally(tally)
+    check_tally(plan, counted)
+    with out.progress("looking"):
+        seen = look(plan, counted, most=show)
+    said = statements(plan, counted, seen)
+    if as_json:
+        from dataclasses import asdict
+
+        bits = isinstance(seen, BitsSeen)
+        promise = plan.promise
+        out.json(
+            {
+                "plan": plan.hash,
+                "round": counted.round,
+                "people": counted.people,
+                "linkage": str(plan.survey.linkage),
+                "epsilon": promise.epsilon,
+                "eta": promise.eta,
+                "delta": promise.delta,
+                "record": None if bits else asdict(seen),
+                "bits": asdict(seen) if bits else None,
+                "statements": list(said),
+            }
+        )
+        return
+    console = out.console()
+    if isinstance(seen, BitsSeen):
+        if seen.extremes:
+            console.print(positions_table(seen))
+    else:
+        console.print(record_table(plan, seen))
+    for sentence in said:
+        console.print(f"• {sentence}", markup=False)
+    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)

@@ -1,0 +1,132 @@
+"""`krand plan`: from a survey file to a frozen plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from krand.cli.options import FILE, force_option, output_option, output_options
+from krand.terminal.output import Output
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+
+    from krand.wording.plans import Alternative
+
+
+@click.command(short_help="From a survey file to a plan with its noise.")
+@click.argument("survey", type=FILE)
+@output_option("Where the plan is written; nothing is written without it.", required=False)
+@force_option
+@click.option(
+    "--analyst-key",
+    type=FILE,
+    help="The analyst's public key, for a collection of sealed messages: it goes into the plan.",
+)
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Also show how the noise was divided, and what each alternative would give.",
+)
+@output_options
+def plan(
+    as_json: bool,
+    no_color: bool,
+    survey: Path,
+    output: Path | None,
+    force: bool,
+    analyst_key: Path | None,
+    explain: bool,
+) -> None:
+    """Find the smallest noise that keeps a survey's promise, and freeze it as a plan.
+
+    The plan holds everything a client needs: questions with their lists of choices, positions,
+    noise, number of messages, guarantee, and the key that messages are sealed for. A data holder
+    who randomizes a whole table needs no key. It also says how far one person who lies can move a
+    count. The plan's name is its SHA-256 (sha256sum plan.json prints it); changing anything makes
+    another plan.
+
+    \b
+    Examples:
+      krand plan survey.toml -o plan.json
+      krand plan survey.toml --analyst-key key.pub.pem -o plan.json
+      krand plan survey.toml --explain
+    """
+    from krand.files import keep_inputs
+    from krand.planning.making import make_plan
+    from krand.planning.remembered import remember
+    from krand.survey.plan_file import save_plan
+    from krand.survey.reading import read_survey
+    from krand.terminal.overwriting import files_named_in
+
+    out = Output(as_json, no_color)
+    asked = read_survey(survey)
+    if output is not None:
+        keep_inputs("output", output, files_named_in(survey))
+    key = None if analyst_key is None else _key(analyst_key)
+    with out.progress("planning") as progress:
+        made = make_plan(asked)
+        others: tuple[Alternative, ...] = ()
+        if explain:
+            from krand.wording.plans import alternatives
+
+            others = alternatives(made, progress)
+    made = made if key is None else made.sealed_for(key)
+    remember(made)  # its promise was computed just now
+    if output is not None:
+        save_plan(made, output, overwrite=force)
+    from krand.wording.plans import unreadable
+
+    lost = unreadable(made)
+    if lost:
+        out.warn(lost)
+    if as_json:
+        from dataclasses import asdict
+
+        values = {"hash": made.hash, **made.values()}
+        if explain:
+            values["alternatives"] = [asdict(way) for way in others]
+        out.json(values)
+        return
+    from krand.wording.phrases import liars_can
+    from krand.wording.plans import alternatives_table, promise_sentence, survey_table
+
+    console = out.console()
+    console.print(survey_table(made))
+    console.print(promise_sentence(made), markup=False)
+    sealed = "message" if made.messages == 1 else "messages"
+    console.print(
+        f"Every submission is {made.messages:,} sealed {sealed}. {liars_can(made.shifts)}",
+        markup=False,
+        highlight=False,
+    )
+    console.print(_sealed_for(key), markup=False, highlight=False)
+    if explain:
+        console.print(
+            "The noise is divided so that its spread pq/(p-q)² grows with √(t/w): t bits that one"
+            " person can change, w the weight of the question.",
+            markup=False,
+        )
+        console.print(alternatives_table(others))
+    console.print(f"Plan {made.hash}", markup=False, soft_wrap=True)
+    if output is not None:
+        console.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _key(path: Path) -> X25519PublicKey:
+    from krand.wire.keys import load_public_key
+
+    return load_public_key(path)
+
+
+def _sealed_for(key: X25519PublicKey | None) -> str:
+    from krand.wire.keys import fingerprint
+
+    if key is None:
+        return (
+            "Without an analyst's key it is for a data holder's table; a collector needs"
+            " --analyst-key."
+        )
+    return f"They are sealed for the key in the plan, fingerprint {fingerprint(key)}."

@@ -1,0 +1,65 @@
+"""`krand privacy`: what a given noise gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from krand.cli.options import (
+    assurance_options,
+    copies_option,
+    crowd_options,
+    linkage_option,
+    noise_option,
+    output_options,
+    reports_from,
+    shape_options,
+)
+from krand.errors import InvalidInput
+from krand.promise import Assurance
+from krand.terminal.output import Output
+
+
+@click.command(short_help="From a noise to the promise it keeps.")
+@crowd_options
+@noise_option
+@copies_option
+@linkage_option
+@shape_options
+@assurance_options
+@output_options
+def privacy(as_json: bool, no_color: bool, **options: Any) -> None:
+    """The guarantee that a given noise gives: δ and η in both directions.
+
+    \b
+    Examples:
+      krand privacy --population 10M --bits 40 --noise 2.1e-5 --epsilon 2
+      krand privacy --population 10M --bits 40 --noise 0.350914 --epsilon 2 \\
+          --linkage record --assurance outlier --json
+    """
+    assurance = Assurance(options["assurance"])
+    if assurance is Assurance.DRAFT:
+        raise InvalidInput(
+            "assurance",
+            "must be certified or outlier: the drafts give formulas for noise, no guarantee",
+            str(assurance),
+            "to see a draft's noise: krand noise --assurance draft",
+        )
+    from krand.accounting.calibration import assess, precision
+
+    output = Output(as_json, no_color)
+    reports, q, population = reports_from(options), options["noise"], options["population"]
+    with output.progress("assessing"):
+        guarantee = assess(
+            reports, q, population, options["epsilon"], assurance, options["colluding"]
+        )
+    spread = precision(reports, q, population)
+    if as_json:
+        from krand.cli.values import privacy_values
+
+        output.json(privacy_values(guarantee, reports, q, spread))
+        return
+    from krand.cli.tables import privacy_panel
+
+    output.console().print(*privacy_panel(guarantee, reports, q, spread))

@@ -1,0 +1,176 @@
+"""`krand randomize`: a data holder's whole table becomes noisy reports without order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from krand.cli.options import (
+    FILE,
+    OneOf,
+    force_option,
+    output_option,
+    output_options,
+    plan_option,
+    round_option,
+)
+from krand.cli.plans import checked_plan
+from krand.terminal.output import Output
+from krand.terminal.overwriting import OutputFile
+
+if TYPE_CHECKING:
+    from krand.tables.randomizing import Randomized
+
+__all__ = ["randomize"]
+
+MOST_SHOWN = 10
+
+
+@click.command(short_help="A whole table of answers becomes noisy reports.")
+@click.argument("answers", type=FILE)
+@plan_option
+@output_option("Where the reports are written, as Parquet.")
+@force_option
+@round_option
+@click.option(
+    "--on-error",
+    type=OneOf(["stop", "skip"]),
+    default="stop",
+    show_default=True,
+    help="Stop at rows that cannot be read, or leave them out and say so.",
+)
+@click.option(
+    "--separator",
+    default=";",
+    show_default=True,
+    help="What stands between the answers of a list that is written as one text.",
+)
+@click.option(
+    "--delimiter",
+    default=",",
+    show_default=True,
+    help="What stands between the columns of a CSV file; tab is a word for it.",
+)
+@click.option(
+    "--encoding",
+    default="utf-8",
+    show_default=True,
+    help="The encoding of a CSV file, for example cp1252 (Windows) or utf-16.",
+)
+@click.option(
+    "--other-people",
+    is_flag=True,
+    help="You declare that nobody in this table was randomized for this round before.",
+)
+@click.option(
+    "--discarded",
+    is_flag=True,
+    help="You declare that the earlier file was deleted before anybody saw it.",
+)
+@click.option(
+    "--ledger",
+    type=OutputFile(made_again=False),
+    help="What has been randomized here; $XDG_STATE_HOME/krand/randomized.sqlite if not given.",
+)
+@output_options
+def randomize(
+    as_json: bool,
+    no_color: bool,
+    answers: Path,
+    plan_file: Path,
+    output: Path,
+    force: bool,
+    round_number: int,
+    on_error: str,
+    separator: str,
+    delimiter: str,
+    encoding: str,
+    other_people: bool,
+    discarded: bool,
+    ledger: Path | None,
+) -> None:
+    """Randomize a table of answers, Parquet or CSV, as everybody's own device would have done.
+
+    One row is one person, one column a question of the survey; an empty field is no answer. The
+    reports carry no order: positions are sorted, records shuffled. Below the planned crowd
+    nothing is written. A second randomization of the same answers reveals more: a ledger notes
+    every run, and a second one for the same plan and round is refused.
+
+    \b
+    Examples:
+      krand randomize answers.parquet --plan plan.json -o reports.parquet
+      krand randomize answers.csv --plan plan.json -o reports.parquet --on-error skip
+      krand randomize north.csv --plan plan.json -o north.parquet --other-people
+    """
+    from krand.tables.answers import open_answers
+    from krand.tables.ledger import TableLedger, declaration
+    from krand.tables.randomizing import randomize as randomize_answers
+
+    out = Output(as_json, no_color)
+    plan = checked_plan(plan_file, out)
+    skip = on_error == "skip"
+    table = open_answers(
+        answers,
+        plan.layout,
+        separator=separator,
+        delimiter=delimiter,
+        encoding=encoding,
+        skip_torn=skip,
+    )
+    if table.ignored:
+        out.warn(f"not in the survey, so left out: {', '.join(table.ignored)}")
+    with out.counting("randomizing", table.rows, "people") as progress:
+        done = randomize_answers(
+            plan,
+            table,
+            output,
+            ledger=TableLedger(ledger),
+            declared=declaration(other_people=other_people, discarded=discarded),
+            round_number=round_number,
+            skip_bad_rows=skip,
+            overwrite=force,
+            progress=progress,
+        )
+    if as_json:
+        out.json({"plan": plan.hash, "round": round_number, **_values(done)})
+        return
+    if done.skipped:
+        rows = (
+            "1 row could not be read and was"
+            if done.skipped == 1
+            else (f"{done.skipped:,} rows could not be read and were")
+        )
+        out.warn(f"{rows} left out")
+        for mistake in done.mistakes[:MOST_SHOWN]:
+            error = mistake.error
+            out.warn(f"row {mistake.row:,}, {error.field}: {error.rule}, found {error.value!r}")
+    what = "positions reported as 1" if plan.survey.linkage == "bit" else "noisy records"
+    console = out.console()
+    console.print(f"{done.people:,} people, {done.reports:,} {what}.", markup=False)
+    if done.unanswered:
+        silent = ", ".join(f"{name} {count:,}" for name, count in done.unanswered.items())
+        console.print(f"Without an answer (empty or NaN): {silent}.", markup=False)
+    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
+    console.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _values(done: Randomized) -> dict[str, Any]:
+    return {
+        "output": str(done.output),
+        "run": done.run,
+        "people": done.people,
+        "reports": done.reports,
+        "skipped": done.skipped,
+        "unanswered": dict(done.unanswered),
+        "mistakes": [
+            {
+                "row": mistake.row,
+                "column": mistake.error.field,
+                "rule": mistake.error.rule,
+                "value": str(mistake.error.value),
+            }
+            for mistake in done.mistakes
+        ],
+    }

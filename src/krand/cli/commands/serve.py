@@ -1,0 +1,71 @@
+"""`krand serve`: a collector for one plan and round."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from krand.cli.options import output_options, plan_option, round_option, spool_option
+from krand.cli.plans import checked_plan
+from krand.terminal.output import Output
+from krand.terminal.overwriting import FILE
+
+__all__ = ["serve"]
+
+
+@click.command(short_help="Collect submissions for a plan.")
+@plan_option
+@spool_option
+@round_option
+@click.option(
+    "--id-key",
+    type=FILE,
+    help="The key by which a retry is known, made if absent;"
+    " $XDG_STATE_HOME/krand/spools/ID.key if not given.",
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", type=int, default=8080, show_default=True, help="Where to listen; 0: any.")
+@output_options
+def serve(
+    as_json: bool,
+    no_color: bool,
+    plan_file: Path,
+    spool: Path,
+    round_number: int,
+    id_key: Path | None,
+    host: str,
+    port: int,
+) -> None:
+    """Take submissions over HTTP, durably and without identity, until the crowd is complete.
+
+    A submission is acknowledged only when it is on the disk. No address, header, cookie, time or
+    order of arrival is kept. When as many people as planned have come, the batch is sealed, and
+    krand release writes it. Ctrl-C or SIGTERM stops; nothing acknowledged is lost, whatever
+    happens. Put a proxy with TLS in front of it.
+
+    \b
+    Example:
+      krand serve --plan plan.json --spool spool --port 8080
+    """
+    from krand.collector.opening import open_spool
+    from krand.collector.serving import listen, make_server
+    from krand.collector.serving import serve as run
+
+    out = Output(as_json, no_color)
+    plan = checked_plan(plan_file, out)
+    listener = listen(host, port)
+    server = make_server(open_spool(plan, spool, round_number, id_key=id_key))
+    name = f"[{host}]" if ":" in host else host
+    address = f"http://{name}:{listener.getsockname()[1]}/v1/{plan.hash}/submissions"
+    if as_json:
+        out.json({"url": address, "spool": str(spool), "round": round_number})
+    else:
+        console = out.console(stderr=True)
+        for line in (
+            f"Collecting {plan.survey.id}, round {round_number}, for"
+            f" {plan.promise.population:,} people",
+            f"POST {address}",
+        ):
+            console.print(line, markup=False, soft_wrap=True)
+    run(server, listener)

@@ -1,0 +1,108 @@
+"""`krand submit`: one person's answers, from this device to a collector."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from krand.cli.options import FILE, output_options, plan_option, round_option
+from krand.cli.plans import checked_plan
+from krand.files import json_object, read_whole
+from krand.terminal.output import Output
+from krand.terminal.overwriting import OutputFile
+
+if TYPE_CHECKING:
+    from krand.client.sending import Failed
+
+__all__ = ["submit"]
+
+
+@click.command(short_help="One person's answers, to a collector.")
+@click.argument("answers", type=FILE)
+@plan_option
+@click.option(
+    "--plan-hash",
+    metavar="HASH",
+    help="The plan's hash as it was published: another plan is refused.",
+)
+@click.option("--collector", "url", required=True, metavar="URL", help="The collector.")
+@click.option(
+    "--ledger",
+    type=OutputFile(made_again=False),
+    required=True,
+    help="What this device has answered.",
+)
+@round_option
+@output_options
+def submit(
+    as_json: bool,
+    no_color: bool,
+    answers: Path,
+    plan_file: Path,
+    plan_hash: str | None,
+    url: str,
+    ledger: Path,
+    round_number: int,
+) -> None:
+    """Randomize, seal and deliver the answers in a JSON file: an object, question by question.
+
+    The ledger makes sure that a round is answered once. If the collector cannot be reached, or
+    after an interruption, the same command goes on: it sends the identical bytes. Answers given
+    after a round has been delivered are refused; the first ones stand.
+
+    \b
+    Example:
+      krand submit answers.json --plan plan.json --ledger ledger.sqlite \\
+          --collector https://collector.example.org
+    """
+    from krand.client.client import Client
+    from krand.client.ledger import Ledger
+    from krand.client.sending import NotDelivered, send
+    from krand.client.transport import collector_parts
+
+    out = Output(as_json, no_color)
+    given = _answers(answers)
+    collector_parts("url", url)  # before anything is kept for good
+    plan = checked_plan(plan_file, out)
+    client = Client(plan, Ledger(ledger), expected_hash=plan_hash or plan.hash)
+    submission = client.prepare(given, round_number)
+    kept = f"the sealed submission is kept in {ledger}: give the same command again to send it"
+
+    try:
+        with out.progress("sending") as bar:
+            tell = bar or partial(out.console(stderr=True).print, markup=False, soft_wrap=True)
+            send(
+                url,
+                plan.hash,
+                round_number,
+                submission,
+                failed=None if as_json else lambda failed: tell(_said(failed)),
+            )
+    except NotDelivered as error:
+        raise NotDelivered(error.problem, kept) from None
+    except KeyboardInterrupt:
+        out.warn(f"interrupted; {kept}")
+        raise
+    client.acknowledge(round_number)
+    if as_json:
+        done = {"delivered": True, "from_earlier_attempt": submission.kept}
+        out.json({"plan": plan.hash, "round": round_number, **done})
+        return
+    line = f"Round {round_number} of {plan.survey.id} has been delivered"
+    first = ", with the answers given first: a submission was kept from an earlier attempt"
+    out.console().print(line + (first if submission.kept else "") + ".", markup=False)
+
+
+def _said(failed: Failed) -> str:
+    return (
+        f"attempt {failed.attempt} of {failed.attempts} failed ({failed.problem}); the next one"
+        f" in {failed.wait:.0f} s"
+    )
+
+
+def _answers(path: Path) -> dict[str, object]:
+    rule = "must be a JSON object, question by question"
+    return json_object("answers", read_whole("answers", path), str(path), rule)

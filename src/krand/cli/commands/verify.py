@@ -1,0 +1,71 @@
+"""`krand verify`: everything that can be checked about a file of krand's, a line for each check."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from krand.cli.exit_codes import CHECK_FAILED
+from krand.cli.options import FILE, output_options
+from krand.cli.plans import checked_plan
+from krand.terminal.output import Output
+
+__all__ = ["verify"]
+
+
+@click.command(short_help="Check a plan, a tally, a release or a batch.")
+@click.argument("files", nargs=-1, required=True, type=FILE)
+@click.option("--plan", "plan_file", type=FILE, help="The plan that the files must be of.")
+@click.option(
+    "--collector-key", type=FILE, help="The collector's public key, which must have signed."
+)
+@output_options
+@click.pass_context
+def verify(
+    context: click.Context,
+    as_json: bool,
+    no_color: bool,
+    files: tuple[Path, ...],
+    plan_file: Path | None,
+    collector_key: Path | None,
+) -> None:
+    """Check everything that can be checked about plans, tallies, releases and batch manifests.
+
+    What a file is, it says itself. Promises are computed anew for exactly the noise, and every
+    number of a release again from its counts. Given together, a release is also held against its
+    tally, and everything against a plan. A tally needs its plan, a manifest also the collector's
+    key and its batch beside it.
+
+    Exit code 0: every check holds. 1: one does not. 2: a file is none of these, or something that
+    is needed is missing.
+
+    \b
+    Examples:
+      krand verify plan.json
+      krand verify release.json --plan plan.json
+      krand verify plan.json tally.json release.json
+      krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
+    """
+    from krand.analysis.verification.files import verify_files
+    from krand.cli.verifying import checks_table, checks_values, summary
+
+    out = Output(as_json, no_color)
+    plan = None if plan_file is None else checked_plan(plan_file, out)
+    key = None
+    if collector_key is not None:
+        from krand.wire.keys import load_verifying_key
+
+        key = load_verifying_key(collector_key)
+    with out.progress("checking") as progress:
+        found = verify_files(files, plan, key, progress)
+    if as_json:
+        out.json(checks_values(found))
+    else:
+        console = out.console()
+        for file in found:
+            console.print(checks_table(file))
+        for line in summary(found):
+            console.print(line, markup=False, soft_wrap=True)
+    if not all(file.holds for file in found):
+        context.exit(CHECK_FAILED)

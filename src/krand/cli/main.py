@@ -1,0 +1,120 @@
+"""The `krand` command: the group, and the one place where failures become exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from io import TextIOWrapper
+from typing import Any
+
+import click
+
+from krand import __version__
+from krand.cli.exit_codes import EXIT_CODES, INTERRUPTED
+from krand.cli.lazy import LazyCommands, LazyGroup
+from krand.cli.menu import MENU, overview
+from krand.cli.options import output_options
+from krand.survey.rules import visible
+from krand.terminal.output import QUIET, no_color_wanted, to_json
+from krand.wording.failures import as_krand_error, describe, explain
+
+__all__ = ["FailingClearly", "krand", "main"]
+
+
+class FailingClearly(LazyGroup):
+    """A group whose failures are krand's own: one message, one exit code, no traceback."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """As click's own, except for what happens to exceptions."""
+        arguments = list(sys.argv[1:] if args is None else args)
+        try:
+            result = super().main(arguments, prog_name, complete_var, False, **extra)
+        except (click.Abort, KeyboardInterrupt):
+            code = INTERRUPTED
+        except Exception as error:
+            if not standalone_mode:
+                raise
+            code = _report(error, arguments)
+        else:
+            if not standalone_mode:
+                return result
+            code = result if isinstance(result, int) else 0
+        sys.exit(code)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The exit codes, at the end of the help."""
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(f"{code:>3}", meaning) for code, meaning in EXIT_CODES.items()])
+
+
+def _report(error: Exception, arguments: Sequence[str]) -> int:
+    """Say what went wrong, as JSON on stdout or as text on stderr; the exit code."""
+    if os.environ.get("KRAND_DEBUG") == "1":
+        traceback.print_exception(error, file=sys.stderr)
+    failure = as_krand_error(error)
+    if "--json" in arguments:
+        click.echo(to_json(describe(failure)))
+    else:
+        plain = no_color_wanted("--no-color" in arguments)
+        label = "error:" if plain else click.style("error:", fg="red", bold=True)
+        click.echo(f"{label} {visible(explain(failure))}", err=True)
+    return failure.exit_code
+
+
+@click.group(
+    cls=FailingClearly,
+    commands=LazyCommands(),
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="krand")
+@output_options
+@click.pass_context
+def krand(context: click.Context, as_json: bool, no_color: bool) -> None:
+    """Anonymous telemetry and surveys by k-randomization.
+
+    People flip each bit of their answer with probability q, a shuffler forgets who sent what, and
+    the analyst inverts the noise. krand alone shows the flow of commands.
+
+    \b
+    Example:
+      krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6
+    """
+    quiet = bool(context.meta.get(QUIET))
+    if context.invoked_subcommand is not None:  # what stands before the command counts for it
+        given = {"as_json": as_json, "quiet": quiet, "no_color": no_color}
+        context.default_map = {context.invoked_subcommand: given}
+    elif as_json:
+        click.echo(to_json(_values()))
+    elif not quiet:
+        click.echo(overview())
+
+
+def _values() -> dict[str, Any]:
+    """What krand can do, for programs."""
+    return {
+        "version": __version__,
+        "commands": {
+            group.title: {item.name: item.short_help for item in group.items} for group in MENU
+        },
+        "exit_codes": {str(code): meaning for code, meaning in EXIT_CODES.items()},
+    }
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal without ε shows a question mark instead
+            with suppress(OSError, ValueError):
+                stream.reconfigure(errors="replace")
+    krand(prog_name="krand")

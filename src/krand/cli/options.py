@@ -1,0 +1,261 @@
+"""Options that several commands share, and the frozen values made from them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from krand.errors import InvalidInput
+from krand.promise import Assurance, Linkage, Policy, Reports
+from krand.terminal.output import QUIET
+from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
+from krand.wording.numbers import Count, Real
+
+__all__ = [
+    "FILE",
+    "FOLDER",
+    "OneOf",
+    "assurance_options",
+    "confidence_option",
+    "copies_option",
+    "crowd_options",
+    "folder_option",
+    "force_option",
+    "linkage_option",
+    "noise_option",
+    "output_option",
+    "output_options",
+    "passphrase_from",
+    "passphrase_options",
+    "plan_option",
+    "policy_from",
+    "promise_options",
+    "reports_from",
+    "round_option",
+    "shape_options",
+    "spool_option",
+]
+F = TypeVar("F", bound=Callable[..., Any])
+
+if TYPE_CHECKING:  # generic for type checkers; older releases of click cannot be subscripted
+    _ChoiceType = click.Choice[str]
+else:
+    _ChoiceType = click.Choice
+
+
+class OneOf(_ChoiceType):
+    """A choice whose refusal names the field, the rule and the value."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        try:
+            return str(super().convert(value, param, ctx))
+        except click.BadParameter:
+            field = param.name if param is not None and param.name else "value"
+            choices = ", ".join(map(str, self.choices))
+            raise InvalidInput(field, f"must be one of {choices}", value) from None
+
+
+def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+    """Apply decorators so that help lists the options in the order written."""
+
+    def apply(command: F) -> F:
+        for decorator in reversed(decorators):
+            command = decorator(command)
+        return command
+
+    return apply
+
+
+crowd_options = _stack(
+    click.option("--population", type=Count(), required=True, help="How many people take part."),
+    click.option("--bits", type=Count(), required=True, help="Yes/no facts about each of them."),
+    click.option("--epsilon", type=Real(), required=True, help="ε: e^ε bounds the privacy ratio."),
+)
+
+promise_options = _stack(
+    click.option("--eta", type=Real(), help="η: how often the ratio may exceed e^ε."),
+    click.option("--delta", type=Real(), help="δ of (ε, δ)-differential privacy."),
+    click.option(
+        "--max-local-epsilon", type=Real(), help="Cap on ε₀ if shuffler and analyst collude."
+    ),
+)
+
+noise_option = click.option(
+    "--noise", type=Real(), required=True, help="q: how often a bit is flipped, below 1/2."
+)
+
+copies_option = click.option(
+    "--copies", type=Count(), default=1, show_default=True, help="Noisy copies each person sends."
+)
+
+linkage_option = click.option(
+    "--linkage",
+    type=OneOf([str(linkage) for linkage in Linkage]),
+    default=str(Linkage.BIT),
+    show_default=True,
+    help="What travels together: each bit alone, or the whole record.",
+)
+
+shape_options = _stack(
+    click.option("--max-set-bits", type=Count(), help="Most bits a true answer can have set."),
+    click.option(
+        "--rounds", type=Count(), default=1, show_default=True, help="How often it is repeated."
+    ),
+)
+
+assurance_options = _stack(
+    click.option(
+        "--colluding",
+        type=Count(),
+        default=0,
+        show_default=True,
+        help="People who help the analyst; they hide nobody.",
+    ),
+    click.option(
+        "--assurance",
+        type=OneOf([str(assurance) for assurance in Assurance]),
+        default=str(Assurance.CERTIFIED),
+        show_default=True,
+        help="How the promise is known: proven for every crowd, exact for the worst uniform"
+        " crowd, or a draft's formula.",
+    ),
+)
+
+
+def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
+    context.meta[QUIET] = quiet
+
+
+output_options = _stack(
+    guarded,
+    click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text."),
+    click.option(
+        "--quiet",
+        "-q",
+        is_flag=True,
+        expose_value=False,
+        is_eager=True,
+        callback=_hush,
+        help="No text and no progress bar; errors and warnings still come.",
+    ),
+    click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same."),
+)
+
+
+def reports_from(options: Mapping[str, Any]) -> Reports:
+    """What one user sends, as the options describe it."""
+    return Reports(
+        bits=options["bits"],
+        linkage=Linkage(options.get("linkage", Linkage.BIT)),
+        copies=options.get("copies", 1),
+        max_set_bits=options.get("max_set_bits"),
+        rounds=options.get("rounds", 1),
+    )
+
+
+def policy_from(options: Mapping[str, Any]) -> Policy:
+    """What must be promised, as the options describe it."""
+    eta, delta = options["eta"], options["delta"]
+    if (eta is None) == (delta is None):
+        raise InvalidInput(
+            "delta/eta",
+            "exactly one of the two must be given",
+            "neither" if eta is None else "both",
+            "add --delta 1e-6, or --eta 0.003" if eta is None else "keep --delta or --eta",
+        )
+    return Policy(
+        epsilon=options["epsilon"],
+        population=options["population"],
+        delta=delta,
+        eta=eta,
+        colluding=options["colluding"],
+        max_local_epsilon=options["max_local_epsilon"],
+        assurance=Assurance(options["assurance"]),
+    )
+
+
+def output_option(
+    help: str,
+    *,
+    required: bool = True,
+    made_again: bool = False,
+    endings: tuple[str, ...] = (),
+) -> Callable[[F], F]:
+    """-o or --output: the file that a command writes; never one that it reads."""
+    kind = OutputFile(made_again=made_again, endings=endings)
+    return click.option("-o", "--output", type=kind, required=required, help=help)
+
+
+def folder_option(help: str) -> Callable[[F], F]:
+    """-o or --output: the folder that a command writes into."""
+    return click.option("-o", "--output", type=FOLDER, required=True, help=help)
+
+
+force_option = click.option(
+    "--force", is_flag=True, help="Replace the output even if it cannot be made again."
+)
+
+
+confidence_option = click.option(
+    "--confidence",
+    type=Real(),
+    default=0.95,
+    show_default=True,
+    help="How often an interval holds the truth.",
+)
+
+plan_option = click.option(
+    "--plan",
+    "plan_file",
+    type=FILE,
+    required=True,
+    help="The plan, made by krand plan.",
+)
+
+round_option = click.option(
+    "--round",
+    "round_number",
+    type=int,
+    default=1,
+    show_default=True,
+    help="Which of the planned rounds.",
+)
+
+spool_option = click.option(
+    "--spool",
+    type=FOLDER,
+    required=True,
+    help="The folder in which the collector keeps what is not yet released.",
+)
+
+passphrase_options = _stack(
+    click.option(
+        "--passphrase-env",
+        metavar="NAME",
+        help="The passphrase of the private key is in this environment variable.",
+    ),
+    click.option("--passphrase", is_flag=True, help="Ask for the passphrase of the private key."),
+)
+
+
+def passphrase_from(variable: str | None, ask: bool, *, confirm: bool = False) -> bytes | None:
+    """The passphrase from where the options say, or none."""
+    if variable is not None and ask:
+        raise InvalidInput(
+            "passphrase", "must come from one place", "two", "keep --passphrase or --passphrase-env"
+        )
+    if ask:
+        answer: str = click.prompt(
+            "Passphrase", hide_input=True, confirmation_prompt=confirm, err=True
+        )
+        return answer.encode()
+    if variable is None:
+        return None
+    if not os.environ.get(variable):
+        raise InvalidInput(
+            "passphrase-env", "must name a variable that is set and not empty", variable
+        )
+    return os.fsencode(os.environ[variable])

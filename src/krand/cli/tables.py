@@ -1,0 +1,166 @@
+"""Results as rich tables for people."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from krand.promise import NOISE_GRID
+from krand.wording.collusion import if_they_collude
+from krand.wording.phrases import (
+    against_curator,
+    at_most,
+    half_width,
+    how_known,
+    number,
+    promise,
+)
+
+if TYPE_CHECKING:
+    from krand.accounting.curator import Curator
+    from krand.accounting.frontier import Frontier
+    from krand.cli.agreement import Agreement
+    from krand.promise import Bounds, Guarantee, NoisePlan, Precision, Reports
+
+__all__ = ["agreement_table", "frontier_table", "plan_panel", "privacy_panel", "settings_line"]
+
+GRID_BITS = NOISE_GRID.bit_length() - 1
+
+
+def settings_line(population: int, reports: Reports, colluding: int = 0) -> str:
+    """10,000,000 people, 40 bits, bit linkage, 1 copy."""
+    copies = "1 copy" if reports.copies == 1 else f"{reports.copies:,} copies"
+    parts = [
+        f"{population:,} people",
+        "1 bit" if reports.bits == 1 else f"{reports.bits:,} bits",
+        f"{reports.linkage} linkage",
+        copies,
+    ]
+    if reports.max_set_bits is not None:
+        parts.append(f"at most {reports.max_set_bits:,} set")
+    if reports.rounds > 1:
+        parts.append(f"{reports.rounds:,} rounds")
+    if colluding:
+        parts.append(f"{colluding:,} colluding")
+    return ", ".join(parts)
+
+
+def _facts(title: str, facts: list[tuple[str, str | Text]]) -> Panel:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(style="bold", no_wrap=True)
+    grid.add_column()
+    for label, fact in facts:
+        grid.add_row(label, fact)
+    return Panel(grid, title=Text(title), title_align="left", border_style="cyan")
+
+
+def _noise(q: float, numerator: int | None = None) -> Text:
+    text = Text(f"q = {number(q, 6)}", style="bold green")
+    if numerator is not None:
+        text.append(f"  ({numerator:,} / 2^{GRID_BITS})", style="not bold default")
+    return text
+
+
+def plan_panel(plan: NoisePlan, curator: Curator, title: str = "the smallest noise") -> Panel:
+    """A noise plan: noise, precision, promise."""
+    guarantee = plan.guarantee
+    settings = settings_line(plan.policy.population, plan.reports, plan.policy.colluding)
+    return _facts(
+        title,
+        [
+            ("for", settings),
+            ("noise", _noise(plan.noise, plan.noise_numerator)),
+            ("precision", f"{half_width(plan.precision)}, σ = {number(plan.precision.sigma)}"),
+            ("promise", promise(plan.policy, guarantee)),
+            ("known", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
+            ("method", guarantee.method),
+            ("collusion", if_they_collude(guarantee.local_epsilon)),
+            ("yardstick", against_curator(plan, curator)),
+        ],
+    )
+
+
+def _interval(value: float, low: float, high: float) -> Text:
+    return Text(f"{number(value)}\n[{number(low)}, {number(high)}]")
+
+
+def _bounds(bounds: Bounds) -> Text:
+    return Text(f"{number(bounds.value)}\n[{number(bounds.lower)}, {at_most(bounds.upper)}]")
+
+
+def privacy_panel(
+    guarantee: Guarantee, reports: Reports, noise: float, precision: Precision
+) -> tuple[Panel, Table]:
+    """What a given noise gives: what it rests on, then both directions."""
+    settings = settings_line(guarantee.population, reports, guarantee.colluding)
+    table = Table(box=SIMPLE_HEAD, title=f"ε = {guarantee.epsilon:g}", title_justify="left")
+    table.add_column(Text("value\n[lower, upper]"), style="bold")
+    for direction in ("forward", "reverse"):
+        table.add_column(direction, justify="right")
+    for symbol, both in (("δ", guarantee.delta), ("η", guarantee.eta)):
+        table.add_row(symbol, _bounds(both.forward), _bounds(both.reverse))
+    facts: list[tuple[str, str | Text]] = [
+        ("for", settings),
+        ("noise", _noise(noise)),
+        ("precision", f"{half_width(precision)}, σ = {number(precision.sigma)}"),
+        ("δ, η at most", f"{at_most(guarantee.delta.upper)}, {at_most(guarantee.eta.upper)}"),
+        ("known", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
+        ("method", guarantee.method),
+        ("collusion", if_they_collude(guarantee.local_epsilon)),
+    ]
+    facts += [("assumes" if n == 0 else "", a) for n, a in enumerate(guarantee.assumptions)]
+    return _facts("what this noise gives", facts), table
+
+
+_ROOMY = 96
+"""Columns from which the frontier shows the half-width beside σ."""
+
+
+def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
+    """Every way to meet the policy; ★ where no row but the curator's beats it in volume and σ."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        title="★ no other row beats it in both volume and precision (the curator is a yardstick)",
+        title_justify="left",
+    )
+    table.add_column("")
+    table.add_column("method", min_width=13)
+    for heading in ("k", "noise q", "σ", "± 95 %", "messages", "bytes"):
+        if heading != "± 95 %" or width >= _ROOMY:
+            table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("guarantee", min_width=9)
+    for row in frontier.rows:
+        cells = [
+            "★" if row.best else "",
+            Text(row.name),
+            f"{row.copies:,}" if row.linkage is not None else "",
+            "" if row.noise is None else number(row.noise),
+            number(row.sigma),
+            *([number(row.half_width_95)] if width >= _ROOMY else []),
+            f"{row.messages:,}",
+            f"{row.bytes_per_user:,}",
+            Text(row.guarantee),
+        ]
+        table.add_row(*cells, style="bold" if row.best else None)
+    return table
+
+
+def agreement_table(comparison: tuple[Agreement, ...]) -> Table:
+    """Monte Carlo beside the exact law."""
+    table = Table(box=SIMPLE_HEAD)
+    for heading in ("", "simulated\n[95 % interval]", "exact\n[lower, upper]", "agree"):
+        table.add_column(Text(heading), justify="right" if heading else "left", no_wrap=True)
+    for row in comparison:
+        simulated = row.simulated
+        table.add_row(
+            f"{'δ' if row.quantity == 'delta' else 'η'} {row.direction}",
+            _interval(simulated.value, simulated.low, simulated.high),
+            _bounds(row.exact),
+            Text("yes", style="green") if row.agree else Text("no", style="bold red"),
+        )
+    return table

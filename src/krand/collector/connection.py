@@ -1,0 +1,268 @@
+"""One connection: uvicorn's own, with bounds on what a client can make the server keep or wait for.
+
+uvicorn parses whatever arrives at once. So one client that sends requests in a row and reads no
+answer could fill the memory and hold up everybody else, and a few thousand slow ones could keep
+everybody else out. Here at most one request of a connection is answered at a time. What was sent
+after it waits unparsed, and nothing more is read until it is its turn. Such requests take turns
+with those of other connections, so many a second and no more. And when there are too many
+connections, the one that has been silent for longest makes room.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+import httptools
+from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from krand.collector.http import busy
+from krand.collector.malformed import MALFORMED
+from krand.collector.neighbours import MOST_HELD_BYTES, Neighbours
+
+if TYPE_CHECKING:
+    from uvicorn._types import ASGI3Application
+
+__all__ = [
+    "ANSWER_SECONDS",
+    "HEAD_SECONDS",
+    "MOST_HEADERS",
+    "MOST_HEAD_BYTES",
+    "BoundedConnection",
+]
+
+MOST_HEAD_BYTES = 2**15
+MOST_HEADERS = 100
+HEAD_SECONDS = 10.0
+ANSWER_SECONDS = 10.0
+"""A client that takes longer to read an answer is not waited for."""
+MOST_PIPELINED = 8
+"""Requests of one connection that are parsed and wait; the next one ends the connection."""
+MOST_BODY_BYTES = 2**14
+"""What is parsed of a body before the application asks for it."""
+
+MOST_UNSENT_BYTES = 2**12
+"""What waits for the system to take it; beyond that nothing more is answered."""
+
+HEAD_END = b"\r\n\r\n"
+MOST_PIECE, LEAST_PIECE = 2**14, 64
+"""A piece ends where a head may end, so that it holds few requests."""
+
+
+class _Flow(FlowControl):
+    """Reading goes on only when what was read before is parsed."""
+
+    def __init__(self, transport: asyncio.Transport, go_on: Callable[[], bool]) -> None:
+        super().__init__(transport)
+        self.go_on = go_on
+
+    def resume_reading(self) -> None:
+        if self.read_paused and self.go_on():
+            super().resume_reading()
+
+
+class BoundedConnection(HttpToolsProtocol):
+    """Closed when its client is too slow or sends too much; too many connections are told so."""
+
+    flow: _Flow
+    _held = b""
+    _parsed = 0
+    """How much of what is held is parsed already."""
+    _waits_for_turn = False
+    _without_content = 0
+    """Bytes since a request began or its body last grew: a head that is not complete, mostly."""
+    _sending: asyncio.TimerHandle | None = None
+    """Runs while the client owes us the rest of a request."""
+    _reading: asyncio.TimerHandle | None = None
+    """Runs while the client owes us reading an answer."""
+
+    def __init__(self, neighbours: Neighbours, **uvicorns: Any) -> None:
+        super().__init__(**uvicorns)
+        self._neighbours = neighbours
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.flow = _Flow(transport, self._go_on)
+        self._usual = self.app
+        _send_at_once(transport)
+        transport.set_write_buffer_limits(MOST_UNSENT_BYTES)
+        self._wait_for_request()
+        self._neighbours.add(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.flow.go_on = lambda: False
+        self._end_waiting()
+        self._unset_keepalive_if_required()
+        self._release()
+        self._neighbours.remove(self)
+        self.pipeline.clear()
+        super().connection_lost(exc)
+        self.resume_writing()
+
+    def data_received(self, data: bytes) -> None:
+        self._unset_keepalive_if_required()
+        small = len(data) <= MOST_PIECE and data.count(HEAD_END) < 2
+        if small and not self._held and not self._must_wait():
+            self._parse(data)
+        else:
+            self._hold(data)
+            self.flow.resume_reading()
+            if self._held and self._neighbours.held > MOST_HELD_BYTES:
+                self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._without_content = 0
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= MOST_HEADERS:
+            raise ValueError("too many headers")  # the parser makes it a malformed request
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        if len(self.pipeline) >= MOST_PIPELINED:
+            raise ValueError("too many requests in a row")
+        self._without_content = 0
+        self._end_waiting()
+        # A response is itself an application: one that gives this answer, whatever is asked.
+        refusing = self._neighbours.are_too_many
+        self.app = cast("ASGI3Application", busy()) if refusing else self._usual
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin to answer a request whose head is complete."""
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._without_content = 0
+        super().on_body(body)
+
+    def on_response_complete(self) -> None:
+        self._neighbours.served(self)
+        self._waits_for_turn = bool(self._held)
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._wait_for_reader()
+        elif self._waits_for_turn:
+            self._unset_keepalive_if_required()
+            self._neighbours.wait_for_turn(self)
+        elif self.cycle.response_complete:
+            self.cycle.body.clear()  # nobody will ask for it
+        else:  # the next request was here already
+            self._unset_keepalive_if_required()
+
+    def take_turn(self) -> None:
+        """Go on with what was sent before its turn."""
+        self._waits_for_turn = False
+        self.flow.resume_reading()
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._wait_for_reader()
+
+    def send_400_response(self, msg: str) -> None:
+        super().send_400_response(msg)
+        self._wait_for_reader()
+
+    def timeout_keep_alive_handler(self) -> None:
+        super().timeout_keep_alive_handler()
+        self._wait_for_reader()
+
+    def resume_writing(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+        super().resume_writing()
+        self.flow.resume_reading()
+
+    def _must_wait(self) -> bool:
+        """Whether a request is being answered, so that nothing after it may be parsed."""
+        cycle = self.cycle
+        if self.pipeline or self.flow.write_paused or self._waits_for_turn:
+            return True
+        if cycle is None or cycle.response_complete:
+            return False
+        return not cycle.more_body or len(cycle.body) > MOST_BODY_BYTES
+
+    def _hold(self, data: bytes) -> None:
+        self.flow.pause_reading()
+        rest = self._held[self._parsed :] + data
+        self._release()
+        self._held = rest
+        self._neighbours.held += len(rest)
+
+    def _release(self) -> None:
+        self._neighbours.held -= len(self._held)
+        self._held, self._parsed = b"", 0
+
+    def _go_on(self) -> bool:
+        """Parse what is held, up to a request that is to be answered; whether to read on."""
+        held, closing = self._held, self.transport.is_closing
+        while self._parsed < len(held) and not self._must_wait() and not closing():
+            start, self._parsed = self._parsed, _piece_end(held, self._parsed)
+            self._parse(held[start : self._parsed])
+        if self._parsed == len(held):
+            self._release()
+        return not self._held and not self.pipeline and not closing()
+
+    def _parse(self, piece: bytes) -> None:
+        self._without_content += len(piece)
+        try:
+            self.parser.feed_data(piece)
+        except httptools.HttpParserError:
+            self._refuse("Invalid HTTP request received.")
+            return
+        except httptools.HttpParserUpgrade:
+            pass  # answered as if it were not asked for; what follows is ignored
+        if self._without_content > MOST_HEAD_BYTES:
+            self._refuse("The head of the request is too long.")
+        elif self._sending is None and (self.cycle is None or self.cycle.response_complete):
+            self._wait_for_request()
+
+    def _refuse(self, why: str) -> None:
+        MALFORMED.count(self.loop)
+        if self.pipeline or self.is_owed_an_answer():
+            self.transport.close()  # a word would look like the answer to the request before
+        else:
+            self.send_400_response(why)
+
+    def is_owed_an_answer(self) -> bool:
+        """Whether a whole request has arrived and is not answered yet."""
+        cycle = self.cycle
+        return cycle is not None and not cycle.response_complete and not cycle.more_body
+
+    def _wait_for_request(self) -> None:
+        self._sending = self.loop.call_later(HEAD_SECONDS, self._too_slow)
+
+    def _end_waiting(self) -> None:
+        if self._sending is not None:
+            self._sending.cancel()
+            self._sending = None
+
+    def _too_slow(self) -> None:
+        self._sending = None
+        if self.cycle is None or self.cycle.response_complete:
+            self.transport.close()
+            self._wait_for_reader()
+
+    def _wait_for_reader(self) -> None:
+        """A connection is not closed before everything is sent, so a time is set for that."""
+        if self._reading is None and self.transport.get_write_buffer_size():
+            self._reading = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
+
+
+def _send_at_once(transport: asyncio.Transport) -> None:
+    """Without this the second part of an answer would wait 40 ms for the first to be confirmed."""
+    found = transport.get_extra_info("socket")
+    if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
+def _piece_end(data: bytes, start: int) -> int:
+    """Where the next piece ends: after a head, or when it is long enough."""
+    most = min(start + MOST_PIECE, len(data))
+    found = data.find(HEAD_END, start + LEAST_PIECE - len(HEAD_END), most)
+    return most if found < 0 else found + len(HEAD_END)

@@ -1,0 +1,124 @@
+"""A submission that arrives in one piece is answered on the spot, in one write.
+
+The general way costs a task, an event, a timer and two writes for every request: more than storing
+a submission (benchmarks/collector.md). Everything else goes the general way, and gets the same
+answers: the checks are the same code.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from functools import partial
+
+from starlette.responses import Response
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+from krand.collector.connection import BoundedConnection
+from krand.collector.http import ACCEPTED, CONTENT_TYPE, KNOWN, Collector, failure, unavailable
+from krand.collector.spool import SpoolUnavailable
+
+__all__ = ["DirectConnection", "answer_bytes"]
+
+CLOSE = b"connection: close\r\n"
+
+
+def answer_bytes(response: Response) -> bytes:
+    """An answer as it is sent."""
+    lines = [name + b": " + value + b"\r\n" for name, value in response.raw_headers]
+    return STATUS_LINE[response.status_code] + b"".join(lines) + b"\r\n" + bytes(response.body)
+
+
+ACCEPTED_BYTES, KNOWN_BYTES = answer_bytes(ACCEPTED), answer_bytes(KNOWN)
+
+
+class _Submission(RequestResponseCycle):
+    """What uvicorn's connection needs to know of a request, without a task behind it."""
+
+    message_event = asyncio.Event()
+    """Nobody waits for it."""
+
+    def __init__(self, keep_alive: bool) -> None:
+        self.keep_alive, self.disconnected = keep_alive, False
+        self.body, self.more_body = bytearray(), True
+        self.response_started = self.response_complete = False
+
+
+class DirectConnection(BoundedConnection):
+    """A connection to a collector."""
+
+    _arriving: _Submission | None = None
+    """In the piece that is being parsed."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if isinstance(self._usual, Collector):
+            self._collector = self._usual
+            self._way_in = self._collector.way_in.encode()
+
+    def _begin(self) -> None:
+        if self._is_plain():
+            keep_alive = self.parser.should_keep_alive()
+            self.cycle = self._arriving = _Submission(keep_alive)
+        else:
+            super()._begin()
+
+    def _is_plain(self) -> bool:
+        """Whether the head is that of nearly every submission, and nothing is before it."""
+        return (
+            self.url == self._way_in
+            and self.parser.get_method() == b"POST"
+            and self.parser.get_http_version() == "1.1"
+            and [v for n, v in self.headers if n == b"content-type"] == [CONTENT_TYPE]
+            and not self.expect_100_continue
+            and not self.parser.should_upgrade()
+            and self.app is self._collector
+            and (self.cycle is None or self.cycle.response_complete)
+        )
+
+    def _parse(self, piece: bytes) -> None:
+        super()._parse(piece)
+        found, self._arriving = self._arriving, None
+        if found is None or self.transport.is_closing():
+            return
+        if found.more_body:
+            self._take_the_general_way(found)
+        else:
+            self._take(found)
+
+    def _take_the_general_way(self, found: _Submission) -> None:
+        """The rest of the body comes later, so somebody must wait for it."""
+        self.cycle = None  # type: ignore[assignment]
+        super()._begin()
+        if found.body:
+            self.on_body(bytes(found.body))
+
+    def _take(self, found: _Submission) -> None:
+        try:
+            checked = self._collector.submissions.checked(bytes(found.body))
+            if not isinstance(checked, Response):
+                stored = self._collector.intake.enqueue(checked)
+                stored.add_done_callback(partial(self._stored, found))
+                return
+        except SpoolUnavailable:
+            checked = unavailable()
+        except Exception as error:
+            checked = failure(error)
+        # Not at once: others have their turn first, however many of these were sent in a row.
+        self.loop.call_soon(self._answer, found, answer_bytes(checked))
+
+    def _stored(self, found: _Submission, stored: asyncio.Future[bool]) -> None:
+        if stored.exception() is not None:
+            self._answer(found, answer_bytes(unavailable()))
+        else:
+            self._answer(found, ACCEPTED_BYTES if stored.result() else KNOWN_BYTES)
+
+    def _answer(self, found: _Submission, answer: bytes) -> None:
+        found.response_started = found.response_complete = True
+        if self.transport.is_closing():
+            return
+        if not found.keep_alive and CLOSE not in answer:
+            answer = answer.replace(b"\r\n\r\n", b"\r\n" + CLOSE + b"\r\n", 1)
+        self.transport.write(answer)
+        if CLOSE in answer:
+            self.transport.close()
+        self.on_response_complete()

@@ -1,0 +1,229 @@
+"""The collector on HTTP: a thin layer that takes bodies and gives verdicts.
+
+It looks at the path, the length and the body of a request. Addresses, other headers, cookies and
+times are neither read nor kept, and a failure is logged without the request that met it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from krand.collector.intake import Intake
+from krand.collector.metrics import metrics_text
+from krand.collector.openapi import describe_api
+from krand.collector.spool import SpoolUnavailable
+from krand.errors import KrandError
+from krand.wire.submissions import Refused, Submitted
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from krand.collector.spool import Spool
+
+__all__ = [
+    "ACCEPTED",
+    "BODY_SECONDS",
+    "CONTENT_TYPE",
+    "KNOWN",
+    "Collector",
+    "Submissions",
+    "busy",
+    "failure",
+    "unavailable",
+]
+
+BODY_SECONDS = 10.0
+"""A body that takes longer is not waited for."""
+RETRY_AFTER = {"Retry-After": "5"}
+CLOSE = {"Connection": "close"}
+"""Where the rest of a body is not waited for."""
+CONTENT_TYPE = b"application/octet-stream"
+
+ACCEPTED, KNOWN = (JSONResponse({"status": status}, 202) for status in ("accepted", "known"))
+
+log = logging.getLogger("krand.collector")
+
+
+class Collector(Starlette):
+    """The application of one spool; it owns the spool from now on."""
+
+    def __init__(self, spool: Spool) -> None:
+        self.intake = Intake(spool)
+        self.submissions = Submissions(self.intake)
+        self.way_in = f"/v1/{spool.setting.plan_hash}/submissions"
+        super().__init__(
+            routes=[
+                Route("/v1/{plan}/submissions", self.submissions, methods=["POST"]),
+                *_watching(self.intake),
+            ],
+            lifespan=self._life,
+            exception_handlers={HTTPException: _told, Exception: _unforeseen},
+        )
+        self.router.redirect_slashes = False  # a redirect would send back what the request said
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # The way of nearly every request is short: routing and middleware would take as long as
+        # storing a submission does (benchmarks/collector.md).
+        if scope.get("path") == self.way_in and scope.get("method") == "POST":
+            await self.submissions(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
+    @asynccontextmanager
+    async def _life(self, _: Starlette) -> AsyncIterator[None]:
+        self.intake.start()
+        yield
+        await self.intake.stop()
+
+
+def _watching(intake: Intake) -> list[Route]:
+    """What operators ask."""
+    description = JSONResponse(describe_api(intake.spool.setting))
+
+    async def healthz(_: Request) -> Response:
+        return PlainTextResponse("ok\n")
+
+    async def readyz(_: Request) -> Response:
+        try:
+            await intake.check_ready()
+        except KrandError:
+            return _problem(503, "spool", "must be usable", RETRY_AFTER)
+        return PlainTextResponse("ready\n")
+
+    async def metrics(_: Request) -> Response:
+        try:
+            batches = await intake.batches()
+        except KrandError:
+            return _problem(503, "spool", "must be usable", RETRY_AFTER)
+        return PlainTextResponse(metrics_text(intake.counts, batches))
+
+    async def openapi(_: Request) -> Response:
+        return description
+
+    return [
+        Route("/healthz", healthz),
+        Route("/readyz", readyz),
+        Route("/metrics", metrics),
+        Route("/openapi.json", openapi),
+    ]
+
+
+def busy() -> Response:
+    """The answer to one connection too many."""
+    headers = {**RETRY_AFTER, **CLOSE}
+    return _problem(503, "collector", "has too many connections; try again", headers)
+
+
+def unavailable() -> Response:
+    """The answer to a submission that was not stored."""
+    return _problem(503, "spool", "cannot store anything now; try again", RETRY_AFTER)
+
+
+class Submissions:
+    """One submission: whole and durable, or refused with a reason."""
+
+    def __init__(self, intake: Intake) -> None:
+        self.intake, self.setting = intake, intake.spool.setting
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            response = await self._verdict(scope, receive)
+        except Exception as error:
+            response = failure(error)
+        await response(scope, receive, send)
+
+    async def _verdict(self, scope: Scope, receive: Receive) -> Response:
+        length = self.setting.shape.length
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                body = await _body(receive, length)
+        except TimeoutError:
+            rule = f"must arrive within {BODY_SECONDS:g} seconds"
+            return self._refused(408, "body", rule, CLOSE)
+        except ClientDisconnect:
+            return Response(status_code=400)  # nobody is there to read it
+        if body is None:
+            return self._too_long()
+        if scope["path"] != f"/v1/{self.setting.plan_hash}/submissions":
+            return self._refused(404, "plan", "must be the plan that is collected here")
+        if _media_type(scope) != CONTENT_TYPE:
+            return self._refused(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
+        checked = self.checked(body)
+        if isinstance(checked, Response):
+            return checked
+        try:
+            return ACCEPTED if await self.intake.submit(checked) else KNOWN
+        except SpoolUnavailable:
+            return unavailable()
+
+    def checked(self, body: bytes) -> Submitted | Response:
+        """The submission in a body, or the answer that refuses it."""
+        if len(body) > self.setting.shape.length:
+            return self._too_long()
+        try:
+            return self.setting.shape.read(body)
+        except Refused as refusal:
+            return self._refused(422, str(refusal.reason), refusal.rule)
+
+    def _too_long(self) -> Response:
+        rule = f"must have {self.setting.shape.length} bytes"
+        return self._refused(413, "body", rule, CLOSE)
+
+    def _refused(
+        self, status: int, field: str, rule: str, headers: dict[str, str] | None = None
+    ) -> Response:
+        self.intake.counts.refused += 1
+        return _problem(status, field, rule, headers)
+
+
+async def _body(receive: Receive, most: int) -> bytes | None:
+    """The body, or None as soon as it is too long."""
+    parts, size, more = [], 0, True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        part: bytes = message.get("body", b"")
+        size += len(part)
+        if size > most:
+            return None
+        parts.append(part)
+        more = message.get("more_body", False)
+    return b"".join(parts)
+
+
+def _media_type(scope: Scope) -> bytes:
+    found: bytes = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
+    return found.partition(b";")[0].strip().lower()
+
+
+def _problem(
+    status: int, field: str, rule: str, headers: dict[str, str] | None = None
+) -> JSONResponse:
+    return JSONResponse({"error": {"field": field, "rule": rule}}, status, headers)
+
+
+async def _told(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
+    return _problem(status, "request", "must be one of those that are described", headers)
+
+
+async def _unforeseen(_: Request, error: Exception) -> Response:
+    return failure(error)
+
+
+def failure(error: Exception) -> Response:
+    """The answer after a bug of ours: its kind is logged, nothing of the request."""
+    log.error("unforeseen %s", type(error).__name__)
+    return _problem(500, "collector", "failed; nothing was stored")

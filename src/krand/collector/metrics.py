@@ -1,0 +1,60 @@
+"""Numbers for whoever watches the collector: counts only, and coarse ones.
+
+A counter that goes up by one when somebody submits would link a person to a moment. So counts of
+people move in steps of a hundredth of the planned crowd, and those of refusals in tens.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from krand.collector.intake import Counts
+from krand.collector.spool import Batch
+from krand.collector.states import State
+
+__all__ = ["coarse", "metrics_text", "step_for"]
+
+STEPS_PER_CROWD = 100
+FAULT_STEP = 10
+
+
+def step_for(population: int) -> int:
+    """How coarse counts of people are: at least ten."""
+    return max(10, population // STEPS_PER_CROWD)
+
+
+def coarse(count: int, step: int) -> int:
+    """Rounded down to whole steps."""
+    return count - count % step
+
+
+def metrics_text(counts: Counts, batches: Sequence[Batch]) -> str:
+    """The metrics in Prometheus' text format."""
+    population = batches[-1].population
+    step = step_for(population)
+    states = {state: sum(batch.state is state for batch in batches) for state in State}
+    lines = [
+        *_metric("krand_people_planned", "gauge", "The crowd that a batch needs.", population),
+        *_metric(
+            "krand_people_gathered",
+            "gauge",
+            f"People in the open batch, in steps of {step}.",
+            coarse(batches[-1].people, step),
+        ),
+        "# HELP krand_batches Batches by state.",
+        "# TYPE krand_batches gauge",
+        *(f'krand_batches{{state="{state.value}"}} {count}' for state, count in states.items()),
+    ]
+    for name in ("accepted", "repeated", "refused", "unavailable"):
+        coarser = step if name == "accepted" else FAULT_STEP
+        lines += _metric(
+            f"krand_submissions_{name}_total",
+            "counter",
+            f"Submissions since the start, in steps of {coarser}.",
+            coarse(getattr(counts, name), coarser),
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _metric(name: str, kind: str, about: str, value: int) -> list[str]:
+    return [f"# HELP {name} {about}", f"# TYPE {name} {kind}", f"{name} {value}"]

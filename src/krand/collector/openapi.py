@@ -1,0 +1,102 @@
+"""What the collector understands, as an OpenAPI description."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from krand.collector.spool import Setting
+
+__all__ = ["describe_api"]
+
+PROBLEM = {
+    "type": "object",
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["field", "rule"],
+            "properties": {"field": {"type": "string"}, "rule": {"type": "string"}},
+        }
+    },
+}
+ACCEPTED = {
+    "type": "object",
+    "required": ["status"],
+    "properties": {"status": {"enum": ["accepted", "known"]}},
+}
+REFUSALS = {
+    "400": "the connection ended early",
+    "404": "another plan is collected here",
+    "408": "the body took too long",
+    "413": "the body is too long",
+    "415": "the body is no application/octet-stream",
+    "422": "the body is no submission of this plan and round",
+    "503": "nothing can be stored now; try again later",
+}
+
+
+def describe_api(setting: Setting) -> dict[str, Any]:
+    """The description for one plan."""
+    shape = setting.shape
+    plan = {
+        "name": "plan",
+        "in": "path",
+        "required": True,
+        "schema": {"type": "string", "enum": [setting.plan_hash]},
+    }
+    body = {
+        "type": "string",
+        "format": "binary",
+        "minLength": shape.length,
+        "maxLength": shape.length,
+    }
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "krand collector",
+            "version": "1",
+            "description": "Takes sealed submissions of one plan; keeps no identity.",
+        },
+        "paths": {
+            "/v1/{plan}/submissions": {
+                "post": {
+                    "summary": "One person's whole submission.",
+                    "parameters": [plan],
+                    "requestBody": {
+                        "required": True,
+                        "content": {"application/octet-stream": {"schema": body}},
+                    },
+                    "responses": {
+                        "202": _answer("durably stored, now or before", ACCEPTED),
+                        **{code: _answer(why, PROBLEM) for code, why in REFUSALS.items()},
+                    },
+                }
+            },
+            **{path: {"get": _text(*page)} for path, page in _PAGES.items()},
+            "/openapi.json": {"get": _json("This description.")},
+        },
+    }
+
+
+_PAGES = {
+    "/healthz": ("Whether the process runs.", False),
+    "/readyz": ("Whether submissions can be stored.", True),
+    "/metrics": ("Coarse counts, for Prometheus.", True),
+}
+"""What each says, and whether it needs the spool for that."""
+
+
+def _answer(about: str, schema: dict[str, Any]) -> dict[str, Any]:
+    return {"description": about, "content": {"application/json": {"schema": schema}}}
+
+
+def _json(about: str) -> dict[str, Any]:
+    return {"summary": about, "responses": {"200": _answer(about, {"type": "object"})}}
+
+
+def _text(about: str, needs_spool: bool) -> dict[str, Any]:
+    content = {"text/plain": {"schema": {"type": "string"}}}
+    answers: dict[str, Any] = {"200": {"description": about, "content": content}}
+    if needs_spool:
+        answers["503"] = _answer("the spool cannot be used now", PROBLEM)
+    return {"summary": about, "responses": answers}

@@ -1,0 +1,112 @@
+"""Running the collector: uvicorn, told to keep nothing about anybody."""
+
+from __future__ import annotations
+
+import gc
+import json
+import logging
+import socket
+import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from krand.errors import InvalidInput, MissingComponent
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from krand.collector.spool import Spool
+
+__all__ = ["JsonLines", "listen", "make_server", "serve"]
+
+KEEP_ALIVE_SECONDS = 5
+SHUTDOWN_SECONDS = 30
+SOCKET_BYTES = 2**15
+FILES = 16_384
+
+
+class JsonLines(logging.Formatter):
+    """One object a line: level and event. No time, no trace, no arguments of a request."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return json.dumps({"level": record.levelname.lower(), "event": record.getMessage()})
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """The socket to serve on; port 0 takes any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        socket.getaddrinfo(host, None, family)
+    except (socket.gaierror, UnicodeError):
+        raise InvalidInput("host", "must be an address of this machine", host) from None
+    try:
+        return _with_small_buffers(socket.create_server((host, port), family=family))
+    except OverflowError:
+        raise InvalidInput("port", "must be from 0 to 65,535", port) from None
+    except OSError as error:
+        rule, why = "must be free to listen on", (error.strerror or str(error)).lower()
+        raise InvalidInput("port", rule, f"{host}:{port}", why) from None
+
+
+def _with_small_buffers(listener: socket.socket) -> socket.socket:
+    """Connections inherit them; the system would keep up to ten megabytes for each otherwise."""
+    for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
+        listener.setsockopt(socket.SOL_SOCKET, option, SOCKET_BYTES)
+    return listener
+
+
+def make_server(spool: Spool) -> uvicorn.Server:
+    """The server of one spool; it owns the spool from now on."""
+    try:
+        import uvicorn
+
+        from krand.collector.direct import DirectConnection
+        from krand.collector.http import Collector
+        from krand.collector.neighbours import Neighbours
+    except ImportError as error:
+        raise MissingComponent(error.name or "starlette", "serve") from None
+    options: dict[str, Any] = {
+        "http": partial(DirectConnection, Neighbours()),
+        "access_log": False,
+        "log_config": None,
+        "proxy_headers": False,  # whoever forwards a request, we do not want to know for whom
+        "server_header": False,
+        "date_header": False,
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
+        "ws": "none",
+    }
+    return uvicorn.Server(uvicorn.Config(Collector(spool), **options))
+
+
+def serve(server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve until told to stop; what has arrived by then is stored and acknowledged."""
+    _log_to_stderr()
+    _collect_garbage_rarely()
+    _allow_many_files()
+    server.run(sockets=[listener])
+
+
+def _collect_garbage_rarely() -> None:
+    """Requests leave little that is not freed at once: to look for it often is waste."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+def _allow_many_files() -> None:
+    """Each connection is a file to the system, which often allows only 1,024 unless asked."""
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = FILES if hard == resource.RLIM_INFINITY else min(FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+def _log_to_stderr() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)

@@ -1,0 +1,171 @@
+"""The same with a real collector on this machine: keys, seals, HTTP, a spool, a signed batch.
+
+The collector runs in a thread: it cannot outlive the demonstration, however that ends. Spool and
+ledgers lie in a temporary folder. All noise is the devices' own, and no seed reaches it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from krand.accounting.curator import gaussian_division
+from krand.accounting.division import Share
+from krand.analysis.engines import Options
+from krand.analysis.tallying import batches_in, tally_sources
+from krand.batches.provenance import Provenance
+from krand.client.client import Client
+from krand.client.ledger import Ledger
+from krand.client.sending import send
+from krand.collector.opening import open_spool
+from krand.collector.release import release_sealed
+from krand.collector.serving import listen, make_server
+from krand.errors import Unavailable
+from krand.promise import Z95, check_population
+from krand.survey.layout import layout_of
+from krand.testing.population import plain_answers
+from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    from krand.analysis.tally import Tally
+    from krand.demo.people import Crowd, Told
+    from krand.survey.plan import Plan
+    from krand.survey.survey import Survey
+    from krand.terminal.output import Output
+
+__all__ = ["Keys", "collected", "collector", "for_a_crowd", "for_a_small_crowd", "new_keys"]
+
+WANTED_SHARE = 0.025
+"""± so much of the crowd is a result that tells something."""
+MOST_DOUBLINGS = 3
+LOOPBACK = "127.0.0.1"
+MEMORY = "/dev/shm"
+
+
+def for_a_crowd(survey: Survey, population: int) -> Survey:
+    """The survey for another crowd, in which the same share of people hides nobody."""
+    check_population(population)
+    policy = survey.policy
+    share = -(-policy.colluding * population // policy.population)  # rounded up
+    colluding = min(share, population - 2)
+    return replace(survey, policy=replace(policy, population=population, colluding=colluding))
+
+
+def for_a_small_crowd(survey: Survey, population: int) -> Survey:
+    """The survey with ε doubled until a small crowd tells something, but not more than needed.
+
+    Noise in people hardly depends on the crowd, so in a small one it is a large share.
+    """
+    found = for_a_crowd(survey, population)
+    policy = found.policy
+    for _ in range(MOST_DOUBLINGS):
+        if Z95 * max(_expected(found)) <= WANTED_SHARE * population:
+            break
+        policy = replace(policy, epsilon=2 * policy.epsilon)
+        found = replace(survey, policy=policy)
+    return found
+
+
+def _expected(survey: Survey) -> tuple[float, ...]:
+    """About the σ of every block's counts, known at once: that of Gaussian noise."""
+    shares = [Share(block.changes, block.weight) for block in layout_of(survey).blocks]
+    return gaussian_division(survey.policy, shares, survey.rounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The private keys of the two parties, and the files that hold them."""
+
+    analyzer: X25519PrivateKey
+    collector: Ed25519PrivateKey
+    files: dict[str, Path]
+
+
+def collected(
+    plan: Plan, crowd: Crowd, keys: Keys, folder: Path, out: Output
+) -> tuple[Tally, dict[str, Path]]:
+    """Everybody seals and sends; the collector releases; the analyzer opens and counts."""
+    written = dict(keys.files)
+    with TemporaryDirectory(prefix="krand-demo-", dir=_memory()) as place:
+        work = Path(place)
+        with collector(plan, work / "spool") as url:
+            with out.counting("sending", crowd.people, "people") as told:
+                _send_all(plan, crowd, url, work, told)
+            with (
+                out.progress("releasing"),
+                open_spool(plan, work / "spool", create=False) as spool,
+            ):
+                (released,) = release_sealed(spool, work / "batches", keys.collector)
+        for kind, source in (("batch", released.data), ("manifest", released.manifest)):
+            written[kind] = folder / source.name.replace("batch-000001", "batch")
+            shutil.copyfile(source, written[kind])
+    return _opened(plan, keys, written, out), written
+
+
+def _memory() -> str | None:
+    """Where a folder lies in memory, if anywhere: a thousand devices sync their ledgers there."""
+    return MEMORY if os.access(MEMORY, os.W_OK) else None
+
+
+def new_keys(folder: Path) -> Keys:
+    """New ones for every demonstration; those of an earlier one are replaced."""
+    files = {"analyzer_key": folder / "analyzer.pem", "collector_key": folder / "collector.pem"}
+    keys = Keys(generate_private_key(), generate_signing_key(), files)
+    for name, path in files.items():
+        key = keys.analyzer if name == "analyzer_key" else keys.collector
+        write_key_pair(key, path, path.with_suffix(".pub.pem"), overwrite=True)
+    return keys
+
+
+@contextmanager
+def collector(plan: Plan, spool: Path) -> Iterator[str]:
+    """A collector on a free port of this machine, stopped when the block ends; its address."""
+    with closing(listen(LOOPBACK, 0)) as listener:
+        server = make_server(open_spool(plan, spool))
+        thread = threading.Thread(
+            target=server.run, kwargs={"sockets": [listener]}, name="collector", daemon=True
+        )
+        thread.start()
+        try:
+            while not server.started:
+                if not thread.is_alive():
+                    raise Unavailable("the collector did not start")
+                time.sleep(0.01)
+            yield f"http://{LOOPBACK}:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def _send_all(plan: Plan, crowd: Crowd, url: str, work: Path, told: Told) -> None:
+    """Each with a device and a ledger of their own."""
+    plan_hash = plan.hash
+    ledger = work / "ledger.sqlite"
+    for columns in crowd.answers():
+        lists = {name: plain_answers(column) for name, column in columns.items()}
+        for person in zip(*lists.values(), strict=True):
+            answers = dict(zip(lists, person, strict=True))
+            client = Client(plan, Ledger(ledger), expected_hash=plan_hash)
+            submission = client.prepare(answers)
+            send(url, plan_hash, 1, submission)
+            ledger.unlink()  # the next person has another device
+            told(1)
+
+
+def _opened(plan: Plan, keys: Keys, written: dict[str, Path], out: Output) -> Tally:
+    """The analyzer's part: the manifest is verified, messages are opened and counted."""
+    sources = batches_in(plan, [written["batch"]], keys.collector.public_key())
+    with out.counting("opening", sources[0].rows, "messages") as told:
+        tally = tally_sources(plan, sources, key=keys.analyzer, options=Options(progress=told))
+    return replace(tally, provenance=Provenance.SIMULATION)  # nobody stands behind these devices

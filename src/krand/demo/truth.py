@@ -1,0 +1,87 @@
+"""Truth beside estimate, answer by answer: what only a simulation can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from krand.analysis.estimates.counted import BlockCounts, block_counts
+from krand.analysis.estimates.values import QuestionEstimate, Row
+from krand.analysis.results import Release
+from krand.analysis.tally import Tally
+from krand.analysis.words.decoding import WordsEstimate
+from krand.demo.people import Truth
+from krand.survey.questions import Kind
+
+__all__ = ["Answer", "Held", "answers_beside_truth", "held"]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One answer: how many people gave it, and what is known about that."""
+
+    question: str
+    answer: str
+    truth: int
+    estimate: float
+    low: float
+    high: float
+    word: bool = False
+    """A word that was found among many candidates."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the interval contains the truth."""
+        return self.low <= self.truth <= self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """How often intervals contain the truth, and how often they should."""
+
+    hold: int
+    intervals: int
+    confidence: float
+
+    @property
+    def expected(self) -> float:
+        """On average over many surveys."""
+        return self.confidence * self.intervals
+
+
+def held(answers: Sequence[Answer], confidence: float) -> Held:
+    """All intervals but those of words: these are of words that stood out, which is a choice."""
+    asked = [answer for answer in answers if not answer.word]
+    return Held(sum(answer.holds for answer in asked), len(asked), confidence)
+
+
+def answers_beside_truth(release: Release, tally: Tally, truth: Truth) -> tuple[Answer, ...]:
+    """Every answer of every question, then the words that were found."""
+    # The analyzer's own sums, of counts without noise.
+    blocks = block_counts(release.plan, replace(tally, counts=truth.positions))
+    by_question = {name: block for block in blocks for name in block.block.question_names}
+    found = [a for q in release.questions for a in _answers(q, by_question[q.name])]
+    for words in release.words:
+        found += _words(words, truth.words[words.question])
+    return tuple(found)
+
+
+def _answers(question: QuestionEstimate, counts: BlockCounts) -> Iterator[Answer]:
+    block, ones = counts.block, counts.ones
+    if block.kind is Kind.TOGETHER:
+        ones = counts.margin(ones, block.question_names.index(question.name)).astype("int64")
+    for row, people in zip(question.rows, ones.tolist(), strict=True):
+        yield _answer(question.name, row, people)
+    if question.unanswered is not None:
+        yield _answer(question.name, question.unanswered, question.people - int(ones.sum()))
+
+
+def _answer(question: str, row: Row, people: int) -> Answer:
+    interval = row.interval
+    return Answer(question, row.label, people, row.consistent, interval.low, interval.high)
+
+
+def _words(words: WordsEstimate, truth: Mapping[str, int]) -> Iterator[Answer]:
+    for row in words.found:
+        people = sum(truth.get(word, 0) for word in (row.word, *row.same_positions))
+        yield Answer(words.question, row.word, people, row.count, row.low, row.high, word=True)

@@ -1,0 +1,37 @@
+"""The demonstration as one object, for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from krand.wording.plans import promise_sentence
+
+if TYPE_CHECKING:
+    from krand.demo.story import Demonstration
+
+__all__ = ["demonstration_values"]
+
+
+def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
+    """Every answer beside its truth, every way beside the others, and what was written."""
+    plan, held = shown.plan, shown.held
+    return {
+        "survey": plan.survey.id,
+        "plan": plan.hash,
+        "people": shown.release.people,
+        "simulated": True,
+        "seed": shown.asked.seed,
+        "fresh_noise": shown.has_fresh_noise,
+        "live": shown.asked.live,
+        "positions": plan.layout.positions,
+        "messages": plan.messages,
+        "epsilon_asked": shown.epsilon_asked,
+        "promise": plan.values()["promise"],
+        "promise_sentence": promise_sentence(plan),
+        "answers": [{**asdict(answer), "holds": answer.holds} for answer in shown.answers],
+        "intervals": {**asdict(held), "expected": held.expected},
+        "ways": [asdict(way) for way in shown.ways],
+        "written": {kind: str(path) for kind, path in (shown.written | {"report": report}).items()},
+    }

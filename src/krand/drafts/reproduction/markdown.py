@@ -1,0 +1,87 @@
+"""The reproduction as a page of the documentation: verdicts, corrections and proofs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from krand.drafts.reproduction.entries import Section
+from krand.drafts.reproduction.sections import INTRODUCTIONS, TITLES
+from krand.wording.phrases import number
+
+__all__ = ["drafts_markdown"]
+
+HEAD = """# The drafts, reproduced and corrected
+
+krand's method comes from five drafts by Maxim Zhilyaev and David Zeber (2016–17), cited as 000–004.
+`krand drafts` computes every number and figure of theirs again and puts every statement to the
+test; this page is written from what it finds, with the corrections and the proofs. Every verdict on
+a statement rests on complete enumeration in rational arithmetic over the stated range.
+"""
+
+
+def drafts_markdown(values: dict[str, Any]) -> str:
+    """The whole page, from the same values as drafts.json."""
+    return "\n".join((HEAD, *_documents(values), *_summary(values), *_sections(values)))
+
+
+def _documents(values: dict[str, Any]) -> Iterator[str]:
+    has = values["counts"]
+    for key, title in values["documents"].items():
+        yield f"* {key}: {title}"
+    yield ""
+    yield (
+        f"{has['numbers']} numbers, {has['errata']} of them errata, {has['errata_that_expose']} of"
+        f" which would expose people; {has['statements']} statements,"
+        f" {has['statements_that_fail']} of them false; {has['cases']:,} cases enumerated."
+    )
+    yield ""
+
+
+def _summary(values: dict[str, Any]) -> Iterator[str]:
+    yield "## What stands, what falls, what to use instead\n"
+    for finding in values["summary"]:
+        word = "stands" if finding["stands"] else "falls"
+        instead = f" *Use instead:* {finding['instead']}" if finding["instead"] else ""
+        yield f"* **{finding['source']} {word}.** {finding['text']}{instead}"
+    yield ""
+
+
+def _sections(values: dict[str, Any]) -> Iterator[str]:
+    for section in map(Section, values["sections"]):
+        yield f"## {TITLES[section]}\n"
+        yield f"{INTRODUCTIONS[section]}\n"
+        errata = [
+            entry
+            for entry in values["numbers"]
+            if entry["section"] == section and entry["verdict"] == "erratum"
+        ]
+        if errata:
+            yield "### Errata\n"
+            yield from map(_erratum, errata)
+            yield ""
+        statements = [entry for entry in values["statements"] if entry["section"] == section]
+        if statements:
+            yield "### Statements\n"
+            for entry in statements:
+                yield from _statement(entry)
+
+
+def _erratum(entry: dict[str, Any]) -> str:
+    mark = " **Exposes people.**" if entry["exposes"] else ""
+    return (
+        f"* {entry['source']}, {entry['what']}: {entry['draft_as_written']} in the draft,"
+        f" {number(entry['computed'], 6)} computed.{mark} {entry['why']}"
+    )
+
+
+def _statement(entry: dict[str, Any]) -> Iterator[str]:
+    yield f"**{entry['source']}: {entry['verdict']}.** {entry['says']}\n"
+    yield f"*Tested:* {entry['covered']} {entry['cases']:,} cases.\n"
+    if entry["smallest_counterexample"]:
+        yield f"*Smallest counterexample:* {entry['smallest_counterexample']}\n"
+    if entry["corrected"]:
+        yield f"*Right is:* {entry['corrected']}\n"
+    if entry["comment"]:
+        title = "Proof or remark" if entry["verdict"] == "holds" else "Remark"
+        yield f"*{title}:* {entry['comment']}\n"

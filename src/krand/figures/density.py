@@ -1,0 +1,142 @@
+"""The law of the privacy ratio: two curves, the limits between them, and what lies beyond."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from krand.figures.style import (
+    BIT,
+    CURATOR,
+    INK,
+    RECORD,
+    WIDTH,
+    draw_frame,
+    name_above,
+    new_figure,
+    styled,
+)
+from krand.promise import Assurance, Linkage, NoisePlan, Policy
+from krand.wording.phrases import at_most, number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from krand.accounting.density import RatioDensity
+    from krand.survey.plan import Plan
+
+__all__ = ["density_figure", "density_of"]
+
+HEIGHT = 3.9
+MANY_NOISES, FEW_BUCKETS = 8, 64
+"""With more different noises than this the law is composed a little more coarsely, for speed."""
+RAISED = 0.3
+"""The most that what lies beyond the limits may take of the height, once enlarged."""
+MOST_TICKS = 8
+
+
+@styled
+def density_figure(plan: NoisePlan | Plan) -> Figure:
+    """The density of log R if my answer is in the crowd and if another one is in its place."""
+    figure, axes = new_figure(WIDTH, HEIGHT)
+    density = density_of(plan)
+    _draw_curves(axes, density)
+    _draw_limits(axes, density, _proven(plan))
+    _label(axes, density)
+    crowd = _policy(plan).honest
+    name_above(figure, f"Privacy ratio R of one person's answers\n{density.law}, {crowd:,} people")
+    return figure
+
+
+def density_of(plan: NoisePlan | Plan) -> RatioDensity:
+    """The law that the figure draws."""
+    from krand.accounting.density import bits_density, plan_density, reports_density
+    from krand.planning.record import record_reports
+
+    if isinstance(plan, NoisePlan):
+        return plan_density(plan)
+    survey = plan.survey
+    if survey.linkage is Linkage.RECORD:
+        return reports_density(plan.noises[0], survey.policy, record_reports(survey, plan.layout))
+    noises: Counter[float] = Counter()
+    for q, block in zip(plan.noises, plan.layout.blocks, strict=True):
+        noises[q] += block.changes * survey.rounds
+    if len(noises) > MANY_NOISES:
+        return bits_density(noises, survey.policy, buckets=FEW_BUCKETS)
+    return bits_density(noises, survey.policy)
+
+
+def _policy(plan: NoisePlan | Plan) -> Policy:
+    return plan.policy if isinstance(plan, NoisePlan) else plan.survey.policy
+
+
+def _proven(plan: NoisePlan | Plan) -> str:
+    """What is promised, and how that is known, in the words of a legend."""
+    if isinstance(plan, NoisePlan):
+        delta, eta = plan.guarantee.delta.upper, plan.guarantee.eta.upper
+    else:
+        delta, eta = plan.promise.delta, plan.promise.eta
+    certified = _policy(plan).assurance is Assurance.CERTIFIED
+    known = "proven for every crowd" if certified else "for such crowds"
+    return f"limits; {known}: δ ≤ {at_most(delta, 3)}, η ≤ {at_most(eta, 3)}"
+
+
+def _draw_curves(axes: Axes, density: RatioDensity) -> None:
+    """Two outlines whose areas are probabilities, and what lies beyond the limits enlarged."""
+    mine, another = density.heights
+    power = f"{density.epsilon:.4g}"
+    names = (
+        f"my answer: $R > e^{{{power}}}$ with probability {number(density.above, 3)}",
+        f"another answer: $R < e^{{-{power}}}$ with probability {number(density.below, 3)}",
+    )
+    axes.stairs(mine, density.edges, color=RECORD, linewidth=1.8, label=names[0], zorder=3)
+    axes.stairs(
+        another,
+        density.edges,
+        color=CURATOR,
+        linewidth=1.8,
+        linestyle=(0, (5, 1.5)),
+        label=names[1],
+        zorder=3,
+    )
+    top = float(max(mine.max(), another.max()))
+    _draw_beyond(axes, density, top)
+    axes.set_ylim(0.0, 1.06 * top)
+    axes.set_xlim(float(density.edges[0]), float(density.edges[-1]))
+
+
+def _draw_beyond(axes: Axes, density: RatioDensity, top: float) -> None:
+    """The parts of the two curves that break the promise; too small to be seen as they are."""
+    beyond = density.beyond
+    if beyond.max() <= 0:
+        return
+    room = RAISED * top / float(beyond.max())
+    factor = 10 ** max(0, math.floor(math.log10(room)))
+    label = "beyond the limits" + (f", {factor:,} times enlarged" if factor > 1 else "")
+    axes.stairs(factor * beyond, density.edges, fill=True, color=BIT, label=label, zorder=2)
+
+
+def _draw_limits(axes: Axes, density: RatioDensity, label: str) -> None:
+    style: Any = {"color": INK, "linestyle": (0, (2, 2)), "linewidth": 1.2, "zorder": 2.5}
+    axes.axvline(density.epsilon, label=label, **style)
+    axes.axvline(-density.epsilon, **style)
+
+
+def _label(axes: Axes, density: RatioDensity) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    draw_frame(axes, grid="x")
+    axes.set_xlabel("R = P(what is seen | my answer) / P(… | another)")
+    axes.set_ylabel("density of log R")
+    axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
+    axes.yaxis.set_major_locator(MaxNLocator(4))
+    axes.xaxis.set_major_formatter(lambda value, _: _power(value))
+
+
+def _power(exponent: float) -> str:
+    """A tick of the logarithmic axis as a power of e."""
+    if abs(exponent) < 1e-9:
+        return "1"
+    return "$e$" if abs(exponent - 1) < 1e-9 else f"$e^{{{exponent:.4g}}}$"

@@ -1,0 +1,75 @@
+"""All figures, and any of them as an SVG document. matplotlib is loaded when one is drawn."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from krand.errors import MissingComponent
+from krand.figures.copies import copies_figure
+from krand.figures.density import density_figure
+from krand.figures.estimates import estimates_figure
+from krand.figures.frontier import frontier_figure
+from krand.figures.style import (
+    BIT,
+    CURATOR,
+    FIGURE_COLORS,
+    GRID,
+    INK,
+    LOCAL,
+    PAPER,
+    RECORD,
+    in_style,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from krand.accounting.frontier import Frontier
+
+__all__ = [
+    "BIT",
+    "CURATOR",
+    "FIGURE_COLORS",
+    "GRID",
+    "INK",
+    "LOCAL",
+    "PAPER",
+    "RECORD",
+    "copies_figure",
+    "density_figure",
+    "estimates_figure",
+    "frontier_figure",
+    "frontier_svg",
+    "is_available",
+    "require_matplotlib",
+    "svg_document",
+]
+
+
+def is_available() -> bool:
+    """Whether figures can be drawn at all."""
+    return find_spec("matplotlib") is not None
+
+
+def require_matplotlib() -> None:
+    """Refuse early, before any long computation."""
+    if not is_available():
+        raise MissingComponent("matplotlib", "plots")
+
+
+def svg_document(draw: Callable[[], Figure]) -> str:
+    """The figure as an SVG document in krand's style: the same bytes every time."""
+    require_matplotlib()
+    buffer = io.StringIO()
+    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+    with in_style():
+        draw().savefig(buffer, format="svg", metadata=nothing, facecolor=PAPER)
+    return buffer.getvalue()
+
+
+def frontier_svg(frontier: Frontier) -> str:
+    """σ against bytes per user, both logarithmic, as an SVG document."""
+    return svg_document(lambda: frontier_figure(frontier))

@@ -1,0 +1,99 @@
+"""What a notebook shows of policies, guarantees, plans of noise and frontiers."""
+
+from __future__ import annotations
+
+from krand.accounting.frontier import Frontier
+from krand.promise import Guarantee, NoisePlan, Policy, Reports
+from krand.showing import at_most, number
+from krand.wording.collusion import protection
+
+__all__ = [
+    "FRONTIER_HEAD",
+    "frontier_rows",
+    "guarantee_rows",
+    "noise_plan_rows",
+    "policy_line",
+    "policy_rows",
+]
+
+Rows = list[tuple[str, str]]
+
+FRONTIER_HEAD = ("way", "guarantee", "noise", "± people at 95 %", "bytes a person")
+
+
+def policy_line(policy: Policy) -> str:
+    """The whole policy in one line."""
+    return ", ".join(text for _, text in policy_rows(policy))
+
+
+def policy_rows(policy: Policy) -> Rows:
+    """What must be promised, and to whom."""
+    limit = f"δ = {policy.delta:g}" if policy.eta is None else f"η = {policy.eta:g}"
+    rows = [
+        ("promise", f"ε = {policy.epsilon:g}, {limit}"),
+        ("crowd", _crowd(policy.population, policy.colluding)),
+        ("assurance", policy.assurance.value),
+    ]
+    if policy.max_local_epsilon is not None:
+        rows.append(("without a shuffler", f"ε₀ at most {policy.max_local_epsilon:g}"))
+    return rows
+
+
+def guarantee_rows(guarantee: Guarantee) -> Rows:
+    """What is promised, how that is known, and what it rests on."""
+    delta, eta = at_most(guarantee.delta.upper), at_most(guarantee.eta.upper)
+    local = guarantee.local_epsilon
+    return [
+        ("guarantee", f"ε = {at_most(guarantee.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
+        ("without a shuffler", f"{protection(local)} (ε₀ = {at_most(local)})"),
+        ("assurance", f"{guarantee.assurance.value}: {guarantee.method}"),
+        ("crowd", _crowd(guarantee.population, guarantee.colluding)),
+        *(("assumption", text) for text in guarantee.assumptions),
+    ]
+
+
+def noise_plan_rows(plan: NoisePlan) -> Rows:
+    """The noise, what it costs in precision, and what it promises."""
+    known = plan.precision
+    return [
+        ("asked for", policy_line(plan.policy)),
+        ("reports", _reports(plan.reports)),
+        ("noise", f"q = {number(plan.noise, 6)}"),
+        (
+            "a count",
+            f"± {number(known.half_width_95, 3)} people at 95 %, σ = {number(known.sigma)}",
+        ),
+        *guarantee_rows(plan.guarantee)[:3],
+    ]
+
+
+def frontier_rows(frontier: Frontier) -> list[tuple[str, ...]]:
+    """Every way to keep the policy; those that no other one beats are marked."""
+    return [
+        (
+            row.name + (" ★" if row.best else ""),
+            row.guarantee,
+            "" if row.noise is None else number(row.noise),
+            number(row.half_width_95),
+            f"{row.bytes_per_user:,}",
+        )
+        for row in frontier.rows
+    ]
+
+
+def _crowd(population: int, colluding: int) -> str:
+    people = f"{population:,} people"
+    return f"{people}, {colluding:,} of them colluding" if colluding else people
+
+
+def _reports(reports: Reports) -> str:
+    bits = "1 bit" if reports.bits == 1 else f"{reports.bits:,} bits"
+    together = "linked as a record" if reports.linkage.value == "record" else "each alone"
+    parts = [bits if reports.bits == 1 else f"{bits}, {together}"]
+    if reports.max_set_bits is not None:
+        parts.append(f"at most {reports.max_set_bits:,} set")
+    if reports.copies > 1:
+        parts.append(f"{reports.copies:,} copies")
+    if reports.rounds > 1:
+        parts.append(f"{reports.rounds:,} rounds")
+    return ", ".join(parts)

@@ -1,0 +1,88 @@
+"""What a notebook shows of tallies, estimates and releases."""
+
+from __future__ import annotations
+
+from krand.analysis.estimates.reading import READABLE
+from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
+from krand.analysis.results import Release
+from krand.analysis.tally import Tally
+from krand.batches.provenance import DistinctPeople
+from krand.notebook.html import MOST_ROWS, table
+from krand.notebook.surveys import promise_line
+
+__all__ = ["question_table", "release_rows", "tally_rows"]
+
+Rows = list[tuple[str, str]]
+UNREADABLE = f"cannot be read: margin of error above {100 * READABLE:g} %"
+
+
+def tally_rows(tally: Tally) -> Rows:
+    """What was counted, without the counts themselves."""
+    rows = [
+        ("plan", f"{tally.plan_hash[:16]}…"),
+        ("round", f"{tally.round:,}"),
+        ("people", f"{tally.people:,}, the smallest batch {tally.crowd:,}"),
+        ("linkage", tally.linkage.value),
+        ("positions", f"{tally.positions:,}"),
+        ("reports", f"{tally.reports:,}"),
+        ("reported ones", f"{int(tally.counts.sum()):,}"),
+        ("provenance", tally.provenance.value),
+    ]
+    if tally.distinct_people is not None:
+        rows.append(("different people", f"declared by the {_who(tally.distinct_people)}"))
+    return rows + [("refused", f"{count:,} {reason}") for reason, count in tally.rejected.items()]
+
+
+def _who(says: DistinctPeople) -> str:
+    return says.value.replace("_", " ")
+
+
+def question_table(question: QuestionEstimate) -> str:
+    """The answers to one question; of many the most frequent."""
+    sure = f"at {100 * question.confidence:g} %"
+    rows = list(question.rows)
+    note = f"{question.people:,} people"
+    if len(rows) > MOST_ROWS:
+        note += f"; the {MOST_ROWS} most frequent of {len(rows):,} answers"
+        rows = sorted(rows, key=lambda row: -row.consistent)[:MOST_ROWS]
+    if question.unreadable:
+        note += f"; {len(question.unreadable):,} of {len(question.all_rows):,} {UNREADABLE}"
+    if question.unanswered is not None:
+        rows.append(question.unanswered)
+    head = ("answer", "people", sure, "share, %", sure)
+    return table(question.name, head, map(_cells, rows), note)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    share = row.share_interval
+    return (
+        row.label if row.readable else f"{row.label} ({UNREADABLE})",
+        f"{row.consistent:,.0f}",
+        _counts(row.interval),
+        f"{100 * row.consistent_share:.2f}",
+        f"{100 * share.low:.2f} to {100 * share.high:.2f}",
+    )
+
+
+def _counts(interval: Interval) -> str:
+    return f"{interval.low:,.0f} to {interval.high:,.0f}"
+
+
+def release_rows(release: Release) -> Rows:
+    """Whom the numbers are about, and what was promised to them."""
+    batch = f"{release.crowd:,}"
+    rows = [
+        ("survey", release.plan.survey.id),
+        ("people", f"{release.people:,}, the smallest batch {batch}; round {release.round:,}"),
+        ("guarantee", promise_line(release.promise)),
+        ("as promised", "yes" if release.kept else "no: too many messages were refused"),
+        ("provenance", release.provenance.value),
+    ]
+    if release.distinct_people is not None:
+        rows.append(("different people", f"declared by the {_who(release.distinct_people)}"))
+    rows += [("joint table", " × ".join(joint.table.questions)) for joint in release.joint]
+    rows += [
+        ("words", f"{w.question}: {len(w.found):,} of {len(w.rows):,} candidates found")
+        for w in release.words
+    ]
+    return rows + [("refused", f"{count:,} {why}") for why, count in release.rejected.items()]

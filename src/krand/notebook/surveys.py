@@ -1,0 +1,81 @@
+"""What a notebook shows of surveys and their plans."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+
+from krand.notebook.html import MOST_ROWS
+from krand.notebook.promises import policy_line
+from krand.showing import at_most, number
+from krand.survey.plan import Plan, Promise
+from krand.survey.survey import Survey
+from krand.wording.collusion import protection
+
+__all__ = [
+    "PLAN_HEAD",
+    "SURVEY_HEAD",
+    "plan_note",
+    "plan_rows",
+    "promise_line",
+    "survey_note",
+    "survey_rows",
+]
+
+PLAN_HEAD = ("block", "type", "positions", "noise", "± people at 95 %")
+SURVEY_HEAD = ("question", "type", "positions", "weight")
+
+
+def survey_rows(survey: Survey) -> list[tuple[str, ...]]:
+    """What is asked."""
+    return [
+        (q.name, q.kind.value, f"{q.positions:,}", f"{q.weight:g}")
+        for q in survey.questions[:MOST_ROWS]
+    ]
+
+
+def survey_note(survey: Survey) -> str:
+    """Who is promised what, and what is analysed jointly."""
+    parts = [policy_line(survey.policy), f"linkage {survey.linkage.value}"]
+    if survey.copies > 1:
+        parts.append(f"{survey.copies:,} copies")
+    if survey.rounds > 1:
+        parts.append(f"{survey.rounds:,} rounds")
+    parts += [f"together: {', '.join(group.questions)}" for group in survey.together]
+    return "; ".join([*parts, *_more(len(survey.questions), "questions")])
+
+
+def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
+    """The noise of every block, and how precise its counts will be."""
+    blocks = zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)
+    rows: list[tuple[str, ...]] = []
+    for block, q, known, margins in islice(blocks, MOST_ROWS):
+        width = number(known.half_width_95) + (" per cell" if margins else "")
+        rows.append((block.name, block.kind.value, f"{block.positions:,}", number(q), width))
+        rows += [
+            (f"{m.question} alone", "", "", "", number(m.precision.half_width_95)) for m in margins
+        ]
+    return rows
+
+
+def plan_note(plan: Plan) -> str:
+    """The promise, what is sent, and the plan's name."""
+    sent = "1 message" if plan.messages == 1 else f"{plan.messages:,} messages"
+    moved = math.ceil(max(shift.too_high for shift in plan.shifts))
+    liar = f"one who lies moves a count by at most {moved:,}"
+    parts = [promise_line(plan.promise), f"{sent} a person", liar, f"plan {plan.hash[:16]}…"]
+    return "; ".join([*parts, *_more(len(plan.numerators), "blocks")])
+
+
+def promise_line(promise: Promise) -> str:
+    """The numbers of a promise in one line; all of them proven upper ends."""
+    return (
+        f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)},"
+        f" η ≤ {at_most(promise.eta)}, {promise.assurance}, {promise.population:,} people;"
+        f" {protection(promise.local_epsilon)} without a shuffler"
+        f" (ε₀ = {at_most(promise.local_epsilon)})"
+    )
+
+
+def _more(count: int, things: str) -> list[str]:
+    return [f"the first {MOST_ROWS} of {count:,} {things}"] if count > MOST_ROWS else []

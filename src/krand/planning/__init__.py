@@ -1,0 +1,1 @@
+"""From a survey to its plan: noise divided, promise stated and checked."""

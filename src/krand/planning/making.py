@@ -1,0 +1,182 @@
+"""From a survey to its plan: the least noise that keeps the policy, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from krand.accounting.calibration import assess, plan_noise, precision
+from krand.accounting.coupling import allowed_distance
+from krand.accounting.division import Share, can_be_met, divide_noise, guarantee_of
+from krand.accounting.suggestions import Nearest, cannot_meet, nearest_policies
+from krand.accounting.volume import Tokens, messages_needed, overflow_bound
+from krand.planning.lying import worst_shifts
+from krand.planning.record import record_reports
+from krand.planning.remembered import remember_here
+from krand.promise import NOISE_GRID, Linkage, Policy, Reports
+from krand.survey.layout import Block, Layout, layout_of
+from krand.survey.plan import Margin, Plan, Promise
+from krand.survey.questions import Kind
+from krand.survey.survey import Survey
+
+__all__ = ["make_plan", "planned_from", "promise_for", "verify_promise"]
+
+MOST_TIMES = 100
+"""A crowd is counted as at most so many times the planned one."""
+
+
+def make_plan(survey: Survey) -> Plan:
+    """The least noise that keeps the survey's policy, and everything that follows from it.
+
+    >>> from krand import make_plan
+    >>> from krand.testing import small_survey
+    >>> plan = make_plan(small_survey())
+    >>> [round(precision.half_width_95) for precision in plan.precisions]  # ± people, at 95 %
+    [6, 7]
+    """
+    plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
+    _check_use(plan)
+    remember_here(plan)
+    return plan
+
+
+def planned_from(
+    survey: Survey,
+    numerators: tuple[int, ...],
+    promise: Promise,
+    analyst_key: str | None = None,
+) -> Plan:
+    """The plan with this noise: messages and precision follow from it."""
+    layout = layout_of(survey)
+    population, reports = survey.policy.population, Reports(1, copies=survey.copies)
+    noises = [numerator / NOISE_GRID for numerator in numerators]
+    messages, overflow = _room(survey, layout, numerators)
+    blocks = list(zip(layout.blocks, noises, strict=True))
+    return Plan(
+        survey=survey,
+        numerators=numerators,
+        messages=messages,
+        overflow=overflow,
+        promise=promise,
+        precisions=tuple(precision(reports, q, population) for q in noises),
+        margins=tuple(_margins(survey, block, q) for block, q in blocks),
+        shifts=worst_shifts(survey.linkage, messages, blocks, 1),
+        analyst_key=analyst_key,
+    )
+
+
+def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
+    """What one answer to each question of a group adds up, and how precise that is."""
+    if block.kind is not Kind.TOGETHER:
+        return ()
+    reports, people = Reports(1, copies=survey.copies), survey.policy.population
+    cells = {name: block.cells_of(name) for name in block.question_names}
+    return tuple(
+        Margin(name, count, precision(reports, noise, people, count))
+        for name, count in cells.items()
+    )
+
+
+def _room(survey: Survey, layout: Layout, numerators: tuple[int, ...]) -> tuple[int, float]:
+    """How many messages everybody sends, and how likely that is too few for one person.
+
+    Anybody's overflow in any round makes a difference, so all of them share what is allowed.
+    """
+    if survey.linkage is Linkage.RECORD:
+        return survey.copies, 0.0
+    tokens = [
+        Tokens(block.positions, block.most_ones, numerator)
+        for block, numerator in zip(layout.blocks, numerators, strict=True)
+    ]
+    most = allowed_distance(survey.policy) / (survey.policy.population * survey.rounds)
+    messages = messages_needed(tokens, most)
+    return messages, overflow_bound(tokens, messages)
+
+
+def verify_promise(plan: Plan) -> Promise:
+    """The promise computed anew for exactly the plan's noise; it must be the plan's own."""
+    return promise_for(plan, plan.survey.policy)
+
+
+def promise_for(plan: Plan, policy: Policy) -> Promise:
+    """What exactly the plan's noise promises to a member of another policy's crowd."""
+    survey = plan.survey
+    if survey.linkage is Linkage.RECORD:
+        found = assess(
+            record_reports(survey, plan.layout),
+            plan.noises[0],
+            policy.population,
+            policy.epsilon,
+            policy.assurance,
+            policy.colluding,
+        )
+        return Promise.of(found)
+    counted, shares = _counted(survey, policy), _shares(plan.layout)
+    distance = _distance(survey, counted, plan.overflow)
+    found = guarantee_of(counted, shares, plan.numerators, survey.rounds, distance)
+    return replace(Promise.of(found), population=policy.population)
+
+
+def _distance(survey: Survey, policy: Policy, overflow: float) -> float:
+    """At most so likely does anybody of the crowd overflow in any round."""
+    return policy.population * survey.rounds * overflow
+
+
+def _counted(survey: Survey, policy: Policy) -> Policy:
+    """The policy for no more people than its promise needs.
+
+    Whoever comes on top hides the others further, and their overflows are nothing to them: their
+    reports could be added by the adversary. So for a far larger crowd than planned, whose overflows
+    would add up, the promise for a part of it is given.
+    """
+    most = MOST_TIMES * survey.policy.population + policy.colluding
+    return policy if policy.population <= most else replace(policy, population=most)
+
+
+def _shares(layout: Layout) -> list[Share]:
+    return [Share(block.changes, block.weight) for block in layout.blocks]
+
+
+def _bit_by_bit(survey: Survey) -> Plan:
+    """Every position is its own mechanism; the noise is divided by weights (mathematics §7)."""
+    policy, layout = survey.policy, layout_of(survey)
+
+    def distance(numerators: tuple[int, ...]) -> float:
+        return _distance(survey, policy, _room(survey, layout, numerators)[1])
+
+    divided = divide_noise(policy, _shares(layout), survey.rounds, distance)
+    return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))
+
+
+def _linked(survey: Survey) -> Plan:
+    """Whole records, k copies: one noise for all bits (mathematics §4)."""
+    layout = layout_of(survey)
+    found = plan_noise(survey.policy, record_reports(survey, layout))
+    numerators = (found.noise_numerator,) * len(layout.blocks)
+    return planned_from(survey, numerators, Promise.of(found.guarantee))
+
+
+def _check_use(plan: Plan) -> None:
+    """Refuse a survey whose answers would be all noise, and say what would help."""
+    population = plan.survey.policy.population
+    blocks = zip(plan.layout.blocks, plan.precisions, strict=True)
+    drowned = [(b.name, p.half_width_95) for b, p in blocks if 2 * p.half_width_95 >= population]
+    if not drowned:
+        return
+    name, width = max(drowned, key=lambda entry: entry[1])
+    raise cannot_meet(
+        f"counts of {name} would be ± {width:,.0f} people at 95 % in a crowd of {population:,}:"
+        " an estimate could be anything",
+        _nearest_surveys(plan, name),
+    )
+
+
+def _nearest_surveys(plan: Plan, drowned: str) -> Nearest:
+    """What would help: another crowd or promise for all questions, or fewer questions."""
+    policy, rounds, shares = plan.survey.policy, plan.survey.rounds, _shares(plan.layout)
+    found = nearest_policies(policy, lambda other: can_be_met(other, shares, rounds))
+    names = [block.name for block in plan.layout.blocks]
+    alone = shares[names.index(drowned)]
+    if len(shares) > 1 and can_be_met(policy, [alone], rounds):
+        alone_text = f"fewer questions: {drowned} alone could be asked"
+        return replace(found, requests=(*found.requests, alone_text))
+    return found

@@ -1,0 +1,362 @@
+"""Policy, reports, guarantee, precision: the frozen values that planning speaks in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+
+from krand.errors import InternalError, InvalidInput
+from krand.showing import Shown
+
+__all__ = [
+    "NOISE_GRID",
+    "READABLE",
+    "Assurance",
+    "AtMost",
+    "Block",
+    "Bounds",
+    "ExactlyOne",
+    "FreeBits",
+    "Guarantee",
+    "Linkage",
+    "NoisePlan",
+    "Policy",
+    "Precision",
+    "Reports",
+    "TwoWay",
+    "check_noise",
+    "check_population",
+]
+
+NOISE_GRID = 2**32
+"""Noise is a/2^32: the randomizer compares integers, so it flips with exactly that probability."""
+
+Z95 = 1.959963984540054
+"""Standard deviations on each side of a 95 % interval."""
+MAX_POPULATION = 10**12
+MAX_BITS = 10**6
+"""Of one person in all: the positions of a survey, whatever its linkage, obey it too."""
+MAX_COPIES = 10**4
+MAX_ROUNDS = 10**4
+
+
+class Assurance(StrEnum):
+    """How a guarantee is known (mathematics §6).
+
+    >>> from krand import Assurance, Policy
+    >>> Policy(epsilon=1, delta=1e-4, population=10_000).assurance is Assurance.CERTIFIED
+    True
+    """
+
+    CERTIFIED = "certified"
+    """Proven for every background."""
+    OUTLIER = "outlier"
+    """Exact for the attack the drafts analyse; otherwise their conjecture."""
+    DRAFT = "draft"
+    """A formula of the drafts, for comparison only."""
+
+
+class Linkage(StrEnum):
+    """What travels together: every bit alone, or the whole record.
+
+    >>> from krand import Linkage, Reports
+    >>> Reports(bits=4, linkage="record").linkage is Linkage.RECORD
+    True
+    """
+
+    BIT = "bit"
+    RECORD = "record"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A number with a proven upper end and a lower end that shows how tight it is.
+
+    Both ends are proven, so a lower end above the upper one is a bug, and nothing hides it.
+    """
+
+    value: float
+    lower: float
+    upper: float
+
+    def __post_init__(self) -> None:
+        if not self.lower <= self.upper:
+            raise InternalError(f"a lower end {self.lower!r} above the upper end {self.upper!r}")
+
+    @classmethod
+    def around(cls, value: float, lower: float, upper: float) -> Bounds:
+        """Two proven ends of a probability, and a value that is not proven: it is kept between."""
+        ends = cls(lower, lower, upper)  # before anything is cut off
+        low, high = max(0.0, ends.lower), min(1.0, ends.upper)
+        return cls(min(max(value, low), high), low, high)
+
+    @classmethod
+    def exactly(cls, value: float) -> Bounds:
+        return cls(value, value, value)
+
+
+@dataclass(frozen=True, slots=True)
+class TwoWay:
+    """Both directions: forward asks P(S|D_m)/P(S|D) > λ, reverse the opposite ratio."""
+
+    forward: Bounds
+    reverse: Bounds
+
+    @property
+    def upper(self) -> float:
+        """What may be promised: the proven end of the worse direction."""
+        return max(self.forward.upper, self.reverse.upper)
+
+    @property
+    def value(self) -> float:
+        return max(self.forward.value, self.reverse.value)
+
+    @property
+    def lower(self) -> float:
+        return max(self.forward.lower, self.reverse.lower)
+
+
+def _whole(field: str, value: object, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidInput(field, f"must be a whole number from {low:,} to {high:,}", value)
+
+
+def _inside(field: str, value: object, low: float, high: float) -> None:
+    ok = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not ok or not low < float(value) < high:  # type: ignore[arg-type]
+        span = (
+            f"above {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}, both excluded"
+        )
+        raise InvalidInput(field, f"must be a finite number {span}", value)
+
+
+def check_noise(q: float) -> None:
+    """0 < q < 1/2, or an error that says so."""
+    _inside("noise", q, 0.0, 0.5)
+
+
+def check_population(population: int) -> None:
+    """2 … 10^12 users, or an error that says so."""
+    _whole("population", population, 2, MAX_POPULATION)
+
+
+@dataclass(frozen=True, slots=True)
+class FreeBits:
+    """Bits that can take any value."""
+
+    bits: int
+
+    @property
+    def options(self) -> int:
+        return self.bits
+
+    @property
+    def changed_bits(self) -> int:
+        return self.bits
+
+    @property
+    def is_sparse(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """At most `set_bits` ones among `options` positions."""
+
+    set_bits: int
+    options: int
+
+    @property
+    def changed_bits(self) -> int:
+        return min(self.options, 2 * self.set_bits)
+
+    @property
+    def is_sparse(self) -> bool:
+        return 2 * self.set_bits < self.options
+
+
+@dataclass(frozen=True, slots=True)
+class ExactlyOne:
+    """One-hot: exactly one of `options` positions is set."""
+
+    options: int
+
+    def __post_init__(self) -> None:
+        if self.options < 2:
+            raise InvalidInput("options", "must be at least 2", self.options)
+
+    @property
+    def changed_bits(self) -> int:
+        return 2
+
+    @property
+    def is_sparse(self) -> bool:
+        return True
+
+
+Block = FreeBits | AtMost | ExactlyOne
+"""A part of a record, and what a true answer may look like there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reports:
+    """What one user sends: L bits, linked or not, k noisy copies, in each of some rounds.
+
+    `max_set_bits` promises that a true answer never has more than that many ones; `structure`
+    does so part by part, for records made of several questions.
+
+    >>> from krand import Reports
+    >>> Reports(bits=40, max_set_bits=3).changed_bits
+    6
+    """
+
+    bits: int
+    linkage: Linkage = Linkage.BIT
+    copies: int = 1
+    max_set_bits: int | None = None
+    rounds: int = 1
+    structure: tuple[Block, ...] = ()
+
+    def __post_init__(self) -> None:
+        _whole("bits", self.bits, 1, MAX_BITS)
+        _whole("copies", self.copies, 1, MAX_COPIES)
+        _whole("rounds", self.rounds, 1, MAX_ROUNDS)
+        if self.max_set_bits is not None:
+            _whole("max_set_bits", self.max_set_bits, 1, self.bits)
+        object.__setattr__(self, "linkage", Linkage(self.linkage))
+        self._check_structure()
+
+    def _check_structure(self) -> None:
+        if not self.structure:
+            return
+        if self.max_set_bits is not None:
+            raise InvalidInput(
+                "max_set_bits", "must be left out where a structure says it", self.max_set_bits
+            )
+        positions = sum(block.options for block in self.structure)
+        if positions != self.bits:
+            raise InvalidInput("structure", f"must have {self.bits:,} positions", positions)
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The parts of a record: those given, or one for all bits."""
+        if self.structure:
+            return self.structure
+        if self.max_set_bits is None or 2 * self.max_set_bits >= self.bits:
+            return (FreeBits(self.bits),)
+        return (AtMost(self.max_set_bits, self.bits),)
+
+    @property
+    def changed_bits(self) -> int:
+        """t: how many bits one user's change of mind can touch (mathematics §7)."""
+        return sum(block.changed_bits for block in self.blocks)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether some part cannot take every value."""
+        return any(block.is_sparse for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Policy(Shown):
+    """What must be promised: ε with η or δ, to a member of a crowd of `population`.
+
+    >>> from krand import Policy
+    >>> Policy(epsilon=1, delta=1e-4, population=10_000, colluding=500).honest
+    9500
+    """
+
+    epsilon: float
+    population: int
+    delta: float | None = None
+    eta: float | None = None
+    colluding: int = 0
+    max_local_epsilon: float | None = None
+    assurance: Assurance = Assurance.CERTIFIED
+
+    def __post_init__(self) -> None:
+        _inside("epsilon", self.epsilon, 0.0, math.inf)
+        if self.epsilon > 100:
+            raise InvalidInput(
+                "epsilon", "must be at most 100", self.epsilon, "e^100 promises nothing"
+            )
+        check_population(self.population)
+        if (self.delta is None) == (self.eta is None):
+            raise InvalidInput(
+                "delta/eta", "exactly one of the two must be given", (self.delta, self.eta)
+            )
+        for field, value in (("delta", self.delta), ("eta", self.eta)):
+            if value is not None:
+                _inside(field, value, 0.0, 1.0)
+        _whole("colluding", self.colluding, 0, self.population - 2)
+        if self.max_local_epsilon is not None:
+            _inside("max_local_epsilon", self.max_local_epsilon, 0.0, math.inf)
+        object.__setattr__(self, "assurance", Assurance(self.assurance))
+
+    @property
+    def honest(self) -> int:
+        """The crowd that really hides a user: colluders know their own reports."""
+        return self.population - self.colluding
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee(Shown):
+    """What a noise level promises, how that is known, and what it rests on.
+
+    >>> from krand import Reports, assess
+    >>> guarantee = assess(Reports(bits=4), noise=0.01, population=10_000, epsilon=1)
+    >>> guarantee.delta.upper < 1e-4, str(guarantee.assurance)
+    (True, 'certified')
+    """
+
+    epsilon: float
+    delta: TwoWay
+    eta: TwoWay
+    local_epsilon: float
+    """ε₀: what one report, seen alone, may reveal if shuffler and analyst collude."""
+    assurance: Assurance
+    method: str
+    population: int
+    colluding: int
+    assumptions: tuple[str, ...]
+
+
+READABLE = 0.15
+"""The widest margin of error, as a part of the people, with which a count says anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """σ of an estimated count, known before any data: Var M = Npq whatever the answers (001 §4)."""
+
+    sigma: float
+    half_width_95: float
+    half_width_percent: float
+
+    @property
+    def readable(self) -> bool:
+        """Whether a count that is known so well says anything."""
+        return self.half_width_percent <= 100 * READABLE
+
+
+@dataclass(frozen=True, slots=True)
+class NoisePlan(Shown):
+    """The smallest honest noise for a policy.
+
+    >>> from krand import Policy, Reports, plan_noise
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> round(plan.precision.half_width_95)  # ± so many people, at 95 %
+    14
+    """
+
+    policy: Policy
+    reports: Reports
+    noise_numerator: int
+    guarantee: Guarantee
+    precision: Precision
+
+    @property
+    def noise(self) -> float:
+        """q = a/2^32, exact in binary floating point."""
+        return self.noise_numerator / NOISE_GRID

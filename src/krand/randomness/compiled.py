@@ -1,0 +1,89 @@
+"""The same kernels compiled by numba, where it is installed (extra `fast`) and pays for itself.
+
+Loading numba takes most of a second. That is more than the compiled loops save on small work, so
+they are loaded only above LOAD_ABOVE bits. Given the same random words they flip the same bits.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.randomness.compiling import Loop, compiled
+
+__all__ = ["LOAD_ABOVE", "Kernels", "kernels_for"]
+
+LOAD_ABOVE = 2**32
+"""Bits to flip from which loading numba costs less than it saves; see benchmarks/randomizer.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """The compiled loops."""
+
+    look_up: Loop
+    walk: Loop
+
+
+_loaded: list[Kernels] = []
+
+
+def kernels_for(bits: int) -> Kernels | None:
+    """The compiled loops if they are loaded or worth loading for so many bits in all.
+
+    A job that works in chunks asks once at the start with its whole size.
+    """
+    if not _loaded and bits >= LOAD_ABOVE:
+        kernels = _compile()
+        if kernels is not None:
+            _loaded.append(kernels)
+    return _loaded[0] if _loaded else None
+
+
+def _compile() -> Kernels | None:
+    if sys.byteorder != "little":  # the loops put eight patterns into one word
+        return None
+    loops = compiled(_look_up, _walk)
+    return None if loops is None else Kernels(*loops)
+
+
+def _look_up(
+    words: NDArray[np.uint16],
+    cells: NDArray[np.uint8],
+    leftover: int,
+    mask: NDArray[np.uint64],
+    late: NDArray[np.int64],
+) -> int:
+    """The patterns of eight words at a time; list the words that hit leftover cells."""
+    found = 0
+    for group in range(mask.size):
+        patterns, hit = np.uint64(0), False
+        for i in range(8):
+            word = words[8 * group + i]
+            patterns |= np.uint64(cells[word]) << np.uint64(8 * i)
+            hit |= word >= leftover
+        mask[group] = patterns
+        if hit:
+            for place in range(8 * group, 8 * group + 8):
+                if words[place] >= leftover:
+                    late[found] = place
+                    found += 1
+    return found
+
+
+def _walk(
+    gaps: NDArray[np.uint16], reach: int, start: int, end: int, row: NDArray[np.uint8]
+) -> int:
+    """Flip the bits that the gaps lead to; return how far they led."""
+    at = start
+    for gap in gaps:
+        at += gap
+        if gap < reach:
+            if at >= end:
+                break
+            row[at >> 3] ^= 128 >> (at & 7)
+            at += 1
+    return at

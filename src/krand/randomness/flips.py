@@ -1,0 +1,132 @@
+"""Flip every bit of packed answers with probability exactly q = a/2^32.
+
+Three ways with one law, chosen by speed alone (benchmarks/randomizer.md):
+
+- q large: one random word decides eight flips. A pattern with w flips has mass q^w(1-q)^(8-w),
+  a whole number over 2^256, so an exact table draws it.
+- q small: walk from flip to flip (`sparse`), and touch no other bit.
+- q tiny: draw how many flips there are and where (`sparse`).
+
+Work goes in chunks: memory beyond the result does not grow with the input.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.errors import InvalidInput
+from krand.promise import NOISE_GRID
+from krand.randomness.compiled import Kernels, kernels_for
+from krand.randomness.finite_law import ExactTable, exact_table
+from krand.randomness.generator import SecureRandom
+from krand.randomness.sparse import check_numerator, flipped_positions, gap_walk, uses_blocks
+
+__all__ = ["flip_packed", "pattern_table"]
+
+Packed = NDArray[np.uint8]
+
+GRID_BITS = NOISE_GRID.bit_length() - 1
+TABLE_FROM, TABLE_FROM_COMPILED = NOISE_GRID * 2 // 100, NOISE_GRID * 35 // 1000
+"""Measured: the table takes the same time for every q, the walk a time that grows with q."""
+TABLE_CHUNK = 2**18
+"""Bytes at a time: enough to make what a chunk costs anyway small."""
+WALK_CHUNK_BITS = 2**24
+WALK_CHUNK_FLIPS = 2**15
+"""Few enough that the walk of a chunk is drawn in one go."""
+
+
+def flip_packed(
+    packed: Packed, numerator: int, random: SecureRandom, *, bits: int | None = None
+) -> Packed:
+    """A copy with every bit flipped with probability numerator/2^32, independently.
+
+    Rows lie along the last axis, first bit highest, as `numpy.packbits` makes them. With `bits`
+    per row given, the padding behind them stays 0.
+    """
+    check_numerator(numerator)
+    if packed.dtype != np.uint8:
+        raise InvalidInput("packed", "must be an array of uint8", packed.dtype.name)
+    if bits is not None and packed.shape[-1:] != ((bits + 7) // 8,):
+        raise InvalidInput("bits", "must fill the rows' bytes", (bits, packed.shape))
+    flat = np.ascontiguousarray(packed).reshape(-1)
+    # Blocks have no compiled form: loading it would be in vain.
+    kernels = None if uses_blocks(8 * flat.size, numerator) else kernels_for(8 * flat.size)
+    if numerator >= (TABLE_FROM if kernels is None else TABLE_FROM_COMPILED):
+        flipped = _by_table(flat, pattern_table(numerator), random, kernels)
+    elif kernels is None:
+        flipped = _by_positions(flat, numerator, random)
+    else:
+        flipped = _by_compiled_walk(flat, numerator, random, kernels)
+    flipped = flipped.reshape(packed.shape)
+    if bits is not None and bits % 8:
+        flipped[..., -1] &= 0xFF << (8 - bits % 8) & 0xFF
+    return flipped
+
+
+@lru_cache(maxsize=64)
+def pattern_table(numerator: int) -> ExactTable:
+    """The table of the eight flips of a byte."""
+    return exact_table(partial(_pattern_law, numerator), 8 * GRID_BITS, np.uint8)
+
+
+def _pattern_law(numerator: int) -> list[int]:
+    """The mass of every byte, over 2^256: q for each flipped bit, 1-q for each other one."""
+    keep = NOISE_GRID - numerator
+    weighted = [numerator**w * keep ** (8 - w) for w in range(9)]
+    return [weighted[pattern.bit_count()] for pattern in range(256)]
+
+
+def _by_table(
+    flat: Packed, table: ExactTable, random: SecureRandom, kernels: Kernels | None
+) -> Packed:
+    flipped = np.empty_like(flat)
+    for start in range(0, flat.size, TABLE_CHUNK):
+        source, target = (part[start : start + TABLE_CHUNK] for part in (flat, flipped))
+        if kernels is None or source.size % 8:
+            mask = table.draw(source.size, random)
+        else:
+            mask = _draw_compiled(source.size, table, random, kernels)
+        np.bitwise_xor(source, mask, out=target)
+    return flipped
+
+
+def _draw_compiled(count: int, table: ExactTable, random: SecureRandom, kernels: Kernels) -> Packed:
+    """What `table.draw` gives, for a multiple of eight words."""
+    words = random.words(count, np.uint16)
+    patterns, late = np.empty(count // 8, np.uint64), np.empty(count, np.int64)
+    late = late[: kernels.look_up(words, table.cells, table.leftover, patterns, late)]
+    mask = patterns.view(np.uint8)
+    if late.size:
+        mask[late] = table.resolve(words[late], random)
+    return mask
+
+
+def _by_positions(flat: Packed, numerator: int, random: SecureRandom) -> Packed:
+    flipped = flat.copy()
+    for chunk in _walk_chunks(flipped, numerator):
+        at = flipped_positions(8 * chunk.size, numerator, random)
+        place, bit = at >> 3, np.uint8(128) >> (at & 7).astype(np.uint8)
+        # Set bits are taken away and clear ones added, each position once: the sum in a byte is
+        # the XOR. `add.at` is eight times as fast as `bitwise_xor.at`.
+        np.add.at(chunk, place, bit - 2 * (chunk[place] & bit))
+    return flipped
+
+
+def _by_compiled_walk(
+    flat: Packed, numerator: int, random: SecureRandom, kernels: Kernels
+) -> Packed:
+    flipped, walk = flat.copy(), gap_walk(numerator)
+    for chunk in _walk_chunks(flipped, numerator):
+        at, end = 0, 8 * chunk.size
+        while at < end:
+            at = kernels.walk(walk.draw(end - at, random), walk.reach, at, end, chunk)
+    return flipped
+
+
+def _walk_chunks(flat: Packed, numerator: int) -> list[Packed]:
+    """Views small enough that the positions of their flips need little memory."""
+    size = min(WALK_CHUNK_BITS, WALK_CHUNK_FLIPS * NOISE_GRID // numerator) // 8
+    return [flat[start : start + size] for start in range(0, flat.size, size)]

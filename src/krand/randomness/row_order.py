@@ -1,0 +1,98 @@
+"""A uniform order of many rows at once, faster than sorting.
+
+Every row is thrown into one of 256 buckets by a random byte; each bucket, which fits into the
+cache, is then shuffled by Fisher and Yates' method: row i changes places with a row drawn uniformly
+from the first i+1. A random bucket for each and a random order within each is a uniform order of
+all. The drawing is Lemire's: a product of a random word and i+1, drawn again where it would prefer
+some rows. Compiled where numba is installed and there is enough to do; else by sorting keys.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.randomness.compiling import Loop, compiled
+from krand.randomness.generator import SecureRandom
+
+__all__ = ["LOAD_ABOVE", "shuffled_rows"]
+
+LOAD_ABOVE = 2**22
+"""Rows from which loading numba costs less than it saves."""
+MOST_MOVED = 16
+"""Bytes of a row that are moved several times rather than sought once."""
+MORE_WORDS = 64
+"""Beside one for each row: hardly any is drawn again."""
+
+Rows = NDArray[np.uint8]
+
+
+def shuffled_rows(rows: Rows, random: SecureRandom) -> Rows:
+    """A copy of the rows in uniform random order."""
+    loops = _loops() if len(rows) >= LOAD_ABOVE else None
+    if loops is None:
+        return random.shuffled(rows)
+    if rows.shape[1] <= MOST_MOVED:
+        return _compiled_shuffle(np.ascontiguousarray(rows), random, *loops)
+    # Wide rows are moved once: their numbers are shuffled in their place.
+    numbers = np.arange(len(rows), dtype=np.uint32).view(np.uint8).reshape(-1, 4)
+    order = _compiled_shuffle(numbers, random, *loops).view(np.uint32).reshape(-1)
+    return rows.take(order, axis=0)
+
+
+@cache
+def _loops() -> tuple[Loop, ...] | None:
+    return compiled(_scatter, _fisher_yates)
+
+
+def _compiled_shuffle(rows: Rows, random: SecureRandom, scatter: Loop, exchange: Loop) -> Rows:
+    chosen = random.words(len(rows), np.uint8)
+    sizes = np.bincount(chosen, minlength=256)
+    ends = np.cumsum(sizes)
+    mixed = np.empty_like(rows)
+    scatter(rows, chosen, ends - sizes, mixed)
+    for start, end in zip(ends - sizes, ends, strict=True):
+        bucket, left = mixed[start:end], int(end - start)
+        while left > 1:
+            left = exchange(bucket, left, random.words(left + MORE_WORDS, np.uint32))
+    return mixed
+
+
+def _scatter(rows: Rows, chosen: Rows, starts: NDArray[Any], into: Rows) -> None:
+    """Each row to the next free place of its bucket."""
+    free = starts.copy()
+    width = rows.shape[1]
+    for place in range(rows.shape[0]):
+        to = free[chosen[place]]
+        free[chosen[place]] = to + 1
+        for byte in range(width):
+            into[to, byte] = rows[place, byte]
+
+
+def _fisher_yates(rows: Rows, left: int, words: NDArray[np.uint32]) -> int:
+    """Settle the last rows of the first `left`; how many are not yet settled when words run out."""
+    width, used = rows.shape[1], 0
+    while left > 1:
+        low = np.uint64(0)
+        product = np.uint64(0)
+        bound = np.uint64(left)
+        threshold = np.uint64(4294967296) % bound
+        while True:
+            if used == words.size:
+                return left
+            product = np.uint64(words[used]) * bound
+            used += 1
+            low = product & np.uint64(4294967295)
+            if low >= threshold:
+                break
+        other = np.int64(product >> np.uint64(32))
+        last = left - 1
+        for byte in range(width):
+            kept = rows[last, byte]
+            rows[last, byte] = rows[other, byte]
+            rows[other, byte] = kept
+        left -= 1
+    return left

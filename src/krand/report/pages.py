@@ -1,0 +1,67 @@
+"""HTML pages that need nothing but themselves: templates, and formulas set as MathML."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from markupsafe import Markup, escape
+
+from krand.figures.svg import FIGURE_COLORS
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+__all__ = ["formulas", "inline_figure", "render"]
+
+
+def render(template: str, **values: Any) -> str:
+    """One of krand's templates, filled in; everything is escaped unless it is markup already."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("krand.cli"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["formulas"] = formulas
+    return environment
+
+
+FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$")
+
+
+def formulas(text: str) -> Markup:
+    """Prose with LaTeX between dollar signs as HTML; two dollar signs set a line of its own."""
+    parts, end = [], 0
+    for found in FORMULA.finditer(text):
+        parts.append(escape(text[end : found.start()]))
+        display, inline = found.groups()
+        parts.append(_mathml(display or inline, "block" if display else "inline"))
+        end = found.end()
+    parts.append(escape(text[end:]))
+    return Markup("").join(parts)
+
+
+@cache
+def _mathml(latex: str, display: str) -> Markup:
+    """A formula that browsers set by themselves and screen readers read aloud."""
+    from latex2mathml.converter import convert
+
+    return Markup(convert(latex, display=display))
+
+
+def inline_figure(svg: str, label: str) -> Markup:
+    """An SVG document as an element of a page, in the page's own colours, with words for it."""
+    element = svg[svg.index("<svg") :]
+    for name, color in FIGURE_COLORS.items():
+        element = re.sub(re.escape(color), f"var(--{name})", element, flags=re.IGNORECASE)
+    return Markup(element.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1))

@@ -1,0 +1,123 @@
+"""Every question in the order it was asked: its answers, and what to say beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from krand.analysis.estimates.values import QuestionEstimate, Row
+from krand.analysis.published import PublishedRelease, PublishedWords
+from krand.report.answers import (
+    OPEN_ROWS,
+    Answers,
+    Estimate,
+    answer_table,
+    number,
+    span,
+)
+from krand.report.distributions import CdfRow, cdf_rows, distribution_notes
+from krand.report.words import word_notes, word_table
+from krand.survey.questions import Kind
+
+__all__ = ["QuestionView", "question_views"]
+
+ASKED_AS = {
+    Kind.YES_NO: "yes or no",
+    Kind.CHOICE: "one answer of a list",
+    Kind.PICK_ANY: "any of a list",
+    Kind.NUMBER: "a number, known by its range",
+    Kind.WORDS: "free words, looked for on a list",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionView:
+    """A question as the page shows it."""
+
+    id: str
+    name: str
+    title: str
+    caption: str
+    answers: Answers | None
+    notes: tuple[str, ...]
+    cdf: tuple[CdfRow, ...] = ()
+
+    @property
+    def unreadable(self) -> int:
+        """How many answers have too wide a margin of error to be read."""
+        rows = () if self.answers is None else (*self.answers.rows, *self.answers.more)
+        return sum(not row.readable for row in rows)
+
+
+def question_views(release: PublishedRelease) -> tuple[QuestionView, ...]:
+    """All questions in the order they were asked, words among them."""
+    estimates = {question.name: question for question in release.questions}
+    words = {entry.question: entry for entry in release.words}
+    asked = [question.name for question in release.plan.survey.question]
+    names = dict.fromkeys((*asked, *estimates, *words))
+    return tuple(
+        _view(release, f"question-{place}", name, estimates.get(name), words.get(name))
+        for place, name in enumerate(names, 1)
+    )
+
+
+def _view(
+    release: PublishedRelease,
+    anchor: str,
+    name: str,
+    estimate: QuestionEstimate | None,
+    words: PublishedWords | None,
+) -> QuestionView:
+    title = release.text_of(name) or name
+    if estimate is not None:
+        notes, cdf = tuple(_notes(estimate)), cdf_rows(estimate.distribution)
+        answers = _answers(estimate)
+        caption = f"{name}: {ASKED_AS.get(estimate.kind, estimate.kind.value)}"
+        if answers.more:
+            caption += f"; the most frequent of {answers.total:,}"
+        return QuestionView(anchor, name, title, caption, answers, notes, cdf)
+    caption = f"{name}: {ASKED_AS[Kind.WORDS]}"
+    if words is None:
+        note = (
+            "Not decoded: words need a list of candidates to be looked for,"
+            f" krand estimate --candidates {name}=words.txt."
+        )
+        return QuestionView(anchor, name, title, caption, None, (note,))
+    found = word_table(release.people, words) if words.found else None
+    return QuestionView(anchor, name, title, caption, found, tuple(word_notes(words)))
+
+
+def _answers(question: QuestionEstimate) -> Answers:
+    rows = [_of_row(row, question.people) for row in question.rows]
+    silent = [] if question.unanswered is None else [_of_row(question.unanswered, question.people)]
+    if len(rows) > OPEN_ROWS:
+        rows.sort(key=lambda row: -row.people)
+    return answer_table(rows, silent, question.confidence)
+
+
+def _of_row(row: Row, people: int) -> Estimate:
+    return Estimate(
+        row.label,
+        row.consistent_share,
+        row.share_interval.low,
+        row.share_interval.high,
+        row.consistent,
+        row.interval.low,
+        row.interval.high,
+        row.standard_error / people,
+        row.readable,
+        row.count,
+    )
+
+
+def _notes(question: QuestionEstimate) -> Iterator[str]:
+    if question.kind is Kind.YES_NO and question.unanswered is None:
+        yield "Only yes was counted: no and silence look the same."
+    if question.picks is not None:
+        picks = question.picks
+        yield (
+            f"{number(picks.consistent)} picks per person on average"
+            f" ({span(picks.interval.low, picks.interval.high)})."
+        )
+    if question.distribution is not None:
+        yield from distribution_notes(question.distribution)

@@ -1,0 +1,80 @@
+"""Whether a plan promises what its survey asks for: what any device can check at once.
+
+That the noise gives what is promised takes mathematics: see `krand.planning.checking`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from krand.errors import InvalidInput
+from krand.showing import at_most
+from krand.survey.plan import Plan, Promise
+
+__all__ = [
+    "MEND",
+    "RELATIVE",
+    "check_alike",
+    "check_asked",
+    "check_pinned",
+    "keeps_policy",
+    "less_than_asked",
+]
+
+RELATIVE = 1e-6
+"""Other machines and releases of numpy differ by far less, an edit that matters by more."""
+MEND = "make it again from its survey file: krand plan survey.toml -o plan.json"
+
+
+def check_asked(plan: Plan) -> None:
+    """Refuse a plan that does not promise what its survey asks for: quickly, on any device."""
+    check_alike(plan)
+    for fault in less_than_asked(plan, plan.promise):
+        raise InvalidInput("plan", "must promise what its survey asks for", fault, MEND)
+
+
+def check_pinned(plan: Plan, expected_hash: str) -> None:
+    """Refuse a plan with another hash than the one that was published."""
+    if plan.hash != expected_hash.lower():
+        rule = f"must have the hash that is expected, {expected_hash}"
+        mend = "it is another plan, or was changed: get the plan with the hash that was published"
+        raise InvalidInput("plan", rule, plan.hash, mend)
+
+
+def check_alike(plan: Plan) -> None:
+    """What a promise only repeats from the survey must be the same there."""
+    policy, promise = plan.survey.policy, plan.promise
+    for name, claimed, asked in (
+        ("epsilon", promise.epsilon, policy.epsilon),
+        ("population", promise.population, policy.population),
+        ("colluding", promise.colluding, policy.colluding),
+        ("assurance", promise.assurance, policy.assurance.value),
+    ):
+        if claimed != asked:
+            rule = f"must be what the plan's survey asks for, {asked}"
+            raise InvalidInput(f"promise.{name}", rule, claimed, f"the plan was changed; {MEND}")
+
+
+def keeps_policy(plan: Plan, promise: Promise) -> bool:
+    """Whether the promise is as good as what the survey asked for."""
+    policy = plan.survey.policy
+    if policy.delta is not None:
+        return promise.delta <= policy.delta
+    return policy.eta is not None and promise.eta <= policy.eta
+
+
+def less_than_asked(plan: Plan, promise: Promise) -> Iterator[str]:
+    """Where a promise is not as good as what the survey asks for."""
+    policy = plan.survey.policy
+    if not keeps_policy(plan, promise):
+        name, asked, found = (
+            ("δ", policy.delta, promise.delta)
+            if policy.delta is not None
+            else ("η", policy.eta, promise.eta)
+        )
+        given = f"{name} = {at_most(found, 6)}"
+        yield f"the survey asked for {name} = {asked:g}, what was given is {given}"
+    most = policy.max_local_epsilon
+    if most is not None and promise.local_epsilon > most * (1 + RELATIVE):
+        given = at_most(promise.local_epsilon, 6)
+        yield f"the survey asked for ε₀ = {most:g}, what was given is {given}"

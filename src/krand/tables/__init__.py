@@ -1,0 +1,1 @@
+"""A data holder's table becomes noisy responses."""

@@ -1,0 +1,294 @@
+"""A data holder's table of answers: Parquet, CSV or anything that speaks Arrow, chunk by chunk."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from krand.errors import InvalidInput
+from krand.files import unreadable
+from krand.survey.layout import Layout
+from krand.tables.arrow_columns import SEPARATOR, from_arrow
+from krand.tables.column import Column
+from krand.tables.csv_text import TextTable, delimiter_of, likely_delimiter, secret_row
+
+__all__ = ["CHUNK", "Answers", "Chunk", "Torn", "answers_in", "open_answers"]
+
+CHUNK = 2**16
+"""Rows at a time."""
+CSV_BLOCK = 2**22
+"""Bytes of text at a time."""
+
+MOST_NAMES, LONGEST_NAME, LONGEST_REASON = 20, 64, 200
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some rows of the table: a column for each question."""
+
+    first_row: int
+    """Counted from 1."""
+    height: int
+    columns: Mapping[str, Column]
+
+
+@dataclass(frozen=True, slots=True)
+class Torn:
+    """A row of a text file that has the wrong number of fields."""
+
+    row: int
+    found: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """A table that is read once, from its first row to its last."""
+
+    chunks: Iterator[Chunk]
+    rows: int | None
+    """How many there are, where the file knows."""
+    ignored: tuple[str, ...]
+    """Columns that belong to no question."""
+    torn: list[Torn] = field(default_factory=list)
+    """They grow while a text file is read."""
+
+
+def open_answers(
+    path: str | Path,
+    layout: Layout,
+    *,
+    separator: str = SEPARATOR,
+    delimiter: str = ",",
+    encoding: str = "utf-8",
+    skip_torn: bool = False,
+) -> Answers:
+    """The answers in a Parquet or CSV file; what it is, is told by its ending."""
+    where = Path(path)
+    ending = where.suffix.lower()
+    if ending not in (".parquet", ".csv"):
+        rule = "must be a file that ends in .parquet or .csv"
+        raise InvalidInput("answers", rule, str(path), "in Python any Arrow table will do")
+    _check_separator(separator)
+    try:
+        if ending == ".csv":
+            text = _Text(where, delimiter_of(delimiter), encoding)
+            return _csv(text, layout, separator, skip_torn)
+        return _parquet(where, layout, separator)
+    except OSError as error:
+        raise unreadable("answers", path, error) from None
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        raise _malformed(path, error) from None
+
+
+def answers_in(table: Any, layout: Layout, *, separator: str = SEPARATOR) -> Answers:
+    """The answers in anything that speaks Arrow: a table, a reader, a data frame."""
+    _check_separator(separator)
+    rows = None
+    try:
+        if isinstance(table, pa.Table):
+            reader, rows = table.to_reader(CHUNK), table.num_rows
+        elif isinstance(table, pa.RecordBatchReader):
+            reader = table
+        elif hasattr(table, "__arrow_c_stream__"):
+            reader = pa.RecordBatchReader.from_stream(table)
+        else:
+            rule = "must be an Arrow table, or something that can give one"
+            raise InvalidInput("answers", rule, type(table).__name__)
+    except (pa.ArrowException, TypeError) as error:  # columns of several types at once
+        raise _malformed(type(table).__name__, error) from None
+    ignored = _check_columns(reader.schema.names, layout)
+    batches = _readable(reader, type(table).__name__)
+    return Answers(_chunks(batches, layout, separator), rows, ignored)
+
+
+def _check_separator(separator: str) -> None:
+    if not separator:
+        raise InvalidInput("separator", "must not be empty", separator)
+
+
+def _parquet(path: Path, layout: Layout, separator: str) -> Answers:
+    file = pq.ParquetFile(path, pre_buffer=False)  # it would keep what it has read
+    ignored = _check_columns(file.schema_arrow.names, layout)
+    batches = file.iter_batches(batch_size=CHUNK, columns=list(layout.question_names))
+    rows = file.metadata.num_rows
+    whole = _as_many_as_declared(batches, rows)
+    return Answers(_chunks(_readable(whole, str(path)), layout, separator), rows, ignored)
+
+
+def _as_many_as_declared(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """Arrow gives what it finds, even if the file says that there is more."""
+    left = rows
+    for batch in batches:
+        left -= batch.num_rows
+        yield batch
+    if left:
+        raise pa.ArrowInvalid(f"it says that it has {rows:,} rows, but it has {rows - left:,}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text file, and how it is written."""
+
+    path: Path
+    delimiter: str
+    encoding: str
+
+
+def _csv(text: _Text, layout: Layout, separator: str, skip_torn: bool) -> Answers:
+    """Everything is read as text, so that a wrong answer is found as one, with its row."""
+    names = _header_of(text)
+    try:
+        ignored = _check_columns(names, layout)
+    except InvalidInput as error:
+        raise _with_hint(error, text, names, layout) from None
+    torn: list[Torn] = []
+
+    def on_torn_row(row: Any) -> str:
+        torn.append(Torn(row.number - 1, row.actual_columns, row.expected_columns))
+        return "skip" if skip_torn else "error"
+
+    word, ending = secret_row(text.delimiter, len(names))
+
+    def batches() -> Iterator[pa.RecordBatch]:  # opened late, because opening already reads
+        yield from _opened(text, layout, ending, len(names), on_torn_row)
+
+    read = _to_the_end(_readable(batches(), str(text.path), torn), word, text.path)
+    return Answers(_chunks(read, layout, separator), None, ignored, torn)
+
+
+def _opened(
+    text: _Text, layout: Layout, ending: str, columns: int, on_torn_row: Callable[[Any], str]
+) -> Any:
+    return pyarrow.csv.open_csv(
+        TextTable(text.path, text.encoding, ending),
+        read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=text.delimiter,
+            newlines_in_values=True,
+            invalid_row_handler=on_torn_row,
+            ignore_empty_lines=columns > 1,  # of a single column an empty line is silence
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(layout.question_names, pa.string()),
+            include_columns=list(layout.question_names),
+            strings_can_be_null=True,
+            null_values=[""],
+        ),
+    )
+
+
+def _header_of(text: _Text) -> list[str]:
+    with (
+        TextTable(text.path, text.encoding) as stream,
+        pyarrow.csv.open_csv(
+            stream,
+            read_options=pyarrow.csv.ReadOptions(use_threads=False, block_size=CSV_BLOCK),
+            parse_options=pyarrow.csv.ParseOptions(
+                delimiter=text.delimiter,
+                newlines_in_values=True,
+                invalid_row_handler=lambda row: "skip",
+            ),
+        ) as reader,
+    ):
+        return list(reader.schema.names)
+
+
+def _with_hint(error: InvalidInput, text: _Text, names: list[str], layout: Layout) -> InvalidInput:
+    """The same error, and what the first line of the file looks like."""
+    if names and names[0].startswith("sep="):
+        mend = f"remove the first line, {names[0]}, and add --delimiter '{names[0][4:]}'"
+        return InvalidInput(error.field, error.rule, error.value, mend)
+    likely = likely_delimiter(text.path, text.encoding, layout.question_names, text.delimiter)
+    if likely is None:
+        return error
+    shown = "tab" if likely == "\t" else f"'{likely}'"
+    mend = f"its columns look separated by {shown}: add --delimiter {shown}"
+    return InvalidInput(error.field, error.rule, error.value, mend)
+
+
+def _readable(
+    batches: Iterable[pa.RecordBatch], source: str, torn: list[Torn] | None = None
+) -> Iterator[pa.RecordBatch]:
+    try:
+        yield from batches
+    except OSError as error:
+        raise unreadable("answers", source, error) from None
+    except (pa.ArrowException, UnicodeDecodeError) as error:
+        if not torn:
+            raise _malformed(source, error) from None
+        first = torn[0]
+        rule, mend = f"must have {first.wanted} fields", "mend it, or leave it out"
+        raise InvalidInput(f"row {first.row:,}", rule, f"{first.found} fields", mend) from None
+
+
+def _to_the_end(
+    batches: Iterable[pa.RecordBatch], word: str, path: Path
+) -> Iterator[pa.RecordBatch]:
+    """All rows but the last, which must be the one that was added."""
+    rows, last = 0, None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        if last is not None:
+            yield last
+        rows, last = rows + batch.num_rows, batch
+    if last is None or last.column(0)[-1].as_py() != word:
+        rule = "must close every quotation mark that it opens"
+        mend = f"look at row {rows:,}, which goes on to the end of the file"
+        raise InvalidInput("answers", rule, str(path), mend)
+    yield last.slice(0, last.num_rows - 1)
+
+
+def _chunks(batches: Iterable[pa.RecordBatch], layout: Layout, separator: str) -> Iterator[Chunk]:
+    asked = [question for block in layout.blocks for question in block.questions]
+    row = 1
+    for batch in batches:
+        for start in range(0, batch.num_rows, CHUNK):
+            part = batch.slice(start, CHUNK)
+            columns = {q.name: from_arrow(q, part.column(q.name), separator) for q in asked}
+            yield Chunk(row, part.num_rows, columns)
+            row += part.num_rows
+
+
+def _check_columns(names: list[str], layout: Layout) -> tuple[str, ...]:
+    """Every question needs its column, once; the columns that are left over."""
+    missing = [question for question in layout.question_names if question not in names]
+    twice = [question for question in layout.question_names if names.count(question) > 1]
+    if missing:
+        raise InvalidInput(
+            "answers",
+            f"must have a column for every question; missing: {', '.join(missing)}",
+            f"the columns {_few(names)}",
+            "; ".join([*_similar(missing, names), "leave a column empty if nobody was asked"]),
+        )
+    if twice:
+        rule = f"must have one column for every question; there are several of {', '.join(twice)}"
+        raise InvalidInput("answers", rule, f"the columns {_few(names)}", "rename or remove them")
+    return tuple(name for name in names if name not in layout.question_names)
+
+
+def _similar(missing: list[str], names: list[str]) -> Iterator[str]:
+    """For every misspelt column the one that was probably meant."""
+    plain = {name.strip().casefold(): name for name in names}
+    for question in missing:
+        near = difflib.get_close_matches(question.casefold(), plain, 1, 0.7)
+        if near:
+            yield f"is {plain[near[0]]!r} meant to be {question}?"
+
+
+def _few(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(name[:LONGEST_NAME] for name in names[:MOST_NAMES]) + more
+
+
+def _malformed(source: str | Path, error: Exception) -> InvalidInput:
+    reason = (str(error).splitlines() or [""])[0][:LONGEST_REASON]
+    return InvalidInput("answers", "must be a table", str(source), reason)

@@ -1,0 +1,236 @@
+"""From Arrow's arrays to columns of answers: each different answer is written down once.
+
+The same answer is read alike from CSV, Parquet and data frames. Programs write whole numbers as 1,
+"1", 1.0 or "1.0", depending on what else is in the column, and leave NaN where nothing is known.
+Whatever could mean two things is a wrong answer, never a guess.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from krand.errors import InvalidInput
+from krand.survey.choices import Choices
+from krand.survey.questions import Choice, Leveled, Number, PickAny, Question, Words, YesNo
+from krand.tables.column import SILENT, Alone, Column
+
+__all__ = ["SEPARATOR", "from_arrow"]
+
+SEPARATOR = ";"
+"""Between the answers of a list that is written as one text."""
+
+MISSING = ("nan", "na", "<na>", "null")
+"""What programs write where nothing is known, in any case of letters."""
+WHOLE = re.compile(r"(-?\d+)\.0+")
+
+
+def from_arrow(question: Question, given: pa.Array, separator: str = SEPARATOR) -> Column:
+    """A column of whatever type; answers that do not fit end up as wrong ones, row by row."""
+    kind = given.type
+    try:
+        return _column(question, _simple(given), separator)
+    except UnicodeDecodeError:
+        raise InvalidInput(question.name, "must be a column of UTF-8 text", str(kind)) from None
+    except pa.ArrowException:
+        rule = "must be a column of texts, numbers or truth values"
+        raise InvalidInput(question.name, rule, str(kind)) from None
+
+
+def _column(question: Question, given: pa.Array, separator: str) -> Column:
+    if _is_list(given.type):
+        if isinstance(question, Leveled):
+            rule = "must be a column with one answer in each row"
+            raise InvalidInput(question.name, rule, str(given.type))
+        return _lists(question, given)
+    if isinstance(question, Number):
+        return _numbers(given)
+    if isinstance(question, PickAny) or (isinstance(question, Words) and question.at_most > 1):
+        return _separated(question, given, separator)
+    values, codes = _different(given, _reader(question))
+    if isinstance(question, Words):
+        values = [Alone(value) for value in values]
+    return Column(values, codes, len(given))
+
+
+def _simple(given: pa.Array) -> pa.Array:
+    """The same values in the plainest type of Arrow that has them."""
+    if isinstance(given, pa.ExtensionArray):
+        given = given.storage
+    if pa.types.is_dictionary(given.type):
+        given = given.dictionary_decode()
+    if pa.types.is_run_end_encoded(given.type):
+        given = pc.run_end_decode(given)
+    if pa.types.is_string(given.type):
+        return given
+    if _is_text(given.type) or pa.types.is_binary(given.type) or _is_large_binary(given.type):
+        return given.cast(pa.large_string())
+    if pa.types.is_float16(given.type):
+        return given.cast(pa.float32())
+    return given
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    views = getattr(pa.types, "is_string_view", lambda _: False)
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or bool(views(kind))
+
+
+def _is_large_binary(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_large_binary(kind))
+
+
+def _reader(question: Question) -> Callable[[Any], Any]:
+    """What a value of the file is as an answer; None for none."""
+    match question:
+        case Choice(choices=choices) | PickAny(choices=choices):
+            return lambda value: _label(choices, value)
+        case YesNo():
+            return _truth
+        case Words():
+            return _word
+    return lambda value: value
+
+
+def _truth(value: Any) -> Any:
+    if isinstance(value, str):
+        text = value.strip()
+        return None if not text or text.casefold() in MISSING else text
+    return None if _is_nan(value) else value
+
+
+def _word(value: Any) -> Any:
+    """Numbers are words as they stand in a text file."""
+    if _is_nan(value) or (isinstance(value, str) and not value.strip()):
+        return None
+    return str(value) if type(value) in (int, float) else value
+
+
+def _label(choices: Choices, value: Any) -> Any:
+    """The choice that is meant, if it is one only; else the value, which is then wrong."""
+    if isinstance(value, bool) or _is_nan(value):
+        return value if isinstance(value, bool) else None
+    if isinstance(value, str):
+        return _label_of_text(choices, value)
+    if isinstance(value, (int, float, Decimal)):
+        found = [text for text in _spellings(value) if text in choices]
+        return found[0] if len(found) == 1 else value
+    return value
+
+
+def _spellings(value: float | Decimal) -> list[str]:
+    """How a text file could have the number."""
+    if isinstance(value, int):
+        return [str(value)]
+    if math.isfinite(value) and value == int(value):
+        return [str(int(value)), f"{int(value)}.0"]
+    return [str(value.normalize() if isinstance(value, Decimal) else value)]
+
+
+def _label_of_text(choices: Choices, value: str) -> str | None:
+    text = value.strip()  # no choice begins or ends with a space
+    whole = WHOLE.fullmatch(text)
+    if text in choices:
+        return text
+    if whole and whole[1] in choices:
+        return whole[1]
+    variants = {text.lower(), text.upper(), text.title(), "NaN"}
+    known = any(variant in choices for variant in variants if variant.lower() == text.lower())
+    missing = not text or (text.casefold() in MISSING and not known)
+    return None if missing else value
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, (float, Decimal)) and value != value
+
+
+def _numbers(given: pa.Array) -> Column:
+    """Numbers are mostly different, so that they are taken as they are."""
+    if _is_text(given.type):
+        try:
+            return _numbers(pc.utf8_trim_whitespace(given).cast(pa.float64()))
+        except pa.ArrowInvalid:  # some are no numbers: find out which
+            return Column(*_different(given, _number), len(given))
+    if pa.types.is_decimal(given.type):
+        given = given.cast(pa.float64(), safe=False)
+    if not pa.types.is_floating(given.type):  # whole ones stay exact, other types are wrong
+        return Column(*_different(given), len(given))
+    numbers = given.cast(pa.float64())
+    values = pc.fill_null(numbers, math.nan).to_numpy(zero_copy_only=False)
+    codes = np.where(np.isnan(values), SILENT, np.arange(len(given)))
+    return Column(values, codes, len(given))
+
+
+def _number(text: str) -> float | str | None:
+    """The number, or the text again, which is then a wrong answer."""
+    trimmed = text.strip()
+    if not trimmed or trimmed.casefold() in MISSING:
+        return None
+    try:
+        found: float = pa.scalar(trimmed).cast(pa.float64()).as_py()
+    except pa.ArrowInvalid:
+        return text
+    return None if found != found else found
+
+
+def _separated(question: Question, given: pa.Array, separator: str) -> Column:
+    """Lists that are written as one text."""
+    if isinstance(question, PickAny) and (torn := _choice_with(question.choices, separator)):
+        rule = f"must not stand in a choice of {question.name}, such as {torn!r}"
+        mend = "put another one into the table, and say so: --separator '|'"
+        raise InvalidInput("separator", rule, separator, mend)
+    if not _is_text(given.type):
+        values, codes = _different(given, _reader(question))
+        texts = pa.array([str(value) for value in values], pa.string())
+        given = texts.take(pa.array(codes, mask=codes == SILENT))
+    parts = pc.split_pattern(given, separator)
+    trimmed = pc.utf8_trim_whitespace(parts.flatten())
+    lists = type(parts).from_arrays(parts.offsets, trimmed, mask=given.is_null())
+    return _lists(question, lists)
+
+
+@lru_cache(maxsize=100)
+def _choice_with(choices: Choices, separator: str) -> str | None:
+    return next((choice for choice in choices if separator in choice), None)
+
+
+def _different(
+    given: pa.Array, read: Callable[[Any], Any] = lambda value: None if _is_nan(value) else value
+) -> tuple[list[Any], NDArray[np.int64]]:
+    """The different answers, and which one everybody gave; SILENT for none."""
+    if pa.types.is_null(given.type):
+        return [], np.full(len(given), SILENT, np.int64)
+    encoded = given.dictionary_encode()
+    codes = pc.fill_null(encoded.indices.cast(pa.int64()), SILENT)
+    values = [read(value) for value in _listed(encoded.dictionary)]
+    silent = np.array([value is None for value in values] + [True])  # the code -1 is the last
+    found = codes.to_numpy(zero_copy_only=False)
+    return values, np.where(silent[found], SILENT, found)
+
+
+def _listed(values: pa.Array) -> list[Any]:
+    """As values of Python; days and times that Python does not know are wrong ones."""
+    try:
+        found: list[Any] = values.to_pylist()
+    except OverflowError as error:
+        raise pa.ArrowInvalid(str(error)) from None
+    return found
+
+
+def _lists(question: Question, given: pa.Array) -> Column:
+    rows = pc.list_parent_indices(given).to_numpy(zero_copy_only=False).astype(np.int64)
+    values, codes = _different(_simple(pc.list_flatten(given)), _reader(question))
+    return Column(values, codes, len(given), rows)
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    tests = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(test(kind) for test in tests)

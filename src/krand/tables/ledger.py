@@ -1,0 +1,218 @@
+"""A data holder's memory of what has been randomized: one run for each plan, round and people.
+
+Two randomizations of one table tell more than one. So a run is noted before its file gets its name,
+and the next one of the same plan and round is refused, unless the data holder declares that it is
+about other people, or that the earlier file was deleted before anybody saw it.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from krand.errors import InvalidInput
+from krand.files import state_folder
+from krand.survey.plan import Plan
+
+__all__ = [
+    "AlreadyRandomized",
+    "Declared",
+    "Run",
+    "TableLedger",
+    "declaration",
+    "default_table_ledger",
+]
+
+VERSION = 1
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    run TEXT PRIMARY KEY,       -- random; the file of responses carries it
+    plan TEXT NOT NULL,
+    round INTEGER NOT NULL,
+    survey TEXT NOT NULL,
+    people INTEGER NOT NULL,
+    output TEXT NOT NULL,       -- where the file was written
+    discarded INTEGER NOT NULL  -- 1: declared to have been deleted before anybody saw it
+) WITHOUT ROWID
+"""
+WAIT_SECONDS = 30.0
+
+
+class Declared(Enum):
+    """What the data holder says about earlier runs of the same plan and round."""
+
+    NOTHING = "nothing"
+    OTHER_PEOPLE = "other_people"
+    """Nobody in this table is in the table of an earlier run."""
+    DISCARDED = "discarded"
+    """The files of earlier runs were deleted before anybody saw them."""
+
+
+def declaration(*, other_people: bool, discarded: bool) -> Declared:
+    """What two options together say; both at once would contradict each other."""
+    if other_people and discarded:
+        rule = "must not be declared together with other_people"
+        raise InvalidInput("discarded", rule, True, "leave one of them out")
+    if other_people:
+        return Declared.OTHER_PEOPLE
+    return Declared.DISCARDED if discarded else Declared.NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One randomization of a table."""
+
+    run: str
+    plan: str
+    round: int
+    survey: str
+    people: int
+    output: str
+
+
+class AlreadyRandomized(InvalidInput):
+    """A table has been randomized for this plan and round; `earlier` are the runs that count."""
+
+    def __init__(self, plan: Plan, round_number: int, earlier: tuple[Run, ...]) -> None:
+        self.earlier = earlier
+        first, rounds = earlier[0], plan.survey.rounds
+        later = (
+            f"a later round of the same people is --round {round_number + 1}"
+            if round_number < rounds
+            else f"the plan has {rounds:,} round{'s' if rounds > 1 else ''}, so the same people"
+            " cannot be asked again"
+        )
+        super().__init__(
+            "round",
+            f"of survey {plan.survey.id} must not have been randomized before",
+            f"{round_number}, randomized for {first.people:,} people into {first.output}",
+            f"use that file: a second randomization of the same answers tells more than the plan"
+            f" promises; {later}; a table of other people needs --other-people, and a file that was"
+            " deleted before anybody saw it --discarded",
+        )
+
+
+def default_table_ledger() -> Path:
+    """In the user's folder for state."""
+    return state_folder() / "randomized.sqlite"
+
+
+class TableLedger:
+    """A file that knows all runs of a data holder; made if it is not there yet.
+
+    >>> from krand.tables.ledger import TableLedger
+    >>> TableLedger("randomized.sqlite").runs()
+    ()
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = default_table_ledger() if path is None else Path(path)
+        _create(self.path)
+        with self._open() as connection:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version not in (0, VERSION):
+                rule = f"must have version {VERSION}"
+                raise InvalidInput("ledger", rule, version, "use a newer krand")
+            connection.execute(SCHEMA)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def runs(self) -> tuple[Run, ...]:
+        """All runs that count, in no order."""
+        with self._open() as connection:
+            return _read(connection, "discarded = 0", ())
+
+    def admit(self, plan: Plan, round_number: int, declared: Declared) -> tuple[str, ...]:
+        """The earlier runs whose people are declared to be others; an error if a run may not be."""
+        with self._open() as connection:
+            return _admitted(connection, plan, round_number, declared)
+
+    def add(self, plan: Plan, run: Run, declared: Declared) -> None:
+        """Note a run, if it may still be: another one may have ended meanwhile."""
+        with self._open() as connection, _at_once(connection):
+            _admitted(connection, plan, run.round, declared)
+            if declared is Declared.DISCARDED:
+                of = (plan.hash, run.round)
+                connection.execute("UPDATE runs SET discarded = 1 WHERE plan = ? AND round = ?", of)
+            values = (run.run, run.plan, run.round, run.survey, run.people, run.output, 0)
+            connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+    def remove(self, run: str) -> None:
+        """Its file did not come to be."""
+        with self._open() as connection:
+            connection.execute("DELETE FROM runs WHERE run = ?", (run,))
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            connection = sqlite3.connect(
+                f"{self.path.absolute().as_uri()}?mode=rw",
+                timeout=WAIT_SECONDS,
+                isolation_level=None,
+                uri=True,
+            )
+        except sqlite3.Error as error:
+            raise _unusable(self.path, error) from None
+        try:
+            connection.execute("PRAGMA synchronous = FULL")
+            yield connection
+        except sqlite3.DatabaseError as error:
+            raise _unusable(self.path, error) from None
+        finally:
+            connection.close()
+
+
+def _admitted(
+    connection: sqlite3.Connection, plan: Plan, round_number: int, declared: Declared
+) -> tuple[str, ...]:
+    of = (plan.hash, round_number)
+    earlier = _read(connection, "plan = ? AND round = ? AND discarded = 0", of)
+    if not earlier or declared is Declared.OTHER_PEOPLE:
+        return tuple(entry.run for entry in earlier)
+    if declared is Declared.NOTHING:
+        raise AlreadyRandomized(plan, round_number, earlier)
+    for entry in earlier:
+        if os.path.lexists(entry.output):
+            rule = "must be true of the file of every earlier run of this round"
+            raise InvalidInput("discarded", rule, entry.output, "it is still there: delete it")
+    return ()
+
+
+def _read(
+    connection: sqlite3.Connection, where: str, values: tuple[object, ...]
+) -> tuple[Run, ...]:
+    rows = connection.execute(
+        f"SELECT run, plan, round, survey, people, output FROM runs WHERE {where} ORDER BY run",
+        values,
+    )
+    return tuple(Run(*row) for row in rows)
+
+
+@contextmanager
+def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+def _create(path: Path) -> None:
+    """For its owner's eyes only: it tells which tables somebody holds."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with suppress(FileExistsError):  # a link that leads nowhere is not followed
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+    except OSError as error:
+        raise _unusable(path, error) from None
+
+
+def _unusable(path: Path, error: Exception) -> InvalidInput:
+    mend = f"{error}; name another place with --ledger"
+    return InvalidInput("ledger", "must be a ledger that can be used", str(path), mend)

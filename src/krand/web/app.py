@@ -1,0 +1,92 @@
+"""The pages as one application."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from krand import __version__
+from krand.errors import KrandError
+from krand.web.access import Address
+from krand.web.dashboard import PATH, Dashboard
+from krand.web.guard import Guard
+from krand.web.pages import render, static
+from krand.web.planner import Planner
+from krand.web.watching import Watched
+from krand.web.workers import Workers
+
+__all__ = ["make_app"]
+
+STATIC = {"krand.js": "text/javascript", "krand.css": "text/css"}
+
+log = logging.getLogger("krand.web")
+
+
+def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
+    """The planner, and the dashboard if there is something to watch."""
+    workers = Workers()
+    shared: dict[str, Any] = {"version": __version__, "has_collector": watch is not None}
+    planner = Planner(workers, shared)
+
+    @asynccontextmanager
+    async def life(_: Starlette) -> AsyncIterator[None]:
+        first = asyncio.create_task(_quietly(planner))
+        yield
+        first.cancel()
+        await workers.stop()
+
+    async def no_collector(_: Request) -> Response:
+        return HTMLResponse(render("no_collector.html", **shared), 404)
+
+    async def told(_: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
+        return HTMLResponse(render("missing.html", **shared), status, headers)
+
+    async def unforeseen(_: Request, error: Exception) -> Response:
+        """A bug of ours: its kind is logged, nothing of the request."""
+        log.error("unforeseen %s", type(error).__name__)
+        return HTMLResponse(render("failed.html", **shared), 500)
+
+    routes = [*planner.routes(), Route("/static/{name}", _static)]
+    if watch is None:
+        routes += [Route(f"{PATH}{rest}", no_collector) for rest in ("", "/{rest:path}")]
+    else:
+        routes += Dashboard(watch, address, workers, shared).routes()
+    app = Starlette(
+        routes=routes,
+        lifespan=life,
+        exception_handlers={
+            HTTPException: told,
+            ClientDisconnect: _nobody,
+            Exception: unforeseen,
+        },
+    )
+    app.router.redirect_slashes = False  # a redirect would send back what the request said
+    return Guard(app, address)  # outermost, so that our own failures carry the headers too
+
+
+async def _quietly(planner: Planner) -> None:
+    with suppress(KrandError):  # whoever asks for it will be told
+        await planner.warm_up()
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in STATIC:
+        raise HTTPException(404)
+    return Response(static(name), media_type=STATIC[name])
+
+
+async def _nobody(_: Request, __: Exception) -> Response:
+    return Response(status_code=400)  # nobody is there to read it

@@ -1,0 +1,150 @@
+"""The dashboard: how far a running collector is. Nothing is told without the token."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from krand.errors import KrandError
+from krand.web.access import Address, is_same
+from krand.web.asking import Condition, ask
+from krand.web.forms import read_form
+from krand.web.guard import document_policy
+from krand.web.limits import RELEASE_SECONDS
+from krand.web.pages import render
+from krand.web.planner import answered, status_of
+from krand.web.released import ReleaseFile, Releases
+from krand.web.tasks import refusal
+from krand.web.watching import Crowd, Watched, crowd_of
+from krand.web.workers import Workers
+from krand.wording.plans import promise_sentence
+
+__all__ = ["PATH", "Dashboard"]
+
+PATH = "/collector"
+LOOK_SECONDS = 2.0
+"""However many watch, the collector is looked at no more often."""
+REFRESH_SECONDS = 5
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Dashboard:
+    """The dashboard's addresses; `shared` is what every page shows around its content."""
+
+    def __init__(
+        self, watch: Watched, address: Address, workers: Workers, shared: dict[str, Any]
+    ) -> None:
+        assert address.token is not None
+        self._watch, self._address, self._token = watch, address, address.token
+        self._workers, self._shared = workers, shared
+        self._releases = None if watch.releases is None else Releases(watch.releases)
+        self._seen, self._seen_at, self._looking = "", -LOOK_SECONDS, asyncio.Lock()
+
+    def routes(self) -> Sequence[Route]:
+        """Which address leads where; each of them wants the token."""
+        return (
+            Route(PATH, self._with_token(self.page)),
+            Route(PATH, self.enter, methods=["POST"]),
+            Route(f"{PATH}/part", self._with_token(self.part)),
+            Route(f"{PATH}/releases/{{name}}", self._with_token(self.release)),
+        )
+
+    async def page(self, request: Request) -> Response:
+        """The whole page."""
+        html = render(
+            "collector.html",
+            **self._shared,
+            plan=self._watch.plan,
+            round=self._watch.round,
+            promise=promise_sentence(self._watch.plan),
+            refresh=REFRESH_SECONDS,
+            result=Markup(await self._state()),
+        )
+        return HTMLResponse(html)
+
+    async def part(self, _: Request) -> Response:
+        """What changes while one looks at it."""
+        return HTMLResponse(await self._state())
+
+    async def release(self, request: Request) -> Response:
+        """A release as a report page."""
+        for file in await asyncio.to_thread(self._files):
+            if file.name == request.path_params["name"]:
+                arguments = {"path": file.path, "stamp": list(file.stamp)}
+                work = self._workers.run("release", arguments, RELEASE_SECONDS)
+                answer = await answered(request, work)
+                if answer["state"] == "planned":
+                    policy = {"Content-Security-Policy": document_policy()}
+                    return HTMLResponse(answer["html"], headers=policy)
+                page = render("refused.html", **self._shared, result=Markup(answer["html"]))
+                return HTMLResponse(page, status_of(answer))
+        return HTMLResponse(render("missing.html", **self._shared), 404)
+
+    async def enter(self, request: Request) -> Response:
+        """The token, typed into a form."""
+        try:
+            given = (await read_form(request)).texts.get("token", "").strip()
+        except KrandError:
+            given = ""
+        return self._entered() if is_same(given, self._token) else self._locked(bool(given))
+
+    def _with_token(self, handler: Handler) -> Handler:
+        async def checked(request: Request) -> Response:
+            if is_same(request.cookies.get(self._address.cookie, ""), self._token):
+                if "token" not in request.query_params:
+                    return await handler(request)
+                return RedirectResponse(PATH, 303)  # out of the address and the history
+            given = request.query_params.get("token", "")
+            return self._entered() if is_same(given, self._token) else self._locked(bool(given))
+
+        return checked
+
+    def _entered(self) -> Response:
+        response = RedirectResponse(PATH, 303)
+        response.set_cookie(
+            self._address.cookie, self._token, path=PATH, httponly=True, samesite="strict"
+        )
+        return response
+
+    def _locked(self, wrong: bool) -> Response:
+        """Says how to get in, and nothing about the survey."""
+        page = render("locked.html", **self._shared, wrong=wrong)
+        return HTMLResponse(page, 401, {"Referrer-Policy": "same-origin"})
+
+    async def _state(self) -> str:
+        async with self._looking:
+            if time.monotonic() - self._seen_at >= LOOK_SECONDS:
+                self._seen = await asyncio.to_thread(self._look)
+                self._seen_at = time.monotonic()
+            return self._seen
+
+    def _look(self) -> str:
+        crowd: Crowd | None = None
+        trouble = Markup("")
+        try:
+            crowd = crowd_of(self._watch)
+        except KrandError as error:
+            trouble = Markup(refusal(error)["html"])
+        address = self._watch.collector
+        condition: Condition | None = None if address is None else ask(address)
+        return render(
+            "collector_state.html",
+            crowd=crowd,
+            trouble=trouble,
+            collector=address,
+            condition=condition,
+            releases=None if self._releases is None else self._files(),
+            plan_hash=self._watch.plan.hash,
+            path=PATH,
+        )
+
+    def _files(self) -> tuple[ReleaseFile, ...]:
+        return () if self._releases is None else self._releases.files()

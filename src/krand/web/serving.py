@@ -1,0 +1,63 @@
+"""Running the pages: uvicorn, told to keep nothing about anybody."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import sys
+import threading
+import webbrowser
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from krand.errors import MissingComponent
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from krand.web.access import Address
+    from krand.web.watching import Watched
+
+__all__ = ["make_server", "serve"]
+
+KEEP_ALIVE_SECONDS = 5
+SHUTDOWN_SECONDS = 1
+"""Whoever stops it means it: nothing is lost with a page."""
+
+
+def make_server(address: Address, watch: Watched | None) -> uvicorn.Server:
+    """The server of the pages."""
+    try:
+        import starlette  # noqa: F401
+        import uvicorn
+
+        from krand.collector.connection import BoundedConnection
+        from krand.collector.neighbours import Neighbours
+    except ImportError as error:
+        raise MissingComponent(error.name or "starlette", "serve") from None
+    from krand.web.app import make_app
+
+    options: dict[str, Any] = {
+        "http": partial(BoundedConnection, Neighbours()),
+        "access_log": False,
+        "log_config": None,
+        "proxy_headers": False,
+        "server_header": False,
+        "date_header": False,
+        "timeout_keep_alive": KEEP_ALIVE_SECONDS,
+        "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
+        "ws": "none",
+    }
+    return uvicorn.Server(uvicorn.Config(make_app(address, watch), **options))
+
+
+def serve(server: uvicorn.Server, listener: socket.socket, show: str | None = None) -> None:
+    """Serve until told to stop; `show` is opened in a browser, which waits for us by itself."""
+    from krand.collector.serving import JsonLines
+
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    if show is not None:
+        threading.Thread(target=webbrowser.open, args=(show,), daemon=True).start()
+    server.run(sockets=[listener])

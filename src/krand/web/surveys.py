@@ -1,0 +1,124 @@
+"""A survey file in a form: what was loaded is what is saved, byte for byte.
+
+A browser sends every line end of a text field as CR LF and cannot hold a byte order mark. How the
+file had them travels beside the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from krand.errors import InvalidInput
+from krand.survey.layout import layout_of
+from krand.survey.lines import locate
+from krand.survey.problems import Problem, SurveyErrors
+from krand.survey.reading import parse_survey, toml_document
+from krand.survey.rules import path_text
+from krand.survey.survey import Survey
+from krand.web.limits import MOST_BITS, MOST_COPIES, MOST_SURVEY_BYTES
+
+__all__ = ["EXAMPLES", "SurveyText", "example", "survey_from", "text_from_field", "text_from_file"]
+
+SOURCE = "survey.toml"
+KEY = "choices_file"
+EXAMPLES = {
+    "browser": "Browser telemetry",
+    "health": "A health survey",
+}
+PLACES = {"browser": "krand.demo", "health": "krand.web"}
+"""The packages that hold them; the demonstration has one already."""
+UNEVEN = re.compile("\r(?!\n)|(?<!\r)\n")
+"""A line end that is not CR LF."""
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyText:
+    """The text with plain line ends, and how the file has them."""
+
+    text: str
+    windows_lines: bool = False
+    byte_order_mark: bool = False
+
+    @property
+    def bytes(self) -> bytes:
+        """The file."""
+        text = self.text.replace("\n", "\r\n") if self.windows_lines else self.text
+        return text.encode("utf-8-sig" if self.byte_order_mark else "utf-8")
+
+
+def text_from_file(content: bytes) -> SurveyText:
+    """A file that was loaded; SurveyErrors if it is no text."""
+    _check_size(len(content))
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        wrong = Problem("", line, "must be UTF-8 text", None, "save the file as UTF-8")
+        raise SurveyErrors(SOURCE, [wrong]) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        wrong = Problem("", line, "must be text without null characters", None, "")
+        raise SurveyErrors(SOURCE, [wrong])
+    mark = text.startswith("\ufeff")
+    text = text.removeprefix("\ufeff")
+    windows = "\r\n" in text and UNEVEN.search(text) is None
+    return SurveyText(_plain_lines(text), windows, mark)
+
+
+def text_from_field(text: str, windows_lines: bool, byte_order_mark: bool) -> SurveyText:
+    """What stands in the form's text field."""
+    _check_size(len(text.encode(errors="replace")))
+    return SurveyText(_plain_lines(text), windows_lines, byte_order_mark)
+
+
+def example(name: str) -> SurveyText:
+    """A survey to start from."""
+    if name not in EXAMPLES:
+        raise InvalidInput("example", f"must be one of {', '.join(EXAMPLES)}", name)
+    return text_from_file(files(PLACES[name]).joinpath(f"{name}.toml").read_bytes())
+
+
+def survey_from(text: str) -> Survey:
+    """The survey of a form: of bounded size, and without files of this machine."""
+    try:
+        document = toml_document(text)
+    except (ValueError, RecursionError):
+        document = {}  # parse_survey says what is wrong
+    foreign = list(_files(document, text))
+    if foreign:
+        raise SurveyErrors(SOURCE, foreign)
+    survey = parse_survey(text, "", SOURCE)
+    for name, found, most in (
+        ("positions", layout_of(survey).positions, MOST_BITS),
+        ("copies", survey.copies, MOST_COPIES),
+    ):
+        if found > most:
+            rule, mend = f"must be at most {most:,} on this page", "krand plan takes more"
+            raise InvalidInput(name, rule, found, mend)
+    return survey
+
+
+def _files(document: dict[str, Any], text: str) -> Iterator[Problem]:
+    """A page must not read files for whoever sends it a form."""
+    asked = document.get("question")
+    questions = enumerate(asked if isinstance(asked, list) else ())
+    for place, question in ((i, q) for i, q in questions if isinstance(q, dict)):
+        if KEY in question:
+            where = ("question", place, KEY)
+            line, rule = locate(text).of(where), "must not be used on this page: it reads no files"
+            mend = "write the choices into the survey, or use krand plan"
+            yield Problem(path_text(where), line, rule, question[KEY], mend)
+
+
+def _plain_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _check_size(size: int) -> None:
+    if size > MOST_SURVEY_BYTES:
+        rule = f"must be at most {MOST_SURVEY_BYTES:,} bytes on this page"
+        raise InvalidInput("survey", rule, size, "krand plan takes more")

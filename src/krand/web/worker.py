@@ -1,0 +1,65 @@
+"""A planning process: reads tasks line by line, answers line by line, ends with its input.
+
+It is started as `python -m krand.web.worker` by the pages and is of no use to people.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from typing import Any, BinaryIO
+
+from krand.web.limits import MOST_MEMORY
+from krand.web.tasks import TASKS
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that started this
+    _limit()
+    answers = _own_output()
+    _warm_up()
+    for line in sys.stdin.buffer:
+        task, arguments = json.loads(line)
+        answers.write(json.dumps(_done(task, arguments)).encode() + b"\n")
+        answers.flush()
+
+
+def _done(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return TASKS[task](**arguments)
+    except MemoryError:
+        return TASKS["too_large"]()
+
+
+def _limit() -> None:
+    """A form may not take all the memory, where the system can prevent it."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+def _own_output() -> BinaryIO:
+    """The pipe for answers, out of reach of anything that prints."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return answers
+
+
+def _warm_up() -> None:
+    """What every task needs is loaded before the first one comes."""
+    import krand.accounting.calibration
+    import krand.figures.svg
+
+    if krand.figures.svg.is_available():
+        import matplotlib.figure  # noqa: F401
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,148 @@
+"""Processes that plan: a few at a time, and none of them longer than it may.
+
+A thread cannot be stopped, a process can. So whoever sends a form that would take an hour holds a
+worker for its seconds, and then that worker is ended and another one takes its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from collections import OrderedDict
+from contextlib import suppress
+from typing import Any, Self
+
+from krand.errors import InternalError, Unavailable
+from krand.web.limits import KEPT_ANSWERS, MOST_WAITING, PATIENCE_SECONDS, WORKERS
+
+__all__ = ["Answer", "Busy", "TooSlow", "Workers"]
+
+Answer = dict[str, Any]
+"""What a task gives, as JSON has it."""
+
+LONGEST_LINE = 2**28
+
+
+class Busy(Unavailable):
+    """Too many are waiting already."""
+
+
+class TooSlow(Unavailable):
+    """It would take longer than it may."""
+
+
+class Workers:
+    """Up to `most` processes; a task waits for one that is free."""
+
+    def __init__(self, most: int = WORKERS, most_waiting: int = MOST_WAITING) -> None:
+        self._slots = asyncio.Semaphore(most)
+        self._most_waiting, self._waiting = most_waiting, 0
+        self._idle: list[_Process] = []
+        self._kept: OrderedDict[str, Answer] = OrderedDict()
+        self._jobs: set[asyncio.Task[Answer]] = set()
+
+    async def run(self, task: str, arguments: dict[str, Any], seconds: float) -> Answer:
+        """The task's answer; Busy or TooSlow if there is none in time."""
+        key = json.dumps([task, arguments], sort_keys=True)
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        if self._waiting >= self._most_waiting:
+            raise Busy("Too many plans are being made here already. Try again in a moment.")
+        self._waiting += 1
+        try:
+            await self._slots.acquire()
+        finally:
+            self._waiting -= 1
+        job = asyncio.create_task(self._job(key, seconds))
+        self._jobs.add(job)
+        job.add_done_callback(self._done)
+        try:
+            return await asyncio.shield(job)
+        except asyncio.CancelledError:  # nobody waits any more
+            asyncio.get_running_loop().call_later(PATIENCE_SECONDS, job.cancel)
+            raise
+
+    async def stop(self) -> None:
+        """End all of them."""
+        for job in self._jobs:
+            job.cancel()
+        await asyncio.gather(*self._jobs, return_exceptions=True)
+        for process in self._idle:
+            await process.end()
+        self._idle.clear()
+
+    async def _job(self, key: str, seconds: float) -> Answer:
+        process = None
+        try:
+            async with asyncio.timeout(seconds):
+                process = self._idle.pop() if self._idle else await _Process.start()
+                answer = await process.ask(key)
+        except BaseException as error:  # what it does cannot be stopped in any other way
+            if process is not None:
+                await process.end()
+            if isinstance(error, TimeoutError):
+                raise TooSlow(
+                    f"This would take longer than the {seconds:g} seconds that a page may take."
+                    " Ask for fewer bits or copies, or use the command line, which has no limit."
+                ) from None
+            raise
+        finally:
+            self._slots.release()
+        self._idle.append(process)
+        self._keep(key, answer)
+        return answer
+
+    def _done(self, job: asyncio.Task[Answer]) -> None:
+        self._jobs.discard(job)
+        if not job.cancelled():
+            job.exception()  # whoever waits gets it too; nobody need wait
+
+    def _keep(self, key: str, answer: Answer) -> None:
+        self._kept[key] = answer
+        if len(self._kept) > KEPT_ANSWERS:
+            self._kept.popitem(last=False)
+
+
+class _Process:
+    """One worker: a line of JSON in, a line of JSON out."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+
+    @classmethod
+    async def start(cls) -> Self:
+        one_core = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        return cls(
+            await asyncio.create_subprocess_exec(
+                sys.executable,
+                "-P",  # the folder it is started in has no say in what is imported
+                "-m",
+                "krand.web.worker",
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                env=os.environ | one_core,
+                limit=LONGEST_LINE,
+            )
+        )
+
+    async def ask(self, line: str) -> Answer:
+        """Its answer; InternalError if it has died."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        answer = b""
+        with suppress(ConnectionError):
+            self._process.stdin.write(line.encode() + b"\n")
+            await self._process.stdin.drain()
+            answer = await self._process.stdout.readline()
+        if not answer.endswith(b"\n"):
+            raise InternalError("a planning process ended before it had an answer")
+        found: Answer = json.loads(answer)
+        return found
+
+    async def end(self) -> None:
+        with suppress(ProcessLookupError):
+            self._process.kill()
+        await self._process.wait()

@@ -1,0 +1,1 @@
+"""Words that several rooms show: numbers, promises, plans, failures."""
