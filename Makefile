@@ -42,10 +42,10 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	fi
 
 long: .venv/.installed  ## the long versions of tests: small crowds, extreme requests, faults, attacks
-	KRAND_LONG=1 $(BIN)/pytest -q -n 2 tests/docs/test_explanation_numbers.py tests/privacy/test_nearest.py tests/privacy/test_extreme_attacks.py
+	KRAND_LONG=1 $(BIN)/pytest -q -n 2 tests/docs/test_explanation_numbers.py tests/accounting/test_nearest.py tests/accounting/test_extreme_attacks.py
 	$(BIN)/python benchmarks/small_crowds.py
 	$(BIN)/python benchmarks/extremes.py
-	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 $(BIN)/pytest -q -n 2 tests/collect/test_kills.py tests/collect/test_kills_at_writes.py tests/collect/test_damage.py tests/engines/test_resuming_kills.py tests/present/test_hostile_parquet.py
+	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 $(BIN)/pytest -q -n 2 tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
 	$(BIN)/python benchmarks/copied_folder.py
 
 bench: $(ORACLES)/.installed  ## krand beside its peers, in one run

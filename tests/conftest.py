@@ -40,3 +40,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def own_state(monkeypatch: pytest.MonkeyPatch) -> None:
     """No test finds what another one has randomized."""
     monkeypatch.setenv("XDG_STATE_HOME", str(STATE / uuid4().hex))
+
+
+@pytest.fixture(autouse=True)
+def plain_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """100 columns, so that text wraps alike everywhere (parallel test runners set COLUMNS)."""
+    monkeypatch.setenv("COLUMNS", "100")
+    for name in ("NO_COLOR", "FORCE_COLOR", "KRAND_DEBUG"):
+        monkeypatch.delenv(name, raising=False)

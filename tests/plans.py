@@ -43,7 +43,7 @@ def planned_by_test(
         assurance=policy.assurance.value,
     )
     plan = planned_from(survey, numerators, said)
-    remember_here(plan.hash)
+    remember_here(plan)
     return plan
 
 

@@ -30,7 +30,7 @@ def public(module: str) -> list[tuple[str, object]]:
     return [*((n, v) for n, v in found if callable(v) or inspect.ismodule(v)), (module, home)]
 
 
-NAMES = [f"krand.{name}" for name in krand._HOME]
+NAMES = [f"krand.{name}" for name in krand.__all__ if name not in ("__version__", "plots", "testing")]
 
 
 def examples_of(name: str, value: object) -> list[doctest.DocTest]:
@@ -92,36 +92,24 @@ def test_a_name_without_an_example_is_found() -> None:
             check_examples("name", value)
 
 
-def names_for_type_checkers() -> set[str]:
-    """What `krand/__init__.py` imports where only type checkers look."""
+def test_the_list_of_names_is_read_whole() -> None:
+    """Every import of `__init__.pyi` is exported, once, and found where the list says."""
     assert krand.__file__
-    tree = ast.parse(Path(krand.__file__).read_text(encoding="utf-8"))
-    (block,) = (
-        node
-        for node in tree.body
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
-    )
-    found = [node for node in block.body if isinstance(node, ast.ImportFrom)]
-    for node in found:
-        for alias in node.names:
-            home = krand._HOME.get(alias.name, "krand")
-            assert node.module == home, f"{alias.name} is imported from {node.module}, not {home}"
-    return {alias.name for node in found for alias in node.names}
-
-
-def test_three_lists_of_names_agree() -> None:
-    """Those exported, those loaded on first use, those that type checkers see."""
-    loaded = {*krand._HOME, *krand._MODULES}
-    assert set(krand.__all__) == loaded | {"__version__"}
-    assert len(krand.__all__) == len(set(krand.__all__))
-    assert names_for_type_checkers() == loaded
+    stub = Path(krand.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    listed = [
+        (node.module, alias.name)
+        for node in ast.parse(stub).body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    assert {name: home for home, name in listed} == krand._HOMES  # type: ignore[attr-defined]
+    assert sorted(krand.__all__) == sorted(["__version__", *(name for _, name in listed)])
 
 
 def test_modules_are_public_as_attributes() -> None:
     """`import krand` is enough for krand.testing."""
-    for name in krand._MODULES:
-        if name == "plots":
-            require("matplotlib")
+    require("matplotlib")
+    for name in ("plots", "testing"):
         assert isinstance(getattr(krand, name), ModuleType)
 
 

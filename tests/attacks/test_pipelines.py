@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 
 from attacks.under_attack import Attacked, Honest, attacked, flood, get, post
-from collect.crowds import body_of
+from collector.crowds import body_of
 
 CONNECTIONS = 24
 SECONDS = 4.0

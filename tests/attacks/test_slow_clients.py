@@ -11,8 +11,8 @@ from time import sleep
 import pytest
 
 from attacks.under_attack import Attacked, Honest, attacked, flood, get, post
-from collect.crowds import body_of
 from collecting import until
+from collector.crowds import body_of
 from components import missing
 
 CONNECTIONS = 200

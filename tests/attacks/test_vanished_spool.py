@@ -17,8 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from collect.crowds import body_of, filled, people, plan_of, setting_for
 from collecting import Running, running
+from collector.crowds import body_of, filled, people, plan_of, setting_for
 from components import require
 from krand.collector.spool import Spool
 

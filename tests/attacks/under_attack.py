@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from collect.crowds import body_of, plan_of
 from collecting import Running, quick_folder, running
+from collector.crowds import body_of, plan_of
 from components import missing
 
 __all__ = ["Attacked", "Honest", "attacked", "flood", "get", "post"]

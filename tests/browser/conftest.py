@@ -15,7 +15,7 @@ from browser.reports import written_reports
 from browser.sites import Site, running_site
 from browser.visiting import Visit, visiting
 from components import missing, require
-from present.releases import bit_example
+from report.releases import bit_example
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser

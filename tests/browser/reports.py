@@ -7,7 +7,7 @@ from pathlib import Path
 from click.testing import CliRunner
 
 from krand.cli.main import krand
-from present.releases import bit_example, record_example, refused_example
+from report.releases import bit_example, record_example, refused_example
 
 __all__ = ["MAKERS", "written_reports"]
 

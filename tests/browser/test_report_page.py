@@ -11,7 +11,7 @@ import pytest
 
 from browser.reports import MAKERS
 from browser.visiting import PHONE, Device, Visit
-from present.releases import Example
+from report.releases import Example
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

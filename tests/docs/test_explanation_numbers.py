@@ -358,9 +358,11 @@ PROOFS = (
         lambda: list(map(str, largest_noise_of_small_bias().as_integer_ratio())),
     ),
     Computed("the smallest q = a/2^{} whose", lambda: [str(NOISE_GRID.bit_length() - 1)]),
-    Given("computed in tests/privacy/test_amplification.py", ("q = 2/5 and λ = 2 it gives 4/625",)),
     Given(
-        "the range of tests/privacy and of benchmarks/privacy.md",
+        "computed in tests/accounting/test_amplification.py", ("q = 2/5 and λ = 2 it gives 4/625",)
+    ),
+    Given(
+        "the range of tests/accounting and of benchmarks/privacy.md",
         ("a δ of 1e-20 has", "as one of 1e-3, for N from 2 to 10⁹ and L up to 1000"),
     ),
     Given(
@@ -494,7 +496,7 @@ THREAT_MODEL = (
         ),
     ),
     Given(
-        "what a collector does, tested in tests/collect and tests/attacks",
+        "what a collector does, tested in tests/collector and tests/attacks",
         (
             "Above 64 MB",
             "a pool of at least 32 people",

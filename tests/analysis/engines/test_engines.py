@@ -1,0 +1,89 @@
+"""One suite over all engines: the same reports give the same tally, number by number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.engines.reports import PEOPLE, PLANS, Case, sealed, unsealed
+from components import require
+from krand.analysis.engines import ENGINES, Options, tally_source
+from krand.analysis.engines.repeats import find_repeats
+from krand.analysis.tally import MAX_TABLE_BITS, Tally
+from krand.promise import Linkage
+
+Count = Callable[[Case], Tally]
+
+
+def _counted(case: Case, engine: str, options: Options) -> Tally:
+    """As `tally_sources` does it: copies are found before anything is counted."""
+    (repeats,) = find_repeats([case.source]) if case.source.sealed else (None,)
+    return tally_source(case.source, case.work, engine, options, repeats)
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def count(request: pytest.FixtureRequest) -> Iterator[Count]:
+    """The engine with two workers; clusters are started once."""
+    if request.param == "dask":
+        distributed = require("distributed")
+        options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1"}
+        with distributed.LocalCluster(**options, dashboard_address="127.0.0.1:0") as cluster:
+            place = cluster.scheduler_address
+            yield lambda case: _counted(case, "dask", Options(place=place))
+        return
+    if request.param == "spark":
+        require("pyspark")
+        from krand.analysis.engines.spark import _session
+
+        session, _ = _session("local[2]")
+        session.sparkContext.setLogLevel("ERROR")
+        yield lambda case: _counted(case, "spark", Options(2))
+        session.stop()
+        return
+    yield lambda case: _counted(case, "local", Options(2))
+
+
+@pytest.mark.parametrize("form", [unsealed, sealed])
+@pytest.mark.parametrize("name", PLANS)
+def test_counts_are_those_of_the_content(
+    count: Count, form: Callable[..., Case], name: str, tmp_path: Path
+) -> None:
+    """Every number of the tally is what numpy finds in the content that was put in."""
+    case = form(PLANS[name], tmp_path / "reports.parquet")
+    found = count(case)
+    positions = case.plan.layout.positions
+    assert found.people == PEOPLE
+    assert found.batches == (case.source.sha256,)
+    assert (found.nulls, dict(found.rejected)) == (case.nulls, case.rejected)
+    if case.plan.survey.linkage is Linkage.BIT:
+        assert np.array_equal(found.counts, np.bincount(case.content, minlength=positions))
+        assert found.reports == PEOPLE
+        return
+    bits = np.unpackbits(case.content, axis=1)[:, :positions].astype(np.int64)
+    assert found.reports == len(bits)
+    assert np.array_equal(found.counts, bits.sum(axis=0))
+    assert found.histogram is not None
+    expected = np.bincount(bits.sum(axis=1), minlength=positions + 1)
+    assert np.array_equal(found.histogram, expected)
+    assert (found.table is None) == (positions > MAX_TABLE_BITS)
+    tables = dict(found.joint)
+    if found.table is not None:
+        tables[tuple(range(positions))] = found.table
+    for chosen, table in tables.items():
+        weights = 1 << np.arange(len(chosen))[::-1]
+        codes = bits[:, chosen] @ weights
+        assert np.array_equal(table, np.bincount(codes, minlength=1 << len(chosen)))
+    assert tables
+
+
+def test_an_engine_of_its_own_cluster(tmp_path: Path) -> None:
+    """Without an address Dask and Spark start their own workers, and stop them again."""
+    case = sealed(PLANS["bit"], tmp_path / "reports.parquet")
+    expected = tally_source(case.source, case.work)
+    require("distributed")
+    assert tally_source(case.source, case.work, "dask", Options(2)).same_as(expected)
+    require("pyspark")
+    assert tally_source(case.source, case.work, "spark", Options(2)).same_as(expected)

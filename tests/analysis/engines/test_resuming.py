@@ -1,0 +1,111 @@
+"""A count that is interrupted goes on where it was, and ends with the same tally."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from analysis.engines.reports import BIT, KEY, LONG, SIGNER, Case, sealed, unsealed
+from krand.analysis.engines import Options, local, tally_source
+from krand.analysis.engines.checkpoint import Checkpoint
+from krand.analysis.tally_file import read_tally
+from krand.batches.manifest import Manifest, manifest_bytes
+from krand.errors import InvalidInput
+from krand.wire.keys import write_key_pair
+
+
+class Enough(Exception):
+    """Stands for whatever ends a program."""
+
+
+@pytest.mark.parametrize("form", [unsealed, sealed])
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_interrupted_count_goes_on(
+    form: object, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After every number of chunks: what was counted is not counted again, nothing is lost."""
+    monkeypatch.setattr(local, "COUNTED_AT_A_TIME", 20)
+    monkeypatch.setattr(local, "OPENED_AT_A_TIME", 20)
+    monkeypatch.setattr(local, "SECONDS_BETWEEN_CHECKPOINTS", -1.0)
+    case: Case = form(LONG, tmp_path / "r")  # type: ignore[operator]
+    expected = tally_source(case.source, case.work)
+    for stop in (1, 3, 5) if workers == 1 else (2,):
+        file, calls = tmp_path / f"checkpoint{stop}", []
+
+        def progress(rows: int, calls: list[int] = calls, stop: int = stop) -> None:
+            calls.append(rows)
+            if len(calls) == stop + 2:  # the first call tells where it begins
+                raise Enough
+
+        with pytest.raises(Enough):
+            tally_source(case.source, case.work, options=Options(workers, None, file, progress))
+        told: list[int] = []
+        found = tally_source(
+            case.source, case.work, options=Options(workers, None, file, told.append)
+        )
+        assert found.same_as(expected)
+        assert 0 < told[0] < case.source.rows  # it did go on
+        assert sum(told) == case.source.rows
+        assert not file.exists()
+
+
+def test_a_checkpoint_of_other_work_is_refused(tmp_path: Path) -> None:
+    """Another batch or another way to count must not be mixed in; nor a broken file."""
+    first, second = unsealed(BIT, tmp_path / "a"), unsealed(BIT, tmp_path / "b", seed=2)
+    file = tmp_path / "checkpoint"
+    Checkpoint(file, first.source, first.work).save(0, first.work.nothing)
+    with pytest.raises(InvalidInput, match="same batch"):
+        tally_source(second.source, second.work, options=Options(checkpoint=file))
+    file.write_text("{", encoding="utf-8")
+    with pytest.raises(InvalidInput, match="must be whole"):
+        tally_source(first.source, first.work, options=Options(checkpoint=file))
+
+
+def test_a_killed_command_goes_on(tmp_path: Path) -> None:
+    """kill -9 in the middle of opening; started again, krand tally ends with the same file."""
+    case = sealed(LONG, tmp_path / "batch.parquet")
+    (tmp_path / "plan.json").write_bytes(LONG.bytes)
+    write_key_pair(KEY, tmp_path / "key.pem", tmp_path / "key.pub.pem")
+    write_key_pair(SIGNER, tmp_path / "c.pem", tmp_path / "c.pub.pem")
+    source = case.source
+    manifest = Manifest(LONG.hash, 1, source.people, source.rows, source.sha256, source.id)
+    (tmp_path / "batch.manifest.json").write_bytes(manifest_bytes(manifest, SIGNER))
+    options = ["--plan", "plan.json", "--key", "key.pem", "--collector-key", "c.pub.pem"]
+    options += ["--joint", "c=c0,p=x", "--workers", "1"]
+    slow = (
+        "import time; from krand.analysis.engines import local; local.OPENED_AT_A_TIME = 10;"
+        " local.SECONDS_BETWEEN_CHECKPOINTS = -1.0; was = local.tally_part;"
+        " local.tally_part = lambda *a: (time.sleep(SLEEP), was(*a))[1];"
+        " from krand.cli.main import main; main()"
+    )
+
+    def command(output: str, sleep: float) -> list[str]:
+        code = slow.replace("SLEEP", str(sleep))
+        return [sys.executable, "-c", code, "tally", "batch.parquet", *options, "-o", output]
+
+    subprocess.run(command("whole.json", 0), cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    child = subprocess.Popen(command("tally.json", 0.1), cwd=tmp_path)
+    while not list(tmp_path.glob(".tally.json.*.checkpoint")):
+        assert child.poll() is None
+        time.sleep(0.02)
+    os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    assert not (tmp_path / "tally.json").exists()
+    (kept,) = tmp_path.glob(".tally.json.*.checkpoint")
+    assert 0 < _rows(kept) < source.rows
+    subprocess.run(command("tally.json", 0), cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    assert (tmp_path / "tally.json").read_bytes() == (tmp_path / "whole.json").read_bytes()
+    assert read_tally(tmp_path / "tally.json").rejected == case.rejected
+    assert not list(tmp_path.glob("*.checkpoint"))
+
+
+def _rows(path: Path) -> int:
+    import json
+
+    return int(json.loads(path.read_text(encoding="utf-8"))["rows"])

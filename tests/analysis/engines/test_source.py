@@ -1,0 +1,132 @@
+"""What may be counted: of this plan, unchanged, of a crowd that is large enough."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from analysis.engines.reports import BIT, LONG, PEOPLE, SHORT, plan_for, sealed, signed, unsealed
+from krand.analysis.engines.source import (
+    columns_of,
+    group_columns,
+    group_sizes,
+    open_batch,
+    open_reports,
+)
+from krand.batches.responses import ReportsHeader, ReportsWriter
+from krand.errors import InvalidInput
+from krand.promise import Linkage
+from krand.survey.limits import CrowdTooSmall
+
+SENT = PEOPLE * BIT.messages
+"""The messages of everybody."""
+
+
+def test_columns_begin_anywhere(tmp_path: Path) -> None:
+    """Whatever the first row and the size of chunks, nothing is lost or doubled."""
+    case = unsealed(BIT, tmp_path / "r", chunks=7)
+    for first in (0, 1, 714, 715, 716, 4_999, 5_000, 6_000):
+        for size in (1_000, 64):
+            parts = [column.to_numpy() for column in columns_of(case.source.uri, size, first)]
+            found = np.concatenate([np.empty(0, np.int32), *parts])
+            assert np.array_equal(found, case.content[first:])
+            assert all(0 < len(part) <= size for part in parts)
+
+
+def test_row_groups_are_the_whole_file(tmp_path: Path) -> None:
+    """Taken one by one they are what the file holds."""
+    case = unsealed(BIT, tmp_path / "r", chunks=7)
+    sizes = group_sizes(case.source.uri)
+    assert (len(sizes), sum(sizes)) == (7, 5_000)
+    parts = [c for g in range(7) for c in group_columns(case.source.uri, g, 100)]
+    assert np.array_equal(np.concatenate([c.to_numpy() for c in parts]), case.content)
+
+
+def test_addresses_are_read_too(tmp_path: Path) -> None:
+    """A file:// address is the same file."""
+    case = unsealed(BIT, tmp_path / "r")
+    again = open_reports((tmp_path / "r").as_uri(), BIT)
+    assert replace(again, uri=case.source.uri) == case.source
+
+
+def test_reports_of_another_plan_are_refused(tmp_path: Path) -> None:
+    """Both hashes are named."""
+    unsealed(BIT, tmp_path / "r")
+    with pytest.raises(InvalidInput, match=rf"{SHORT.hash}.*{BIT.hash}"):
+        open_reports(str(tmp_path / "r"), SHORT)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"people": PEOPLE - 1}, "at least the planned crowd of 152"),
+        ({"round": 2}, "round"),
+        ({"people": PEOPLE + 1}, "2 records for each of 153 people"),
+    ],
+)
+def test_reports_that_do_not_fit_are_refused(
+    change: dict[str, int], message: str, tmp_path: Path
+) -> None:
+    """Too few people, a round that was not planned, records that are not k for each."""
+    header = ReportsHeader(SHORT.hash, 1, PEOPLE, Linkage.RECORD, SHORT.layout.positions, "5e" * 16)
+    changed = replace(header, **change)
+    with (tmp_path / "r").open("wb") as stream, ReportsWriter(stream, changed) as writer:
+        writer.write(np.zeros((2 * PEOPLE, 2), np.uint8))
+    with pytest.raises(InvalidInput, match=message):
+        open_reports(str(tmp_path / "r"), SHORT)
+
+
+def test_a_batch_must_be_the_one_its_manifest_vouches_for(tmp_path: Path) -> None:
+    """Another file, a changed byte, another number of messages: refused, each with its reason."""
+    sealed(BIT, tmp_path / "b")
+    manifest = signed(BIT, tmp_path / "b", SENT)
+    assert open_batch(str(tmp_path / "b"), BIT, manifest).people == PEOPLE
+    with pytest.raises(InvalidInput, match=f"{SENT - 1:,} messages, as its manifest"):
+        open_batch(str(tmp_path / "b"), BIT, replace(manifest, messages=SENT - 1))
+    content = bytearray((tmp_path / "b").read_bytes())
+    content[100] ^= 1
+    (tmp_path / "b").write_bytes(content)
+    with pytest.raises(InvalidInput, match="SHA-256 of its manifest"):
+        open_batch(str(tmp_path / "b"), BIT, manifest)
+
+
+def test_a_batch_with_messages_of_larger_submissions_is_refused(tmp_path: Path) -> None:
+    """Each person sends as many as the plan says, or somebody could have lied with more."""
+    sealed(BIT, tmp_path / "b")
+    fewer = replace(BIT, messages=BIT.messages - 1)
+    manifest = signed(fewer, tmp_path / "b", SENT)
+    said = rf" {fewer.messages} messages of each of 152 people.*{SENT:,} messages"
+    with pytest.raises(InvalidInput, match=said):
+        open_batch(str(tmp_path / "b"), fewer, manifest)
+
+
+def test_a_batch_below_the_crowd_is_refused(tmp_path: Path) -> None:
+    """However well it is signed."""
+    sealed(BIT, tmp_path / "b")
+    with pytest.raises(CrowdTooSmall):
+        open_batch(str(tmp_path / "b"), BIT, signed(BIT, tmp_path / "b", SENT, PEOPLE - 1))
+
+
+def test_a_batch_of_another_plan_is_refused(tmp_path: Path) -> None:
+    """By the manifest's hash, and by the length of its messages."""
+    sealed(BIT, tmp_path / "b")
+    manifest = signed(BIT, tmp_path / "b", SENT)
+    with pytest.raises(InvalidInput, match=LONG.hash):
+        open_batch(str(tmp_path / "b"), LONG, manifest)
+    wider = plan_for(Linkage.RECORD, 50)
+    with pytest.raises(InvalidInput, match="messages of 57 bytes"):
+        open_batch(str(tmp_path / "b"), wider, replace(manifest, plan=wider.hash))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"), [(None, "no such file"), (b"text", "must be a Parquet file")]
+)
+def test_files_that_do_not_do(content: bytes | None, message: str, tmp_path: Path) -> None:
+    """Named, with the reason."""
+    if content is not None:
+        (tmp_path / "r").write_bytes(content)
+    with pytest.raises(InvalidInput, match=message):
+        open_reports(str(tmp_path / "r"), BIT)

@@ -1,0 +1,68 @@
+"""Messages that were refused: the results say how many, what was planned for, and what δ is now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from analysis.simulated_surveys import tally_of
+from krand.analysis.results import make_release
+from krand.cli.result_tables import remarks
+from krand.planning.making import make_plan
+from krand.survey.reading import parse_survey
+from krand.testing import SMALL_SURVEY, small_plan
+from krand.wording.phrases import at_most, refused_messages
+from krand.wording.plans import promise_sentence
+
+
+def said(rejected: Mapping[str, int]) -> str:
+    plan = small_plan()
+    there = plan.promise.colluding + sum(rejected.values())
+    return refused_messages(plan, replace(plan.promise, colluding=there, delta=0.02), rejected)
+
+
+def test_what_happened_is_told_in_numbers() -> None:
+    """Each person sends four messages here, and the plan counts on one who hides nobody."""
+    assert small_plan().messages == 4
+    assert said({"wrong_length": 18, "repeated": 1}) == (
+        "19 messages were refused (18 wrong length, 1 repeated) and not counted. The 5 to 19 people"
+        " who sent them may hide nobody. The promise was planned for 1 person of that kind; at"
+        " worst there are now 20 among 100, so δ is 0.02. Promised was 0.001."
+    )
+    one = "1 message was refused (1 repeated) and not counted. Whoever sent it may hide nobody."
+    assert said({"repeated": 1}).startswith(one)
+
+
+def test_the_numbers_are_those_of_the_release() -> None:
+    """δ as computed for the crowd that came, with planned and refused added up."""
+    plan = small_plan()
+    counts = np.full(plan.layout.positions, 30, np.int64)
+    whole = tally_of(plan, 100, counts)
+    whole = replace(whole, nulls=100 * plan.messages - int(counts.sum()))
+    refused = replace(whole, rejected={"wrong_length": 19}, nulls=whole.nulls - 19)
+    release = make_release(plan, refused)
+    policy, promise = plan.survey.policy, release.promise
+    (line,) = (line for line in remarks(release) if "refused" in line)
+    assert promise.colluding == policy.colluding + 19
+    assert f"at worst there are now {promise.colluding:,} among {promise.population:,}" in line
+    assert f"so δ is {at_most(promise.delta)}. Promised was {at_most(policy.delta)}." in line
+    assert not any("refused" in line for line in remarks(make_release(plan, whole)))
+
+
+@pytest.mark.parametrize(
+    ("colluding", "words"),
+    [(0, None), (1, "even if 1 of them helps the"), (7, "even if 7 of them help the")],
+)
+def test_a_plan_says_how_many_it_counts_on(colluding: int, words: str | None) -> None:
+    """In its file and in its promise to people."""
+    text = SMALL_SURVEY.replace(
+        "population = 100\n", f"population = 100\ncolluding = {colluding}\n"
+    )
+    plan = make_plan(parse_survey(text))
+    assert plan.promise.colluding == colluding
+    assert f'"colluding":{colluding}'.encode() in plan.bytes
+    sentence = promise_sentence(plan)
+    assert "even if" not in sentence if words is None else words in sentence

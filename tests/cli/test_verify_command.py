@@ -1,0 +1,565 @@
+"""`krand verify`: what is true holds, and whatever was made worse is caught by name."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from collecting import exact_plan, submitted
+from krand.analysis.results import Release, ReleaseOptions, make_release
+from krand.analysis.results_file import release_values, write_release
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import write_tally
+from krand.analysis.verification.checks import not_below, same
+from krand.analysis.verification.comparing import differences
+from krand.batches.manifest import Manifest, manifest_bytes
+from krand.cli.exit_codes import CHECK_FAILED
+from krand.cli.main import krand
+from krand.collector.opening import open_spool, setting_of
+from krand.collector.release import release_sealed
+from krand.planning.making import planned_from, promise_for
+from krand.promise import Linkage
+from krand.survey.canonical import canonical_json, sha256_of
+from krand.survey.plan import Plan
+from krand.wire.keys import generate_signing_key, write_key_pair
+from report.releases import Example, bit_example, record_example, refused_example
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+@pytest.fixture(autouse=True)
+def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same noise is not computed twice: most tests here are about one and the same plan."""
+    for module in ("krand.survey.plan", "krand.analysis.actual_promise"):
+        monkeypatch.setattr(f"{module}.promise_for", _promise_for)
+
+
+_promise_for = cache(promise_for)
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(krand, ["verify", *map(str, arguments)])
+
+
+def checks(*arguments: str | Path, code: int = 0) -> dict[str, bool]:
+    """Every check of the last file, by name."""
+    result = run(*arguments, "--json")
+    assert result.exit_code == code, result.output
+    found = json.loads(result.stdout)
+    assert found["holds"] == (code == 0)
+    last = found["files"][-1]
+    assert last["holds"] == all(entry["holds"] for entry in last["checks"])
+    assert all(entry["says"] for entry in last["checks"])
+    return {entry["name"]: entry["holds"] for entry in last["checks"]}
+
+
+def failing(*arguments: str | Path) -> set[str]:
+    """The checks that fail; there must be some."""
+    return {name for name, holds in checks(*arguments, code=CHECK_FAILED).items() if not holds}
+
+
+def edited(example: Example, folder: Path, edit: Edit) -> Path:
+    values = example.values
+    edit(values)
+    path = folder / "release.json"
+    path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
+    return path
+
+
+# --- what is true ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("example", [bit_example, record_example])
+def test_what_krand_wrote_holds(example: Callable[[], Example], tmp_path: Path) -> None:
+    """A plan, its tally and its release, together: every check, and the release comes out again."""
+    example().write(tmp_path)
+    files = [tmp_path / name for name in ("plan.json", "tally.json", "release.json")]
+    found = checks(*files)
+    for name in ("plan_hash", "same_plan", "plan.promise", "promise", "counts", "from_tally"):
+        assert found[name]
+    text = run(*files)
+    assert text.exit_code == 0
+    assert "✗" not in text.stdout
+    assert "checks hold." in text.stdout
+    assert run(*files, "--quiet").output == ""
+
+
+def test_a_release_alone_is_enough(tmp_path: Path) -> None:
+    """The plan is inside; with the tally, nothing else is needed either."""
+    record_example().write(tmp_path)
+    assert "from_tally" not in checks(tmp_path / "release.json")
+    assert checks(tmp_path / "tally.json", tmp_path / "release.json")["from_tally"]
+
+
+def test_a_plan_file_tells_its_name(tmp_path: Path) -> None:
+    """The same hash as sha256sum prints."""
+    example = record_example()
+    example.write(tmp_path)
+    result = run(tmp_path / "plan.json")
+    assert hashlib.sha256(example.plan.bytes).hexdigest() in result.stdout.replace("\n", "")
+    assert set(checks(tmp_path / "plan.json")) == {
+        *("canonical", "survey", "positions", "noise", "precision", "messages"),
+        *("shifts", "nothing_else", "promise", "policy"),
+    }
+
+
+def test_an_honest_release_of_a_broken_promise_fails_by_its_policy_alone(tmp_path: Path) -> None:
+    """It says itself that the promise is not kept; a program is told by the exit code."""
+    refused_example().write(tmp_path)
+    assert failing(tmp_path / "release.json") == {"policy"}
+    text = run(tmp_path / "release.json")
+    assert "✗ fails" in text.stdout
+    assert "checks fails" in text.stdout
+
+
+# --- a plan made worse -----------------------------------------------------------------------
+
+
+def plan_values(example: Example) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads(example.plan.bytes)
+    return values
+
+
+def less_noise(example: Example) -> dict[str, Any]:
+    """A plan with nine tenths of the noise and everything that follows, but the old promise."""
+    plan = example.plan
+    less = tuple(numerator * 9 // 10 for numerator in plan.numerators)
+    made: dict[str, Any] = json.loads(planned_from(plan.survey, less, plan.promise).bytes)
+    return made
+
+
+PLAN_EDITS: list[tuple[set[str], Edit]] = [
+    ({"promise"}, lambda v: v["promise"].update(delta=v["promise"]["delta"] / 2)),
+    ({"promise"}, lambda v: v["promise"].update(eta=v["promise"]["eta"] * 0.9999)),
+    ({"promise"}, lambda v: v["promise"].update(local_epsilon=1.0)),
+    ({"promise"}, lambda v: v["promise"].update(epsilon=0.1)),
+    ({"promise"}, lambda v: v["promise"].update(assurance="outlier")),
+    ({"promise"}, lambda v: v["promise"].update(population=10**9)),
+    ({"promise"}, lambda v: v["promise"]["assumptions"].pop()),
+    ({"precision"}, lambda v: v["blocks"][0].update(sigma=1.0)),
+    ({"precision"}, lambda v: v["blocks"][0].update(margins=[{"question": "x"}])),
+    ({"messages"}, lambda v: v.update(messages=1)),
+    ({"messages"}, lambda v: v.update(overflow=1e-9)),
+    ({"messages"}, lambda v: v.pop("overflow")),
+    ({"shifts"}, lambda v: v["shifts"][0].update(too_high=0.5)),
+    ({"shifts"}, lambda v: v.pop("shifts")),
+    ({"nothing_else"}, lambda v: v.update(more=1)),
+    ({"positions"}, lambda v: v["blocks"][0].update(most_ones=7)),
+    ({"positions"}, lambda v: v["blocks"].pop()),
+    ({"noise"}, lambda v: v["blocks"][0].update(noise_numerator=0)),
+    ({"noise"}, lambda v: v["blocks"][0].update(noise_numerator=1)),
+    ({"survey"}, lambda v: v["survey"].update(copies=0)),
+]
+
+
+@pytest.mark.parametrize(("expected", "edit"), PLAN_EDITS)
+def test_an_edited_plan_is_caught(expected: set[str], edit: Edit, tmp_path: Path) -> None:
+    """By the check of what was edited and no other; the file is as canonical as any."""
+    values = plan_values(record_example())
+    edit(values)
+    (tmp_path / "plan.json").write_bytes(canonical_json(values))
+    assert failing(tmp_path / "plan.json") == expected
+
+
+def test_less_noise_than_promised_is_caught(tmp_path: Path) -> None:
+    """Everything else follows from the smaller noise; the promise does not, nor is it enough."""
+    for example in (bit_example(), record_example()):
+        (tmp_path / "plan.json").write_bytes(canonical_json(less_noise(example)))
+        assert failing(tmp_path / "plan.json") == {"promise", "policy"}
+
+
+def test_a_plan_with_another_line_end_has_another_name(tmp_path: Path) -> None:
+    """Every byte counts; and the plan that was given is the one that must be found."""
+    example = record_example()
+    (tmp_path / "plan.json").write_bytes(example.plan.bytes)
+    (tmp_path / "other.json").write_bytes(example.plan.bytes + b"\n")
+    assert failing(tmp_path / "other.json") == {"canonical"}
+    (tmp_path / "bit.json").write_bytes(bit_example().plan.bytes)
+    assert failing(tmp_path / "bit.json", "--plan", tmp_path / "plan.json") == {"same_plan"}
+
+
+# --- a release made worse --------------------------------------------------------------------
+
+
+def rows_of(values: dict[str, Any]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = values["questions"][1]["rows"]
+    return rows
+
+
+def other_people(values: dict[str, Any]) -> None:
+    """Everywhere, as somebody would who wants the crowd to look larger."""
+    values.update(people=values["people"] * 2, crowd=values["crowd"] * 2)
+    for question in values["questions"]:
+        question["people"] = values["people"]
+
+
+def without_assumption(values: dict[str, Any]) -> None:
+    values["promise"]["assumptions"].pop(0)
+
+
+EDITS: list[tuple[str, Edit]] = [
+    ("promise", lambda v: v["promise"].update(delta=v["promise"]["delta"] / 10)),
+    ("promise", lambda v: v["promise"].update(eta=v["promise"]["eta"] / 10)),
+    ("promise", lambda v: v["promise"].update(local_epsilon=0.5)),
+    ("promise", without_assumption),
+    ("promise", lambda v: v.update(rejected={"wrong_length": 9})),
+    ("plan_hash", lambda v: v.update(plan_hash="0" * 64)),
+    ("plan_hash", lambda v: v["plan"]["blocks"][0].update(noise_numerator=2**20)),
+    ("kept", lambda v: v.update(kept=False)),
+    ("round", lambda v: v.update(round=2)),
+    ("crowd", lambda v: v.update(crowd=v["crowd"] - 1)),
+    ("crowd", lambda v: v.update(batches=["a", "b"])),
+    ("questions", lambda v: v.update(people=v["people"] + 1)),
+    ("questions", lambda v: v["questions"].pop()),
+    ("questions", lambda v: rows_of(v)[0].update(label="pink")),
+    ("standard_errors", other_people),
+    ("shares", other_people),
+    ("standard_errors", lambda v: rows_of(v)[0].update(standard_error=1.0)),
+    ("counts", lambda v: rows_of(v)[0].update(count=rows_of(v)[0]["count"] + 0.5)),
+    ("shares", lambda v: rows_of(v)[0].update(share=0.5)),
+    ("intervals", lambda v: rows_of(v)[0]["interval"].update(low=0.0)),
+    ("intervals", lambda v: rows_of(v)[0]["share_interval"].update(high=1.0)),
+    ("consistent", lambda v: rows_of(v)[0].update(consistent=1.0)),
+    ("shifts", lambda v: v["shifts"][0].update(too_high=0.0)),
+    ("shifts", lambda v: v["shifts"].pop()),
+    ("joint_tables", lambda v: v["joint"][0]["table"]["standard_errors"][0].__setitem__(0, 1.0)),
+    ("joint_tables", lambda v: v["joint"][0]["table"]["interval"]["low"][0].reverse()),
+    ("joint_tables", lambda v: v["joint"][0]["independence"].update(p_value=0.5)),
+    ("joint_tables", lambda v: v["joint"][0]["given"][0]["groups"][0][0].update(share=0.5)),
+    ("joint_tables", lambda v: v["joint"][0]["table"]["labels"][0].reverse()),
+]
+
+
+@pytest.mark.parametrize(("expected", "edit"), EDITS)
+@pytest.mark.parametrize("example", [record_example, bit_example])
+def test_an_edited_release_is_caught(
+    example: Callable[[], Example], expected: str, edit: Edit, tmp_path: Path
+) -> None:
+    """By the check of what was edited, in both linkages."""
+    assert expected in failing(edited(example(), tmp_path, edit))
+
+
+TABLE = ReleaseOptions(joint=(("smokes", "colour"),))
+
+
+def swapped(tally: Tally, bit: int) -> Tally:
+    """As if those who reported nothing had reported one bit (of value `bit`), and those nothing."""
+    assert tally.table is not None
+    table, counts = tally.table.copy(), tally.counts.copy()
+    table[0], table[bit] = tally.table[bit], tally.table[0]
+    counts[-bit.bit_length()] += int(tally.table[0] - tally.table[bit])
+    return replace(tally, table=table, counts=counts)
+
+
+def forged_release(plan: Plan, tally: Tally) -> Release:
+    """Made by somebody's own program, which leaves out the checks of the tally."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("krand.analysis.results.check_tally", lambda *_: None)
+        return make_release(plan, tally, TABLE)
+
+
+def test_cells_of_records_must_add_up_to_their_questions(tmp_path: Path) -> None:
+    """A table of whole records that comes from other reports is whole; its sums are not right."""
+    example = record_example()
+    forged = forged_release(example.plan, swapped(example.tally, 8))
+
+    def edit(values: dict[str, Any]) -> None:
+        values["joint"][0] = json.loads(json.dumps(release_values(forged)))["joint"][0]
+
+    assert failing(edited(example, tmp_path, edit)) == {"joint_tables"}
+
+
+def test_a_table_that_was_asked_for_must_be_there(tmp_path: Path) -> None:
+    """Without it the questions of a group cannot be checked either."""
+    found = failing(edited(bit_example(), tmp_path, lambda v: v["joint"].clear()))
+    assert found == {"counts", "joint_tables"}
+
+
+BIT_EDITS: list[tuple[str, Edit]] = [
+    ("words", lambda v: v["words"][0]["rows"][1].update(found=True)),
+    ("words", lambda v: v["words"][0]["rows"][0].update(count=1.0)),
+    ("distributions", lambda v: v["questions"][2]["distribution"]["cdf"][1].update(share=0.99)),
+    ("distributions", lambda v: v["questions"][2]["distribution"]["mean"].update(value=1.0)),
+    ("distributions", lambda v: v["questions"][3]["distribution"]["quantiles"][0].update(value=1)),
+    ("intervals", lambda v: v["questions"][4]["picks"]["interval"].update(low=0.0)),
+    ("counts", lambda v: v["questions"][4]["picks"].update(value=3.0)),
+    ("counts", lambda v: v["joint"][0]["table"]["counts"][0].reverse()),
+]
+
+
+@pytest.mark.parametrize(("expected", "edit"), BIT_EDITS)
+def test_numbers_picks_and_words_are_caught_too(expected: str, edit: Edit, tmp_path: Path) -> None:
+    """What only some kinds of question have."""
+    assert expected in failing(edited(bit_example(), tmp_path, edit))
+
+
+def test_a_count_moved_to_another_possible_one_needs_all_its_numbers_moved(tmp_path: Path) -> None:
+    """One report more is possible; share and intervals then give it away."""
+    example = bit_example()
+    step = 1 / (1 - 2 * example.plan.noises[-1])
+
+    def edit(values: dict[str, Any]) -> None:
+        row = values["questions"][-1]["rows"][0]
+        row["count"] += step
+
+    assert failing(edited(example, tmp_path, edit)) == {"shares", "intervals", "consistent"}
+
+
+def test_messages_that_nobody_sent_are_caught(tmp_path: Path) -> None:
+    """Everybody sends as many as the plan says; one more or less belongs to nobody."""
+    example = bit_example()
+    example.write(tmp_path)
+    for more in (1, -1):
+        tally = replace(example.tally, nulls=example.tally.nulls + more)
+        write_tally("tally", tmp_path / "tally.json", tally)
+        found = failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
+        assert "counts" in found
+
+
+def test_a_release_forged_throughout_is_caught_by_its_tally(tmp_path: Path) -> None:
+    """A whole release of other counts holds by itself; beside the tally it does not."""
+    example = record_example()
+    example.write(tmp_path)
+    path = tmp_path / "release.json"
+    write_release("release", path, forged_release(example.plan, swapped(example.tally, 1)))
+    checks(path)
+    assert failing(tmp_path / "tally.json", path) == {"from_tally"}
+
+
+def test_a_release_with_less_noise_inside_is_caught(tmp_path: Path) -> None:
+    """The hash is that of the edited plan, so nothing but the promise is left to give it away."""
+
+    def edit(values: dict[str, Any]) -> None:
+        values["plan"] = less_noise(record_example())
+        values["plan_hash"] = sha256_of(values["plan"])
+
+    found = failing(edited(record_example(), tmp_path, edit))
+    assert {"plan.promise", "plan.policy", "promise", "policy", "standard_errors"} <= found
+    assert "plan_hash" not in found
+
+
+# --- tallies ---------------------------------------------------------------------------------
+
+TALLY_EDITS: list[tuple[str, dict[str, Any]]] = [
+    ("plan", {"plan_hash": "0" * 64}),
+    ("round", {"round": 2}),
+    ("crowd", {"crowd": 10}),
+    ("crowd", {"batches": ("a", "a")}),
+    ("counts", {"reports": 150_001}),
+    ("policy", {"rejected": {"wrong_length": 40_000}}),
+]
+
+
+@pytest.mark.parametrize(("expected", "change"), TALLY_EDITS)
+def test_an_edited_tally_is_caught(expected: str, change: dict[str, Any], tmp_path: Path) -> None:
+    """By the check of what was edited."""
+    example = record_example()
+    example.write(tmp_path)
+    write_tally("tally", tmp_path / "tally.json", replace(example.tally, **change))
+    assert expected in failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
+
+
+@pytest.mark.parametrize("part", ["counts", "table", "histogram"])
+def test_counts_of_records_must_agree(part: str, tmp_path: Path) -> None:
+    """Bits, vectors and the histogram are three views of the same reports."""
+    example = record_example()
+    example.write(tmp_path)
+    values = example.tally.values()
+    values[part][1] += 1
+    (tmp_path / "tally.json").write_text(json.dumps(values), encoding="utf-8")
+    assert failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json") == {"counts"}
+
+
+# --- batches ---------------------------------------------------------------------------------
+
+POPULATION = 30
+
+
+@pytest.fixture
+def batch(tmp_path: Path) -> Path:
+    """The manifest of a released batch; plan, keys and the batch itself beside it."""
+    plan = exact_plan(POPULATION, Linkage.BIT)
+    (tmp_path / "plan.json").write_bytes(plan.bytes)
+    signer = generate_signing_key()
+    write_key_pair(signer, tmp_path / "collector.pem", tmp_path / "collector.pub.pem")
+    write_key_pair(generate_signing_key(), tmp_path / "other.pem", tmp_path / "other.pub.pem")
+    shape = setting_of(plan).shape
+    with open_spool(plan, tmp_path / "spool") as spool:
+        spool.add([submitted(number, shape) for number in range(POPULATION)])
+        (done,) = release_sealed(spool, tmp_path / "out", signer)
+    return done.manifest
+
+
+def with_key(batch: Path, key: str = "collector.pub.pem") -> tuple[str | Path, ...]:
+    at = batch.parent.parent
+    return (batch, "--plan", at / "plan.json", "--collector-key", at / key)
+
+
+def test_a_released_batch_holds(batch: Path) -> None:
+    """Signature, plan, crowd, and the file beside it."""
+    assert set(checks(*with_key(batch))) == {
+        *("signature", "plan", "round", "crowd", "messages", "batch_hash", "batch_shape"),
+    }
+
+
+def test_one_byte_of_a_batch_is_caught(batch: Path) -> None:
+    """By its hash alone: a message looks like any other."""
+    data = batch.parent / batch.name.replace(".manifest.json", ".parquet")
+    content = bytearray(data.read_bytes())
+    content[100] ^= 1
+    data.write_bytes(content)
+    assert failing(*with_key(batch)) == {"batch_hash"}
+    data.write_bytes(content[:50])
+    assert failing(*with_key(batch)) == {"batch_hash", "batch_shape"}
+    data.unlink()
+    assert failing(*with_key(batch)) == {"batch_hash"}
+
+
+def test_another_key_is_caught(batch: Path) -> None:
+    """Whoever else signs is not the collector."""
+    assert failing(*with_key(batch, "other.pub.pem")) == {"signature"}
+
+
+def test_an_edited_manifest_is_caught(batch: Path) -> None:
+    """More people than came: the signature gives it away."""
+    values = json.loads(batch.read_bytes())
+    values["submissions"] += 1
+    batch.write_bytes(canonical_json(values))
+    assert "signature" in failing(*with_key(batch))
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"plan": "0" * 64}, {"plan"}),
+        ({"round": 2}, {"round"}),
+        ({"submissions": POPULATION - 1}, {"crowd", "messages"}),
+        ({"submissions": 10 * POPULATION}, {"messages"}),
+        ({"messages": 0}, {"messages", "batch_shape"}),
+        ({"batch_sha256": "0" * 64}, {"batch_hash"}),
+    ],
+)
+def test_a_collector_that_signs_nonsense_is_caught(
+    batch: Path, change: dict[str, Any], expected: set[str]
+) -> None:
+    """The signature holds; what it is for does not."""
+    from krand.wire.keys import load_signing_key
+
+    values = json.loads(batch.read_bytes())
+    del values["signature"], values["format"]
+    key = load_signing_key(batch.parent.parent / "collector.pem", None)
+    batch.write_bytes(manifest_bytes(Manifest(**{**values, **change}), key))
+    assert failing(*with_key(batch)) == expected
+
+
+# --- what cannot be checked ------------------------------------------------------------------
+
+
+def refusal(*arguments: str | Path) -> str:
+    result = run(*arguments, "--json")
+    assert result.exit_code == 2, result.output
+    field: str = json.loads(result.stdout)["error"]["field"]
+    text = run(*arguments)
+    assert text.exit_code == 2
+    assert "bug in krand" not in text.stderr
+    return field
+
+
+def test_what_is_needed_and_missing_is_named(batch: Path, tmp_path: Path) -> None:
+    """A tally without a plan, a manifest without a key: exit code 2, not a check that fails."""
+    record_example().write(tmp_path)
+    assert refusal(tmp_path / "tally.json") == "plan"
+    assert refusal(batch, "--collector-key", tmp_path / "collector.pub.pem") == "plan"
+    assert refusal(batch, "--plan", tmp_path / "plan.json") == "collector_key"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"[]", b"PAR1", b"{}", b'{"format": []}', b'{"format": "krand-plan-3"}', b"[" * 10**5]
+    + [b'{"format": "krand-%s-1"}' % kind for kind in (b"plan", b"release", b"manifest")]
+    + [b'{"format": "krand-%s-2"}' % kind for kind in (b"plan", b"release", b"manifest")],
+)
+def test_files_of_no_kind_are_refused(content: bytes, tmp_path: Path) -> None:
+    """Also those that say what they are and are not."""
+    (tmp_path / "x.json").write_bytes(content)
+    (tmp_path / "plan.json").write_bytes(record_example().plan.bytes)
+    signer = generate_signing_key()
+    write_key_pair(signer, tmp_path / "c.pem", tmp_path / "c.pub.pem")
+    options = ("--plan", tmp_path / "plan.json", "--collector-key", tmp_path / "c.pub.pem")
+    assert refusal(tmp_path / "x.json", *options) in ("files", "plan", "release", "manifest")
+    assert refusal(tmp_path / "absent.json") == "files"
+
+
+def test_an_older_format_is_named(tmp_path: Path) -> None:
+    """In a plan, and in the plan inside a release: what was found, and what is checked here."""
+    old = plan_values(bit_example()) | {"format": "krand-plan-1"}
+    plan = tmp_path / "plan.json"
+    plan.write_text(json.dumps(old), encoding="utf-8")
+    release = edited(bit_example(), tmp_path, lambda values: values.update(plan=old))
+    for file in (plan, release):
+        said = " ".join(run(file).stderr.split())
+        assert "it says 'krand-plan-1'" in said
+        assert "krand-plan-2" in said
+
+
+@pytest.mark.parametrize(
+    ("example", "parts"),
+    [(record_example, None), (bit_example, ("questions", "words", "joint"))],
+)
+def test_no_damage_ends_in_a_traceback(
+    example: Callable[[], Example], parts: tuple[str, ...] | None, tmp_path: Path
+) -> None:
+    """Whatever single value of a release is replaced: a check, or a clear refusal."""
+    damages = itertools.cycle([None, "x", -1, 10**30, [], {}, 0.5])
+    for path in _places(example().values):
+        if parts is not None and path[0] not in parts:
+            continue
+        for damage in itertools.islice(damages, 1 if parts else 2):
+            values = example().values
+            holder = values
+            for step in path[:-1]:
+                holder = holder[step]
+            holder[path[-1]] = damage
+            (tmp_path / "release.json").write_text(json.dumps(values), encoding="utf-8")
+            result = run(tmp_path / "release.json", "--json")
+            assert result.exit_code in (0, CHECK_FAILED, 2), (path, damage, result.output)
+
+
+def _places(values: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """A sample of all places in the file: every name once."""
+    found: dict[tuple[str, ...], tuple[Any, ...]] = {}
+
+    def walk(value: Any, path: tuple[Any, ...]) -> None:
+        if path:
+            names = tuple(step for step in path if isinstance(step, str))[-2:]
+            found.setdefault(names, path)
+        if isinstance(value, dict):
+            for name, entry in value.items():
+                walk(entry, (*path, name))
+        elif isinstance(value, list) and value:
+            walk(value[0], (*path, 0))
+
+    walk(values, ())
+    return list(found.values())
+
+
+def test_the_same_but_for_rounding() -> None:
+    """What other machines change is forgiven, what matters is not."""
+    assert same(1.0, 1.0 + 1e-9)
+    assert not same(1.0, 1.0 + 1e-5)
+    assert same(None, None)
+    assert not same(None, 1.0)
+    assert not_below(1e-6, 1e-6 * (1 + 1e-9))
+    assert not not_below(9.9e-7, 1e-6)
+    assert list(differences({"a": [1, 2]}, {"a": [1, 3]})) == ["a[1] is 2 instead of 3"]
+    assert list(differences({"a": 1}, {})) == ["a is there"]
+    assert list(differences([True], [1])) == ["[0] is True instead of 1"]

@@ -1,0 +1,87 @@
+"""A spool of the format before: refused with what to do, and left as it is.
+
+The files in data/ were written by the krand of that format: five people in a sealed batch and two
+in the open one, at rest and as a crash leaves it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from collector.crowds import SIGNER, plan_of
+from components import require
+from krand.cli.main import krand
+from krand.collector.spool import Setting, Spool
+from krand.errors import InvalidInput
+from krand.wire.keys import private_key_pem
+from krand.wire.submissions import Shape
+
+require("uvicorn")
+require("starlette")
+
+DATA = Path(__file__).parent / "data"
+AGE = ["spool-1-closed", "spool-1-crashed"]
+SETTING = Setting("5a" * 32, 5, Shape(1, 24, 2))
+"""What the old spools are for."""
+
+
+def unpacked(name: str, folder: Path) -> Path:
+    folder.mkdir()
+    for path in sorted((DATA / name).iterdir()):
+        (folder / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
+    return folder
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def rows_in(folder: Path, copy: Path) -> list[str]:
+    """Everything that SQLite finds, in a copy, because looking empties the journal."""
+    copy.mkdir()
+    for name, content in files_in(folder).items():
+        (copy / name).write_bytes(content)
+    connection = sqlite3.connect(copy / "spool.sqlite")
+    rows = sorted(connection.iterdump())
+    connection.close()
+    return rows
+
+
+@pytest.mark.parametrize("age", AGE)
+def test_an_older_spool_is_refused_and_kept(age: str, tmp_path: Path) -> None:
+    """The error names both versions and the way out; nobody in it is lost."""
+    folder = unpacked(age, tmp_path / "spool")
+    before = rows_in(folder, tmp_path / "before")
+    assert sum("INSERT INTO" in row and "messages_" in row for row in before) > 1
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match=r"version \d+ of the format, found '1'") as caught:
+            Spool(folder, SETTING)
+        assert caught.value.field == "spool"
+        assert "release what is in it with the krand that wrote it" in caught.value.mend
+    assert rows_in(folder, tmp_path / "after") == before
+
+
+@pytest.mark.parametrize("command", ["serve", "release", "status"])
+def test_commands_refuse_an_older_spool(command: str, tmp_path: Path) -> None:
+    """Exit code 2 and the same sentence; not a byte of a spool at rest is changed."""
+    folder = unpacked(AGE[0], tmp_path / "spool")
+    before = files_in(folder)
+    (tmp_path / "plan.json").write_bytes(plan_of(1000).bytes)
+    (tmp_path / "key.pem").write_bytes(private_key_pem(SIGNER))
+    (tmp_path / "key.pem").chmod(0o600)
+    arguments = [command, "--plan", str(tmp_path / "plan.json"), "--spool", str(folder)]
+    more = {
+        "serve": ["--port", "0"],
+        "release": ["--key", str(tmp_path / "key.pem"), "-o", str(tmp_path / "out")],
+    }
+    found = CliRunner().invoke(krand, [*arguments, *more.get(command, [])])
+    assert found.exit_code == 2, found.output
+    assert "spool: must be of version" in found.output
+    assert "with the krand that wrote it" in found.output
+    assert files_in(folder) == before
+    assert not (tmp_path / "out").exists()

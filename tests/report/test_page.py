@@ -1,0 +1,515 @@
+"""The page of a release: its numbers are the release's, it stands alone, everybody can read it."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from markupsafe import Markup
+
+from krand.errors import InvalidInput
+from krand.report import Section, release_page
+from krand.report.figures import Scale, bound
+from krand.report.page import date_in
+from krand.report.uncertainty import sampling_error
+from report.page_reader import Page, Table, colours, contrast, read_page
+from report.releases import (
+    PEOPLE,
+    SCRIPT,
+    Example,
+    bit_example,
+    record_example,
+    refused_example,
+)
+
+EXAMPLES = [bit_example, refused_example, record_example]
+Z95 = 1.959963984540054
+
+
+def page_of(values: dict[str, Any]) -> Page:
+    return read_page(release_page(values))
+
+
+def shown(text: str) -> float:
+    """A number as it is printed."""
+    return float(text.replace("%", "").replace(",", "").replace("\N{MINUS SIGN}", "-").strip())
+
+
+def assert_shows(text: str, value: float, scale: float = 1.0) -> None:
+    """The text is the value, rounded to as many digits as are printed."""
+    decimals = len(text.replace("%", "").strip().partition(".")[2])
+    assert abs(shown(text) - scale * value) <= 0.5000001 * 10.0**-decimals, (text, value)
+
+
+def assert_ends(text: str, interval: dict[str, float], scale: float = 1.0) -> None:
+    for end, name in zip(text.split(" to "), ("low", "high"), strict=True):
+        assert_shows(end, interval[name], scale)
+
+
+def body(table: Table) -> list[list[Any]]:
+    return table.rows[1:]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_number_of_every_answer_is_that_of_the_release(
+    example: Callable[[], Example],
+) -> None:
+    """Share, count and both intervals, silence included, in the order of the file."""
+    values = example().values
+    page = page_of(values)
+    for question in values["questions"]:
+        rows = body(page.table(f"{question['name']}:"))
+        silent = [] if question["unanswered"] is None else [question["unanswered"]]
+        assert len(rows) == len(question["rows"]) + len(silent)
+        for (label, share, people), row in zip(rows, [*question["rows"], *silent], strict=True):
+            assert label.text == row["label"]
+            assert_shows(share.text, row["consistent_share"], 100)
+            assert_ends(share.small, row["share_interval"], 100)
+            assert_shows(people.text, row["consistent"])
+            assert_ends(people.small, row["interval"])
+        raw = body(page.table(f"Raw counts of {question['name']}:"))
+        for (label, number), row in zip(raw, [*question["rows"], *silent], strict=True):
+            assert label.text == row["label"]
+            assert_shows(number.text, row["count"])
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_heat_maps_hold_every_cell(example: Callable[[], Example]) -> None:
+    """The count and its interval; more than two questions are several maps."""
+    values = example().values
+    maps = [
+        t
+        for t in page_of(values).tables
+        if re.search(r"People, and the interval at \d+ %", t.caption) is not None
+    ]
+    expected = []
+    for joint in values["joint"]:
+        table = joint["table"]
+        whole = (table["consistent"], table["interval"]["low"], table["interval"]["high"])
+        slices = list(zip(*whole, strict=True))
+        expected += [whole] if len(table["questions"]) == 2 else slices
+    assert len(maps) == len(expected) > 0
+    for found, whole in zip(maps, expected, strict=True):
+        for cells, *rows in zip(body(found), *whole, strict=True):
+            for cell, count, low, high in zip(cells[1:], *rows, strict=True):
+                assert_shows(cell.text, count)
+                assert_ends(cell.small, {"low": low, "high": high})
+
+
+def test_the_darkest_cell_is_the_fullest() -> None:
+    """Shades follow the counts."""
+    values = bit_example().values
+    (joint,) = values["joint"]
+    cells = [c for r in body(page_of(values).table("People, and")) for c in r[1:]]
+    counts = [count for row in joint["table"]["consistent"] for count in row]
+    shades = [int(re.search(r"h(\d)", cell.attributes["class"])[1]) for cell in cells]
+    assert shades[counts.index(max(counts))] == max(shades) == 9
+    assert all(shade == round(9 * c / max(counts)) for shade, c in zip(shades, counts, strict=True))
+
+
+def test_numbers_are_told_as_distributions() -> None:
+    """Quantiles and mean in words, the distribution function as a table."""
+    values = bit_example().values
+    page = page_of(values)
+    (age,) = (q for q in values["questions"] if q["name"] == "age")
+    median = age["distribution"]["quantiles"][1]
+    assert (
+        f"half are below {median['value']:,.4g} ({median['low']} to {median['high']})" in page.text
+    )
+    mean = age["distribution"]["mean"]
+    ends = f"{mean['low']:,.4g} to {mean['high']:,.4g}"
+    assert f"The mean is {mean['value']:,.4g} ({ends})" in page.text
+    assert "assume that values are spread evenly within their ranges" in page.text
+    rows = body(page.table("age below each edge"))
+    for (label, share), point in zip(rows, age["distribution"]["cdf"], strict=True):
+        assert label.text == f"below {point['edge']}"
+        assert_shows(share.text, point["share"], 100)
+        assert_ends(share.small, point["interval"], 100)
+    assert "the mean is at least" in page.text  # debts have no upper end
+
+
+def test_picks_and_words_are_told() -> None:
+    """Picks for each person; words with limit of detection and false discovery rate."""
+    values = bit_example().values
+    page = page_of(values)
+    (pets,) = (q for q in values["questions"] if q["name"] == "pets")
+    assert f"{pets['picks']['value']:,.4g} picks per person" in page.text
+    (words,) = values["words"]
+    found = [row for row in words["rows"] if row["found"]]
+    assert [row["word"] for row in found] == ["jazz"]
+    ((label, share, people),) = body(page.table("tag: free words"))
+    assert label.text == "jazz"
+    assert_shows(people.text, found[0]["count"])
+    assert_shows(share.text, found[0]["count"] / PEOPLE, 100)
+    assert "1 of 3 words on the list were found" in page.text
+    assert "at most 5 % of those were named by nobody" in page.text
+    assert f"a word that {words['detection_limit']:,.0f} people named is found" in page.text
+
+
+def test_words_without_candidates_are_not_passed_over() -> None:
+    """The page says that they were asked for and how to decode them."""
+    assert "krand estimate --candidates tag=words.txt" in page_of(refused_example().values).text
+
+
+def test_the_promise_is_the_releases_own() -> None:
+    """ε, δ, η, ε₀, assurance and every assumption, for the crowd that came."""
+    values = bit_example().values
+    page, promise = page_of(values), values["promise"]
+    for part in (
+        "e^1 ≈ 2.718",
+        f"give or take δ = {bound(promise['delta'])}",
+        f"η = {bound(promise['eta'])}",
+        f"ε₀ = {bound(promise['local_epsilon'])}",
+        "Certified: this is a theorem",
+        "73.11 % sure",
+        f"To each of the {PEOPLE:,} people",
+    ):
+        assert part in page.text, part
+    for assumption in promise["assumptions"]:
+        assert assumption[1:] in page.text
+    by_eta = page_of(record_example().values).text
+    assert "except with probability η" in by_eta
+
+
+def test_bounds_are_rounded_up() -> None:
+    """What is printed promises no more than what is proven."""
+    assert [bound(x) for x in (1e-6, 1.0480094e-07, 0.25, 0.123451)] == [
+        "10⁻⁶",
+        "1.049\u00a0×\u00a010⁻⁷",
+        "0.25",
+        "0.1235",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("local_epsilon", "said"),
+    [
+        (0.5, "Then real protection remains."),
+        (2.0, "Then only weak protection remains."),
+        (5.0, "Then hardly any protection remains."),
+        (30.0, "Then there is no protection:"),
+        (1000.0, "a number of 435 digits"),
+    ],
+)
+def test_collusion_is_told_honestly(local_epsilon: float, said: str) -> None:
+    """What ε₀ is worth, in words; a large one is no protection, and is not called one."""
+    values = bit_example().values
+    values["promise"]["local_epsilon"] = local_epsilon
+    assert said in page_of(values).text
+
+
+@pytest.mark.parametrize(
+    ("assurance", "said"),
+    [("outlier", "is a conjecture, not a theorem"), ("draft", "It is no promise")],
+)
+def test_weaker_assurances_are_not_called_proofs(assurance: str, said: str) -> None:
+    """Each says what it is."""
+    values = bit_example().values
+    values["promise"]["assurance"] = assurance
+    text = page_of(values).text
+    assert said in text
+    assert "this is a theorem" not in text
+
+
+def test_a_broken_promise_is_loud() -> None:
+    """A heading before everything else, both numbers, the refused messages; none otherwise."""
+    values = refused_example().values
+    page = page_of(values)
+    assert page.headings[1] == (2, "The promise was not kept")
+    assert f"only δ = {bound(values['promise']['delta'])} can be shown" in page.text
+    assert "promised its participants δ = 10⁻⁶" in page.text
+    assert "2,000 wrong length" in page.text
+    assert "NOT kept" in page.text
+    assert "not kept" not in page_of(bit_example().values).text.lower()
+
+
+def test_what_liars_could_have_done_is_told() -> None:
+    """For each block, too high and too low."""
+    values = bit_example().values
+    page = page_of(values)
+    assert "5 clients that lie as well as possible" in page.text
+    rows = body(page.table("The most by which a count could be off"))
+    for (name, high, low), shift in zip(rows, values["shifts"], strict=True):
+        assert name.text == shift["name"]
+        assert shown(high.text) == math.ceil(shift["too_high"])
+        assert shown(low.text) == math.ceil(shift["too_low"])
+
+
+@pytest.mark.parametrize("example", [bit_example, refused_example])
+def test_noise_and_sampling_stand_side_by_side(example: Callable[[], Example]) -> None:
+    """The noise's own standard error; √(N·s(1-s)·correction); and their sum as variances."""
+    values = example().values
+    rows = body(page_of(values).table("The most frequent answer"))
+    correction = 1.0 if example is bit_example else (1_000_000 - PEOPLE) / (1_000_000 - 1)
+    for question, row in zip(values["questions"], rows, strict=False):
+        top = max(question["rows"], key=lambda entry: entry["count"])
+        share = top["consistent"] / PEOPLE
+        sampled = math.sqrt(correction * PEOPLE * share * (1 - share))
+        noise = top["standard_error"]
+        both = math.hypot(noise, sampled)
+        assert (row[0].text, row[1].text) == (question["name"], top["label"])
+        for cell, value in zip(row[3:6], (noise, sampled, both), strict=True):
+            assert_shows(cell.text, value)
+        assert row[6].text == f"{100 * (noise / both) ** 2:.0f} %"
+
+
+def test_everybody_asked_leaves_no_doubt_by_sampling() -> None:
+    """The finite population correction is 0, and 1 without limit."""
+    from krand.analysis.estimates.sampling import Sampling
+
+    assert sampling_error(100, 0.5, Sampling(100)) == 0
+    assert sampling_error(100, 0.5, None) == sampling_error(100, 0.5, Sampling()) == 5.0
+
+
+def test_the_page_says_of_whom_intervals_speak() -> None:
+    """Of the crowd itself, or of the population that it is a sample of."""
+    assert "about the crowd itself" in page_of(bit_example().values).text
+    sampled = page_of(refused_example().values).text
+    assert "about 1,000,000 people, of which the crowd" in sampled
+    assert "share of the population that the crowd is a sample of" in sampled
+    assert "a sample of with" not in page_of(bit_example().values).text
+
+
+def test_both_linkages_read_well() -> None:
+    """What travelled, and how often it was flipped."""
+    bits, records = (page_of(e().values).text for e in (bit_example, record_example))
+    assert "travelled alone in a sealed message" in bits
+    assert "sent 3 copies, each made noisy anew, of the whole record of 5 bits" in records
+    assert f"q = {record_example().plan.noises[0]:.4g}" in records
+
+
+def test_hash_versions_batches_and_the_command_are_there() -> None:
+    """Everything that is needed to verify."""
+    values = bit_example().values
+    text = page_of(values).text
+    assert values["plan_hash"] in text
+    assert "ab" * 32 in text
+    assert f"krand {values['versions']['krand']}" in text
+    assert "krand verify release.json" in text
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_page_needs_nothing_but_itself(example: Callable[[], Example]) -> None:
+    """No script, no frame, no request; links lead inside the page, to what is there."""
+    html = release_page(example().values)
+    page = read_page(html)
+    tags = {tag for tag, _ in page.elements}
+    assert not tags & {"script", "link", "iframe", "object", "embed", "img", "base", "form"}
+    ids = [a["id"] for _, a in page.elements if "id" in a]
+    assert len(ids) == len(set(ids))
+    for _, attributes in page.elements:
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            if name in ("href", "src", "xlink:href", "action"):
+                assert value is not None
+                assert value.startswith("#")
+                assert value[1:] in ids
+            assert "://" not in (value or "")
+    style = html[html.index("<style>") : html.index("</style>")]
+    assert "url(" not in style
+    assert "@import" not in style
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_page_can_be_read_by_everybody(example: Callable[[], Example]) -> None:
+    """Language, landmarks, headings in order, captions, scopes, focus for what scrolls."""
+    html = release_page(example().values)
+    page = read_page(html)
+    assert page.of("html")[0]["lang"] == "en"
+    assert (len(page.of("main")), len(page.of("footer"))) == (1, 1)
+    assert page.of("a")[0] == {"class": "skip", "href": "#content"}
+    levels = [level for level, _ in page.headings]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert all(text.strip() for _, text in page.headings)
+    assert all(table.caption.strip() for table in page.tables)
+    for table in page.tables:
+        cells = [cell for row in table.rows for cell in row if cell.tag == "th"]
+        assert all(cell.attributes.get("scope") in ("row", "col") for cell in cells)
+    for attributes in page.of("div"):
+        if attributes.get("class") == "wide":
+            assert attributes["tabindex"] == "0"
+            assert attributes["role"] == "region"
+            assert attributes["aria-label"]
+    assert all(a.get("aria-hidden") == "true" or a.get("aria-label") for a in page.of("svg"))
+    assert "@media print" in html
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_stands_out_in_both_schemes(dark: bool) -> None:
+    """At least 4.5 : 1, in the darkest cell of a heat map too."""
+    html = release_page(bit_example().values)
+    named = colours(html, dark=dark)
+    for ground in ("paper", "back"):
+        for ink in ("ink", "faint", "record"):
+            assert contrast(named[ink], named[ground]) >= 4.5, (ink, ground)
+    for ink in ("ink", "alarm"):
+        assert contrast(named[ink], named["alarm-back"]) >= 4.5
+    (strength,) = re.findall(r"\.h9 \{ background: rgb\(var\(--shade\) / (\d+)%\)", html)
+    part = int(strength) / 100
+    red, green, blue = (
+        part * shade + (1 - part) * paper
+        for shade, paper in zip(named["shade"], named["paper"], strict=True)
+    )
+    assert contrast(named["ink"], (red, green, blue)) >= 4.5
+
+
+def test_hostile_names_are_text() -> None:
+    """Wherever they come from: question, choice, word, id, reason, versions, caption."""
+    values = bit_example().values
+    values["plan"]["survey"]["id"] = f"2026 {SCRIPT}"
+    values["rejected"] = {SCRIPT: 3}
+    values["versions"] = {SCRIPT: SCRIPT}
+    values["batches"] = [SCRIPT]
+    values["questions"][0]["name"] = SCRIPT
+    values["joint"][0]["table"]["questions"][0] = SCRIPT
+    values["words"][0]["rows"][0]["word"] = SCRIPT
+    values["promise"]["assumptions"] = [SCRIPT]
+    values["promise"]["method"] = SCRIPT
+    html = release_page(values, [Section(SCRIPT, Markup("<p>mine</p>"))])
+    assert "<script" not in html.lower()
+    page = read_page(html)
+    assert page.title.startswith(f"2026 {SCRIPT}")
+    assert page.text.count(SCRIPT) >= 12
+    assert (1, f"2026 {SCRIPT}") in page.headings
+
+
+def test_further_sections_come_after_the_results() -> None:
+    """With their markup as it is, and before the promise."""
+    html = release_page(bit_example().values, [Section("Truth & all", Markup("<p>as it was</p>"))])
+    page = read_page(html)
+    titles = [text for level, text in page.headings if level == 2]
+    assert titles.index("Questions seen together") + 1 == titles.index("Truth & all")
+    assert titles.index("Truth & all") < titles.index("What is promised, and to whom")
+    assert "<p>as it was</p>" in html
+
+
+def many_answers(number: int) -> dict[str, Any]:
+    """The release with so many answers to its first question, each more frequent than the last."""
+    values = bit_example().values
+    question = values["questions"][0]
+    row = question["rows"][0]
+    question["rows"] = []
+    for place in range(number):
+        made = copy.deepcopy(row)
+        made |= {"label": f"answer {place}", "consistent": float(place)}
+        question["rows"].append(made)
+    return values
+
+
+def test_long_lists_show_the_most_frequent() -> None:
+    """Thirty at once, five hundred in all, and where the rest is."""
+    page = page_of(many_answers(700))
+    tables = [t for t in page.tables if t.caption.startswith("colour:")]
+    labels = [[row[0].text for row in body(table)] for table in tables]
+    assert labels[0][:30] == [f"answer {place}" for place in range(699, 669, -1)]
+    assert labels[0][30:] == ["unanswered"]
+    assert labels[1] == [f"answer {place}" for place in range(669, 199, -1)]
+    assert "the most frequent of 700" in tables[0].caption
+    assert "200 more are in the release file" in page.text
+    short = page_of(many_answers(30))
+    assert len(body(short.table("colour:"))) == 31
+
+
+def test_raw_counts_below_zero_are_behind_a_fold() -> None:
+    """With a minus sign and an explanation; the table of answers has none."""
+    values = bit_example().values
+    row = values["questions"][0]["rows"][1]
+    row |= {"count": -12.0, "share": -12 / PEOPLE}
+    page = page_of(values)
+    assert "\N{MINUS SIGN}" not in body(page.table("colour:"))[1][2].text
+    raw = page.table("Raw counts of colour:")
+    assert body(raw)[1][1].text == "\N{MINUS SIGN}12.0"
+    assert "may be negative" in raw.caption
+
+
+def test_what_cannot_be_read_is_said_on_top_and_beside_it() -> None:
+    """Where the margin of error is above 15 % of the crowd; nowhere else."""
+    values = bit_example().values
+    assert "cannot be read" not in page_of(values).text
+    values["questions"][0]["rows"][1]["readable"] = False
+    values["joint"][0]["table"]["readable"][0][1] = False
+    page = page_of(values)
+    assert (2, "Some results cannot be read") in page.headings
+    cells = sum(len(row) for row in values["joint"][0]["table"]["readable"])
+    assert "colour (1 of 4 answers), " in page.text
+    assert f"(1 of {cells} cells)" in page.text
+    assert page.text.count("cannot be read") == 3
+
+
+@pytest.mark.parametrize(
+    ("survey_id", "date"),
+    [
+        ("browser-2026-11", "November 2026"),
+        ("health-2026", "2026"),
+        ("2026-03-07.rooms", "7 March 2026"),
+        ("v12026", ""),
+        ("habits", ""),
+        ("x-2026-13", "2026"),
+    ],
+)
+def test_a_survey_id_may_hold_a_date(survey_id: str, date: str) -> None:
+    """It is told in words where it does."""
+    assert date_in(survey_id) == date
+
+
+@pytest.mark.parametrize(
+    ("most", "end"), [(0.397, 0.4), (0.4, 0.4), (0.0021, 0.0025), (0.93, 1.0), (1.2, 1.0), (0, 1.0)]
+)
+def test_bars_end_at_a_round_number(most: float, end: float) -> None:
+    """Nothing is longer than its axis."""
+    scale = Scale.up_to(most)
+    assert scale.end == pytest.approx(end)
+    assert scale.bar(most, -1.0, 9.0).length <= 1000
+    assert (scale.bar(0, -1.0, 9.0).low, scale.bar(0, -1.0, 9.0).high) == (0, 1000)
+
+
+KEYS = (
+    *("format", "plan_hash", "plan", "round", "people", "crowd", "promise", "kept", "questions"),
+    *("words", "joint", "shifts", "nulls", "rejected", "batches", "versions"),
+)
+DAMAGES: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    ("format", lambda v: v.update(format="krand-release-9")),
+    ("people", lambda v: v.update(people=0)),
+    ("people", lambda v: v.update(people="20000")),
+    ("people", lambda v: v.update(people=10**400)),
+    ("questions", lambda v: v["questions"][0].update(rows=[])),
+    ("confidence", lambda v: v["questions"][0].update(confidence=1.0)),
+    ("population", lambda v: v["questions"][0].update(sampling={"population": -1})),
+    ("fewer people", lambda v: v["questions"][0].update(sampling={"population": 7})),
+    ("joint", lambda v: v["joint"][0]["table"]["counts"].pop()),
+    ("joint", lambda v: v["joint"][0]["table"]["counts"][0].append("x")),
+    ("count", lambda v: v["questions"][0]["rows"][0].update(count=None)),
+    ("noise", lambda v: v["plan"]["blocks"][0].update(noise_numerator=2**31)),
+    ("epsilon", lambda v: v["plan"]["survey"]["policy"].update(epsilon=-1)),
+    *((key, lambda v, key=key: v.pop(key)) for key in KEYS),
+    *((key, lambda v, key=key: v.update({key: "?"})) for key in KEYS),
+]
+
+
+@pytest.mark.parametrize(("named", "damage"), DAMAGES)
+def test_what_is_no_release_is_refused_by_name(
+    named: str, damage: Callable[[dict[str, Any]], object]
+) -> None:
+    """Every part that is missing or of another kind; never a traceback, never a page."""
+    values = bit_example().values
+    damage(values)
+    if named == "plan_hash" and "plan_hash" in values:
+        return  # any text could be one: krand verify compares it
+    with pytest.raises(InvalidInput, match=re.escape(named)) as refused:
+        release_page(values)
+    assert refused.value.field == "release"
+
+
+def test_records_of_a_table_are_said_to_be_handed_on() -> None:
+    """In record linkage too."""
+    values = {**record_example().values, "provenance": "table"}
+    page = release_page(values)
+    assert "Every person sent" not in page
+    assert "it handed on 3 copies" in page
