@@ -43,7 +43,7 @@ from krand.analysis.joint.axes import bits_needed
 from krand.analysis.joint.tables import joint_table
 from krand.demo.baselines import survey_curator
 from krand.planning.making import make_plan
-from krand.promise import Reports
+from krand.promise import ResponseFormat
 from krand.randomness.generator import SecureRandom
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
@@ -185,9 +185,9 @@ def sensitivity_section() -> str:
     """How far krand is from a curator, by how many counts one person can change."""
     policy, rows = SURVEY.policy, []
     for counts in SENSITIVITIES:
-        ours = plan_noise(policy, Reports(counts)).precision.sigma
-        theirs = curator(policy, Reports(counts))
-        gaussian = central_gaussian_sigma(policy, Reports(counts))
+        ours = plan_noise(policy, ResponseFormat(counts)).precision.sigma
+        theirs = curator(policy, ResponseFormat(counts))
+        gaussian = central_gaussian_sigma(policy, ResponseFormat(counts))
         geometric = geometric_sigma(geometric_loss(policy, counts))
         sigmas = [f"{sigma:.2f}" for sigma in (ours, gaussian, geometric)]
         rows.append([str(counts), *sigmas, str(theirs.noise), f"{ours / theirs.sigma:.2f}"])

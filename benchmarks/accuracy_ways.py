@@ -28,7 +28,7 @@ from krand.analysis.estimates.counted import block_counts
 from krand.analysis.tally import Tally, empty_tally
 from krand.demo.baselines import curator_noise, curator_sigmas, linked, survey_curator
 from krand.planning.record import record_blocks
-from krand.promise import Linkage, Reports
+from krand.promise import Linkage, ResponseFormat
 from krand.randomness.generator import SecureRandom
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
@@ -225,7 +225,7 @@ def all_ways(
 ) -> list[Way]:
     """krand first, then the curator who divides noise in the same way."""
     layout, policy = seen.layout, seen.survey.policy
-    equal = curator(policy, Reports(layout.positions, structure=record_blocks(layout)))
+    equal = curator(policy, ResponseFormat(layout.positions, structure=record_blocks(layout)))
     alike = np.full(layout.positions, equal.sigma)
     best = survey_curator(seen.survey)
     divided = curator_sigmas(seen.survey, best)

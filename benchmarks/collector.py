@@ -30,14 +30,14 @@ import numpy as np
 from krand.client.randomizer import message_format
 from krand.collector.opening import setting_of
 from krand.collector.release import release_sealed
-from krand.collector.spool import Setting, Spool
+from krand.collector.spool import Spool, SpoolConfig
 from krand.planning.making import make_plan
 from krand.randomness.generator import secure_random
 from krand.randomness.row_order import shuffled_rows
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key, generate_signing_key
-from krand.wire.submissions import Shape, Submitted
+from krand.wire.submissions import SubmissionFormat, Submitted
 from running import processor, progress, run_benchmark, table
 from wrk_load import Load, has_wrk, load_by_wrk
 
@@ -306,9 +306,9 @@ getattr(collector, sys.argv[2])(Path(sys.argv[3]), int(sys.argv[4]))
 """In a process of its own, so that its memory is its own."""
 
 
-def spool_setting(messages: int) -> Setting:
+def spool_setting(messages: int) -> SpoolConfig:
     """Ten messages a person."""
-    return Setting("ab" * 32, messages // 10, Shape(1, 54, 10))
+    return SpoolConfig("ab" * 32, messages // 10, SubmissionFormat(1, 54, 10))
 
 
 def filled_spool(place: Path, messages: int) -> None:

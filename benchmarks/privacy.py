@@ -39,7 +39,7 @@ from krand.accounting.channel import ReportLaw, local_epsilon, outlier_law
 from krand.accounting.composition import compose, connect_dots, loss_nodes, loss_step
 from krand.accounting.ratio import one_way_delta
 from krand.accounting.simulation import Estimate, draw_histograms, log_ratio, simulate
-from krand.promise import Assurance, Linkage, Policy, Reports
+from krand.promise import Assurance, Linkage, Policy, ResponseFormat
 from running import processor, progress, run_benchmark, table
 
 Floats = NDArray[np.float64]
@@ -76,7 +76,7 @@ class Case:
 
     name: str
     policy: Policy
-    reports: Reports
+    reports: ResponseFormat
     goal: float
 
 
@@ -273,14 +273,14 @@ def cases() -> tuple[Case, ...]:
         return Policy(2.0, 10**7, delta=delta, eta=eta, assurance=assurance)
 
     record, certified, outlier = Linkage.RECORD, Assurance.CERTIFIED, Assurance.OUTLIER
-    one, many = Reports(40, record), Reports(40, record, copies=1024)
+    one, many = ResponseFormat(40, record), ResponseFormat(40, record, copies=1024)
     return (
         Case("record, k = 1, certified, δ = 1e-6", policy(certified), one, 1.0),
         Case("record, k = 1, outlier, δ = 1e-6", policy(outlier), one, 1.0),
         Case("record, k = 1, outlier, η = .003", policy(outlier, 0.003), one, 1.0),
         Case("record, k = 1024, certified, δ = 1e-6", policy(certified), many, 3.0),
         Case("record, k = 1024, outlier, δ = 1e-6", policy(outlier), many, 3.0),
-        Case("bit, k = 1, certified, δ = 1e-6", policy(certified), Reports(40), 2.0),
+        Case("bit, k = 1, certified, δ = 1e-6", policy(certified), ResponseFormat(40), 2.0),
     )
 
 
@@ -320,7 +320,7 @@ def crowd_section(size: Size) -> str:
     seconds: dict[tuple[int, Linkage], tuple[float, float]] = {}
     for population, linkage in product(size.crowds, (Linkage.RECORD, Linkage.BIT)):
         progress(f"crowd: {linkage}, N = {population:,}")
-        work = partial(plan_noise, Policy(1.0, population, delta=1e-6), Reports(20, linkage))
+        work = partial(plan_noise, Policy(1.0, population, delta=1e-6), ResponseFormat(20, linkage))
         taken, plan = timed(work, size.repeats)
         seconds[population, linkage] = taken, plan.noise
     rows = [[crowd(population), *crowd_cells(seconds, population)] for population in size.crowds]

@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from krand.wire.submissions import Shape
+from krand.wire.submissions import SubmissionFormat
 
 __all__ = ["Load", "has_wrk", "load_by_wrk"]
 
@@ -41,7 +41,9 @@ def has_wrk() -> bool:
     return shutil.which("wrk") is not None and shutil.which("taskset") is not None
 
 
-def load_by_wrk(port: int, path: str, shape: Shape, connections: int, seconds: int) -> Load:
+def load_by_wrk(
+    port: int, path: str, shape: SubmissionFormat, connections: int, seconds: int
+) -> Load:
     """Submissions as fast as they are answered."""
     command = ["taskset", "-c", "1", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s"]
     command += ["--timeout", f"{TIMEOUT_SECONDS}s", "-s", str(SCRIPT)]

@@ -18,14 +18,14 @@ import pyarrow.parquet as pq
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from components import require
-from krand.collector.spool import Setting, Spool
+from krand.collector.spool import Spool, SpoolConfig
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey, Together
-from krand.wire.submissions import Shape, Submitted, submission_bytes
+from krand.wire.submissions import SubmissionFormat, Submitted, submission_bytes
 from plans import true_plan
 
 __all__ = [
@@ -56,9 +56,9 @@ KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))
 WAIT_SECONDS = 60.0
 
 
-def setting(population: int, messages: int = 2, length: int = LENGTH) -> Setting:
+def setting(population: int, messages: int = 2, length: int = LENGTH) -> SpoolConfig:
     """A spool's setting without any survey behind it."""
-    return Setting(PLAN, population, Shape(1, length, messages))
+    return SpoolConfig(PLAN, population, SubmissionFormat(1, length, messages))
 
 
 def message(number: int, copy: int, length: int = LENGTH) -> bytes:
@@ -76,13 +76,13 @@ def number_of(found: bytes) -> tuple[int, int]:
     return int.from_bytes(value), found[10] & 0x7F
 
 
-def submitted(number: int, shape: Shape) -> Submitted:
+def submitted(number: int, shape: SubmissionFormat) -> Submitted:
     """Somebody's submission."""
     own = b"".join(message(number, copy, shape.message_length) for copy in range(shape.messages))
     return Submitted(number.to_bytes(16), own)
 
 
-def body_of(number: int, shape: Shape) -> bytes:
+def body_of(number: int, shape: SubmissionFormat) -> bytes:
     """The same on its way."""
     whole = submitted(number, shape)
     return submission_bytes(shape.round, whole.id, (whole.messages,))

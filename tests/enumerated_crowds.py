@@ -25,7 +25,7 @@ from krand.promise import (
     FreeBits,
     Guarantee,
     Linkage,
-    Reports,
+    ResponseFormat,
 )
 
 __all__ = ["Case", "Judgement", "exact_delta", "judge", "random_case"]
@@ -44,7 +44,7 @@ MOST_CELLS = 60_000
 class Case:
     """A crowd, what it reports, and how sure the promise is to be."""
 
-    reports: Reports
+    reports: ResponseFormat
     population: int
     colluding: int
     noise: float
@@ -232,7 +232,7 @@ def random_case(chance: random.Random) -> Case:
         linkage = chance.choice((Linkage.BIT, Linkage.RECORD))
         copies = chance.choice((1, 1, 1, 2, 3))
         rounds = chance.choice((1, 1, 1, 2))
-        reports = Reports(bits, linkage, copies, rounds=rounds, structure=blocks)
+        reports = ResponseFormat(bits, linkage, copies, rounds=rounds, structure=blocks)
         noise = _random_noise(chance)
         case = Case(
             reports,
@@ -262,10 +262,10 @@ def _random_noise(chance: random.Random) -> float:
     return min(0.4999, math.exp(chance.uniform(math.log(1e-6), math.log(0.5))))
 
 
-def _random_epsilon(chance: random.Random, reports: Reports, noise: float) -> float:
+def _random_epsilon(chance: random.Random, reports: ResponseFormat, noise: float) -> float:
     """Any ε from .001 to 100, one near the largest loss, or one that equals a loss."""
     loss = math.log1p(-noise) - math.log(noise)
-    most = reports.changed_bits * reports.copies * reports.rounds
+    most = reports.sensitivity * reports.copies * reports.rounds
     epsilon = chance.choice(
         (
             math.exp(chance.uniform(math.log(1e-3), math.log(100.0))),
@@ -281,4 +281,4 @@ def _cells(case: Case) -> int:
     each = case.honest * case.reports.copies + 1
     if case.reports.linkage is Linkage.RECORD:
         return each ** int((2**case.reports.bits - 1) * case.reports.rounds)
-    return each ** int(case.reports.changed_bits * case.reports.rounds)
+    return each ** int(case.reports.sensitivity * case.reports.rounds)

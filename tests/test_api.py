@@ -30,7 +30,9 @@ def public(module: str) -> list[tuple[str, object]]:
     return [*((n, v) for n, v in found if callable(v) or inspect.ismodule(v)), (module, home)]
 
 
-NAMES = [f"krand.{name}" for name in krand.__all__ if name not in ("__version__", "plots", "testing")]
+NAMES = [
+    f"krand.{name}" for name in krand.__all__ if name not in ("__version__", "plots", "testing")
+]
 
 
 def examples_of(name: str, value: object) -> list[doctest.DocTest]:

@@ -10,7 +10,7 @@ import krand
 def noise(population: int) -> tuple[float, float]:
     """From a promise to the noise, and back."""
     policy: krand.Policy = krand.Policy(1.0, population, delta=1e-4)
-    reports = krand.Reports(bits=4, linkage=krand.Linkage.BIT)
+    reports = krand.ResponseFormat(bits=4, linkage=krand.Linkage.BIT)
     plan: krand.NoisePlan = krand.plan_noise(policy, reports)
     kept: krand.Guarantee = krand.assess(
         reports, plan.noise, population, policy.epsilon, krand.Assurance.CERTIFIED
@@ -46,7 +46,7 @@ def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> kran
     collector = krand.testing.FakeCollector(plan)
     for answers in everybody:
         ledger = krand.testing.UnsafeMemoryLedger()
-        client = krand.Client(plan, ledger, transport=collector)
+        client = krand.Client(plan, ledger, transport=collector, expected_hash=plan.hash)
         client.submit(collector.url, answers)
     return krand.tally_batches(plan, [collector.release(".")], key, collector.public_key)
 

@@ -20,7 +20,7 @@ from krand.promise import Guarantee as Guarantee
 from krand.promise import Linkage as Linkage
 from krand.promise import NoisePlan as NoisePlan
 from krand.promise import Policy as Policy
-from krand.promise import Reports as Reports
+from krand.promise import ResponseFormat as ResponseFormat
 from krand.report.file import save_report as save_report
 from krand.survey.plan import Plan as Plan
 from krand.survey.plan_file import read_plan as read_plan

@@ -47,9 +47,9 @@ class InvalidInput(KrandError):
 
     exit_code = 2
 
-    def __init__(self, field: str, rule: str, value: object, mend: str = "") -> None:
-        self.field, self.rule, self.value, self.mend = field, rule, _short(value), mend
-        super().__init__(f"{field}: {rule}, found {self.value!r}" + (f"; {mend}" if mend else ""))
+    def __init__(self, field: str, rule: str, value: object, hint: str = "") -> None:
+        self.field, self.rule, self.value, self.hint = field, rule, _short(value), hint
+        super().__init__(f"{field}: {rule}, found {self.value!r}" + (f"; {hint}" if hint else ""))
 
 
 def _short(value: object) -> object:

@@ -53,7 +53,7 @@ class Exists(InvalidInput):
 
 
 @contextmanager
-def complete_file(field: str, path: Path, *, replace: bool, mend: str = "") -> Iterator[BinaryIO]:
+def complete_file(field: str, path: Path, *, replace: bool, hint: str = "") -> Iterator[BinaryIO]:
     """A stream whose content becomes `path` in one step when the block ends without an error.
 
     `field` names the option that asked for the file, `mend` what to do if it exists already.
@@ -62,7 +62,7 @@ def complete_file(field: str, path: Path, *, replace: bool, mend: str = "") -> I
         rule, remedy = "must be a file, or not exist yet", "name a file"
         raise InvalidInput(field, rule, str(path), remedy)
     if not replace and os.path.lexists(path):
-        raise Exists(field, "must not exist yet", str(path), mend)
+        raise Exists(field, "must not exist yet", str(path), hint)
     with _errors_named(field, path):
         stream, name_it, forget_it = _nameless(path) or _hidden(path)
     try:
@@ -74,7 +74,7 @@ def complete_file(field: str, path: Path, *, replace: bool, mend: str = "") -> I
                 try:
                     name_it(replace)
                 except FileExistsError:
-                    raise Exists(field, "must not exist yet", str(path), mend) from None
+                    raise Exists(field, "must not exist yet", str(path), hint) from None
                 _settle(path.parent)
     finally:
         forget_it()
@@ -89,8 +89,8 @@ def write_atomically(field: str, path: Path, text: str) -> None:
 def write_new(field: str, path: Path, text: str, *, overwrite: bool) -> None:
     """Write `text`; a file of another content is there to stay, unless `overwrite` says so."""
     if not overwrite and path.is_file() and read_whole(field, path) != text.encode("utf-8"):
-        mend = "name another file, or replace it with --force (in Python: overwrite=True)"
-        raise Exists(field, "must not exist yet with another content", str(path), mend)
+        hint = "name another file, or replace it with --force (in Python: overwrite=True)"
+        raise Exists(field, "must not exist yet with another content", str(path), hint)
     write_atomically(field, path, text)
 
 

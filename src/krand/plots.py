@@ -1,7 +1,7 @@
 """Figures in one line, for notebooks: each returns a matplotlib Figure, which Jupyter shows.
 
-    >>> from krand import Policy, Reports, plan_noise, plots
-    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> from krand import Policy, ResponseFormat, plan_noise, plots
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
     >>> figure = plots.density(plan)
     >>> figure.axes[0].get_ylabel()
     'density of log R'
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from krand.accounting.frontier import Frontier
     from krand.analysis.estimates.values import QuestionEstimate
     from krand.analysis.results import Release
-    from krand.promise import NoisePlan, Policy, Reports
+    from krand.promise import NoisePlan, Policy, ResponseFormat
     from krand.survey.plan import Plan
 
 __all__ = ["copies", "density", "estimates", "frontier"]
@@ -37,8 +37,8 @@ __all__ = ["copies", "density", "estimates", "frontier"]
 def density(plan: NoisePlan | Plan) -> Figure:
     """The law of the privacy ratio R under a noise plan or a survey's plan, with its limits.
 
-    >>> from krand import Policy, Reports, plan_noise, plots
-    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> from krand import Policy, ResponseFormat, plan_noise, plots
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
     >>> figure = plots.density(plan)
     >>> figure.legends[0].get_texts()[-1].get_text()
     'limits; proven for every crowd: δ ≤ 0.0001, η ≤ 0.00287'
@@ -48,13 +48,15 @@ def density(plan: NoisePlan | Plan) -> Figure:
 
 
 def frontier(
-    policy: Policy | Frontier, reports: Reports | None = None, copies: Sequence[int] | None = None
+    policy: Policy | Frontier,
+    reports: ResponseFormat | None = None,
+    copies: Sequence[int] | None = None,
 ) -> Figure:
     """σ against bytes per person for every way to keep a policy; a finished Frontier is drawn too.
 
-    >>> from krand import Policy, Reports, plots
+    >>> from krand import Policy, ResponseFormat, plots
     >>> policy = Policy(epsilon=1, delta=1e-4, population=100_000)
-    >>> plots.frontier(policy, Reports(bits=2), copies=[1, 4]).axes[0].get_xlabel()
+    >>> plots.frontier(policy, ResponseFormat(bits=2), copies=[1, 4]).axes[0].get_xlabel()
     'bytes that each person sends'
     """
     require_matplotlib()
@@ -109,6 +111,6 @@ def _question(release: Release | str | Path, name: str) -> QuestionEstimate:
     else:
         questions = {question.name: question for question in release.questions}
     if name not in questions:
-        mend = f"the questions are {', '.join(questions)}"
-        raise InvalidInput("question", "must be an estimated question of the release", name, mend)
+        hint = f"the questions are {', '.join(questions)}"
+        raise InvalidInput("question", "must be an estimated question of the release", name, hint)
     return questions[name]

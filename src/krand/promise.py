@@ -23,7 +23,7 @@ __all__ = [
     "NoisePlan",
     "Policy",
     "Precision",
-    "Reports",
+    "ResponseFormat",
     "TwoWay",
     "check_noise",
     "check_population",
@@ -60,8 +60,8 @@ class Assurance(StrEnum):
 class Linkage(StrEnum):
     """What travels together: every bit alone, or the whole record.
 
-    >>> from krand import Linkage, Reports
-    >>> Reports(bits=4, linkage="record").linkage is Linkage.RECORD
+    >>> from krand import Linkage, ResponseFormat
+    >>> ResponseFormat(bits=4, linkage="record").linkage is Linkage.RECORD
     True
     """
 
@@ -152,7 +152,7 @@ class FreeBits:
         return self.bits
 
     @property
-    def changed_bits(self) -> int:
+    def sensitivity(self) -> int:
         return self.bits
 
     @property
@@ -168,7 +168,7 @@ class AtMost:
     options: int
 
     @property
-    def changed_bits(self) -> int:
+    def sensitivity(self) -> int:
         return min(self.options, 2 * self.set_bits)
 
     @property
@@ -187,7 +187,7 @@ class ExactlyOne:
             raise InvalidInput("options", "must be at least 2", self.options)
 
     @property
-    def changed_bits(self) -> int:
+    def sensitivity(self) -> int:
         return 2
 
     @property
@@ -200,14 +200,14 @@ Block = FreeBits | AtMost | ExactlyOne
 
 
 @dataclass(frozen=True, slots=True)
-class Reports:
+class ResponseFormat:
     """What one user sends: L bits, linked or not, k noisy copies, in each of some rounds.
 
     `max_set_bits` promises that a true answer never has more than that many ones; `structure`
     does so part by part, for records made of several questions.
 
-    >>> from krand import Reports
-    >>> Reports(bits=40, max_set_bits=3).changed_bits
+    >>> from krand import ResponseFormat
+    >>> ResponseFormat(bits=40, max_set_bits=3).sensitivity
     6
     """
 
@@ -248,9 +248,9 @@ class Reports:
         return (AtMost(self.max_set_bits, self.bits),)
 
     @property
-    def changed_bits(self) -> int:
+    def sensitivity(self) -> int:
         """t: how many bits one user's change of mind can touch (mathematics §7)."""
-        return sum(block.changed_bits for block in self.blocks)
+        return sum(block.sensitivity for block in self.blocks)
 
     @property
     def is_sparse(self) -> bool:
@@ -304,8 +304,8 @@ class Policy(Shown):
 class Guarantee(Shown):
     """What a noise level promises, how that is known, and what it rests on.
 
-    >>> from krand import Reports, assess
-    >>> guarantee = assess(Reports(bits=4), noise=0.01, population=10_000, epsilon=1)
+    >>> from krand import ResponseFormat, assess
+    >>> guarantee = assess(ResponseFormat(bits=4), noise=0.01, population=10_000, epsilon=1)
     >>> guarantee.delta.upper < 1e-4, str(guarantee.assurance)
     (True, 'certified')
     """
@@ -344,14 +344,14 @@ class Precision:
 class NoisePlan(Shown):
     """The smallest honest noise for a policy.
 
-    >>> from krand import Policy, Reports, plan_noise
-    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> from krand import Policy, ResponseFormat, plan_noise
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
     >>> round(plan.precision.half_width_95)  # ± so many people, at 95 %
     14
     """
 
     policy: Policy
-    reports: Reports
+    reports: ResponseFormat
     noise_numerator: int
     guarantee: Guarantee
     precision: Precision

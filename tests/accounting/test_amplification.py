@@ -18,7 +18,7 @@ from krand.accounting.channel import local_epsilon
 from krand.accounting.enumeration import exact_worst, report_law, vectors
 from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta
-from krand.promise import Assurance, FreeBits, Linkage, Reports
+from krand.promise import Assurance, FreeBits, Linkage, ResponseFormat
 
 QS = [Fraction(1, 20), Fraction(1, 4), Fraction(2, 5), Fraction(9, 20)]
 LAMBDAS = [Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(4)]
@@ -181,7 +181,7 @@ def test_certified_delta_covers_every_background(
     population: int, bits: int, q: Fraction, lam: Fraction
 ) -> None:
     """The best of all certified arguments is at least the exact worst over all backgrounds."""
-    record = Mechanism(Reports(bits, Linkage.RECORD), population, math.log(lam))
+    record = Mechanism(ResponseFormat(bits, Linkage.RECORD), population, math.log(lam))
     promised = record.delta(float(q)).bounds.upper
     assert promised >= float(truth(population, bits, q, lam)) * (1 - 1e-12)
 
@@ -191,6 +191,6 @@ def test_certified_delta_covers_every_background(
 )
 def test_certified_delta_covers_the_outlier_pair(population: int, q: float, epsilon: float) -> None:
     """What is certified for two linked bits is at least what the drafts' attack achieves."""
-    mechanism = Mechanism(Reports(2, Linkage.RECORD), population, epsilon)
-    attack = Mechanism(Reports(2, Linkage.RECORD), population, epsilon, Assurance.OUTLIER)
+    mechanism = Mechanism(ResponseFormat(2, Linkage.RECORD), population, epsilon)
+    attack = Mechanism(ResponseFormat(2, Linkage.RECORD), population, epsilon, Assurance.OUTLIER)
     assert mechanism.delta(q).bounds.upper >= attack.delta(q).bounds.lower

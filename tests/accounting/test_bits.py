@@ -17,7 +17,7 @@ from krand.accounting.channel import local_epsilon
 from krand.accounting.composition import LossLaw, compose, loss_step
 from krand.accounting.enumeration import exact_one_bit
 from krand.accounting.mechanism import Mechanism
-from krand.promise import Assurance, Reports
+from krand.promise import Assurance, ResponseFormat
 
 Floats = NDArray[np.float64]
 
@@ -141,7 +141,7 @@ def test_copies_of_a_bit_follow_the_gaussian() -> None:
     q, population, copies = 0.3, 10**4, 100
     spread = math.sqrt(copies) * shift(q, population)
     for assurance in (Assurance.OUTLIER, Assurance.CERTIFIED):
-        mechanism = Mechanism(Reports(1, copies=copies), population, 2 * spread, assurance)
+        mechanism = Mechanism(ResponseFormat(1, copies=copies), population, 2 * spread, assurance)
         expected = gaussian_delta(spread, 2 * spread)
         assert mechanism.delta(q).bounds.upper == pytest.approx(expected, rel=0.05)
 
@@ -303,7 +303,7 @@ def test_lower_ends_hold_for_the_whole_crowd(assurance: Assurance) -> None:
     pair = bits.background_pair(q, 0, population - 1)
     forward, reverse = (float(v[0]) for v in pair.profile(np.array([epsilon])))
     assert forward == pytest.approx(gaussian_delta(shift(q, population), epsilon), rel=1e-3)
-    found = Mechanism(Reports(1), population, epsilon, assurance).delta(q).bounds
+    found = Mechanism(ResponseFormat(1), population, epsilon, assurance).delta(q).bounds
     assert found.upper >= max(forward, reverse)
     assert found.forward.lower <= forward * (1 + 1e-9)
     assert found.reverse.lower <= reverse * (1 + 1e-9)
@@ -328,7 +328,7 @@ def test_two_thousand_different_questions() -> None:
 @pytest.mark.parametrize(("q", "delta"), [(8.96e-6, 1e-3), (2.09e-5, 1e-6)])
 def test_certified_noise_of_forty_bits(q: float, delta: float) -> None:
     """N=10^7, 40 bits, ε=2: the noise of mathematics §7 has its δ, certified."""
-    found = Mechanism(Reports(40), 10**7, 2.0).delta(q)
+    found = Mechanism(ResponseFormat(40), 10**7, 2.0).delta(q)
     assert found.bounds.upper == pytest.approx(delta, rel=0.03)
     assert found.method == "one-bit supremum over all backgrounds, composed"
 
@@ -356,5 +356,5 @@ def test_outlier_tail_of_forty_bits() -> None:
 
 def test_both_directions_of_forty_bits() -> None:
     """Both directions of the outlier attack together need 2.06e-5 for δ=1e-6."""
-    outlier = Mechanism(Reports(40), 10**7, 2.0, Assurance.OUTLIER)
+    outlier = Mechanism(ResponseFormat(40), 10**7, 2.0, Assurance.OUTLIER)
     assert outlier.delta(2.05e-5).bounds.upper > 1e-6 > outlier.delta(2.07e-5).bounds.upper

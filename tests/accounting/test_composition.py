@@ -22,7 +22,7 @@ from krand.accounting.records import record_profile
 from krand.accounting.simulation import simulate
 from krand.drafts.formulas import planner_copies_001_6_3
 from krand.errors import InternalError
-from krand.promise import Assurance, FreeBits, Linkage, Policy, Reports
+from krand.promise import Assurance, FreeBits, Linkage, Policy, ResponseFormat
 
 
 def randomized_response(epsilon: float, nodes: np.ndarray, step: float):
@@ -132,7 +132,7 @@ def test_connected_dots_dominate_the_profile(population, bits, noise, at, spacin
 def test_copies_are_never_better_protected_than_claimed(population, bits, copies, q, lam):
     """k copies mixed in one batch: the composed bound holds the exact value, both directions."""
     exact = exact_copies_outlier(population, bits, copies, Fraction(q), Fraction(lam))
-    reports = Reports(bits, Linkage.RECORD, copies)
+    reports = ResponseFormat(bits, Linkage.RECORD, copies)
     epsilon = math.log(Fraction(lam))
     mechanism = Mechanism(reports, population, epsilon, Assurance.OUTLIER)
     delta = mechanism.delta(float(Fraction(q))).bounds
@@ -196,7 +196,7 @@ def test_the_drafts_rule_for_copies_fails(copies, rate):
 )
 def test_what_copies_buy(copies, q, sigma):
     """The table of mathematics §4: σ at the printed noise, to the printed noise's digits."""
-    reports = Reports(40, Linkage.RECORD, copies)
+    reports = ResponseFormat(40, Linkage.RECORD, copies)
     low = precision(reports, q - 0.0006, 10**7).sigma
     high = precision(reports, q + 0.0006, 10**7).sigma
     assert low <= sigma <= high
@@ -222,7 +222,7 @@ def test_ten_thousand_copies():
 
 def sigmas(epsilon: float, copies: tuple[int, ...]) -> list[float]:
     policy = Policy(epsilon, 10**5, delta=1e-6)
-    return [plan_noise(policy, Reports(1, copies=k)).precision.sigma for k in copies]
+    return [plan_noise(policy, ResponseFormat(1, copies=k)).precision.sigma for k in copies]
 
 
 def test_one_bit_gains_from_copies_only_while_flips_are_few():

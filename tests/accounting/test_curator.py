@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand import Policy, Reports
+from krand import Policy, ResponseFormat
 from krand.accounting.curator import (
     CentralNoise,
     central_gaussian_sigma,
@@ -74,7 +74,7 @@ def test_table_of_geometric_noise(epsilon: float, sigmas: dict[int, float]) -> N
     for counts, sigma in sigmas.items():
         assert geometric_sigma(geometric_loss(policy, counts)) == pytest.approx(sigma, rel=5e-4)
         better = CentralNoise.GEOMETRIC if counts <= 8 else CentralNoise.GAUSSIAN
-        assert curator(policy, Reports(counts)).noise is better
+        assert curator(policy, ResponseFormat(counts)).noise is better
 
 
 @settings(max_examples=60, deadline=None)
@@ -91,7 +91,7 @@ def test_the_yardstick_keeps_the_promise_and_no_better_one_does(
     """The better of the two, found where the promise just breaks."""
     limit = 10.0**exponent
     policy = Policy(epsilon, 10**6, **{"delta" if by_delta else "eta": limit})
-    reports = Reports(bits, rounds=rounds)
+    reports = ResponseFormat(bits, rounds=rounds)
     found, counts = curator(policy, reports), bits * rounds
     loss = geometric_loss(policy, counts)
     ask = geometric_delta if by_delta else geometric_eta
@@ -108,7 +108,7 @@ def test_equal_shares_are_one(limit: dict[str, float], rounds: int) -> None:
     for counts in (1, 3, 6, 30):
         nearly = [Share(1, 1 + n * 1e-9) for n in range(counts)]
         divided = divided_curator(policy, nearly, rounds)
-        whole = curator(policy, Reports(counts, rounds=rounds))
+        whole = curator(policy, ResponseFormat(counts, rounds=rounds))
         assert divided.noise is whole.noise
         assert divided.sigmas == pytest.approx([whole.sigma] * counts, rel=1e-5)
 
@@ -132,7 +132,7 @@ def test_extreme_promises_have_a_yardstick(
 ) -> None:
     """Every corner that a policy may have gives a positive, finite σ, divided or not."""
     policy = Policy(epsilon, 100, **limit)
-    found = curator(policy, Reports(bits, rounds=rounds))
+    found = curator(policy, ResponseFormat(bits, rounds=rounds))
     assert 0 < found.sigma < math.inf
     divided = divided_curator(policy, [Share(bits), Share(bits, 8.0)], rounds)
     assert all(0 < sigma < math.inf for sigma in divided.sigmas)

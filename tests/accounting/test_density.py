@@ -13,23 +13,29 @@ from krand.accounting.calibration import plan_noise
 from krand.accounting.density import RatioDensity, bits_density, plan_density, reports_density
 from krand.accounting.division import Share, guarantee_of
 from krand.accounting.ratio import RatioLaw, one_way_eta
-from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, Reports
+from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, ResponseFormat
 
 OUTLIER = Assurance.OUTLIER
 SMALL = Policy(1.0, 10_000, delta=1e-3)
 REQUESTS = {
-    "bits": (Policy(2.0, 10**7, delta=1e-6), Reports(40)),
-    "bits, outlier": (Policy(1.0, 10_000, eta=0.003, assurance=OUTLIER), Reports(4)),
-    "bits, copies": (SMALL, Reports(3, copies=4)),
-    "one bit, outlier": (Policy(0.7, 1000, delta=1e-3, assurance=OUTLIER), Reports(1)),
-    "record": (SMALL, Reports(5, Linkage.RECORD)),
-    "record, outlier": (Policy(0.7, 1000, eta=0.007, assurance=OUTLIER), Reports(5, "record")),
-    "records": (SMALL, Reports(5, Linkage.RECORD, 4)),
+    "bits": (Policy(2.0, 10**7, delta=1e-6), ResponseFormat(40)),
+    "bits, outlier": (Policy(1.0, 10_000, eta=0.003, assurance=OUTLIER), ResponseFormat(4)),
+    "bits, copies": (SMALL, ResponseFormat(3, copies=4)),
+    "one bit, outlier": (Policy(0.7, 1000, delta=1e-3, assurance=OUTLIER), ResponseFormat(1)),
+    "record": (SMALL, ResponseFormat(5, Linkage.RECORD)),
+    "record, outlier": (
+        Policy(0.7, 1000, eta=0.007, assurance=OUTLIER),
+        ResponseFormat(5, "record"),
+    ),
+    "records": (SMALL, ResponseFormat(5, Linkage.RECORD, 4)),
     "sparse record": (
         Policy(1.0, 100_000, delta=1e-4, assurance=OUTLIER),
-        Reports(10, Linkage.RECORD, 1, 1),
+        ResponseFormat(10, Linkage.RECORD, 1, 1),
     ),
-    "draft": (Policy(2.0, 100_000, eta=0.01, assurance=Assurance.DRAFT), Reports(10, "record")),
+    "draft": (
+        Policy(2.0, 100_000, eta=0.01, assurance=Assurance.DRAFT),
+        ResponseFormat(10, "record"),
+    ),
 }
 
 
@@ -87,7 +93,7 @@ def test_one_law_is_the_ratio_times_the_other(case: Case) -> None:
 
 def test_a_tail_far_too_small_to_be_seen_keeps_its_digits() -> None:
     """The cells beyond the limit sum up to some 1e-15, not to rounding errors."""
-    density = plan_density(plan_noise(Policy(2.0, 10**7, delta=1e-16), Reports(40)))
+    density = plan_density(plan_noise(Policy(2.0, 10**7, delta=1e-16), ResponseFormat(40)))
     beyond = density.mine[density.edges[:-1] >= density.epsilon]
     assert density.above < 1e-14
     assert float(beyond.sum()) == pytest.approx(density.above, rel=0.01)
@@ -98,7 +104,7 @@ def test_a_tail_far_too_small_to_be_seen_keeps_its_digits() -> None:
 def test_a_record_has_the_exact_law(log_ratio: float) -> None:
     """Cells summed up from the right are the tails of the exact law, below R = 1 as well."""
     policy = Policy(0.6, 1000, eta=0.01, assurance=OUTLIER)
-    density = reports_density(0.2446, policy, Reports(5, Linkage.RECORD))
+    density = reports_density(0.2446, policy, ResponseFormat(5, Linkage.RECORD))
     place = int(np.argmin(np.abs(density.edges - log_ratio)))
     tail = RatioLaw(0.2446, 5, 1000).tail(float(density.edges[place]))
     assert float(density.mine[place:].sum()) == pytest.approx(tail, abs=2e-3)
@@ -131,7 +137,7 @@ def test_different_noises_are_composed_like_their_guarantee() -> None:
 
 def test_colluders_hide_nobody() -> None:
     """The law is that of the honest crowd."""
-    reports = Reports(2)
+    reports = ResponseFormat(2)
     with_colluders = reports_density(0.02, Policy(1.0, 2000, delta=0.01, colluding=1000), reports)
     alone = reports_density(0.02, Policy(1.0, 1000, delta=0.01), reports)
     assert with_colluders.above == alone.above

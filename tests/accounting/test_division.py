@@ -14,7 +14,7 @@ from krand.accounting.bits import background_pair
 from krand.accounting.calibration import plan_noise
 from krand.accounting.division import DividedNoise, Share, divide_noise, guarantee_of
 from krand.errors import CannotMeet, InvalidInput
-from krand.promise import NOISE_GRID, Assurance, Policy, Reports
+from krand.promise import NOISE_GRID, Assurance, Policy, ResponseFormat
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, population=100_000)
 SHARES = (Share(2), Share(1), Share(1, 4.0), Share(6))
@@ -32,7 +32,7 @@ def divided() -> DividedNoise:
 def test_one_kind_of_question_needs_the_planners_noise() -> None:
     """Forty bits alike: the same noise to the last bit, and the same guarantee."""
     policy = Policy(epsilon=2.0, delta=1e-6, population=10**7)
-    found, plan = divide_noise(policy, [Share(40)]), plan_noise(policy, Reports(40))
+    found, plan = divide_noise(policy, [Share(40)]), plan_noise(policy, ResponseFormat(40))
     assert found.numerators == (plan.noise_numerator,)
     assert found.guarantee.delta.upper == pytest.approx(plan.guarantee.delta.upper, rel=1e-9)
     assert found.guarantee.local_epsilon == pytest.approx(plan.guarantee.local_epsilon)

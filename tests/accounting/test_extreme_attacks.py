@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from krand import Assurance, Linkage, Reports
+from krand import Assurance, Linkage, ResponseFormat
 from krand.accounting.mechanism import Effort, Mechanism
 
 CASES = 600 if os.environ.get("KRAND_LONG") else 16
@@ -88,7 +88,7 @@ def test_no_promise_is_better_than_what_an_attacker_surely_learns(number: int) -
     case = random_case(number)
     record = case.linkage is Linkage.RECORD
     learned = all_ones_are_seen(case) if record else every_position_is_seen(case)
-    reports = Reports(case.bits, case.linkage, case.copies, rounds=case.rounds)
+    reports = ResponseFormat(case.bits, case.linkage, case.copies, rounds=case.rounds)
     mechanism = Mechanism(reports, case.people, case.epsilon, case.assurance)
     assert mechanism.delta(case.q, case.effort).bounds.upper >= learned * (1 - 1e-9) - 1e-15
 

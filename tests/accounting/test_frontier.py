@@ -20,7 +20,7 @@ from krand.accounting.curator import central_gaussian_sigma
 from krand.accounting.frontier import frontier, message_size
 from krand.client.randomizer import message_format
 from krand.planning.making import make_plan
-from krand.promise import Linkage, Policy, Reports
+from krand.promise import Linkage, Policy, ResponseFormat
 from krand.survey.reading import parse_survey
 
 POLICY = Policy(1.0, 10**5, delta=1e-6)
@@ -28,7 +28,7 @@ POLICY = Policy(1.0, 10**5, delta=1e-6)
 
 @pytest.fixture(scope="module")
 def table():
-    return frontier(POLICY, Reports(12), copies=(1, 4, 64))
+    return frontier(POLICY, ResponseFormat(12), copies=(1, 4, 64))
 
 
 def test_rows_are_named_and_complete(table):
@@ -73,7 +73,7 @@ def test_volume_buys_precision(table):
 def test_progress_names_every_plan():
     """The caller hears of each row before it is planned."""
     heard: list[str] = []
-    frontier(POLICY, Reports(2), copies=(1,), progress=heard.append)
+    frontier(POLICY, ResponseFormat(2), copies=(1,), progress=heard.append)
     assert heard == ["krand bit", "krand record"]
 
 
@@ -104,7 +104,7 @@ def test_messages_of_a_user_are_those_of_a_survey(bits, most, linkage, copies):
         at_most="" if most is None else f"at_most = {most}",
     )
     survey_plan = make_plan(parse_survey(text))
-    found = message_size(plan_noise(POLICY, Reports(bits, Linkage(linkage), copies, most)))
+    found = message_size(plan_noise(POLICY, ResponseFormat(bits, Linkage(linkage), copies, most)))
     expected = survey_plan.messages
     assert found == (expected, expected * message_format(survey_plan).sealed_length)
 
@@ -127,20 +127,22 @@ def test_gaussian_profile_is_the_integral():
 def test_the_curator_just_meets_the_policy():
     """The shift found for a policy has exactly its δ."""
     assert gaussian_delta(gaussian_shift(POLICY), 1.0) == pytest.approx(1e-6, rel=1e-6)
-    once, thrice = (central_gaussian_sigma(POLICY, Reports(4, rounds=n)) for n in (1, 3))
+    once, thrice = (central_gaussian_sigma(POLICY, ResponseFormat(4, rounds=n)) for n in (1, 3))
     assert thrice == pytest.approx(math.sqrt(3) * once)
 
 
 def test_local_noise_of_the_drafts():
     """001 §4: L = 40, λ = e² needs q = .4875 locally, and then σ = 20·√N."""
     policy = Policy(2.0, 10**7, delta=1e-6)
-    assert rappor_noise(policy, Reports(40)) == pytest.approx(0.4875, abs=5e-5)
-    assert rappor_sigma(policy, Reports(40)) == pytest.approx(20 * math.sqrt(10**7), rel=0.01)
+    assert rappor_noise(policy, ResponseFormat(40)) == pytest.approx(0.4875, abs=5e-5)
+    assert rappor_sigma(policy, ResponseFormat(40)) == pytest.approx(
+        20 * math.sqrt(10**7), rel=0.01
+    )
 
 
 def test_optimized_unary_encoding_wins_for_one_choice():
     """OUE's σ is √N·2e^(ε/2)/(e^ε-1) for a choice, better than symmetric noise there."""
-    choice = Reports(100, max_set_bits=1)
+    choice = ResponseFormat(100, max_set_bits=1)
     e = math.exp(POLICY.epsilon)
     expected = math.sqrt(POLICY.population * 4 * e) / (e - 1)
     assert optimized_unary_sigma(POLICY, choice) == pytest.approx(expected)

@@ -10,7 +10,7 @@ import pytest
 
 from krand.accounting.enumeration import exact_worst, report_law, vectors
 from krand.accounting.mechanism import Effort, Mechanism, _bit_law
-from krand.promise import Assurance, Linkage, Reports
+from krand.promise import Assurance, Linkage, ResponseFormat
 
 QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))
 LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))
@@ -35,7 +35,7 @@ def test_records_are_covered_whatever_the_others_answer(population, bits, copies
     domain = list(vectors(bits, max_set_bits=set_bits))
     for q, lam in product(QS, LAMBDAS):
         worst = exact_worst(population, domain, q, lam, copies=copies).value
-        reports = Reports(bits, Linkage.RECORD, copies, set_bits)
+        reports = ResponseFormat(bits, Linkage.RECORD, copies, set_bits)
         mechanism = Mechanism(reports, population, math.log(lam))
         delta = max(worst.delta_forward, worst.delta_reverse)
         eta = max(worst.eta_forward, worst.eta_reverse)
@@ -80,7 +80,9 @@ def test_bits_are_covered_whatever_the_others_answer(population, bits):
     """Bit linkage: the composed certificate holds for every mixture of backgrounds."""
     for q, lam in product(QS, LAMBDAS):
         exact = float(exact_bits(population, bits, q, lam))
-        found = Mechanism(Reports(bits), population, math.log(lam)).delta(float(q)).bounds.upper
+        found = (
+            Mechanism(ResponseFormat(bits), population, math.log(lam)).delta(float(q)).bounds.upper
+        )
         assert found >= exact * (1 - 1e-12)
         assert found <= exact * 1.35 + 1e-9
 
@@ -90,7 +92,7 @@ def test_bits_are_covered_whatever_the_others_answer(population, bits):
 @pytest.mark.parametrize("population", [2, 10, 10**4])
 def test_long_records_with_little_noise_have_no_privacy(population, bits, assurance):
     """Probabilities far below floating point do not turn into privacy: δ falls from 1 with q."""
-    mechanism = Mechanism(Reports(bits, Linkage.RECORD), population, 1.0, assurance)
+    mechanism = Mechanism(ResponseFormat(bits, Linkage.RECORD), population, 1.0, assurance)
     noises = (0.001, 0.05, 0.15, 0.236, 0.3, 0.4, 0.49, 0.4999)
     uppers = [mechanism.delta(q, Effort.FULL).bounds.upper for q in noises]
     assert uppers[0] > 0.95
@@ -104,7 +106,7 @@ def test_long_records_with_little_noise_have_no_privacy(population, bits, assura
 @pytest.mark.parametrize("copies", [1, 16])
 def test_what_is_told_outright_is_told_in_both_directions(people, copies):
     """The masses of one direction are e^-150 in the other, and were lost: eta was 8e-30, not 1."""
-    reports = Reports(2, Linkage.BIT, copies, max_set_bits=1)
+    reports = ResponseFormat(2, Linkage.BIT, copies, max_set_bits=1)
     mechanism = Mechanism(reports, people, 100.0, Assurance.OUTLIER)
     for q in (1e-5, 1e-9):
         for effort in Effort:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from krand import Linkage, Policy, Reports, plan_noise
+from krand import Linkage, Policy, ResponseFormat, plan_noise
 from krand.accounting import suggestions as nearest
 from krand.accounting.division import Share, can_be_met
 from krand.accounting.suggestions import (
@@ -26,7 +26,7 @@ LONG = bool(os.environ.get("KRAND_LONG"))
 SUGGESTION = re.compile(r"(population|epsilon|delta|max_local_epsilon|bits|copies) ([\d.,e+-]*\d)")
 
 
-def refusal_of(policy: Policy, reports: Reports) -> CannotMeet | None:
+def refusal_of(policy: Policy, reports: ResponseFormat) -> CannotMeet | None:
     try:
         plan_noise(policy, reports)
     except CannotMeet as refused:
@@ -34,7 +34,7 @@ def refusal_of(policy: Policy, reports: Reports) -> CannotMeet | None:
     return None
 
 
-def applied(text: str, policy: Policy, reports: Reports) -> tuple[Policy, Reports]:
+def applied(text: str, policy: Policy, reports: ResponseFormat) -> tuple[Policy, ResponseFormat]:
     """The request that a suggestion names."""
     for name, value in SUGGESTION.findall(text):
         number = float(value.replace(",", ""))
@@ -49,7 +49,7 @@ LIMITS = [{"delta": 1e-12}, {"delta": 1e-6}, {"delta": 1e-3}, {"eta": 1e-3}]
 requests = st.builds(
     lambda epsilon, population, limit, bits, linkage, copies, cap: (
         Policy(epsilon, population, max_local_epsilon=cap, **limit),
-        Reports(bits, linkage, copies),
+        ResponseFormat(bits, linkage, copies),
     ),
     st.sampled_from([0.01, 0.1, 0.5, 1.0, 4.0, 9.0, 15.0, 60.0] if LONG else [0.1, 1.0, 15.0]),
     st.sampled_from([2, 3, 8, 12, 30, 60, 150] if LONG else [2, 3, 8]),
@@ -64,7 +64,7 @@ requests = st.builds(
 @settings(max_examples=300 if LONG else 5, deadline=None)
 @given(requests)
 def test_every_suggestion_can_be_met_and_is_worth_promising(
-    request: tuple[Policy, Reports],
+    request: tuple[Policy, ResponseFormat],
 ) -> None:
     """ε at most 10, δ below 1/N, and each of them really plannable; or plainly that nothing is."""
     policy, reports = request
@@ -86,7 +86,7 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
 
 def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
     """Twelve people with 20 linked bits would need ε = 22: only a larger crowd is offered."""
-    refused = refusal_of(Policy(1.0, 12, delta=1e-6), Reports(20, Linkage.RECORD))
+    refused = refusal_of(Policy(1.0, 12, delta=1e-6), ResponseFormat(20, Linkage.RECORD))
     assert refused is not None
     assert not any("epsilon" in text and "population 12" in text for text in refused.nearest)
     assert refused.nearest[0].startswith("population ")
@@ -95,7 +95,7 @@ def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
 def test_where_nothing_would_do_it_is_said_plainly() -> None:
     """A cap on ε₀ of 10⁻⁶ for 40 linked bits: beyond 10¹⁰ people, and no other value helps."""
     asked = Policy(0.01, 2, delta=1e-6, max_local_epsilon=1e-6)
-    refused = refusal_of(asked, Reports(1, Linkage.RECORD))
+    refused = refusal_of(asked, ResponseFormat(1, Linkage.RECORD))
     assert refused is not None
     assert refused.nearest == ()
     assert HOPELESS in refused.reason
@@ -110,14 +110,14 @@ def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(population
     assert found.complete
     assert found.requests
     for text in found.requests:
-        other, _ = applied(text, policy, Reports(1))
+        other, _ = applied(text, policy, ResponseFormat(1))
         assert other.epsilon <= MOST_EPSILON
         assert can_be_met(other, shares)
 
 
 def test_a_search_that_ran_out_of_time_does_not_say_that_nothing_would_do(monkeypatch):
     monkeypatch.setattr(nearest, "PATIENCE", -1.0)
-    refused = refusal_of(Policy(0.1, 10, delta=1e-9), Reports(4))
+    refused = refusal_of(Policy(0.1, 10, delta=1e-9), ResponseFormat(4))
     assert refused is not None
     assert refused.nearest == ()
     assert refused.reason.endswith(GIVEN_UP)

@@ -15,7 +15,7 @@ from krand.accounting.curator import central_gaussian_sigma, curator
 from krand.accounting.mechanism import Effort, Mechanism
 from krand.accounting.search import smallest_passing
 from krand.errors import CannotMeet, InternalError, InvalidInput
-from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, Reports
+from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, ResponseFormat
 
 RECORD, BIT = Linkage.RECORD, Linkage.BIT
 OUTLIER, CERTIFIED = Assurance.OUTLIER, Assurance.CERTIFIED
@@ -57,7 +57,7 @@ TABLE_7 = [
 def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
     """N = 10⁷, L = 40, ε = 2: noise and σ of mathematics §7, and the noise is minimal."""
     policy = Policy(2.0, CROWD, delta=delta, eta=eta, assurance=assurance)
-    plan = plan_noise(policy, Reports(40, linkage))
+    plan = plan_noise(policy, ResponseFormat(40, linkage))
     assert plan.noise == pytest.approx(noise, abs=0.00006 if noise > 0.1 else noise * 0.0035)
     assert plan.precision.sigma == pytest.approx(sigma, rel=0.0015)
     assert_minimal(plan)
@@ -69,7 +69,7 @@ def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
 def test_central_gaussian_row(eta, delta, sigma):
     """The trusted curator's σ for 40 free bits at ε = 2."""
     policy = Policy(2.0, CROWD, delta=delta, eta=eta)
-    assert central_gaussian_sigma(policy, Reports(40)) == pytest.approx(
+    assert central_gaussian_sigma(policy, ResponseFormat(40)) == pytest.approx(
         sigma, abs=0.05 if eta else 0.006
     )
 
@@ -77,18 +77,18 @@ def test_central_gaussian_row(eta, delta, sigma):
 def test_claim_to_fame():
     """Certified bit linkage is within 4 % of what a trusted curator could do."""
     policy = Policy(2.0, CROWD, delta=1e-6)
-    plan = plan_noise(policy, Reports(40))
+    plan = plan_noise(policy, ResponseFormat(40))
     assert 1.94e-5 <= plan.noise <= 2.10e-5
     assert plan.precision.sigma <= 14.5
-    assert plan.precision.sigma <= 1.04 * curator(policy, Reports(40)).sigma
+    assert plan.precision.sigma <= 1.04 * curator(policy, ResponseFormat(40)).sigma
     assert plan.guarantee.assurance is CERTIFIED
 
 
 def test_record_noise_windows():
     """The two windows for whole records: outlier with η = .003, certified with δ = 1e-6."""
-    one = plan_noise(Policy(2.0, CROWD, eta=0.003, assurance=OUTLIER), Reports(40, RECORD))
+    one = plan_noise(Policy(2.0, CROWD, eta=0.003, assurance=OUTLIER), ResponseFormat(40, RECORD))
     assert 0.3448 <= one.noise <= 0.3455
-    two = plan_noise(Policy(2.0, CROWD, delta=1e-6), Reports(40, RECORD))
+    two = plan_noise(Policy(2.0, CROWD, delta=1e-6), ResponseFormat(40, RECORD))
     assert 0.3741 < two.noise <= 0.3817
     assert two.precision.sigma <= 6500
 
@@ -96,8 +96,8 @@ def test_record_noise_windows():
 def test_blanket_check_value_for_a_thousand():
     """N = 1000, L = 5, ε = ln 2, δ = 5e-4: certified .2838, outlier .2446."""
     policy = Policy(math.log(2), 1000, delta=5e-4)
-    assert plan_noise(policy, Reports(5, RECORD)).noise == pytest.approx(0.2838, abs=6e-5)
-    outlier = plan_noise(replace(policy, assurance=OUTLIER), Reports(5, RECORD))
+    assert plan_noise(policy, ResponseFormat(5, RECORD)).noise == pytest.approx(0.2838, abs=6e-5)
+    outlier = plan_noise(replace(policy, assurance=OUTLIER), ResponseFormat(5, RECORD))
     assert outlier.noise == pytest.approx(0.2446, abs=6e-5)
 
 
@@ -116,10 +116,10 @@ policies = st.builds(
     st.sampled_from([OUTLIER, CERTIFIED]),
 )
 formats = st.one_of(
-    st.builds(Reports, st.integers(1, 12), st.just(BIT)),
-    st.builds(Reports, st.integers(1, 20), st.just(RECORD)),
-    st.builds(Reports, st.integers(5, 12), st.just(RECORD), max_set_bits=st.integers(1, 2)),
-    st.builds(Reports, st.integers(5, 50), st.just(BIT), max_set_bits=st.integers(1, 2)),
+    st.builds(ResponseFormat, st.integers(1, 12), st.just(BIT)),
+    st.builds(ResponseFormat, st.integers(1, 20), st.just(RECORD)),
+    st.builds(ResponseFormat, st.integers(5, 12), st.just(RECORD), max_set_bits=st.integers(1, 2)),
+    st.builds(ResponseFormat, st.integers(5, 50), st.just(BIT), max_set_bits=st.integers(1, 2)),
 )
 
 
@@ -142,8 +142,8 @@ def test_noise_is_minimal(policy, reports):
 def test_copies_are_minimal_too():
     """k copies of whole records: the composed bound is met at a and missed at a-1."""
     policy = Policy(1.0, 10**5, delta=1e-5)
-    one = plan_noise(policy, Reports(10, RECORD))
-    four = plan_noise(policy, Reports(10, RECORD, copies=4))
+    one = plan_noise(policy, ResponseFormat(10, RECORD))
+    four = plan_noise(policy, ResponseFormat(10, RECORD, copies=4))
     assert_minimal(four)
     assert four.noise > one.noise
     assert four.precision.sigma < one.precision.sigma
@@ -151,47 +151,47 @@ def test_copies_are_minimal_too():
 
 def test_colluders_are_planned_for_exactly():
     """c colluding users among N give the noise of N - c users (mathematics §6)."""
-    some = plan_noise(Policy(1.0, 10_000, delta=1e-6, colluding=4_000), Reports(3))
-    fewer = plan_noise(Policy(1.0, 6_000, delta=1e-6), Reports(3))
+    some = plan_noise(Policy(1.0, 10_000, delta=1e-6, colluding=4_000), ResponseFormat(3))
+    fewer = plan_noise(Policy(1.0, 6_000, delta=1e-6), ResponseFormat(3))
     assert some.noise_numerator == fewer.noise_numerator
 
 
 def test_rounds_are_compositions():
     """Three rounds of two bits need the noise of one round of six."""
     policy = Policy(1.0, 10**5, delta=1e-6)
-    rounds = plan_noise(policy, Reports(2, rounds=3))
-    bits = plan_noise(policy, Reports(6))
+    rounds = plan_noise(policy, ResponseFormat(2, rounds=3))
+    bits = plan_noise(policy, ResponseFormat(6))
     assert rounds.noise_numerator == bits.noise_numerator
 
 
 def test_only_bits_a_user_can_change_count():
     """A choice costs 2 bits however many options it has."""
     policy = Policy(1.0, 10**5, delta=1e-6)
-    few = plan_noise(policy, Reports(5, max_set_bits=1))
-    many = plan_noise(policy, Reports(100_000, max_set_bits=1))
+    few = plan_noise(policy, ResponseFormat(5, max_set_bits=1))
+    many = plan_noise(policy, ResponseFormat(100_000, max_set_bits=1))
     assert few.noise_numerator == many.noise_numerator
-    assert few.noise_numerator < plan_noise(policy, Reports(5)).noise_numerator
+    assert few.noise_numerator < plan_noise(policy, ResponseFormat(5)).noise_numerator
 
 
 def test_local_epsilon_can_be_capped():
     """max_local_epsilon raises the noise until ε₀ is below the cap, and no further."""
     policy = Policy(2.0, 10**6, delta=1e-6, max_local_epsilon=8.0)
-    plan = plan_noise(policy, Reports(1))
+    plan = plan_noise(policy, ResponseFormat(1))
     assert plan.guarantee.local_epsilon <= 8.0
     assert local_epsilon((plan.noise_numerator - 1) / NOISE_GRID) > 8.0
-    free = plan_noise(replace(policy, max_local_epsilon=None), Reports(1))
+    free = plan_noise(replace(policy, max_local_epsilon=None), ResponseFormat(1))
     assert free.guarantee.local_epsilon > 8.0
 
 
 def test_local_epsilon_counts_everything_a_change_touches():
     """ε₀ = t·k·rounds·ln(p/q)."""
-    found = assess(Reports(10, copies=2, max_set_bits=2, rounds=3), 0.2, 1000, 1.0)
+    found = assess(ResponseFormat(10, copies=2, max_set_bits=2, rounds=3), 0.2, 1000, 1.0)
     assert found.local_epsilon == pytest.approx(4 * 2 * 3 * math.log(4))
 
 
 def test_guarantee_of_privacy_command():
     """N = 10⁷, L = 40, q = .350914: η between .001341 and .00137, δ between .00061 and .000617."""
-    found = assess(Reports(40, RECORD), 0.350914, CROWD, 2.0, OUTLIER)
+    found = assess(ResponseFormat(40, RECORD), 0.350914, CROWD, 2.0, OUTLIER)
     assert 0.001341 <= found.eta.forward.upper <= 0.00137
     assert 0.0006100 <= found.delta.forward.upper <= 0.0006170
 
@@ -199,13 +199,13 @@ def test_guarantee_of_privacy_command():
 def test_certified_is_never_below_outlier():
     """A proof for every background cannot promise more than the exact law of one of them."""
     for reports, q in [
-        (Reports(1), 0.01),
-        (Reports(8), 0.02),
-        (Reports(6, RECORD), 0.25),
-        (Reports(9, RECORD, max_set_bits=1), 0.08),
-        (Reports(9, RECORD, max_set_bits=2), 0.2),
-        (Reports(9, max_set_bits=2), 0.02),
-        (Reports(5, RECORD, copies=3), 0.3),
+        (ResponseFormat(1), 0.01),
+        (ResponseFormat(8), 0.02),
+        (ResponseFormat(6, RECORD), 0.25),
+        (ResponseFormat(9, RECORD, max_set_bits=1), 0.08),
+        (ResponseFormat(9, RECORD, max_set_bits=2), 0.2),
+        (ResponseFormat(9, max_set_bits=2), 0.02),
+        (ResponseFormat(5, RECORD, copies=3), 0.3),
     ]:
         sure = assess(reports, q, 2000, 1.0, CERTIFIED)
         attack = assess(reports, q, 2000, 1.0, OUTLIER)
@@ -215,15 +215,15 @@ def test_certified_is_never_below_outlier():
 
 def test_the_best_argument_is_named():
     """The method says which proof gave the number."""
-    assert "one-bit supremum" in assess(Reports(3), 0.01, 10_000, 1.0).method
-    assert "blanket" in assess(Reports(5, RECORD), 0.28, 1000, 0.7).method
-    assert "homogeneous" in assess(Reports(5, RECORD), 0.28, 1000, 0.7, OUTLIER).method
-    assert "local" in assess(Reports(2, RECORD), 0.49, 5, 1.0).method
+    assert "one-bit supremum" in assess(ResponseFormat(3), 0.01, 10_000, 1.0).method
+    assert "blanket" in assess(ResponseFormat(5, RECORD), 0.28, 1000, 0.7).method
+    assert "homogeneous" in assess(ResponseFormat(5, RECORD), 0.28, 1000, 0.7, OUTLIER).method
+    assert "local" in assess(ResponseFormat(2, RECORD), 0.49, 5, 1.0).method
 
 
 def test_hopeless_requests_name_the_nearest_that_can_be_met():
     """40 linked bits, 100 people, ε = .1: refused, and the crowd offered can really be planned."""
-    reports = Reports(40, RECORD)
+    reports = ResponseFormat(40, RECORD)
     with pytest.raises(CannotMeet) as refusal:
         plan_noise(Policy(0.1, 100, delta=1e-6), reports)
     (only,) = refusal.value.nearest  # ε would have to be above 10
@@ -247,12 +247,12 @@ def test_hopeless_requests_name_the_nearest_that_can_be_met():
         ("delta/eta", lambda: Policy(1.0, 100, delta=0.1, eta=0.1)),
         ("delta/eta", lambda: Policy(1.0, 100)),
         ("colluding", lambda: Policy(1.0, 100, delta=0.1, colluding=99)),
-        ("bits", lambda: Reports(0)),
-        ("copies", lambda: Reports(1, copies=0)),
-        ("max_set_bits", lambda: Reports(3, max_set_bits=4)),
-        ("noise", lambda: assess(Reports(1), 0.5, 100, 1.0)),
-        ("noise", lambda: assess(Reports(1), 0.0, 100, 1.0)),
-        ("assurance", lambda: assess(Reports(1), 0.1, 100, 1.0, Assurance.DRAFT)),
+        ("bits", lambda: ResponseFormat(0)),
+        ("copies", lambda: ResponseFormat(1, copies=0)),
+        ("max_set_bits", lambda: ResponseFormat(3, max_set_bits=4)),
+        ("noise", lambda: assess(ResponseFormat(1), 0.5, 100, 1.0)),
+        ("noise", lambda: assess(ResponseFormat(1), 0.0, 100, 1.0)),
+        ("assurance", lambda: assess(ResponseFormat(1), 0.1, 100, 1.0, Assurance.DRAFT)),
     ],
 )
 def test_bad_input_names_the_field(field, make):
@@ -265,7 +265,7 @@ def test_bad_input_names_the_field(field, make):
 def test_the_drafts_are_offered_for_comparison_only():
     """Draft noise is that of 001 (3.12) and comes with what it really gives."""
     policy = Policy(math.log(2), 1000, eta=0.003, assurance=Assurance.DRAFT)
-    plan = plan_noise(policy, Reports(5, RECORD))
+    plan = plan_noise(policy, ResponseFormat(5, RECORD))
     assert plan.noise == pytest.approx(0.2445, abs=6e-5)
     assert plan.guarantee.assurance is Assurance.DRAFT
     assert "3.12" in plan.guarantee.method
@@ -275,9 +275,9 @@ def test_the_drafts_are_offered_for_comparison_only():
 @pytest.mark.parametrize(
     ("field", "reports"),
     [
-        ("copies", Reports(5, RECORD, copies=2)),
-        ("max_set_bits", Reports(5, RECORD, max_set_bits=1)),
-        ("rounds", Reports(5, RECORD, rounds=2)),
+        ("copies", ResponseFormat(5, RECORD, copies=2)),
+        ("max_set_bits", ResponseFormat(5, RECORD, max_set_bits=1)),
+        ("rounds", ResponseFormat(5, RECORD, rounds=2)),
     ],
 )
 def test_the_drafts_errata_are_not_offered(field, reports):
@@ -289,7 +289,7 @@ def test_the_drafts_errata_are_not_offered(field, reports):
 
 def test_sigma_is_known_before_any_data():
     """σ = √(Npq/k)/(p-q), and the half-width is 1.96 of it, also as a share of the crowd."""
-    found = precision(Reports(1, copies=4), 0.25, 10_000)
+    found = precision(ResponseFormat(1, copies=4), 0.25, 10_000)
     assert found.sigma == pytest.approx(math.sqrt(10_000 * 0.1875 / 4) / 0.5)
     assert found.half_width_95 == pytest.approx(1.959964 * found.sigma)
     assert found.half_width_percent == pytest.approx(found.half_width_95 / 100)
@@ -319,7 +319,7 @@ def test_search_reports_a_rising_bound():
 
 def test_a_tiny_crowd_is_told_the_next_one_that_would_do() -> None:
     """Below fifty people the crowd is searched to the last person, and the search ends."""
-    reports = Reports(bits=6, linkage=Linkage.RECORD)
+    reports = ResponseFormat(bits=6, linkage=Linkage.RECORD)
     asked = Policy(epsilon=2, delta=1e-3, population=20)
     with pytest.raises(CannotMeet) as refused:
         plan_noise(asked, reports)
@@ -331,7 +331,7 @@ def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
     """Scores of 1e120 are within reach of the search: its arithmetic stays in range."""
     asked = Policy(epsilon=0.1, delta=1e-6, population=100)
     with pytest.raises(CannotMeet, match="could be anything") as refused:
-        plan_noise(asked, Reports(bits=1000, linkage=Linkage.RECORD))
+        plan_noise(asked, ResponseFormat(bits=1000, linkage=Linkage.RECORD))
     assert refused.value.nearest
 
 
@@ -339,5 +339,5 @@ def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
 @pytest.mark.parametrize("bits", [1, 2])
 def test_an_eta_that_only_a_report_of_its_own_can_keep_is_stated_as_kept(linkage, bits):
     """Noise was found because no ratio can be above e^ε, and an η of .71 was printed beside it."""
-    plan = plan_noise(Policy(4.83, 2, eta=0.001), Reports(bits, linkage))
+    plan = plan_noise(Policy(4.83, 2, eta=0.001), ResponseFormat(bits, linkage))
     assert plan.guarantee.eta.upper <= 0.001

@@ -8,7 +8,7 @@ import pytest
 from analysis.simulated_surveys import noisy_counts, plan_of, tally_of
 from krand.analysis.estimates.comparison import combine_surveys, compare_surveys
 from krand.analysis.estimates.questions import estimate_question
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.errors import InvalidInput
@@ -23,7 +23,7 @@ PEOPLE = {LOUD.hash: 4_000, QUIET.hash: 10_000}
 
 
 def _estimates(
-    plan: Plan, true: np.ndarray, repeats: int, seed: int, wanted: Wanted | None = None
+    plan: Plan, true: np.ndarray, repeats: int, seed: int, wanted: EstimateOptions | None = None
 ) -> list[QuestionEstimate]:
     people, random = PEOPLE[plan.hash], np.random.default_rng(seed)
     counts = noisy_counts(plan, true, people, repeats, random)
@@ -53,7 +53,7 @@ def test_differences_are_unbiased_and_covered() -> None:
 def test_equal_shares_are_rarely_called_different(sampling: Sampling | None) -> None:
     """p < 5 % in about 5 %, p-values are even, and adjusted ones look at all rows at once."""
     random = np.random.default_rng(73)
-    wanted, p_values, adjusted, covered = Wanted(sampling=sampling), [], [], []
+    wanted, p_values, adjusted, covered = EstimateOptions(sampling=sampling), [], [], []
     shares = [0.3, 0.02, 0.5, 0.18]
     for _ in range(600):
         pair = []

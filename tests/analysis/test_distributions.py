@@ -9,7 +9,7 @@ import pytest
 
 from analysis.simulated_surveys import plan_of, simulated_tallies, tally_of
 from krand.analysis.estimates.questions import estimate_question
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import Distribution
 from krand.survey.questions import Number
@@ -24,7 +24,7 @@ ANSWERED = TRUE.sum()
 def found() -> list[Distribution]:
     plan = plan_of([AGE], 0.08, PEOPLE)
     tallies = simulated_tallies(plan, TRUE, PEOPLE, SURVEYS, seed=21)
-    wanted = Wanted(quantiles=(0.1, 0.5, 0.9))
+    wanted = EstimateOptions(quantiles=(0.1, 0.5, 0.9))
     spreads = [estimate_question(plan, tally, "age", wanted).distribution for tally in tallies]
     return [spread for spread in spreads if spread is not None]
 
@@ -119,7 +119,7 @@ def test_open_bins_have_no_mean_and_no_outer_bound(below: bool, above: bool) -> 
     question = Number(name="n", edges=(10, 20, 30), open_below=below, open_above=above)
     plan = plan_of([question], 0.01, 10_000)
     tally = tally_of(plan, 10_000, np.full(question.positions, 2_500))
-    wanted = Wanted(quantiles=(0.01, 0.5, 0.99))
+    wanted = EstimateOptions(quantiles=(0.01, 0.5, 0.99))
     spread = estimate_question(plan, tally, "n", wanted).distribution
     assert spread is not None
     assert spread.mean.value is None
@@ -199,7 +199,9 @@ def test_sampling_widens_what_is_said_of_a_population() -> None:
         counts = random.binomial(true, 0.875) + random.binomial(2_000 - true, 0.125)
         tally = tally_of(plan, 2_000, counts)
         for sampling, into in ((Sampling(), covered), (None, narrow)):
-            spread = estimate_question(plan, tally, "age", Wanted(sampling=sampling)).distribution
+            spread = estimate_question(
+                plan, tally, "age", EstimateOptions(sampling=sampling)
+            ).distribution
             assert spread is not None
             assert spread.mean.interval is not None
             into.append(spread.mean.interval.low <= mean <= spread.mean.interval.high)

@@ -13,12 +13,12 @@ from scipy.stats import binom
 
 from krand.analysis.estimates.exact import tail_at_least, tail_at_most
 from krand.analysis.estimates.intervals import limits, simultaneous_confidence
-from krand.analysis.estimates.inversion import Law
+from krand.analysis.estimates.inversion import NoiseModel
 
 Floats = NDArray[np.float64]
 
 
-def _law_of_ones(law: Law, true_ones: int) -> list[Fraction]:
+def _law_of_ones(law: NoiseModel, true_ones: int) -> list[Fraction]:
     """P[M = 0], P[M = 1], … in rational arithmetic."""
     q = Fraction(law.noise)
 
@@ -34,17 +34,17 @@ def _law_of_ones(law: Law, true_ones: int) -> list[Fraction]:
 
 
 SMALL = [
-    Law(9, 9, 0.25),
-    Law(12, 12, 0.03125),
-    Law(6, 12, 0.375),
-    Law(4, 12, 0.25),
-    Law(5, 5, 0.125, 3),
-    Law(5, 8, 0.25),
+    NoiseModel(9, 9, 0.25),
+    NoiseModel(12, 12, 0.03125),
+    NoiseModel(6, 12, 0.375),
+    NoiseModel(4, 12, 0.25),
+    NoiseModel(5, 5, 0.125, 3),
+    NoiseModel(5, 8, 0.25),
 ]
 
 
 @pytest.mark.parametrize("law", SMALL)
-def test_tails_are_those_of_rational_arithmetic(law: Law) -> None:
+def test_tails_are_those_of_rational_arithmetic(law: NoiseModel) -> None:
     """To twelve digits, for every count and every truth."""
     ones = np.arange(law.trials + 1)
     for true_ones in range(min(law.trials, law.reports) + 1):
@@ -59,7 +59,7 @@ def test_tails_are_those_of_rational_arithmetic(law: Law) -> None:
 @pytest.mark.parametrize("true_ones", [0, 40, 300_000, 10**6])
 def test_tails_of_large_crowds_are_those_of_a_convolution(true_ones: int) -> None:
     """By scipy's binomials, as far out as one row of a million needs."""
-    law = Law(10**6, 10**6, 1.9e-4)
+    law = NoiseModel(10**6, 10**6, 1.9e-4)
     flips = np.arange(600)
     lost, gained = (binom.pmf(flips, n, law.noise) for n in (true_ones, 10**6 - true_ones))
     chances = np.convolve(lost[::-1], gained)
@@ -76,7 +76,7 @@ def test_tails_of_large_crowds_are_those_of_a_convolution(true_ones: int) -> Non
 
 @pytest.mark.parametrize("law", SMALL)
 @pytest.mark.parametrize("confidence", [0.95, 0.8])
-def test_ends_are_found_by_trying_every_truth(law: Law, confidence: float) -> None:
+def test_ends_are_found_by_trying_every_truth(law: NoiseModel, confidence: float) -> None:
     """The least and the greatest truth that does not contradict the count.
 
     A count below what nobody gives on average counts as that one, and one above everybody's too.
@@ -95,7 +95,7 @@ def test_ends_are_found_by_trying_every_truth(law: Law, confidence: float) -> No
         assert found == pytest.approx([least[0], most[-1]])
 
 
-def _coverage(law: Law, people: int, confidence: float) -> float:
+def _coverage(law: NoiseModel, people: int, confidence: float) -> float:
     """By enumeration: how often the interval holds the truth."""
     truth = np.array([round(people * law.copies)])
     middle, reach = truth[0] + (law.trials - 2 * truth[0]) * law.noise, 9 * law.spread**0.5 + 30
@@ -109,16 +109,16 @@ def _coverage(law: Law, people: int, confidence: float) -> float:
 @pytest.mark.parametrize(
     ("law", "step"),
     [
-        (Law(40, 40, 0.1), 1),
-        (Law(60, 60, 0.3), 2),
-        (Law(30, 90, 0.2), 1),
-        (Law(300, 300, 0.02), 21),
-        (Law(10**7, 10**7, 1e-6), 1_777_777),
-        (Law(10**7, 10**7, 1.9e-5), 2_777_777),
-        (Law(10**5, 10**5, 0.0004, 3), 17_777),
+        (NoiseModel(40, 40, 0.1), 1),
+        (NoiseModel(60, 60, 0.3), 2),
+        (NoiseModel(30, 90, 0.2), 1),
+        (NoiseModel(300, 300, 0.02), 21),
+        (NoiseModel(10**7, 10**7, 1e-6), 1_777_777),
+        (NoiseModel(10**7, 10**7, 1.9e-5), 2_777_777),
+        (NoiseModel(10**5, 10**5, 0.0004, 3), 17_777),
     ],
 )
-def test_exact_intervals_cover_at_least_as_often_as_they_say(law: Law, step: int) -> None:
+def test_exact_intervals_cover_at_least_as_often_as_they_say(law: NoiseModel, step: int) -> None:
     """95 % or more for every truth tried, alone and as one of a thousand; never all too much."""
     alone = [_coverage(law, people, 0.95) for people in range(0, law.people + 1, step)]
     assert min(alone) >= 0.95
@@ -130,15 +130,15 @@ def test_exact_intervals_cover_at_least_as_often_as_they_say(law: Law, step: int
 
 def test_copies_move_the_truth_in_whole_people() -> None:
     """Ends are whole people when every copy was counted, and any fraction when some were lost."""
-    ends = limits(Law(50, 200, 0.2), np.arange(20, 180, 7), 0.95)
+    ends = limits(NoiseModel(50, 200, 0.2), np.arange(20, 180, 7), 0.95)
     np.testing.assert_array_equal(ends, np.rint(ends))
-    some = limits(Law(50, 199, 0.2), np.arange(20, 180, 7), 0.95)
+    some = limits(NoiseModel(50, 199, 0.2), np.arange(20, 180, 7), 0.95)
     assert not np.array_equal(some, np.rint(some))
 
 
 def test_many_rows_at_once_are_as_each_alone() -> None:
     """Rows are searched side by side, in pieces, and equal counts only once."""
-    law = Law(10**6, 10**6, 1e-4)
+    law = NoiseModel(10**6, 10**6, 1e-4)
     ones = np.random.default_rng(5).integers(0, 10**6, 500)
     ones[100:200] = ones[:100]
     found = limits(law, ones, 0.95)
@@ -148,7 +148,7 @@ def test_many_rows_at_once_are_as_each_alone() -> None:
 
 def test_impossible_counts_give_the_nearest_possible_people() -> None:
     """Fewer ones than any truth explains say as much as if nobody had given the answer."""
-    law = Law(10**6, 10**6, 1e-4)
+    law = NoiseModel(10**6, 10**6, 1e-4)
     low, high = limits(law, np.array([0, 100, 10**6 - 100, 10**6]), 0.95)
     assert low[0] == low[1] == 0 < high[0] == high[1]
     assert high[2] == high[3] == 10**6 > low[2] == low[3]

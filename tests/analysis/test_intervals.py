@@ -15,15 +15,15 @@ from krand.analysis.estimates.intervals import (
     normal_quantile,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats, Law
+from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import Method
 from krand.errors import InvalidInput
 from krand.survey.questions import YesNo
 
 
-def _misses(law: Law, people: int, confidence: float, skew: bool = True) -> Floats:
+def _misses(law: NoiseModel, people: int, confidence: float, skew: bool = True) -> Floats:
     """By enumeration: how often the truth lies below the normal interval, and above it."""
     middle = people + (law.trials - 2 * people) * law.noise
     reach = 12 * law.spread**0.5
@@ -37,9 +37,9 @@ def _misses(law: Law, people: int, confidence: float, skew: bool = True) -> Floa
     return np.array([chances[people < low].sum(), chances[people > high].sum()])
 
 
-def _of_variance(spread: float, noise: float) -> Law:
+def _of_variance(spread: float, noise: float) -> NoiseModel:
     people = int(spread / noise / (1 - noise)) + 1
-    return Law(people, people, noise)
+    return NoiseModel(people, people, noise)
 
 
 @pytest.mark.parametrize("noise", [1e-5, 0.01, 0.1, 0.25, 0.35, 0.45])
@@ -83,15 +83,15 @@ def test_both_intervals_agree_at_the_switch() -> None:
 
 def test_the_variance_decides() -> None:
     """Not the size of the crowd: 200 flips among ten million people, or among a thousand."""
-    assert method_of(Law(10**7, 10**7, 1.9e-5)) is Method.EXACT
-    assert method_of(Law(10**7, 10**7, 2.1e-5)) is Method.NORMAL
-    assert method_of(Law(1000, 1000, 0.3)) is Method.NORMAL
-    assert method_of(Law(1000, 1000, 0.1)) is Method.EXACT
+    assert method_of(NoiseModel(10**7, 10**7, 1.9e-5)) is Method.EXACT
+    assert method_of(NoiseModel(10**7, 10**7, 2.1e-5)) is Method.NORMAL
+    assert method_of(NoiseModel(1000, 1000, 0.3)) is Method.NORMAL
+    assert method_of(NoiseModel(1000, 1000, 0.1)) is Method.EXACT
 
 
 def test_intervals_stay_inside_the_crowd() -> None:
     """Nobody is a negative number of people, and nothing is known exactly."""
-    law = Law(10**6, 10**6, 0.01)
+    law = NoiseModel(10**6, 10**6, 0.01)
     low, high = limits(law, np.array([9_000, 10_000, 990_000, 995_000]), 0.95)
     assert (low >= 0).all()
     assert (high <= 10**6).all()
@@ -111,13 +111,13 @@ def test_a_confidence_is_a_probability(confidence: float) -> None:
     plan = plan_of([YesNo(name="a")], 0.1, 1000)
     (tally,) = simulated_tallies(plan, np.array([300]), 1000, 1, 1)
     with pytest.raises(InvalidInput, match="confidence"):
-        estimate_questions(plan, tally, Wanted(confidence))
+        estimate_questions(plan, tally, EstimateOptions(confidence))
 
 
 @pytest.mark.parametrize("people", [12_000, 10**7])
 def test_twenty_rows_hold_together_as_often_as_said(people: int) -> None:
     """In 5,000 surveys with twenty answers that somebody gave: 94 to 96 %, and each row too."""
-    random, law = np.random.default_rng(81), Law(people, people, 250 / people)
+    random, law = np.random.default_rng(81), NoiseModel(people, people, 250 / people)
     true = (np.linspace(0.01, 0.9, 20) * people).astype(np.int64)
     ones = random.binomial(true, 1 - law.noise, (5_000, 20))
     ones += random.binomial(people - true, law.noise, (5_000, 20))

@@ -16,7 +16,7 @@ from krand.accounting.direct import countable
 from krand.accounting.enumeration import Multiset, collection_law
 from krand.accounting.simulation import draw_histograms, log_ratio
 from krand.analysis.estimates.exact import tail_at_least
-from krand.analysis.estimates.inversion import Law
+from krand.analysis.estimates.inversion import NoiseModel
 from krand.analysis.observe.bits import (
     crowd_law,
     see_counts,
@@ -258,7 +258,7 @@ def test_laws_of_large_crowds(people: int, true: int, noise: float) -> None:
     law = crowd_law(people, true, noise)
     mean = true * (1 - noise) + (people - true) * noise
     spread = math.sqrt(people * noise * (1 - noise))
-    others = Law(people - 1, people - 1, noise)
+    others = NoiseModel(people - 1, people - 1, noise)
     for deviations in (-3, -0.5, 0, 2):
         m = round(mean + deviations * spread)
         tails = tail_at_least(others, np.full(3, true), np.array([m - 1, m, m + 1]))

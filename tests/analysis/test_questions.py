@@ -18,7 +18,7 @@ from analysis.simulated_surveys import (
     true_counts,
 )
 from krand.analysis.estimates.questions import estimate_question, estimate_questions
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
 from krand.analysis.tally import merged
@@ -304,7 +304,7 @@ def test_a_small_crowd_gets_exact_intervals() -> None:
 def test_a_yes_no_alone_is_one_row(plan: Plan) -> None:
     """No and silence look the same, so neither has a row."""
     tally = tally_of(plan, PEOPLE, np.full(plan.layout.positions, 1_000))
-    smokes, *others = estimate_questions(plan, tally, Wanted(0.9, Sampling()))
+    smokes, *others = estimate_questions(plan, tally, EstimateOptions(0.9, Sampling()))
     assert [row.label for row in smokes.rows] == ["yes"]
     assert smokes.unanswered is None
     assert smokes.rows[0].interval == smokes.rows[0].simultaneous
@@ -331,4 +331,4 @@ def test_a_tally_must_be_of_the_plan(plan: Plan) -> None:
     with pytest.raises(InvalidInput, match="positions"):
         estimate_questions(plan, replace(tally, counts=tally.counts[1:]))
     with pytest.raises(InvalidInput, match="quantile"):
-        estimate_questions(plan, tally, Wanted(quantiles=(0.5, 1.0)))
+        estimate_questions(plan, tally, EstimateOptions(quantiles=(0.5, 1.0)))

@@ -15,7 +15,7 @@ import pytest
 from analysis.simulated_surveys import noisy_counts, tally_of, true_counts
 from krand.analysis.actual_promise import actual_promise, keeps_policy
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Release, ReleaseOptions, make_release
 from krand.analysis.results_file import (
@@ -186,7 +186,7 @@ def fail(constant: str) -> None:
 
 def test_sampling_survives_the_file(plan: Plan, tmp_path: Path) -> None:
     """A release made for a larger population says so when it is read again."""
-    options = ReleaseOptions(Wanted(sampling=Sampling(10**6)))
+    options = ReleaseOptions(EstimateOptions(sampling=Sampling(10**6)))
     made = make_release(plan, tally_for(plan), options)
     write_release("output", tmp_path / "r.json", made)
     assert read_estimates(tmp_path / "r.json")[0]["age"].sampling == Sampling(10**6)

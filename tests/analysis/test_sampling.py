@@ -8,7 +8,7 @@ from scipy.stats import binomtest
 
 from analysis.simulated_surveys import plan_of, tally_of
 from krand.analysis.estimates.questions import estimate_question
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling, share_limits
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
@@ -28,7 +28,7 @@ def test_shares_of_the_population_are_covered(population: int | None, share: flo
         with_it = round(population * share)
         true = random.hypergeometric(with_it, population - with_it, people, 3_000)
     ones = random.binomial(true, 1 - noise) + random.binomial(people - true, noise)
-    wanted = Wanted(sampling=Sampling(population))
+    wanted = EstimateOptions(sampling=Sampling(population))
     covered = {}
     for count, times in zip(*np.unique(ones, return_counts=True), strict=True):
         tally = tally_of(plan, people, np.array([count]))
@@ -72,7 +72,7 @@ def test_picks_of_a_sample_are_covered_whatever_the_people() -> None:
         true = np.full(4, random.binomial(4_000, 0.4))
         counts = random.binomial(true, 0.9375) + random.binomial(4_000 - true, 0.0625)
         picks = estimate_question(
-            plan, tally_of(plan, 4_000, counts), "s", Wanted(sampling=Sampling())
+            plan, tally_of(plan, 4_000, counts), "s", EstimateOptions(sampling=Sampling())
         ).picks
         assert picks is not None
         covered.append(picks.interval.low <= 1.6 <= picks.interval.high)

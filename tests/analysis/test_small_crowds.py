@@ -16,7 +16,7 @@ from analysis.simulated_surveys import (
 )
 from krand.analysis.estimates.comparison import compare_surveys
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import Interval, QuestionEstimate
 from krand.analysis.joint.conditional import conditional_table
@@ -60,7 +60,7 @@ def loud() -> tuple[tuple[QuestionEstimate, ...], ...]:
         *(tally_of(plan(), PEOPLE, counts) for counts in extremes),
     ]
     return tuple(
-        estimate_questions(plan(), tally, Wanted(sampling=sampling))
+        estimate_questions(plan(), tally, EstimateOptions(sampling=sampling))
         for tally in tallies
         for sampling in SAMPLINGS
     )
@@ -193,4 +193,8 @@ def test_a_sample_may_say_nothing_though_its_counts_do() -> None:
     asked = plan_of([YesNo(name="y")], 0.001, 20)
     tally = tally_of(asked, 20, np.array([10]))
     assert estimate_questions(asked, tally)[0].rows[0].readable
-    assert not estimate_questions(asked, tally, Wanted(sampling=Sampling()))[0].rows[0].readable
+    assert (
+        not estimate_questions(asked, tally, EstimateOptions(sampling=Sampling()))[0]
+        .rows[0]
+        .readable
+    )

@@ -72,7 +72,7 @@ def check_refused(at: Path, command: str, rule: str) -> None:
     assert error["field"] == "spool"
     assert rule in error["rule"]
     assert error["value"].startswith(str(at / "spool"))
-    assert error["mend"]
+    assert error["hint"]
     assert (at / "victim").read_text() == "precious"
     assert stat.S_IMODE((at / "victim").stat().st_mode) == 0o644
 
@@ -253,7 +253,7 @@ def test_an_output_that_everybody_may_write_to(at: Path) -> None:
     (at / "out").mkdir()
     (at / "out").chmod(0o777)
     error = run(at, "release")
-    assert (error["field"], error["mend"]) == ("output", f"chmod o-w {at / 'out'}")
+    assert (error["field"], error["hint"]) == ("output", f"chmod o-w {at / 'out'}")
     assert list((at / "out").iterdir()) == []
 
 

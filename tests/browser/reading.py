@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from krand import Assurance, Linkage, Policy, Reports, plan_noise
+from krand import Assurance, Linkage, Policy, ResponseFormat, plan_noise
 from krand.accounting.baselines import rappor_sigma
 from krand.accounting.curator import curator
 from krand.accounting.frontier import message_size
@@ -99,7 +99,7 @@ def _planned(texts: dict[str, str]) -> NoisePlan:
     )
     bits, copies = _count(texts, "bits"), _count(texts, "copies")
     most = _count(texts, "max_set_bits") if texts["max_set_bits"] else None
-    return plan_noise(policy, Reports(bits, Linkage(texts["linkage"]), copies, most))
+    return plan_noise(policy, ResponseFormat(bits, Linkage(texts["linkage"]), copies, most))
 
 
 def _real(texts: dict[str, str], name: str) -> float:

@@ -121,7 +121,7 @@ def _collected(folder: Path) -> Plan:
 def _release_the_first(folder: Path, plan: Plan, spool: Spool, key: X25519PrivateKey) -> None:
     signer = generate_signing_key()
     for answers in simulated_people(plan.survey, CROWD, seed=7):
-        made = Client(plan, UnsafeMemoryLedger()).prepare(answers)
+        made = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash).prepare(answers)
         spool.add([Submitted(made.id, b"".join(made.messages))])
     (released,) = release_sealed(spool, folder / "batches", signer)
     tally = tally_batches(plan, [released.data], key, signer.public_key())

@@ -13,7 +13,7 @@ import pytest
 from browser.reading import CHEAP, address, agrees, request_in, settled, without_frontier
 from browser.sites import Site
 from browser.visiting import Visit
-from krand import Assurance, Policy, Reports, frontier
+from krand import Assurance, Policy, ResponseFormat, frontier
 from krand.web.numbers import FRONTIER_COPIES
 from krand.web.settings import CHOICES, FIELDS
 from krand.wording.numbers import parse_real
@@ -295,7 +295,7 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
             *(f"{row.messages:,}", f"{row.bytes_per_user:,}"),
             row.guarantee,
         ]
-        for row in frontier(policy, Reports(1), FRONTIER_COPIES).rows
+        for row in frontier(policy, ResponseFormat(1), FRONTIER_COPIES).rows
     ]
     assert shown == expected
     begun.fits()

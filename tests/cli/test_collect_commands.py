@@ -113,7 +113,7 @@ def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan:
         text = run(at, "submit", *address)
     assert (error["kind"], error["field"], error["value"]) == ("invalid_input", "round", 1)
     assert "must not have been answered on this device before" in error["rule"]
-    assert error["mend"].startswith("the first answers stand")
+    assert error["hint"].startswith("the first answers stand")
     assert "the new ones were not sent" in text.stderr
     assert "delivered" not in text.output
     with open_spool(plan, at / "spool") as spool:
@@ -285,7 +285,7 @@ def test_another_plan_or_round_is_refused(at: Path, plan: Plan) -> None:
     for command in ("status", "release", "serve"):
         error = refusal(at, 2, command, *(["--port", "0"] if command == "serve" else []))
         assert error["field"] == "spool"
-        assert "cannot be changed" in error["mend"]
+        assert "cannot be changed" in error["hint"]
 
 
 def test_release_below_the_crowd_is_refused(at: Path, plan: Plan) -> None:

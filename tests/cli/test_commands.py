@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from components import require
-from krand import Assurance, Linkage, Reports, __version__, assess
+from krand import Assurance, Linkage, ResponseFormat, __version__, assess
 from krand.cli.main import krand
 from krand.cli.menu import NAMES
 from krand.showing import at_most
@@ -230,7 +230,9 @@ def test_simulation_agrees_with_the_exact_law() -> None:
     All four 95 % intervals meet the bounds for only about 87 % of seeds, so that is not asked.
     """
     found = answer("simulate", *SMALL, "--noise", "0.2446", "--samples", "50k", "--seed", "1")
-    exact = assess(Reports(5, Linkage.RECORD), 0.2446, 1000, 0.6931471805599453, Assurance.OUTLIER)
+    exact = assess(
+        ResponseFormat(5, Linkage.RECORD), 0.2446, 1000, 0.6931471805599453, Assurance.OUTLIER
+    )
     assert found["delta_forward"]["exact"]["upper"] == exact.delta.forward.upper
     agreed = []
     for key in ("delta_forward", "delta_reverse", "eta_forward", "eta_reverse"):

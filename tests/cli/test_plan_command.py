@@ -122,7 +122,7 @@ def test_all_mistakes_of_a_file_are_listed_in_json(survey: Path) -> None:
         ("policy.epsilon", 4, -1),
         ("question[1].type", 12, "choise"),
     ]
-    assert all(mistake["rule"] and mistake["mend"] for mistake in error["problems"])
+    assert all(mistake["rule"] and mistake["hint"] for mistake in error["problems"])
 
 
 def test_the_precision_of_a_group_is_said_to_be_that_of_a_cell() -> None:

@@ -113,7 +113,7 @@ def test_foreign_files_are_refused(tmp_path: Path, content: bytes) -> None:
     error = refusal(path, tmp_path / "report.html")
     assert (error["kind"], error["field"]) == ("invalid_input", "release")
     assert error["value"] == str(path)
-    assert error["mend"]
+    assert error["hint"]
 
 
 def test_a_plan_is_no_release(tmp_path: Path) -> None:
@@ -122,7 +122,7 @@ def test_a_plan_is_no_release(tmp_path: Path) -> None:
     path.write_bytes(bit_example().plan.bytes)
     error = refusal(path, tmp_path / "report.html")
     assert "krand-release-2" in error["rule"]
-    assert "'krand-plan-2'; krand estimate writes it" in error["mend"]
+    assert "'krand-plan-2'; krand estimate writes it" in error["hint"]
 
 
 def test_files_that_cannot_be_had_are_named(release: Path, tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: P
     """With the analyzer's key and the plan; every message has one length."""
     key = generate_private_key()
     plan = plan_for(linkage).sealed_for(key.public_key())
-    client = Client(plan, Ledger(tmp_path / "ledger"))
+    client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
     sent = client.prepare({"smokes": True, "engine": "b"})
     assert {len(message) for message in sent.messages} == {message_format(plan).sealed_length}
     opened = Opener(key, message_format(plan), bytes.fromhex(plan.hash)).open_all(sent.messages)
@@ -128,7 +128,7 @@ def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: P
 def test_changing_ones_mind_changes_nothing(apart: Plan, tmp_path: Path) -> None:
     """The first randomization stands: a second one would reveal more."""
     plan = apart.sealed_for(generate_private_key().public_key())
-    client = Client(plan, Ledger(tmp_path / "ledger"))
+    client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
     first = client.prepare({"smokes": True})
     assert client.prepare({"smokes": False}) == first
     client.acknowledge()
@@ -141,7 +141,7 @@ def test_answers_that_break_a_rule_are_refused_before_anything_is_stored(
 ) -> None:
     """The ledger stays empty, so that a corrected answer can still be sent."""
     plan = apart.sealed_for(generate_private_key().public_key())
-    client = Client(plan, Ledger(tmp_path / "ledger"))
+    client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
     with pytest.raises(InvalidInput, match="engine"):
         client.prepare({"engine": "none of them"})
     assert client.ledger.entries() == ()

@@ -290,7 +290,7 @@ def test_a_client_that_failed_sends_the_same_next_time(
     plan = noisy.sealed_for(generate_private_key().public_key())
 
     def client() -> Client:
-        return Client(plan, Ledger(tmp_path / "ledger"))
+        return Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
 
     with collecting(*[answer(503)] * 8, STORED, STORED) as collector:
         with pytest.raises(NotDelivered):

@@ -13,13 +13,13 @@ import pyarrow.parquet as pq
 from collecting import KEY
 from krand.batches.manifest import Manifest, read_manifest
 from krand.client.randomizer import message_format
-from krand.collector.spool import Setting, Spool
+from krand.collector.spool import Spool, SpoolConfig
 from krand.promise import Linkage, Policy
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_signing_key
-from krand.wire.submissions import Shape, Submitted, submission_bytes
+from krand.wire.submissions import SubmissionFormat, Submitted, submission_bytes
 from plans import true_plan
 
 __all__ = [
@@ -74,15 +74,15 @@ def _plan_of(population: int, linkage: Linkage) -> Plan:
 
 
 @cache
-def _shape(linkage: Linkage) -> Shape:
+def _shape(linkage: Linkage) -> SubmissionFormat:
     """How much everybody sends, whatever the crowd."""
     plan = _plan_of(1000, linkage)
-    return Shape(1, message_format(plan).sealed_length, plan.messages)
+    return SubmissionFormat(1, message_format(plan).sealed_length, plan.messages)
 
 
-def setting_for(population: int) -> Setting:
+def setting_for(population: int) -> SpoolConfig:
     """What the spool of such a plan is for."""
-    return Setting(plan_of(population).hash, population, _shape(linkage_now()))
+    return SpoolConfig(plan_of(population).hash, population, _shape(linkage_now()))
 
 
 def messages_of(number: int) -> list[bytes]:

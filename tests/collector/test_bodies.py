@@ -14,15 +14,15 @@ from krand.wire.submissions import (
     HEAD_LENGTH,
     Refusal,
     Refused,
-    Shape,
+    SubmissionFormat,
     submission_bytes,
 )
 
 BODIES = int(os.environ.get("KRAND_MUTATED_BODIES", "100000"))
-SHAPES = (Shape(1, 24, 2), Shape(2, 88, 7), Shape(65_535, 61, 1))
+SHAPES = (SubmissionFormat(1, 24, 2), SubmissionFormat(2, 88, 7), SubmissionFormat(65_535, 61, 1))
 
 
-def verdict(shape: Shape, body: bytes) -> Refusal | None:
+def verdict(shape: SubmissionFormat, body: bytes) -> Refusal | None:
     """The rules once more, written down independently."""
     if len(body) < 19:
         return Refusal.TOO_SHORT
@@ -34,7 +34,7 @@ def verdict(shape: Shape, body: bytes) -> Refusal | None:
     return None if len(body) == size else Refusal.WRONG_LENGTH
 
 
-def check(shape: Shape, body: bytes) -> Refusal | None:
+def check(shape: SubmissionFormat, body: bytes) -> Refusal | None:
     """Read it: accepted whole, or refused for the first reason that applies; nothing else."""
     expected, found, reason = verdict(shape, body), None, None
     try:
@@ -46,7 +46,7 @@ def check(shape: Shape, body: bytes) -> Refusal | None:
     return reason
 
 
-def mutated(shape: Shape, draw: random.Random) -> bytes:
+def mutated(shape: SubmissionFormat, draw: random.Random) -> bytes:
     """A proper body with a few things done to it, most of them small."""
     times = draw.choice((1, 1, 1, 2, 4))
     content = draw.randbytes(times * shape.messages * shape.message_length)
@@ -56,35 +56,35 @@ def mutated(shape: Shape, draw: random.Random) -> bytes:
     return bytes(body)
 
 
-def flip(body: bytearray, _: Shape, draw: random.Random) -> None:
+def flip(body: bytearray, _: SubmissionFormat, draw: random.Random) -> None:
     if body:
         body[draw.randrange(min(len(body), draw.choice((3, 19, 10**6))))] ^= 1 << draw.randrange(8)
 
 
-def cut(body: bytearray, shape: Shape, draw: random.Random) -> None:
+def cut(body: bytearray, shape: SubmissionFormat, draw: random.Random) -> None:
     length = draw.choice((1, shape.message_length, draw.randrange(1 + len(body))))
     del body[max(0, len(body) - length) :]
 
 
-def lengthen(body: bytearray, shape: Shape, draw: random.Random) -> None:
+def lengthen(body: bytearray, shape: SubmissionFormat, draw: random.Random) -> None:
     body += draw.randbytes(draw.choice((1, shape.message_length, draw.randrange(300))))
 
 
-def put_in(body: bytearray, _: Shape, draw: random.Random) -> None:
+def put_in(body: bytearray, _: SubmissionFormat, draw: random.Random) -> None:
     at = draw.randrange(1 + len(body))
     body[at:at] = draw.randbytes(draw.randrange(1, 5))
 
 
-def take_out(body: bytearray, _: Shape, draw: random.Random) -> None:
+def take_out(body: bytearray, _: SubmissionFormat, draw: random.Random) -> None:
     at = draw.randrange(1 + len(body))
     del body[at : at + draw.randrange(1, 5)]
 
 
-def repeat(body: bytearray, _: Shape, draw: random.Random) -> None:
+def repeat(body: bytearray, _: SubmissionFormat, draw: random.Random) -> None:
     body += body[draw.choice((0, 3, HEAD_LENGTH)) :]
 
 
-def overwrite(body: bytearray, _: Shape, draw: random.Random) -> None:
+def overwrite(body: bytearray, _: SubmissionFormat, draw: random.Random) -> None:
     value = draw.choice((b"", b"\0" * 40, b"\xff" * 40, b"{}", "é".encode() * 20, b"\r\n\r\n"))
     body[: len(value)] = value
 
@@ -104,13 +104,13 @@ def test_mutated_bodies_are_read_or_refused_by_name() -> None:
 
 
 @given(st.binary(max_size=400), st.sampled_from(SHAPES))
-def test_any_bytes_are_read_or_refused_by_name(body: bytes, shape: Shape) -> None:
+def test_any_bytes_are_read_or_refused_by_name(body: bytes, shape: SubmissionFormat) -> None:
     """Also those that never were a submission."""
     check(shape, body)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_one_length_is_taken(shape: Shape) -> None:
+def test_one_length_is_taken(shape: SubmissionFormat) -> None:
     """No other body is, whether it holds twice or four times as many messages or any number."""
     for length in range(HEAD_LENGTH, 5 * shape.length):
         body = b"\x01" + shape.round.to_bytes(2) + bytes(length - 3)

@@ -20,7 +20,7 @@ import pytest
 from collecting import PLAN, body_of, people_in, quick_folder, serving, setting, submitted, until
 from components import require
 from krand.collector.spool import Spool, SpoolUnavailable
-from krand.wire.submissions import Shape
+from krand.wire.submissions import SubmissionFormat
 
 require("starlette")
 require("uvicorn")
@@ -43,7 +43,7 @@ class Collector:
     people: int = 0
 
     @property
-    def shape(self) -> Shape:
+    def shape(self) -> SubmissionFormat:
         return self.spool.setting.shape
 
     def ask(

@@ -16,17 +16,17 @@ from click.testing import CliRunner
 from collector.crowds import SIGNER, plan_of
 from components import require
 from krand.cli.main import krand
-from krand.collector.spool import Setting, Spool
+from krand.collector.spool import Spool, SpoolConfig
 from krand.errors import InvalidInput
 from krand.wire.keys import private_key_pem
-from krand.wire.submissions import Shape
+from krand.wire.submissions import SubmissionFormat
 
 require("uvicorn")
 require("starlette")
 
 DATA = Path(__file__).parent / "data"
 AGE = ["spool-1-closed", "spool-1-crashed"]
-SETTING = Setting("5a" * 32, 5, Shape(1, 24, 2))
+SETTING = SpoolConfig("5a" * 32, 5, SubmissionFormat(1, 24, 2))
 """What the old spools are for."""
 
 
@@ -62,7 +62,7 @@ def test_an_older_spool_is_refused_and_kept(age: str, tmp_path: Path) -> None:
         with pytest.raises(InvalidInput, match=r"version \d+ of the format, found '1'") as caught:
             Spool(folder, SETTING)
         assert caught.value.field == "spool"
-        assert "release what is in it with the krand that wrote it" in caught.value.mend
+        assert "release what is in it with the krand that wrote it" in caught.value.hint
     assert rows_in(folder, tmp_path / "after") == before
 
 

@@ -25,7 +25,7 @@ from krand.cli.main import krand
 from krand.collector.disk import PAGE_BYTES
 from krand.collector.mixing import KEY_BYTES
 from krand.collector.opening import setting_of
-from krand.collector.spool import Setting
+from krand.collector.spool import SpoolConfig
 from krand.promise import Linkage
 from krand.wire.keys import generate_signing_key, write_key_pair
 
@@ -88,7 +88,7 @@ def head_of(number: int, plan: str, family: str, length: int) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-def ask(number: int, port: int, setting: Setting) -> tuple[str, int]:
+def ask(number: int, port: int, setting: SpoolConfig) -> tuple[str, int]:
     """One request from an address of its own; the status it got, and its port."""
     family = FAMILIES[number % len(FAMILIES)]
     body = body_of(number, setting.shape)
@@ -140,7 +140,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     return found
 
 
-def _ask_all(collector: Running, setting: Setting, spool: Path, found: Seen) -> None:
+def _ask_all(collector: Running, setting: SpoolConfig, spool: Path, found: Seen) -> None:
     found.own_port = collector.port
     half = REQUESTS // 2
     with ThreadPoolExecutor(8) as threads:

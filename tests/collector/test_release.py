@@ -121,8 +121,8 @@ def test_a_spool_that_was_restored_from_before_a_release_releases_nobody_twice(
         pytest.raises(InvalidInput, match="must not hold the same batch with other") as caught,
     ):
         release_sealed(spool, tmp_path / "b", SIGNER)
-    assert "older copy" in caught.value.mend
-    assert "Do not release the copy into any folder" in caught.value.mend
+    assert "older copy" in caught.value.hint
+    assert "Do not release the copy into any folder" in caught.value.hint
     assert Counter(messages_in(tmp_path / "b")) == expected(0, POPULATION)
 
 

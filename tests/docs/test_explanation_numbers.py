@@ -19,7 +19,16 @@ import pytest
 
 from docs.claims import Computed, Given, Measured, found, numbers_left, prose
 from docs.pages import ROOT, without_fences
-from krand import Guarantee, Linkage, NoisePlan, Policy, Reports, assess, make_plan, plan_noise
+from krand import (
+    Guarantee,
+    Linkage,
+    NoisePlan,
+    Policy,
+    ResponseFormat,
+    assess,
+    make_plan,
+    plan_noise,
+)
 from krand.accounting import bits, coupling, inversion
 from krand.accounting.baselines import rappor_noise, rappor_sigma
 from krand.accounting.channel import noise_of_local_epsilon
@@ -36,7 +45,7 @@ from krand.wording.collusion import REAL, SLIGHT, WEAK, protection
 FOLDER = ROOT / "docs" / "explanation"
 LONG = bool(os.environ.get("KRAND_LONG"))
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-TWENTY = Reports(20)
+TWENTY = ResponseFormat(20)
 
 
 def policy(population: int = 100_000, **more: float) -> Policy:
@@ -44,7 +53,9 @@ def policy(population: int = 100_000, **more: float) -> Policy:
 
 
 @cache
-def planned(reports: Reports = TWENTY, population: int = 100_000, **more: float) -> NoisePlan:
+def planned(
+    reports: ResponseFormat = TWENTY, population: int = 100_000, **more: float
+) -> NoisePlan:
     return plan_noise(policy(population, **more), reports)
 
 
@@ -89,7 +100,10 @@ def sure(local_epsilon: float, decimals: int) -> str:
 
 def beside_curator(counts: int) -> Callable[[], list[str]]:
     def row() -> list[str]:
-        ours, theirs = planned(Reports(counts)).precision.sigma, curator(policy(), Reports(counts))
+        ours, theirs = (
+            planned(ResponseFormat(counts)).precision.sigma,
+            curator(policy(), ResponseFormat(counts)),
+        )
         return [f"{ours:.2f}", f"{theirs.sigma:.2f}", f"{ours / theirs.sigma:.2f}"]
 
     return row
@@ -465,8 +479,8 @@ THREAT_MODEL = (
     Computed(
         "| record linkage, one copy | {} | {} | none |",
         lambda: [
-            f"{planned(Reports(20, Linkage.RECORD)).precision.sigma:.0f}",
-            up(planned(Reports(20, Linkage.RECORD)).guarantee.local_epsilon, 3),
+            f"{planned(ResponseFormat(20, Linkage.RECORD)).precision.sigma:.0f}",
+            up(planned(ResponseFormat(20, Linkage.RECORD)).guarantee.local_epsilon, 3),
         ],
     ),
     Computed("With an ε₀ of {} a report", lambda: [up(planned().guarantee.local_epsilon, 3)]),
@@ -519,8 +533,8 @@ ELSEWHERE = (
         Computed(
             "would give ± {} for the same ε; a trusted curator who sees all raw answers, ± {} as",
             lambda: [
-                f"{Z95 * rappor_sigma(READ_ME, Reports(40)):,.0f}",
-                f"{Z95 * curator(READ_ME, Reports(40)).sigma:.0f}",
+                f"{Z95 * rappor_sigma(READ_ME, ResponseFormat(40)):,.0f}",
+                f"{Z95 * curator(READ_ME, ResponseFormat(40)).sigma:.0f}",
             ],
         ),
     ),

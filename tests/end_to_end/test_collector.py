@@ -60,7 +60,7 @@ def take_part(plan: Plan, collector: Running, people: list[dict[str, object]]) -
     """
 
     def one(number: int) -> tuple[bytes, ...]:
-        client = Client(plan, Ledger(ledgers / str(number)))
+        client = Client(plan, Ledger(ledgers / str(number)), expected_hash=plan.hash)
         made = client.prepare(people[number])
         if number % 10 == 0:
             send(collector.url, plan.hash, 1, made)

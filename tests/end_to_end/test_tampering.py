@@ -42,7 +42,7 @@ def key() -> X25519PrivateKey:
 @pytest.fixture
 def messages(plan: Plan, key: X25519PrivateKey, tmp_path: Path) -> tuple[bytes, ...]:
     """What a client sends."""
-    client = Client(plan, Ledger(tmp_path / "ledger"))
+    client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
     return client.prepare(ANSWERS).messages
 
 

@@ -19,7 +19,7 @@ from krand.errors import CannotMeet, InvalidInput, MissingComponent
 from krand.figures import svg as plots
 from krand.figures.density import density_of
 from krand.planning.making import make_plan
-from krand.promise import Z95, Assurance, Linkage, NoisePlan, Policy, Reports
+from krand.promise import Z95, Assurance, Linkage, NoisePlan, Policy, ResponseFormat
 from krand.report.pages import inline_figure
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind, YesNo
@@ -32,7 +32,7 @@ matplotlib = require("matplotlib")
 
 @pytest.fixture(scope="module")
 def plan() -> NoisePlan:
-    return plan_noise(POLICY, Reports(4))
+    return plan_noise(POLICY, ResponseFormat(4))
 
 
 def answer(label: str, share: float, half: float = 0.01) -> Row:
@@ -95,7 +95,7 @@ def test_the_numbers_of_the_density_are_written_beside_it(plan: NoisePlan) -> No
 
 def test_an_attack_is_not_called_a_proof() -> None:
     """Without a certificate the legend says for whom the numbers hold."""
-    words = legend(plots.density_figure(plan_noise(QUICK, Reports(2))))
+    words = legend(plots.density_figure(plan_noise(QUICK, ResponseFormat(2))))
     assert "for such crowds" in words[-1]
     assert not any("proven" in text for text in words)
 
@@ -134,12 +134,12 @@ def test_the_points_of_copies_are_plans() -> None:
     """± at 95 % of every k, of every bit alone, and of a trusted curator; σ on the right."""
     axes = plots.copies_figure(QUICK, 2, (4, 1)).axes[0]
     record, alone, trusted = axes.lines
-    plans = [plan_noise(QUICK, Reports(2, Linkage.RECORD, k)) for k in (1, 4)]
+    plans = [plan_noise(QUICK, ResponseFormat(2, Linkage.RECORD, k)) for k in (1, 4)]
     assert list(record.get_xdata()) == [1, 4]
     assert list(record.get_ydata()) == [p.precision.half_width_95 for p in plans]
-    expected = plan_noise(QUICK, Reports(2)).precision.half_width_95
+    expected = plan_noise(QUICK, ResponseFormat(2)).precision.half_width_95
     assert alone.get_ydata()[0] == expected
-    assert trusted.get_ydata()[0] == Z95 * curator(QUICK, Reports(2)).sigma
+    assert trusted.get_ydata()[0] == Z95 * curator(QUICK, ResponseFormat(2)).sigma
     (sigma,) = axes.child_axes
     axes.figure.draw_without_rendering()
     assert sigma.get_ylim() == pytest.approx([end / Z95 for end in axes.get_ylim()])
@@ -149,7 +149,7 @@ def test_copies_that_cannot_keep_the_policy_are_left_out() -> None:
     """What can be met is drawn; if nothing can, the reason is told."""
     tight = Policy(0.3, 100, delta=1e-3)
     with pytest.raises(CannotMeet, match="every count is"):
-        plan_noise(tight, Reports(6, Linkage.RECORD))
+        plan_noise(tight, ResponseFormat(6, Linkage.RECORD))
     axes = plots.copies_figure(tight, 6, (1, 8)).axes[0]
     assert list(axes.lines[0].get_xdata()) == [8]
     with pytest.raises(CannotMeet, match="every count is"):
@@ -203,7 +203,7 @@ def test_answers_are_never_formulas() -> None:
 # all ----------------------------------------------------------------------------------------
 
 DRAWN: dict[str, Callable[[], Any]] = {
-    "density": lambda: plots.density_figure(plan_noise(QUICK, Reports(2))),
+    "density": lambda: plots.density_figure(plan_noise(QUICK, ResponseFormat(2))),
     "copies": lambda: plots.copies_figure(QUICK, 2, (1,)),
     "estimates": lambda: plots.estimates_figure(FRUIT),
 }

@@ -11,7 +11,7 @@ import pytest
 
 import krand.plots
 from components import require
-from krand import Assurance, Policy, Reports, frontier, plan_noise, plots
+from krand import Assurance, Policy, ResponseFormat, frontier, plan_noise, plots
 from krand.analysis.results import Release, make_release
 from krand.analysis.results_file import write_release
 from krand.analysis.tally import Tally
@@ -54,7 +54,7 @@ def test_every_function_has_an_example() -> None:
 def test_the_density_of_a_noise_plan() -> None:
     """`density` draws what `density_figure` draws."""
     require("matplotlib")
-    plan = plan_noise(POLICY, Reports(2))
+    plan = plan_noise(POLICY, ResponseFormat(2))
     public = figures.svg_document(lambda: plots.density(plan))
     assert public == figures.svg_document(lambda: figures.density_figure(plan))
 
@@ -62,8 +62,8 @@ def test_the_density_of_a_noise_plan() -> None:
 def test_a_frontier_is_computed_or_taken_as_it_is() -> None:
     """From a policy and reports, or finished; the points are the same."""
     require("matplotlib")
-    ways = frontier(POLICY, Reports(2), [1])
-    drawn = [plots.frontier(ways), plots.frontier(POLICY, Reports(2), copies=[1])]
+    ways = frontier(POLICY, ResponseFormat(2), [1])
+    drawn = [plots.frontier(ways), plots.frontier(POLICY, ResponseFormat(2), copies=[1])]
     first, second = ([tuple(line.get_ydata()) for line in f.axes[0].lines] for f in drawn)
     assert first == second
     record = next(row for row in ways.rows if row.name == "krand record")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krand import Policy, Reports, frontier, plan_noise, showing
+from krand import Policy, ResponseFormat, frontier, plan_noise, showing
 from krand.accounting.frontier import Frontier
 from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
 from krand.analysis.results import Release, make_release
@@ -66,12 +66,12 @@ def answer(label: str, count: float) -> Row:
 
 @pytest.fixture(scope="module")
 def plan() -> NoisePlan:
-    return plan_noise(POLICY, Reports(2))
+    return plan_noise(POLICY, ResponseFormat(2))
 
 
 @pytest.fixture(scope="module")
 def ways() -> Frontier:
-    return frontier(POLICY, Reports(2), [1])
+    return frontier(POLICY, ResponseFormat(2), [1])
 
 
 @pytest.fixture(scope="module")
@@ -94,8 +94,8 @@ def test_markup_in_a_value_is_text() -> None:
     assert "script" not in found.tags
     assert found.rows[1][0] == bad
     assert bad in found.other
-    assert Cells(showing.pairs(bad, [(bad, bad)], note=bad)).rows == [[bad, bad]]
-    assert "script" not in Cells(showing.table(bad, [bad], [[bad]], note=bad)).tags
+    assert Cells(tables.pairs(bad, [(bad, bad)], note=bad)).rows == [[bad, bad]]
+    assert "script" not in Cells(tables.table(bad, [bad], [[bad]], note=bad)).tags
 
 
 def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:

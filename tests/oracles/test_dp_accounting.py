@@ -23,7 +23,7 @@ from krand.accounting.channel import ReportLaw, outlier_law
 from krand.accounting.composition import LossLaw, compose, loss_step
 from krand.accounting.curator import central_gaussian_sigma
 from krand.accounting.records import record_profile
-from krand.promise import Linkage, Policy, Reports
+from krand.promise import Linkage, Policy, ResponseFormat
 
 dp_accounting = require("dp_accounting")
 pld = require("dp_accounting.pld.privacy_loss_distribution")
@@ -190,10 +190,10 @@ def test_gaussian_noise_of_a_trusted_curator(epsilon: float, delta: float) -> No
     """σ of the central Gaussian mechanism is that of dp-accounting, for one count and for many."""
     policy = Policy(epsilon, 10**6, delta=delta)
     one = dp_accounting.get_sigma_gaussian(epsilon, delta)
-    assert central_gaussian_sigma(policy, Reports(1)) == pytest.approx(one, rel=1e-6)
-    forty = central_gaussian_sigma(policy, Reports(40, rounds=3))
+    assert central_gaussian_sigma(policy, ResponseFormat(1)) == pytest.approx(one, rel=1e-6)
+    forty = central_gaussian_sigma(policy, ResponseFormat(40, rounds=3))
     assert forty == pytest.approx(math.sqrt(120) * one, rel=1e-6)
-    choice = central_gaussian_sigma(policy, Reports(1000, Linkage.RECORD, max_set_bits=1))
+    choice = central_gaussian_sigma(policy, ResponseFormat(1000, Linkage.RECORD, max_set_bits=1))
     assert choice == pytest.approx(math.sqrt(2) * one, rel=1e-6)
 
 

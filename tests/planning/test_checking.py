@@ -140,12 +140,18 @@ def test_no_function_takes_such_a_plan_either(tmp_path: Path, cache: Path) -> No
         lambda: randomize_table(plan, people, tmp_path / "out.parquet"),
         lambda: make_release(plan, tally),
         lambda: open_spool(plan, tmp_path / "spool"),
-        lambda: Client(plan, UnsafeMemoryLedger()),
     ]
     for call in calls:
         with pytest.raises(InvalidInput, match="must promise what its noise gives"):
             call()
     assert not (tmp_path / "out.parquet").exists()
+
+
+@pytest.mark.parametrize("messages", [1, 2, 3])
+def test_room_for_too_few_messages_breaks_the_promise(messages: int, cache: Path) -> None:
+    """Whatever the plan claims about overflows: what follows from its messages counts."""
+    with pytest.raises(InvalidInput, match="must promise what its noise gives"):
+        check_promise(replace(small_plan(), messages=messages, overflow=0.0))
 
 
 def test_a_promise_is_computed_once_for_each_plan(cache: Path, computed: list[str]) -> None:
@@ -223,15 +229,16 @@ def test_a_key_that_is_none_is_refused(key: object) -> None:
 def test_a_key_of_low_order_is_refused() -> None:
     """What was sealed for it everybody could open."""
     values = json.loads(small_plan().bytes) | {"analyst_key": "00" * 32}
+    plan = parse_plan(canonical_json(values))
     with pytest.raises(InvalidInput, match="low order"):
-        Client(parse_plan(canonical_json(values)), UnsafeMemoryLedger())
+        Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
 
 
 def test_without_a_key_nothing_is_collected(tmp_path: Path) -> None:
     """Client, submit and serve say how to make the plan; a table needs no key."""
     plan = small_plan()
     with pytest.raises(InvalidInput, match="--analyst-key"):
-        Client(plan, UnsafeMemoryLedger())
+        Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
     save_plan(plan, tmp_path / "plan.json")
     given = commands(tmp_path)
     for name in ("submit", "serve"):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import ReleaseOptions, make_release
 from krand.analysis.results_file import release_values
@@ -118,7 +118,7 @@ def bit_example() -> Example:
 @cache
 def refused_example() -> Example:
     """So many messages refused that the promise is not kept; the crowd taken as a sample."""
-    options = ReleaseOptions(Wanted(0.9, Sampling(1_000_000)))
+    options = ReleaseOptions(EstimateOptions(0.9, Sampling(1_000_000)))
     return _example(_bit_plan(), _bit_tally(rejected={"wrong_length": 2_000}), options)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from components import require
-from krand import Linkage, Policy, Reports
+from krand import Linkage, Policy, ResponseFormat
 from krand.accounting.frontier import Frontier, FrontierRow
 from krand.figures import svg as plots
 from krand.report.pages import inline_figure
@@ -37,7 +37,7 @@ def frontier_of(copies: list[int]) -> Frontier:
     rows = [row("bits apart", Linkage.BIT, 1, 14.5, 2000)]
     rows += [row("record", Linkage.RECORD, k, 6500 / k**0.47, 53 * k) for k in copies]
     rows += [row("local <DP> & co", None, 1, 63_000, 53), row("the curator", None, 1, 14.1, 5)]
-    return Frontier(POLICY, Reports(BITS), tuple(rows))
+    return Frontier(POLICY, ResponseFormat(BITS), tuple(rows))
 
 
 @pytest.mark.parametrize("copies", [[1, 2, 4, 16, 64, 256, 1024], list(range(1, 31))])

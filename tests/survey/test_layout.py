@@ -66,7 +66,7 @@ def test_the_record_is_described_as_it_is() -> None:
     reports = record_reports(survey, layout)
     assert (reports.bits, reports.copies, reports.rounds) == (layout.positions, 4, 2)
     assert reports.linkage is Linkage.RECORD
-    assert reports.changed_bits == layout.changes
+    assert reports.sensitivity == layout.changes
     assert blanket_law(0.3, blocks[:3]).log_odds > 0
 
 
@@ -76,7 +76,7 @@ def test_the_record_has_all_positions_and_changes(survey: Survey) -> None:
     layout = layout_of(survey)
     blocks = record_blocks(layout)
     assert sum(block.options for block in blocks) == layout.positions
-    assert sum(block.changed_bits for block in blocks) == layout.changes
+    assert sum(block.sensitivity for block in blocks) == layout.changes
 
 
 @pytest.mark.parametrize("position", [-1, 3])

@@ -318,7 +318,7 @@ def test_absurd_groups_are_refused_with_their_size() -> None:
     group = '[[together]]\nquestions = ["q0", "q1", "q2", "q3"]\n'
     (problem,) = problems(HEAD + asked + group)
     assert (problem.path, problem.value) == ("together[0].questions", "104,060,400 cells")
-    assert "fewer" in problem.mend
+    assert "fewer" in problem.hint
     assert parse_survey(HEAD + asked + group.replace(', "q3"', "").replace(', "q2"', ""))
 
 
@@ -332,7 +332,7 @@ def test_a_survey_cannot_grow_without_end() -> None:
         assert (problem.path, problem.line) == ("question[1]", 10)
         assert "more than 1,000,000 positions" in problem.rule
         assert problem.value == "1,000,001 positions"
-        assert "the largest" in problem.mend
+        assert "the largest" in problem.hint
 
 
 def test_groups_count_with_their_cells() -> None:
@@ -354,7 +354,7 @@ def test_records_need_no_groups_and_no_weights() -> None:
         'linkage = "record"\n' + A_AND_B.replace('"yes_no"\n', '"yes_no"\nweight = 2\n', 1) + group
     )
     assert places(text) == [("question[0].weight", 10), ("together[0]", 14)]
-    assert 'linkage = "bit"' in problems(text)[1].mend
+    assert 'linkage = "bit"' in problems(text)[1].hint
     record = parse_survey('linkage = "record"\ncopies = 5\n' + A_AND_B)
     assert (record.linkage, record.copies) == (Linkage.RECORD, 5)
 

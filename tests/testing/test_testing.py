@@ -45,7 +45,7 @@ ANSWERS = {"smokes": True, "pet": "dog"}
 
 def client_for(plan: Plan, collector: FakeCollector, ledger: Ledger | None = None) -> Client:
     kept = UnsafeMemoryLedger() if ledger is None else ledger
-    return Client(plan, kept, transport=collector)
+    return Client(plan, kept, transport=collector, expected_hash=plan.hash)
 
 
 def sealed_plan() -> Plan:
@@ -227,7 +227,7 @@ def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path
     """One submission for a round, the identical one when asked again, none after it arrived."""
     ledger = Ledger(tmp_path / "ledger") if kind == "file" else UnsafeMemoryLedger()
     plan = sealed_plan()
-    client = Client(plan, ledger)
+    client = Client(plan, ledger, expected_hash=plan.hash)
     made = client.prepare(ANSWERS)
     assert client.prepare({}) == made
     (entry,) = ledger.entries()
@@ -243,7 +243,7 @@ def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path
 
 def test_the_ledger_in_memory_is_safe_between_threads() -> None:
     """Many ask at once, and all get the one submission."""
-    client = Client(sealed_plan(), UnsafeMemoryLedger())
+    client = Client(sealed_plan(), UnsafeMemoryLedger(), expected_hash=sealed_plan().hash)
     with ThreadPoolExecutor(8) as threads:
         made = list(threads.map(lambda _: client.prepare(ANSWERS), range(32)))
     assert len(set(made)) == 1

@@ -17,7 +17,7 @@ COLOR = re.compile(r"--(\w+): (#[0-9a-f]{6})")
 
 def test_colours_are_those_of_the_reports() -> None:
     """Light and dark; a figure finds every colour that it may ask for."""
-    base = files("krand.cli").joinpath("templates", "base.html").read_text(encoding="utf-8")
+    base = files("krand.report").joinpath("templates", "base.html").read_text(encoding="utf-8")
     sheet = static("krand.css").decode()
     assert COLOR.findall(sheet) == COLOR.findall(base)
     assert set(FIGURE_COLORS) <= {name for name, _ in COLOR.findall(sheet)}

@@ -14,7 +14,7 @@ from krand.accounting.calibration import plan_noise
 from krand.accounting.curator import curator
 from krand.accounting.frontier import frontier, message_size
 from krand.errors import CannotMeet
-from krand.promise import Z95, Assurance, Linkage, Policy, Reports
+from krand.promise import Z95, Assurance, Linkage, Policy, ResponseFormat
 from krand.web.numbers import FRONTIER_COPIES, frontier_part, numbers_part
 from krand.web.settings import FIELDS, settings_from
 from krand.wording.phrases import promise
@@ -26,21 +26,21 @@ Value = Callable[[str, str], float]
 Words = Callable[[str, str], str]
 
 REQUESTS = [
-    ({}, Policy(2.0, 10**7, delta=1e-6), Reports(40)),
+    ({}, Policy(2.0, 10**7, delta=1e-6), ResponseFormat(40)),
     (
         {"epsilon": "1", "promise": "eta", "eta": "0.01", "population": "2e6", "linkage": "record"},
         Policy(1.0, 2_000_000, eta=0.01),
-        Reports(40, Linkage.RECORD),
+        ResponseFormat(40, Linkage.RECORD),
     ),
     (
         {"copies": "2", "bits": "9", "max_set_bits": "3", "assurance": "outlier"},
         Policy(2.0, 10**7, delta=1e-6, assurance=Assurance.OUTLIER),
-        Reports(9, Linkage.BIT, 2, 3),
+        ResponseFormat(9, Linkage.BIT, 2, 3),
     ),
     (
         {"linkage": "record", "assurance": "draft"},
         Policy(2.0, 10**7, delta=1e-6, assurance=Assurance.DRAFT),
-        Reports(40, Linkage.RECORD),
+        ResponseFormat(40, Linkage.RECORD),
     ),
 ]
 
@@ -52,7 +52,7 @@ def test_the_page_shows_what_the_api_computes(
     text_of: Words,
     query: dict[str, str],
     policy: Policy,
-    reports: Reports,
+    reports: ResponseFormat,
 ) -> None:
     """Every number of the page is the API's, to the last bit, and the promise its sentence."""
     page = planner.get("/", params=query)
@@ -94,7 +94,7 @@ def test_an_impossible_request_is_answered_with_the_nearest_ones(
     """The page has krand's own refusal, and the nearest requests are links to what can be met."""
     query = {"epsilon": "0.1", "population": "100"}
     with pytest.raises(CannotMeet) as refused:
-        plan_noise(Policy(0.1, 100, delta=1e-6), Reports(40))
+        plan_noise(Policy(0.1, 100, delta=1e-6), ResponseFormat(40))
     page = planner.get("/", params=query)
     assert page.status_code == 200
     assert refused.value.reason[1:] in text_of(page.text, "refusal-reason")
@@ -147,7 +147,7 @@ def test_a_value_that_breaks_a_rule_is_named(
 def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are those of the API, in a table beside the figure."""
     monkeypatch.setattr("krand.web.numbers.FRONTIER_COPIES", (1,))
-    found = frontier(Policy(10.0, 10_000, delta=0.01), Reports(2), (1,))
+    found = frontier(Policy(10.0, 10_000, delta=0.01), ResponseFormat(2), (1,))
     query = {"epsilon": "10", "population": "10k", "bits": "2", "delta": "0.01"}
     part = frontier_part(settings_from({**query, "linkage": "record"}))
     rows = re.findall(

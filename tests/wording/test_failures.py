@@ -211,7 +211,7 @@ def test_every_error_has_the_same_shape_in_json(error: Any, kind: str) -> None:
     entry = describe(error)["error"]
     json.dumps(entry, allow_nan=False)
     assert set(entry) == {
-        *("kind", "message", "field", "rule", "value", "mend", "reason", "nearest", "problems"),
+        *("kind", "message", "field", "rule", "value", "hint", "reason", "nearest", "problems"),
     }
     assert entry["kind"] == kind
     assert entry["message"] == explain(error)
@@ -233,10 +233,10 @@ def test_every_mistake_of_a_survey_is_an_object_of_its_own() -> None:
             "line": 4,
             "rule": "must be finite",
             "value": "nan",
-            "mend": "for example 1",
+            "hint": "for example 1",
         },
-        {"path": None, "line": None, "rule": "must be UTF-8 text", "value": None, "mend": None},
-        {"path": "id", "line": 9, "rule": "must be text", "value": "[1, 2]", "mend": None},
+        {"path": None, "line": None, "rule": "must be UTF-8 text", "value": None, "hint": None},
+        {"path": "id", "line": 9, "rule": "must be text", "value": "[1, 2]", "hint": None},
     ]
     for other in (InvalidInput("noise", "must be small", 3), CannotMeet("no"), NoEntropy("failed")):
         assert describe(other)["error"]["problems"] == []

@@ -51,7 +51,7 @@ def test_what_is_no_whole_number_is_refused_with_field_rule_and_value(text: str)
     assert caught.value.field == "population"
     assert "whole number" in caught.value.rule
     assert caught.value.value == text
-    assert caught.value.mend
+    assert caught.value.hint
 
 
 @given(st.integers(-(10**15), 10**15))

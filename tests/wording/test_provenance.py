@@ -67,7 +67,7 @@ def devices(tmp_path_factory: pytest.TempPathFactory) -> tuple[Tally, FakeCollec
     collector = FakeCollector(PLAN)
     for answers in simulated_people(PLAN.survey, 100, seed=1):
         ledger = UnsafeMemoryLedger()
-        client = api.Client(PLAN, ledger, transport=collector)
+        client = api.Client(PLAN, ledger, transport=collector, expected_hash=PLAN.hash)
         client.submit(collector.url, answers)
     batch = collector.release(folder)
     return api.tally_batches(PLAN, [batch], KEY, collector.public_key), collector

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from scipy.special import log_ndtr, ndtr
 
 from krand.accounting.channel import noise_of_local_epsilon
-from krand.promise import Policy, Reports
+from krand.promise import Policy, ResponseFormat
 
 __all__ = [
     "gaussian_delta",
@@ -44,25 +44,25 @@ def gaussian_shift(policy: Policy) -> float:
     return low
 
 
-def rappor_noise(policy: Policy, reports: Reports) -> float:
+def rappor_noise(policy: Policy, reports: ResponseFormat) -> float:
     """q of basic one-time RAPPOR (symmetric unary encoding): each report protects itself."""
-    return noise_of_local_epsilon(policy.epsilon, reports.changed_bits * reports.rounds)
+    return noise_of_local_epsilon(policy.epsilon, reports.sensitivity * reports.rounds)
 
 
-def rappor_sigma(policy: Policy, reports: Reports) -> float:
+def rappor_sigma(policy: Policy, reports: ResponseFormat) -> float:
     """√(Npq)/(p-q) at RAPPOR's noise, with p-q = tanh(ε/2t) to keep digits near q = ½."""
     q = rappor_noise(policy, reports)
-    gap = math.tanh(policy.epsilon / (2 * reports.changed_bits * reports.rounds))
+    gap = math.tanh(policy.epsilon / (2 * reports.sensitivity * reports.rounds))
     return math.sqrt(policy.population * q * (1 - q)) / gap
 
 
-def optimized_unary_sigma(policy: Policy, reports: Reports) -> float:
+def optimized_unary_sigma(policy: Policy, reports: ResponseFormat) -> float:
     """OUE (Wang et al. 2017): ones kept with ½, zeros raised with q; σ of a rare item's count.
 
     A changed pair (one bit falls, one rises) costs ln((1-q)/q), so ε is divided over t/2 pairs. For
     bits that all may rise together each costs ln(1/2q) ≤ ln((1-q)/q), and OUE has no advantage.
     """
-    pairs = max(1.0, reports.changed_bits / 2) * reports.rounds
+    pairs = max(1.0, reports.sensitivity / 2) * reports.rounds
     share = policy.epsilon / pairs
     if reports.max_set_bits is None and reports.bits > 1:
         q = 0.5 * math.exp(-policy.epsilon / (reports.bits * reports.rounds))

@@ -22,7 +22,7 @@ from krand.promise import (
     NoisePlan,
     Policy,
     Precision,
-    Reports,
+    ResponseFormat,
     check_noise,
     check_population,
 )
@@ -37,7 +37,7 @@ SHUFFLER_KEEPS_ITS_WORD = (
 )
 
 
-def precision(reports: Reports, noise: float, population: int, cells: int = 1) -> Precision:
+def precision(reports: ResponseFormat, noise: float, population: int, cells: int = 1) -> Precision:
     """σ(d̂) = √(cNpq/k)/(p-q) for every count that is a sum over c positions (001 §4, §6)."""
     check_noise(noise)
     spread = cells * population * noise * (1 - noise) / reports.copies
@@ -47,7 +47,7 @@ def precision(reports: Reports, noise: float, population: int, cells: int = 1) -
 
 
 def assess(
-    reports: Reports,
+    reports: ResponseFormat,
     noise: float,
     population: int,
     epsilon: float,
@@ -56,8 +56,8 @@ def assess(
 ) -> Guarantee:
     """What this noise gives to a member of this crowd.
 
-    >>> from krand import Reports, assess
-    >>> found = assess(Reports(bits=4), noise=0.01, population=10_000, epsilon=1)
+    >>> from krand import ResponseFormat, assess
+    >>> found = assess(ResponseFormat(bits=4), noise=0.01, population=10_000, epsilon=1)
     >>> found.delta.upper < 1e-4, round(found.local_epsilon, 1)
     (True, 18.4)
     """
@@ -74,7 +74,7 @@ def assess(
     return _guarantee(policy, reports, noise)
 
 
-def plan_noise(policy: Policy, reports: Reports, suggestions: bool = True) -> NoisePlan:
+def plan_noise(policy: Policy, reports: ResponseFormat, suggestions: bool = True) -> NoisePlan:
     """The smallest q = a/2^32 whose proven bound meets the policy.
 
     Where none does, the error says which requests could be met, unless `suggestions` is false:
@@ -86,8 +86,8 @@ def plan_noise(policy: Policy, reports: Reports, suggestions: bool = True) -> No
     no such property: with few outcomes η can rise for a moment as q grows, so for η the noise found
     is the smallest one around, and what it promises is checked all the same.
 
-    >>> from krand import Policy, Reports, plan_noise
-    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), Reports(bits=4))
+    >>> from krand import Policy, ResponseFormat, plan_noise
+    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
     >>> 0.004 < plan.noise < 0.006, plan.guarantee.delta.upper <= 1e-4
     (True, True)
     """
@@ -122,7 +122,9 @@ def _check_promise(policy: Policy, guarantee: Guarantee) -> None:
         raise InternalError(f"the noise found gives {found.upper!r}, not the {asked!r} asked for")
 
 
-def _useless(policy: Policy, reports: Reports, numerator: int, suggestions: bool) -> CannotMeet:
+def _useless(
+    policy: Policy, reports: ResponseFormat, numerator: int, suggestions: bool
+) -> CannotMeet:
     """What to say where only noise that drowns every answer would do."""
     noise = numerator / NOISE_GRID
     reason = (
@@ -173,13 +175,13 @@ def _ceiling(mechanism: Mechanism) -> int:
 
 def _guess(policy: Policy, mechanism: Mechanism) -> int:
     """Where to begin: the noise whose χ² is that of the Gaussian mechanism for this policy."""
-    bits = 1 if mechanism.by_bit else mechanism.reports.changed_bits
+    bits = 1 if mechanism.by_bit else mechanism.reports.sensitivity
     spread = policy.honest * gaussian_shift(policy) ** 2 * bits / mechanism.local_distance
     noise = noise_of_phi((1 + spread) ** (1 / bits))
     return int(noise * NOISE_GRID)
 
 
-def _guarantee(policy: Policy, reports: Reports, noise: float) -> Guarantee:
+def _guarantee(policy: Policy, reports: ResponseFormat, noise: float) -> Guarantee:
     mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
     delta, eta = mechanism.delta(noise), mechanism.eta(noise)
     if delta.bounds.upper > 1 or eta.bounds.upper > 1:
@@ -197,7 +199,7 @@ def _guarantee(policy: Policy, reports: Reports, noise: float) -> Guarantee:
     )
 
 
-def assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
+def assumptions(policy: Policy, reports: ResponseFormat) -> tuple[str, ...]:
     """What a guarantee rests on, in plain words."""
     crowd = f"at least {policy.honest:,} honest users report in the same batch"
     if policy.colluding:
@@ -219,25 +221,25 @@ def assumptions(policy: Policy, reports: Reports) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _draft_plan(policy: Policy, reports: Reports) -> NoisePlan:
+def _draft_plan(policy: Policy, reports: ResponseFormat) -> NoisePlan:
     """The drafts' noise, with what it really gives to the attack they analyse."""
-    mend = "use --assurance outlier or certified"
+    hint = "use --assurance outlier or certified"
     if reports.copies > 1:
         raise InvalidInput(
             "copies",
             "the drafts' formula for k copies, 001 (6.3), is wrong and is not offered",
             reports.copies,
-            mend,
+            hint,
         )
     if reports.structure or reports.max_set_bits is not None:
         raise InvalidInput(
             "max_set_bits",
             "the drafts' claim for sparse vectors, 001 §5, is wrong and is not offered",
             reports.max_set_bits,
-            mend,
+            hint,
         )
     if reports.rounds > 1 or policy.max_local_epsilon is not None:
-        raise InvalidInput("rounds", "the drafts do not compose rounds", reports.rounds, mend)
+        raise InvalidInput("rounds", "the drafts do not compose rounds", reports.rounds, hint)
     linked = reports.linkage is Linkage.RECORD
     noise, citation = drafts.draft_noise(policy.honest, reports.bits, policy.epsilon, linked)
     numerator = math.ceil(noise * NOISE_GRID)

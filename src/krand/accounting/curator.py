@@ -24,7 +24,7 @@ from scipy.special import betainc, expit
 from krand.accounting.baselines import gaussian_shift
 from krand.accounting.composition import LossLaw, compose
 from krand.accounting.division import Share
-from krand.promise import Policy, Reports
+from krand.promise import Policy, ResponseFormat
 
 __all__ = [
     "CentralNoise",
@@ -71,9 +71,9 @@ class DividedCurator:
     sigmas: tuple[float, ...]
 
 
-def curator(policy: Policy, reports: Reports) -> Curator:
+def curator(policy: Policy, reports: ResponseFormat) -> Curator:
     """The yardstick for reports whose counts all have the same noise."""
-    return _better(policy, reports.changed_bits * reports.rounds)
+    return _better(policy, reports.sensitivity * reports.rounds)
 
 
 def _better(policy: Policy, counts: int) -> Curator:
@@ -85,9 +85,9 @@ def _better(policy: Policy, counts: int) -> Curator:
     return Curator(CentralNoise.GAUSSIAN, gaussian)
 
 
-def central_gaussian_sigma(policy: Policy, reports: Reports) -> float:
+def central_gaussian_sigma(policy: Policy, reports: ResponseFormat) -> float:
     """σ of each count with Gaussian noise alone."""
-    return _gaussian_sigma(policy, reports.changed_bits * reports.rounds)
+    return _gaussian_sigma(policy, reports.sensitivity * reports.rounds)
 
 
 def _gaussian_sigma(policy: Policy, counts: int) -> float:

@@ -28,7 +28,7 @@ from krand.accounting.composition import Composed, LossLaw, compose
 from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta, one_way_eta
 from krand.accounting.records import record_profile
-from krand.promise import Assurance, NoisePlan, Policy, Reports
+from krand.promise import Assurance, NoisePlan, Policy, ResponseFormat
 
 __all__ = ["RatioDensity", "bits_density", "plan_density", "reports_density"]
 
@@ -122,7 +122,7 @@ def plan_density(plan: NoisePlan) -> RatioDensity:
     return reports_density(plan.noise, plan.policy, plan.reports)
 
 
-def reports_density(q: float, policy: Policy, reports: Reports) -> RatioDensity:
+def reports_density(q: float, policy: Policy, reports: ResponseFormat) -> RatioDensity:
     """The law of R if everybody sends these reports with noise q."""
     # A draft's noise is judged by the attack that the drafts analyse.
     draft = policy.assurance is Assurance.DRAFT
@@ -174,7 +174,7 @@ def _bit_parts(
     return [(bits.bit_loss(q, crowd, step, count, certified, buckets, copies), count)]
 
 
-def _patterns(reports: Reports, q: float) -> Sequence[Pattern]:
+def _patterns(reports: ResponseFormat, q: float) -> Sequence[Pattern]:
     if reports.is_sparse:
         return record_patterns(reports.blocks, q)[:PATTERNS]
     return [Pattern(reports.bits)]

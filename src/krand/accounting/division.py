@@ -31,7 +31,7 @@ from krand.promise import (
     Guarantee,
     Policy,
     Precision,
-    Reports,
+    ResponseFormat,
     TwoWay,
 )
 
@@ -103,7 +103,7 @@ def divide_noise(
         )
     if not shares:
         raise InvalidInput("shares", "must not be empty", list(shares))
-    scale = _Scale(policy, tuple(shares), Reports(1, rounds=rounds).rounds, distance)
+    scale = _Scale(policy, tuple(shares), ResponseFormat(1, rounds=rounds).rounds, distance)
     guess = scale.guess()
     base = smallest_passing(
         scale.excess,
@@ -119,7 +119,8 @@ def divide_noise(
         )
     numerators = scale.numerators(base)
     precisions = tuple(
-        precision(Reports(1), numerator / NOISE_GRID, policy.population) for numerator in numerators
+        precision(ResponseFormat(1), numerator / NOISE_GRID, policy.population)
+        for numerator in numerators
     )
     guarantee = guarantee_of(policy, shares, numerators, rounds, distance(numerators))
     return DividedNoise(policy, tuple(shares), rounds, numerators, guarantee, precisions)
@@ -128,7 +129,7 @@ def divide_noise(
 def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:
     """Whether noise that leaves every count more precise than half the crowd keeps the policy."""
     scale = _Scale(policy, tuple(shares), rounds, _none)
-    loudest = loudest_useful_noise(Reports(1), policy.population) * (1 - 1e-9)
+    loudest = loudest_useful_noise(ResponseFormat(1), policy.population) * (1 - 1e-9)
     base = int(loudest * NOISE_GRID)
     try:
         return base >= scale.floor() and scale.excess_by(base, Effort.QUICK) <= 0
@@ -242,7 +243,7 @@ def guarantee_of(
         method,
         policy.population,
         policy.colluding,
-        assumptions(policy, Reports(1)),
+        assumptions(policy, ResponseFormat(1)),
     )
 
 

@@ -24,7 +24,7 @@ from krand.promise import (
     Linkage,
     NoisePlan,
     Policy,
-    Reports,
+    ResponseFormat,
 )
 from krand.showing import Shown
 
@@ -59,7 +59,7 @@ class FrontierRow:
 @dataclass(frozen=True, slots=True)
 class Frontier(Shown):
     policy: Policy
-    reports: Reports
+    reports: ResponseFormat
     rows: tuple[FrontierRow, ...]
 
 
@@ -87,7 +87,7 @@ def _most_ones(block: Block) -> int:
 
 def frontier(
     policy: Policy,
-    reports: Reports,
+    reports: ResponseFormat,
     copies: Sequence[int] = COPIES,
     progress: Callable[[str], None] | None = None,
 ) -> Frontier:
@@ -96,9 +96,9 @@ def frontier(
     Rows are best when no other row that needs no more trust is at least as good in both σ and
     bytes. The trusted curator is a yardstick, not a competitor.
 
-    >>> from krand import Policy, Reports, frontier
+    >>> from krand import Policy, ResponseFormat, frontier
     >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
-    >>> for row in frontier(policy, Reports(bits=4), copies=[1]).rows[:3]:
+    >>> for row in frontier(policy, ResponseFormat(bits=4), copies=[1]).rows[:3]:
     ...     print(f"{row.name}: ± {row.half_width_95:,.0f}")
     krand bit: ± 14
     krand record: ± 104
@@ -118,11 +118,11 @@ def frontier(
     return Frontier(policy, reports, (*marked, _curator(policy, reports)))
 
 
-def _name(reports: Reports) -> str:
+def _name(reports: ResponseFormat) -> str:
     return f"krand {reports.linkage}" + (f", k = {reports.copies:,}" if reports.copies > 1 else "")
 
 
-def _planned(policy: Policy, reports: Reports) -> FrontierRow | None:
+def _planned(policy: Policy, reports: ResponseFormat) -> FrontierRow | None:
     try:
         plan = plan_noise(policy, reports, suggestions=False)
     except CannotMeet:
@@ -142,13 +142,13 @@ def _planned(policy: Policy, reports: Reports) -> FrontierRow | None:
 
 
 def _peer(
-    name: str, sigma: float, reports: Reports, guarantee: str, noise: float | None = None
+    name: str, sigma: float, reports: ResponseFormat, guarantee: str, noise: float | None = None
 ) -> FrontierRow:
     size = SEAL + math.ceil(reports.bits / 8)
     return FrontierRow(name, None, 1, noise, sigma, Z95 * sigma, 1, size, guarantee)
 
 
-def _local_rows(policy: Policy, reports: Reports) -> list[FrontierRow]:
+def _local_rows(policy: Policy, reports: ResponseFormat) -> list[FrontierRow]:
     rappor = rappor_sigma(policy, reports)
     unary = optimized_unary_sigma(policy, reports)
     return [
@@ -157,7 +157,7 @@ def _local_rows(policy: Policy, reports: Reports) -> list[FrontierRow]:
     ]
 
 
-def _curator(policy: Policy, reports: Reports) -> FrontierRow:
+def _curator(policy: Policy, reports: ResponseFormat) -> FrontierRow:
     found = curator(policy, reports)
     return _peer(f"{found.noise} noise (yardstick)", found.sigma, reports, "trusted curator")
 

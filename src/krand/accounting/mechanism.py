@@ -22,7 +22,7 @@ from krand.accounting.composition import Composed, LossLaw, compose
 from krand.accounting.coupling import NEAREST
 from krand.accounting.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
 from krand.accounting.records import RecordProfile, record_profile
-from krand.promise import Assurance, Bounds, Linkage, Reports, TwoWay
+from krand.promise import Assurance, Bounds, Linkage, ResponseFormat, TwoWay
 
 __all__ = ["Effort", "Found", "Mechanism", "converted_eta"]
 
@@ -67,7 +67,7 @@ def converted_eta(delta: Callable[[float], float], epsilon: float) -> float:
 class Mechanism:
     """A report format among `population` honest users, asked about one ε."""
 
-    reports: Reports
+    reports: ResponseFormat
     population: int
     epsilon: float
     assurance: Assurance = Assurance.CERTIFIED
@@ -76,7 +76,7 @@ class Mechanism:
     def compositions(self) -> int:
         """How many one-bit or one-record mechanisms a user's change touches."""
         if self.by_bit:  # copies of a bit are mixed into one count, whose law is exact
-            return self.reports.changed_bits * self.reports.rounds
+            return self.reports.sensitivity * self.reports.rounds
         return self.reports.copies * self.reports.rounds
 
     @property
@@ -91,7 +91,7 @@ class Mechanism:
     @property
     def local_distance(self) -> int:
         """How many noisy bits shuffler and analyst together would hold of one change."""
-        return self.reports.changed_bits * self.reports.copies * self.reports.rounds
+        return self.reports.sensitivity * self.reports.copies * self.reports.rounds
 
     def delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         """δ(ε) of this noise, both directions, by the best argument that applies."""
@@ -236,7 +236,7 @@ class Mechanism:
         return Found(_flat(top), "privacy blanket, evaluated exactly")
 
     def _blanket_eta(self, q: float, effort: Effort) -> Found:
-        law, distance = self._blanket(q), self.reports.changed_bits
+        law, distance = self._blanket(q), self.reports.sensitivity
 
         def delta(epsilon: float) -> float:
             return min(

@@ -29,7 +29,7 @@ from scipy.special import logsumexp
 from krand.accounting.intervals import Estimate, bounded_mean, placed, proportion, weighted
 from krand.accounting.symmetric import log_choose, log_elementary_symmetric
 from krand.errors import InvalidInput
-from krand.promise import Linkage, Reports, check_noise, check_population
+from krand.promise import Linkage, ResponseFormat, check_noise, check_population
 
 __all__ = [
     "Estimate",
@@ -169,7 +169,7 @@ def log_ratio(histograms: Ints, noise: float, copies: int = 1) -> Floats:
 
 
 def _checked(bits: int, noise: float, population: int, copies: int) -> _Pair:
-    Reports(bits=bits, linkage=Linkage.RECORD, copies=copies)
+    ResponseFormat(bits=bits, linkage=Linkage.RECORD, copies=copies)
     check_noise(noise)
     check_population(population)
     return _Pair(bits, noise, population, copies)

@@ -16,7 +16,7 @@ from functools import partial
 from krand.accounting.channel import local_epsilon
 from krand.accounting.mechanism import Effort, Mechanism
 from krand.errors import CannotMeet
-from krand.promise import Z95, Policy, Reports
+from krand.promise import Z95, Policy, ResponseFormat
 
 __all__ = [
     "MOST_EPSILON",
@@ -57,7 +57,7 @@ class Nearest:
     complete: bool = True
 
 
-def loudest_useful_noise(reports: Reports, population: int) -> float:
+def loudest_useful_noise(reports: ResponseFormat, population: int) -> float:
     """The largest q at which an estimate is still more precise than half the crowd."""
     # 1.96·√(Npq/k)/(1-2q) = N/2, solved for pq = (1-(1-2q)²)/4.
     ratio = reports.copies * population / (4 * Z95**2)
@@ -71,7 +71,7 @@ def cannot_meet(reason: str, nearest: Nearest) -> CannotMeet:
     return CannotMeet(f"{reason}; {HOPELESS if nearest.complete else GIVEN_UP}")
 
 
-def nearest_requests(policy: Policy, reports: Reports) -> Nearest:
+def nearest_requests(policy: Policy, reports: ResponseFormat) -> Nearest:
     """The smallest crowd and the smallest ε that would do, everything else unchanged.
 
     Where one of them does not exist, the smallest δ, the most bits (and then copies) that would do.
@@ -116,7 +116,7 @@ def _collected(found: Iterator[str]) -> Nearest:
     return Nearest(tuple(requests))
 
 
-def _requests(policy: Policy, reports: Reports, end: float) -> Iterator[str]:
+def _requests(policy: Policy, reports: ResponseFormat, end: float) -> Iterator[str]:
     long = reports.bits * reports.copies * reports.rounds > LONG
     near = COARSE if long else FINE
     found = 0
@@ -153,7 +153,7 @@ def _policies(policy: Policy, met: Met, near: float) -> Iterator[str]:
                 yield f"{field} {value:g}, everything else as asked"
 
 
-def _met(policy: Policy, reports: Reports) -> bool:
+def _met(policy: Policy, reports: ResponseFormat) -> bool:
     """Whether the loudest useful noise meets the policy."""
     noise = loudest_useful_noise(reports, policy.population) * (1 - 1e-9)
     mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
@@ -218,7 +218,9 @@ def _smallest(asked: float, most: float, met: Callable[[float], bool], near: flo
     return min(most, float(f"{high * 1.02:.3g}"))
 
 
-def _most(policy: Policy, reports: Reports, field: str, near: float, end: float) -> int | None:
+def _most(
+    policy: Policy, reports: ResponseFormat, field: str, near: float, end: float
+) -> int | None:
     """The largest number of bits or copies, below the one asked for, with which it can be met."""
     low, high = 0, getattr(reports, field)
     while high - low > 1 and high > near * low:

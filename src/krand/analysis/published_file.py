@@ -21,7 +21,7 @@ from krand.survey.rules import path_text
 
 __all__ = ["published", "read_published", "said_format", "shaped"]
 
-MEND = "krand estimate writes it"
+HINT = "krand estimate writes it"
 
 
 def read_published(path: str | Path) -> dict[str, Any]:
@@ -35,7 +35,7 @@ def published(values: Mapping[str, Any], source: str = "release") -> PublishedRe
     """What `release_values` gave or a file holds; InvalidInput says what is wrong with it."""
     if values.get("format") != FORMAT:
         rule = f"must be a file of the format {FORMAT}"
-        raise InvalidInput("release", rule, source, f"{said_format(values)}; {MEND}")
+        raise InvalidInput("release", rule, source, f"{said_format(values)}; {HINT}")
     found: PublishedRelease = shaped("release", PublishedRelease, values, source, FORMAT)
     fault = _fault(found)
     if fault:

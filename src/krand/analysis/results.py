@@ -12,7 +12,7 @@ from krand.analysis.actual_promise import actual_promise, keeps_policy
 from krand.analysis.estimates.corruption import WorstShift, worst_shifts
 from krand.analysis.estimates.counted import block_counts
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.rows import Wanted
+from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
@@ -36,7 +36,7 @@ Names = tuple[str, ...]
 class ReleaseOptions:
     """What else is asked for, beside every question by itself."""
 
-    wanted: Wanted = field(default_factory=Wanted)
+    wanted: EstimateOptions = field(default_factory=EstimateOptions)
     joint: tuple[Names, ...] = ()
     """Tables of questions; groups that were declared together come by themselves."""
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)

@@ -68,8 +68,8 @@ def form_of(path: str | Path) -> str:
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending and ending not in FORMATS:
         known = ", ".join(f".{form}" for form in FORMATS)
-        mend = "spreadsheets open .csv; --format says what a file of another name holds"
-        raise InvalidInput("output", f"must end in {known}", str(path), mend)
+        hint = "spreadsheets open .csv; --format says what a file of another name holds"
+        raise InvalidInput("output", f"must end in {known}", str(path), hint)
     return ending or "json"
 
 

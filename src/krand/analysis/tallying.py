@@ -70,7 +70,8 @@ def tally_batches(
     >>> plan = small_plan().sealed_for(key.public_key())
     >>> collector = FakeCollector(plan)
     >>> for answers in simulated_people(plan.survey, 100, seed=1):
-    ...     client = Client(plan, UnsafeMemoryLedger(), transport=collector)
+    ...     ledger = UnsafeMemoryLedger()
+    ...     client = Client(plan, ledger, expected_hash=plan.hash, transport=collector)
     ...     client.submit(collector.url, answers)
     >>> batch = collector.release("batches")
     >>> tally_batches(plan, [batch], key, collector.public_key).people
@@ -147,8 +148,8 @@ def _opened(source: Source, work: Work, engine: str, options: Options, repeats: 
     unopened = found.rejected.get(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN.value, 0)
     if unopened and unopened + found.rejected.get(REPEATED, 0) == source.rows:
         rule = "must open the messages: this is not the key these messages were sealed for"
-        mend = f"none of {source.rows:,} messages of {source.uri} opens, with the plan's own key"
-        raise InvalidInput("private key", rule, None, mend)
+        hint = f"none of {source.rows:,} messages of {source.uri} opens, with the plan's own key"
+        raise InvalidInput("private key", rule, None, hint)
     return found
 
 
@@ -204,11 +205,11 @@ def _given_twice(first: str, source: Source) -> InvalidInput:
     both = f"{first} and {source.uri}"
     if source.sealed:
         rule = "must not be given twice: two batches have one id"
-        mend = "one of them comes from an older copy of the spool; leave one of them out"
+        hint = "one of them comes from an older copy of the spool; leave one of them out"
     else:
         rule = "must not be given twice: two files are of one run"
-        mend = "one of them is a copy; leave one of them out"
-    return InvalidInput("reports", rule, both, mend)
+        hint = "one of them is a copy; leave one of them out"
+    return InvalidInput("reports", rule, both, hint)
 
 
 def _work(plan: Plan, round_number: int, key: X25519PrivateKey | None, joint: Joint) -> Work:

@@ -101,5 +101,5 @@ def _check_types(manifest: Manifest) -> None:
 
 
 def _malformed(source: str, fault: str = "") -> InvalidInput:
-    mend = "a collector of this krand writes it"
-    return InvalidInput("manifest", RULE, source, f"{fault}; {mend}" if fault else mend)
+    hint = "a collector of this krand writes it"
+    return InvalidInput("manifest", RULE, source, f"{fault}; {hint}" if fault else hint)

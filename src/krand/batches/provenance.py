@@ -43,5 +43,5 @@ def is_random_id(value: object) -> bool:
 def check_one_provenance(first: Provenance, other: Provenance) -> None:
     """Responses of different provenance are not added up: no sentence would be true of both."""
     if other is not first:
-        rule, mend = f"must be {first.value} for all", "tally each kind apart"
-        raise InvalidInput("provenance", rule, other.value, mend)
+        rule, hint = f"must be {first.value} for all", "tally each kind apart"
+        raise InvalidInput("provenance", rule, other.value, hint)

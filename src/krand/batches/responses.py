@@ -164,5 +164,5 @@ def _check_types(header: ReportsHeader) -> None:
 
 
 def _not_reports(path: str | Path, fault: str = "") -> InvalidInput:
-    mend = "krand randomize writes it"
-    return InvalidInput("reports", RULE, str(path), f"{fault}; {mend}" if fault else mend)
+    hint = "krand randomize writes it"
+    return InvalidInput("reports", RULE, str(path), f"{fault}; {hint}" if fault else hint)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage, Policy, Reports
+from krand.promise import Assurance, Linkage, Policy, ResponseFormat
 from krand.terminal.output import QUIET
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
 from krand.wording.numbers import Count, Real
@@ -145,9 +145,9 @@ output_options = _stack(
 )
 
 
-def reports_from(options: Mapping[str, Any]) -> Reports:
+def reports_from(options: Mapping[str, Any]) -> ResponseFormat:
     """What one user sends, as the options describe it."""
-    return Reports(
+    return ResponseFormat(
         bits=options["bits"],
         linkage=Linkage(options.get("linkage", Linkage.BIT)),
         copies=options.get("copies", 1),

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from krand.accounting.curator import Curator
     from krand.accounting.frontier import Frontier
     from krand.cli.agreement import Agreement
-    from krand.promise import Bounds, Guarantee, NoisePlan, Precision, Reports
+    from krand.promise import Bounds, Guarantee, NoisePlan, Precision, ResponseFormat
 
 __all__ = ["agreement_table", "frontier_table", "plan_panel", "privacy_panel", "settings_line"]
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
 
 
-def settings_line(population: int, reports: Reports, colluding: int = 0) -> str:
+def settings_line(population: int, reports: ResponseFormat, colluding: int = 0) -> str:
     """10,000,000 people, 40 bits, bit linkage, 1 copy."""
     copies = "1 copy" if reports.copies == 1 else f"{reports.copies:,} copies"
     parts = [
@@ -93,7 +93,7 @@ def _bounds(bounds: Bounds) -> Text:
 
 
 def privacy_panel(
-    guarantee: Guarantee, reports: Reports, noise: float, precision: Precision
+    guarantee: Guarantee, reports: ResponseFormat, noise: float, precision: Precision
 ) -> tuple[Panel, Table]:
     """What a given noise gives: what it rests on, then both directions."""
     settings = settings_line(guarantee.population, reports, guarantee.colluding)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from krand.accounting.curator import Curator
     from krand.accounting.frontier import Frontier
-    from krand.promise import Guarantee, NoisePlan, Policy, Precision, Reports
+    from krand.promise import Guarantee, NoisePlan, Policy, Precision, ResponseFormat
 
 __all__ = ["frontier_values", "guarantee_values", "plan_values", "privacy_values"]
 
 
-def _report_values(reports: Reports) -> dict[str, Any]:
+def _report_values(reports: ResponseFormat) -> dict[str, Any]:
     return {
         "bits": reports.bits,
         "linkage": str(reports.linkage),
@@ -69,7 +69,7 @@ def plan_values(plan: NoisePlan, curator: Curator) -> dict[str, Any]:
 
 
 def privacy_values(
-    guarantee: Guarantee, reports: Reports, noise: float, precision: Precision
+    guarantee: Guarantee, reports: ResponseFormat, noise: float, precision: Precision
 ) -> dict[str, Any]:
     """What a given noise gives."""
     return {

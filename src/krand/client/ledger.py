@@ -101,8 +101,8 @@ class Ledger:
         if create:
             _create(self.path)
         elif not self.path.exists():
-            mend = "it is made when the first survey is answered"
-            raise InvalidInput("ledger", "must be a file that exists", str(path), mend)
+            hint = "it is made when the first survey is answered"
+            raise InvalidInput("ledger", "must be a file that exists", str(path), hint)
         with self._open() as connection:
             if _version(connection) == 0:
                 if not create:

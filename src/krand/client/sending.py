@@ -73,8 +73,8 @@ def send(
             return
         problem, asked = f"{reply.status} {reply.rule}".strip(), reply.wait
         if reply.status not in AGAIN:
-            mend = "is this the collector of this plan and round?"
-            raise InvalidInput("submission", "must be taken by the collector", problem, mend)
+            hint = "is this the collector of this plan and round?"
+            raise InvalidInput("submission", "must be taken by the collector", problem, hint)
     raise NotDelivered(f"not delivered to {url} in {attempts} attempts ({problem})")
 
 

@@ -15,7 +15,7 @@ from krand.collector.records import (
     TABLES,
     Batch,
     Entry,
-    Setting,
+    SpoolConfig,
     digest_of,
     message_table,
     tables_of,
@@ -30,7 +30,7 @@ ID_BYTES = 16
 class BatchTable:
     """The batches of one spool; whoever calls holds the transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, setting: Setting) -> None:
+    def __init__(self, connection: sqlite3.Connection, setting: SpoolConfig) -> None:
         self._connection, self._setting = connection, setting
 
     def exists(self) -> bool:

@@ -15,7 +15,7 @@ from krand.collector.records import (
     DIGEST_BYTES,
     Batch,
     Entry,
-    Setting,
+    SpoolConfig,
     added_up,
     digest_of,
     message_table,
@@ -30,7 +30,7 @@ __all__ = ["check_ids", "check_setting", "check_tables", "check_whole", "checked
 MANY = 10_000
 
 
-def check_setting(connection: sqlite3.Connection, setting: Setting) -> dict[str, bytes]:
+def check_setting(connection: sqlite3.Connection, setting: SpoolConfig) -> dict[str, bytes]:
     """The setting must be undamaged and the one that is asked for; what is stored of it."""
     rows = dict(connection.execute("SELECT name, value FROM setting").fetchall())
     if rows.pop("digest", None) != digest_of(rows):
@@ -64,7 +64,7 @@ def check_tables(connection: sqlite3.Connection, batches: Sequence[Batch]) -> No
 
 
 def checked_rows(
-    connection: sqlite3.Connection, entry: Entry, setting: Setting, pool: Pool
+    connection: sqlite3.Connection, entry: Entry, setting: SpoolConfig, pool: Pool
 ) -> Iterator[bytes]:
     """Every row of a batch, and for the open one the pool; what is missing, changed or there twice
     is Damage at the latest when the last one has been given."""

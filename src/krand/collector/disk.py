@@ -138,8 +138,8 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder in which somebody else could put something in the collector's way."""
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
-        rule, mend = "must be a folder, not a link to one", f"name {folder.resolve()} itself"
-        raise InvalidInput("spool", rule, str(folder), mend)
+        rule, hint = "must be a folder, not a link to one", f"name {folder.resolve()} itself"
+        raise InvalidInput("spool", rule, str(folder), hint)
     if os.name != "posix":
         return
     if os.geteuid() not in (ROOT, found.st_uid) and found.st_uid != ROOT:
@@ -216,13 +216,13 @@ def _check_opened(path: Path) -> None:
 
 def _strange(path: Path, owner: int) -> InvalidInput:
     rule = "must belong to the user who runs this, or to root"
-    mend = f"it belongs to user {owner}: run this as that user, or name another folder"
-    return InvalidInput("spool", rule, str(path), mend)
+    hint = f"it belongs to user {owner}: run this as that user, or name another folder"
+    return InvalidInput("spool", rule, str(path), hint)
 
 
 def _unsafe(path: Path, rule: str, why: str) -> InvalidInput:
-    mend = f"{why}: find out who put it there, and restore the spool into a folder of its own"
-    return InvalidInput("spool", rule, str(path), mend)
+    hint = f"{why}: find out who put it there, and restore the spool into a folder of its own"
+    return InvalidInput("spool", rule, str(path), hint)
 
 
 @contextmanager
@@ -249,5 +249,5 @@ def sync_folder(folder: Path) -> None:
 
 
 def _damaged(path: Path, what: str) -> InvalidInput:
-    mend = "restore it from a backup; what is in it must not be released as it is"
-    return InvalidInput("spool", f"must be undamaged ({what})", str(path), mend)
+    hint = "restore it from a backup; what is in it must not be released as it is"
+    return InvalidInput("spool", f"must be undamaged ({what})", str(path), hint)

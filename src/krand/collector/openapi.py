@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from krand.collector.spool import Setting
+from krand.collector.spool import SpoolConfig
 
 __all__ = ["describe_api"]
 
@@ -35,7 +35,7 @@ REFUSALS = {
 }
 
 
-def describe_api(setting: Setting) -> dict[str, Any]:
+def describe_api(setting: SpoolConfig) -> dict[str, Any]:
     """The description for one plan."""
     shape = setting.shape
     plan = {

@@ -6,23 +6,23 @@ import os
 from pathlib import Path
 
 from krand.client.randomizer import message_format
-from krand.collector.spool import Setting, Spool
+from krand.collector.spool import Spool, SpoolConfig
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 from krand.wire.keys import analyst_key_of
-from krand.wire.submissions import Shape
+from krand.wire.submissions import SubmissionFormat
 
 __all__ = ["open_spool", "setting_of"]
 
 
-def setting_of(plan: Plan, round_number: int = 1) -> Setting:
+def setting_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
     """What the spool of a plan and round is for; a plan without a key collects nothing sealed."""
     analyst_key_of(plan)
     check_round(plan, round_number)
-    shape = Shape(round_number, message_format(plan).sealed_length, plan.messages)
-    return Setting(plan.hash, plan.promise.population, shape)
+    shape = SubmissionFormat(round_number, message_format(plan).sealed_length, plan.messages)
+    return SpoolConfig(plan.hash, plan.promise.population, shape)
 
 
 def open_spool(
@@ -38,8 +38,8 @@ def open_spool(
     `id_key` names the file with the key of its ids.
     """
     if not create and not _is_there(folder):
-        mend = "krand serve makes it when it starts"
-        raise InvalidInput("spool", "must be a collector's folder", str(folder), mend)
+        hint = "krand serve makes it when it starts"
+        raise InvalidInput("spool", "must be a collector's folder", str(folder), hint)
     check_promise(plan)
     return Spool(folder, setting_of(plan, round_number), id_key)
 

@@ -18,14 +18,14 @@ from typing import Any, Self
 from krand.collector.arranging import MESSAGES, SEEN
 from krand.collector.disk import Damage
 from krand.collector.states import State, check_change
-from krand.wire.submissions import Shape
+from krand.wire.submissions import SubmissionFormat
 
 __all__ = [
     "DIGEST_BYTES",
     "TABLES",
     "Batch",
     "Entry",
-    "Setting",
+    "SpoolConfig",
     "added_up",
     "digest_of",
     "message_table",
@@ -58,12 +58,12 @@ TABLES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class SpoolConfig:
     """What a spool is for; it cannot be changed afterwards."""
 
     plan_hash: str
     population: int
-    shape: Shape
+    shape: SubmissionFormat
 
     def entries(self) -> dict[str, bytes]:
         """As they are stored."""
@@ -118,7 +118,7 @@ class Entry:
         return (*values, tag_of(repr(values).encode()))
 
     @classmethod
-    def read(cls, row: Sequence[Any], setting: Setting) -> Self:
+    def read(cls, row: Sequence[Any], setting: SpoolConfig) -> Self:
         """The entry in a row, or Damage; a batch of another crowd than planned is damaged."""
         *values, tag = row
         if tag != tag_of(repr(tuple(values)).encode()):
@@ -129,7 +129,7 @@ class Entry:
         return cls(batch, int.from_bytes(rows), int.from_bytes(ids))
 
 
-def _check(batch: Batch, setting: Setting) -> None:
+def _check(batch: Batch, setting: SpoolConfig) -> None:
     """What holds for every batch, whoever wrote its row."""
     complete = batch.people == setting.population
     if batch.population != setting.population:

@@ -107,8 +107,8 @@ def _check_output(folder: Path) -> None:
     """When a batch is out, its file is the only copy: not everybody may be able to remove it."""
     mode = folder.stat().st_mode
     if os.name == "posix" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-        rule, mend = "must be a folder that not everybody may write to", f"chmod o-w {folder}"
-        raise InvalidInput("output", rule, str(folder), mend)
+        rule, hint = "must be a folder that not everybody may write to", f"chmod o-w {folder}"
+        raise InvalidInput("output", rule, str(folder), hint)
 
 
 def _written_once(
@@ -121,8 +121,8 @@ def _written_once(
         return _sha256(path)
     except Exists:
         if path.is_symlink():  # what it leads to may change when the spool has forgotten the batch
-            mend = "remove it: the batch is written there, and nowhere else"
-            raise Exists("output", "must not be a link", str(path), mend) from None
+            hint = "remove it: the batch is written there, and nowhere else"
+            raise Exists("output", "must not be a link", str(path), hint) from None
     with _writing(path), tempfile.TemporaryFile(dir=path.parent) as again:
         write(again)
         again.seek(0)
@@ -136,22 +136,22 @@ def _other_data(path: Path, batch: Batch) -> Exists:
     """The batch file that is there has other messages: is it another batch, or this one?"""
     if _id_of(path) == batch.id:
         rule = "must not hold the same batch with other people"
-        mend = (
+        hint = (
             "this spool is an older copy of the one that released it. Do not release the copy into"
             " any folder: people who are in both would be counted twice, and krand tally refuses"
             " the two together. Go on with the spool that released the file, or with an empty one"
         )
-        return Exists("output", rule, str(path), mend)
-    mend = (
+        return Exists("output", rule, str(path), hint)
+    hint = (
         "it belongs to another plan, round or spool: keep one output folder for each. If this spool"
         " was restored from a backup, first compare its batches with those that are out"
     )
-    return Exists("output", "must not hold another batch of this name", str(path), mend)
+    return Exists("output", "must not hold another batch of this name", str(path), hint)
 
 
 def _other_manifest(path: Path) -> Exists:
-    mend = "it was signed with another key, or of another batch: release with the same key"
-    return Exists("output", "must not hold another batch of this name", str(path), mend)
+    hint = "it was signed with another key, or of another batch: release with the same key"
+    return Exists("output", "must not hold another batch of this name", str(path), hint)
 
 
 def _id_of(path: Path) -> str | None:

@@ -40,7 +40,7 @@ from krand.collector.records import (
     DIGEST_BYTES,
     Batch,
     Entry,
-    Setting,
+    SpoolConfig,
     added_up,
     message_table,
     tag_of,
@@ -51,7 +51,7 @@ from krand.errors import InternalError, InvalidInput
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.wire.submissions import Submitted
 
-__all__ = ["Batch", "Setting", "Spool", "SpoolUnavailable"]
+__all__ = ["Batch", "Spool", "SpoolConfig", "SpoolUnavailable"]
 
 Fresh = list[tuple[bytes, bytes]]
 """Digest of the id and messages of those who are counted for the first time."""
@@ -63,7 +63,7 @@ moment."""
 class Spool:
     """A folder with the file of messages that were acknowledged and not yet released."""
 
-    def __init__(self, folder: Path, setting: Setting, id_key: Path | None = None) -> None:
+    def __init__(self, folder: Path, setting: SpoolConfig, id_key: Path | None = None) -> None:
         self.folder, self.setting = folder, setting
         self.path = folder / "spool.sqlite"
         self._process = os.getpid()

@@ -177,7 +177,7 @@ def _by_rappor(plan: Plan, crowd: Crowd, truth: Counts, chance: Chance, out: Out
         return replace(way, note=refusal)
     q = rappor_noise(policy, reports)
     # p - q by its own formula: near q = ½ the difference of the two has no digits left.
-    gap = math.tanh(policy.epsilon / (2 * reports.changed_bits * reports.rounds))
+    gap = math.tanh(policy.epsilon / (2 * reports.sensitivity * reports.rounds))
     with out.counting("RAPPOR", crowd.people, "people") as told:
         ones = _flipped(crowd, q, chance.numbers("RAPPOR"), told)
     return replace(way, error=_rms((ones - crowd.people * q) / gap - truth))

@@ -55,6 +55,7 @@ def sections(shown: Demonstration) -> list[Section]:
     """What a real survey cannot have: the truth, and other ways on the same people."""
     truth = render(
         "demo_truth.html",
+        room=__package__,
         opening=list(opening_lines(shown)),
         held=held_sentence(shown),
         confidence=f"{100 * shown.held.confidence:g} %",
@@ -63,6 +64,7 @@ def sections(shown: Demonstration) -> list[Section]:
     scale = _Scale.of([way.sigma for way in shown.ways if way.sigma is not None])
     ways = render(
         "demo_ways.html",
+        room=__package__,
         ways=[_row(way, scale, first=place == 0) for place, way in enumerate(shown.ways)],
         decades=scale.decades(),
         explanation=ways_sentence(shown),

@@ -19,7 +19,7 @@ from krand.figures.style import (
     plain_ticks,
     styled,
 )
-from krand.promise import Z95, Linkage, Policy, Reports
+from krand.promise import Z95, Linkage, Policy, ResponseFormat
 from krand.wording.phrases import number
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _records(policy: Policy, bits: int, copies: Sequence[int]) -> list[NoisePlan
     plans, refused = [], CannotMeet("no number of copies")
     for k in sorted(set(copies)):
         try:
-            plans.append(_planned(policy, Reports(bits, Linkage.RECORD, k)))
+            plans.append(_planned(policy, ResponseFormat(bits, Linkage.RECORD, k)))
         except CannotMeet as error:
             refused = error
     if not plans:
@@ -71,7 +71,7 @@ def _records(policy: Policy, bits: int, copies: Sequence[int]) -> list[NoisePlan
     return plans
 
 
-def _planned(policy: Policy, reports: Reports) -> NoisePlan:
+def _planned(policy: Policy, reports: ResponseFormat) -> NoisePlan:
     from krand.accounting.calibration import plan_noise
 
     return plan_noise(policy, reports)
@@ -111,14 +111,14 @@ def _draw_lines(axes: Axes, policy: Policy, bits: int) -> list[float]:
 
     widths = []
     try:
-        alone = _planned(policy, Reports(bits)).precision.half_width_95
+        alone = _planned(policy, ResponseFormat(bits)).precision.half_width_95
     except CannotMeet:
         pass
     else:
         label = f"every bit alone: ± {number(alone, 3)}"
         axes.axhline(alone, color=BIT, linestyle=(0, (5, 1.5)), linewidth=1.8, label=label)
         widths.append(alone)
-    trusted = Z95 * curator(policy, Reports(bits)).sigma
+    trusted = Z95 * curator(policy, ResponseFormat(bits)).sigma
     label = f"trusted curator: ± {number(trusted, 3)}"
     axes.axhline(trusted, color=CURATOR, linestyle=(0, (1, 1.5)), linewidth=1.8, label=label)
     return [*widths, trusted]

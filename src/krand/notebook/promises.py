@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from krand.accounting.frontier import Frontier
-from krand.promise import Guarantee, NoisePlan, Policy, Reports
+from krand.promise import Guarantee, NoisePlan, Policy, ResponseFormat
 from krand.showing import at_most, number
 from krand.wording.collusion import protection
 
@@ -86,7 +86,7 @@ def _crowd(population: int, colluding: int) -> str:
     return f"{people}, {colluding:,} of them colluding" if colluding else people
 
 
-def _reports(reports: Reports) -> str:
+def _reports(reports: ResponseFormat) -> str:
     bits = "1 bit" if reports.bits == 1 else f"{reports.bits:,} bits"
     together = "linked as a record" if reports.linkage.value == "record" else "each alone"
     parts = [bits if reports.bits == 1 else f"{bits}, {together}"]

@@ -9,7 +9,7 @@ from krand.planning.making import verify_promise
 from krand.planning.remembered import is_remembered, remember
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
-from krand.survey.plan_check import MEND, RELATIVE, check_alike
+from krand.survey.plan_check import HINT, RELATIVE, check_alike
 
 __all__ = ["check_promise", "not_below", "too_good"]
 
@@ -29,10 +29,10 @@ def check_promise(plan: Plan) -> None:
         true = verify_promise(plan)
     except KrandError as error:
         rule = "must have noise that something can be promised with"
-        raise InvalidInput("plan", rule, plan.hash, f"{error}; {MEND}") from None
+        raise InvalidInput("plan", rule, plan.hash, f"{error}; {HINT}") from None
     for fault in too_good(plan.promise, true):
         rule = "must promise what its noise gives, and no more"
-        raise InvalidInput("plan", rule, plan.hash, f"{fault}; {MEND}")
+        raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")
     remember(plan)
 
 

@@ -12,7 +12,7 @@ from krand.accounting.volume import Tokens, messages_needed, overflow_bound
 from krand.planning.lying import worst_shifts
 from krand.planning.record import record_reports
 from krand.planning.remembered import remember_here
-from krand.promise import NOISE_GRID, Linkage, Policy, Reports
+from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.plan import Margin, Plan, Promise
 from krand.survey.questions import Kind
@@ -47,7 +47,7 @@ def planned_from(
 ) -> Plan:
     """The plan with this noise: messages and precision follow from it."""
     layout = layout_of(survey)
-    population, reports = survey.policy.population, Reports(1, copies=survey.copies)
+    population, reports = survey.policy.population, ResponseFormat(1, copies=survey.copies)
     noises = [numerator / NOISE_GRID for numerator in numerators]
     messages, overflow = _room(survey, layout, numerators)
     blocks = list(zip(layout.blocks, noises, strict=True))
@@ -68,7 +68,7 @@ def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
     """What one answer to each question of a group adds up, and how precise that is."""
     if block.kind is not Kind.TOGETHER:
         return ()
-    reports, people = Reports(1, copies=survey.copies), survey.policy.population
+    reports, people = ResponseFormat(1, copies=survey.copies), survey.policy.population
     cells = {name: block.cells_of(name) for name in block.question_names}
     return tuple(
         Margin(name, count, precision(reports, noise, people, count))
@@ -83,13 +83,17 @@ def _room(survey: Survey, layout: Layout, numerators: tuple[int, ...]) -> tuple[
     """
     if survey.linkage is Linkage.RECORD:
         return survey.copies, 0.0
-    tokens = [
-        Tokens(block.positions, block.most_ones, numerator)
-        for block, numerator in zip(layout.blocks, numerators, strict=True)
-    ]
+    tokens = _tokens(layout, numerators)
     most = allowed_distance(survey.policy) / (survey.policy.population * survey.rounds)
     messages = messages_needed(tokens, most)
     return messages, overflow_bound(tokens, messages)
+
+
+def _tokens(layout: Layout, numerators: tuple[int, ...]) -> list[Tokens]:
+    return [
+        Tokens(block.positions, block.most_ones, numerator)
+        for block, numerator in zip(layout.blocks, numerators, strict=True)
+    ]
 
 
 def verify_promise(plan: Plan) -> Promise:
@@ -111,7 +115,8 @@ def promise_for(plan: Plan, policy: Policy) -> Promise:
         )
         return Promise.of(found)
     counted, shares = _counted(survey, policy), _shares(plan.layout)
-    distance = _distance(survey, counted, plan.overflow)
+    overflow = overflow_bound(_tokens(plan.layout, plan.numerators), plan.messages)
+    distance = _distance(survey, counted, overflow)
     found = guarantee_of(counted, shares, plan.numerators, survey.rounds, distance)
     return replace(Promise.of(found), population=policy.population)
 

@@ -6,7 +6,7 @@ engine's ExactlyOne would promise too much here.
 
 from __future__ import annotations
 
-from krand.promise import AtMost, FreeBits, Linkage, Reports
+from krand.promise import AtMost, FreeBits, Linkage, ResponseFormat
 from krand.survey.layout import Block, Layout
 from krand.survey.survey import Survey
 
@@ -22,9 +22,9 @@ def record_blocks(layout: Layout) -> tuple[FreeBits | AtMost, ...]:
     return (FreeBits(free), *sparse) if free else sparse
 
 
-def record_reports(survey: Survey, layout: Layout) -> Reports:
+def record_reports(survey: Survey, layout: Layout) -> ResponseFormat:
     """What one person sends if all bits travel together, as the planner of noise asks for it."""
-    return Reports(
+    return ResponseFormat(
         layout.positions,
         Linkage.RECORD,
         survey.copies,

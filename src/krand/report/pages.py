@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 __all__ = ["formulas", "inline_figure", "render"]
 
 
-def render(template: str, **values: Any) -> str:
-    """One of krand's templates, filled in; everything is escaped unless it is markup already."""
-    return _environment().get_template(template).render(**values)
+def render(template: str, *, room: str = __package__, **values: Any) -> str:
+    """A template of a room, filled in; everything is escaped unless it is markup already."""
+    return _environment(room).get_template(template).render(**values)
 
 
 @cache
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+def _environment(room: str) -> Environment:
+    """Templates are those of a room, and the report's, on which others build."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("krand.cli"),
+        loader=ChoiceLoader([PackageLoader(each) for each in dict.fromkeys((room, __package__))]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

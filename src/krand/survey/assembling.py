@@ -91,7 +91,7 @@ def _policy(document: dict[str, Any]) -> tuple[Policy | None, list[Broken]]:
     try:
         return Policy(**table), []
     except InvalidInput as error:  # a rule of the privacy engine that the models do not know
-        return None, [Broken(("policy", error.field), error.rule, error.value, error.mend)]
+        return None, [Broken(("policy", error.field), error.rule, error.value, error.hint)]
 
 
 def default_colluding(population: int) -> int:

@@ -80,12 +80,12 @@ def read_items(directory: Path, file: str) -> tuple[tuple[str, ...], list[Broken
     try:
         text = _text(directory, file)
     except InvalidInput as error:
-        return (), [Broken((), error.rule, error.value, error.mend)]
+        return (), [Broken((), error.rule, error.value, error.hint)]
     items = tuple(text.removesuffix("\n").split("\n")) if text else ()
     faults = []
     for fault in item_rules(items):
         line = f"line {int(fault.where[0]) + 1} of {file}: " if fault.where else ""
-        faults.append(Broken((), f"{line}{fault.rule}", fault.value, fault.mend))
+        faults.append(Broken((), f"{line}{fault.rule}", fault.value, fault.hint))
         if len(faults) == SHOWN_FAULTS:
             break
     return items, faults
@@ -94,8 +94,8 @@ def read_items(directory: Path, file: str) -> tuple[tuple[str, ...], list[Broken
 def _text(directory: Path, file: str) -> str:
     """The file with plain line ends and without a byte order mark."""
     if Path(file).is_absolute():
-        mend = "put the list beside the survey file"
-        raise InvalidInput("choices_file", "must be relative to the survey file", file, mend)
+        hint = "put the list beside the survey file"
+        raise InvalidInput("choices_file", "must be relative to the survey file", file, hint)
     try:
         with (directory / file).open("rb") as stream:
             content = stream.read(MAX_FILE_BYTES + 1)
@@ -109,5 +109,5 @@ def _text(directory: Path, file: str) -> str:
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        mend = f"line {line} is not; save the list as UTF-8"
-        raise InvalidInput("choices_file", "must be UTF-8 text", file, mend) from None
+        hint = f"line {line} is not; save the list as UTF-8"
+        raise InvalidInput("choices_file", "must be UTF-8 text", file, hint) from None

@@ -78,12 +78,12 @@ def _members(
         for place, name in enumerate(group or ()):
             where = ("together", index, "questions", place)
             if name not in known:
-                mend = f"the questions are {', '.join(known)}" if known else ""
-                yield Broken(where, "must be the name of a question", name, mend)
+                hint = f"the questions are {', '.join(known)}" if known else ""
+                yield Broken(where, "must be the name of a question", name, hint)
             elif known[name].kind not in (*JOINABLE, None):
                 rule = f"must be a yes_no, choice or number question, not {known[name].kind}"
-                mend = "leave it out of the group; it is counted on its own"
-                yield Broken(where, rule, name, mend)
+                hint = "leave it out of the group; it is counted on its own"
+                yield Broken(where, rule, name, hint)
             first = taken.setdefault(name, index)
             if first != index or name in (group or ())[:place]:
                 rule = f"must be in one group only, but together[{first}] has it too"
@@ -97,8 +97,8 @@ def _record(questions: Sequence[Outline], groups: int) -> Iterator[Broken]:
     for index, question in enumerate(questions):
         if question.weight not in (1, None):
             rule = 'must be 1 with linkage = "record", where all bits have the same noise'
-            mend = 'leave it out, or say linkage = "bit"'
-            yield Broken(("question", index, "weight"), rule, question.weight, mend)
+            hint = 'leave it out, or say linkage = "bit"'
+            yield Broken(("question", index, "weight"), rule, question.weight, hint)
 
 
 def _cells(
@@ -108,8 +108,8 @@ def _cells(
         cells = _cell_count(questions, group)
         if cells is not None and cells > MAX_CHOICES:
             rule = f"must not make more than {MAX_CHOICES:,} cells"
-            mend = "group fewer questions, or give them fewer choices or wider bins"
-            yield Broken(("together", index, "questions"), rule, f"{cells:,} cells", mend)
+            hint = "group fewer questions, or give them fewer choices or wider bins"
+            yield Broken(("together", index, "questions"), rule, f"{cells:,} cells", hint)
 
 
 def _cell_count(questions: Sequence[Outline], group: Sequence[str] | None) -> int | None:
@@ -136,5 +136,5 @@ def _size(questions: Sequence[Outline], groups: Sequence[Sequence[str] | None]) 
     if total > MAX_BITS:
         largest = max(sizes, key=lambda where: sizes[where])
         rule = f"all questions together must not need more than {MAX_BITS:,} positions"
-        mend = "shorten this one, the largest; ask fewer questions; or split the survey"
-        yield Broken(largest, rule, f"{total:,} positions", mend)
+        hint = "shorten this one, the largest; ask fewer questions; or split the survey"
+        yield Broken(largest, rule, f"{total:,} positions", hint)

@@ -45,8 +45,8 @@ def unknown_key(key: str, value: object, known: Iterable[str]) -> Broken:
     """A key that means nothing here: most often a slip of the pen."""
     keys = list(known)
     near = difflib.get_close_matches(key, keys, 1)
-    mend = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(keys)}"
-    return Broken((key,), "is not a key of this table", value, mend)
+    hint = f"did you mean {near[0]}?" if near else f"known keys: {', '.join(keys)}"
+    return Broken((key,), "is not a key of this table", value, hint)
 
 
 def _broken(model: type[Table], detail: ErrorDetails) -> Iterator[Broken]:

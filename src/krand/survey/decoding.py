@@ -65,8 +65,8 @@ def margin_positions(layout: Layout, question: str, level: str) -> tuple[int, ..
         cells = range(1, block.positions + 1)
         return tuple(block.offset + c - 1 for c in cells if c // stride % period == index + 1)
     if index >= block.positions:
-        mend = "alone, a yes_no counts yes only: no and silence look the same"
-        raise InvalidInput(question, "must be an answer that is counted", level, mend)
+        hint = "alone, a yes_no counts yes only: no and silence look the same"
+        raise InvalidInput(question, "must be an answer that is counted", level, hint)
     return (block.offset + index,)
 
 
@@ -78,11 +78,11 @@ def _level_index(question: Question, level: str) -> int:
         names = [question.level_name(index) for index in range(question.levels)]
         index = names.index(level) if level in names else None
     else:
-        mend = "candidate_positions tells the positions of a word"
-        raise InvalidInput("question", "must not be of type words", question.name, mend)
+        hint = "candidate_positions tells the positions of a word"
+        raise InvalidInput("question", "must not be of type words", question.name, hint)
     if index is None:
-        mend = "levels_at tells the answer of every position"
-        raise InvalidInput(question.name, "must be one of its answers", level, mend)
+        hint = "levels_at tells the answer of every position"
+        raise InvalidInput(question.name, "must be one of its answers", level, hint)
     return index
 
 

@@ -45,8 +45,8 @@ def check_names(layout: Layout, names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             near = difflib.get_close_matches(str(name), known, 1)
-            mend = f"did you mean {near[0]}?" if near else f"the questions are {', '.join(known)}"
-            raise InvalidInput("answers", "must be answers to questions of the survey", name, mend)
+            hint = f"did you mean {near[0]}?" if near else f"the questions are {', '.join(known)}"
+            raise InvalidInput("answers", "must be answers to questions of the survey", name, hint)
 
 
 def _block_positions(layout: Layout, block: Block, answers: Mapping[str, object]) -> set[int]:
@@ -135,11 +135,11 @@ def _bin(question: Number, answer: object) -> int:
     edges = question.edges
     edge = bisect_right(edges, answer) - 1  # the last edge not above the answer
     if edge < 0 and not question.open_below:
-        mend = 'add a lower edge, or say open = "below" or true'
-        raise InvalidInput(question.name, f"must not be below {edges[0]!r}", answer, mend)
+        hint = 'add a lower edge, or say open = "below" or true'
+        raise InvalidInput(question.name, f"must not be below {edges[0]!r}", answer, hint)
     if edge == len(edges) - 1 and not question.open_above:
-        mend = 'add a higher edge, or say open = "above" or true'
-        raise InvalidInput(question.name, f"must be below {edges[-1]!r}", answer, mend)
+        hint = 'add a higher edge, or say open = "above" or true'
+        raise InvalidInput(question.name, f"must be below {edges[-1]!r}", answer, hint)
     return edge + question.open_below
 
 

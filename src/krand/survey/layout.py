@@ -95,8 +95,8 @@ class Layout:
         for block in self.blocks:
             if question in block.question_names:
                 return block
-        mend = f"the questions are {', '.join(self.question_names)}"
-        raise InvalidInput("question", "must be a question of the survey", question, mend)
+        hint = f"the questions are {', '.join(self.question_names)}"
+        raise InvalidInput("question", "must be a question of the survey", question, hint)
 
     def block_at(self, position: int) -> Block:
         """The block that a position belongs to."""

@@ -12,7 +12,7 @@ from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
 
 __all__ = [
-    "MEND",
+    "HINT",
     "RELATIVE",
     "check_alike",
     "check_asked",
@@ -23,22 +23,22 @@ __all__ = [
 
 RELATIVE = 1e-6
 """Other machines and releases of numpy differ by far less, an edit that matters by more."""
-MEND = "make it again from its survey file: krand plan survey.toml -o plan.json"
+HINT = "make it again from its survey file: krand plan survey.toml -o plan.json"
 
 
 def check_asked(plan: Plan) -> None:
     """Refuse a plan that does not promise what its survey asks for: quickly, on any device."""
     check_alike(plan)
     for fault in less_than_asked(plan, plan.promise):
-        raise InvalidInput("plan", "must promise what its survey asks for", fault, MEND)
+        raise InvalidInput("plan", "must promise what its survey asks for", fault, HINT)
 
 
 def check_pinned(plan: Plan, expected_hash: str) -> None:
     """Refuse a plan with another hash than the one that was published."""
     if plan.hash != expected_hash.lower():
         rule = f"must have the hash that is expected, {expected_hash}"
-        mend = "it is another plan, or was changed: get the plan with the hash that was published"
-        raise InvalidInput("plan", rule, plan.hash, mend)
+        hint = "it is another plan, or was changed: get the plan with the hash that was published"
+        raise InvalidInput("plan", rule, plan.hash, hint)
 
 
 def check_alike(plan: Plan) -> None:
@@ -52,7 +52,7 @@ def check_alike(plan: Plan) -> None:
     ):
         if claimed != asked:
             rule = f"must be what the plan's survey asks for, {asked}"
-            raise InvalidInput(f"promise.{name}", rule, claimed, f"the plan was changed; {MEND}")
+            raise InvalidInput(f"promise.{name}", rule, claimed, f"the plan was changed; {HINT}")
 
 
 def keeps_policy(plan: Plan, promise: Promise) -> bool:

@@ -16,7 +16,7 @@ from krand.files import json_object, read_whole, whole, write_new
 from krand.promise import MAX_POPULATION, NOISE_GRID, Precision
 from krand.survey.document import survey_of
 from krand.survey.plan import FORMAT, Margin, Plan, Promise, WorstShift
-from krand.survey.plan_check import MEND, check_asked
+from krand.survey.plan_check import HINT, check_asked
 
 __all__ = ["parse_plan", "read_plan", "save_plan"]
 
@@ -54,14 +54,15 @@ def parse_plan(content: bytes, source: str = "plan") -> Plan:
     values = json_object("plan", content, source, RULE)
     try:
         plan = _plan(values)
+        unchanged = plan.bytes == content
     except KrandError:
         raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         fault = f"{error}; " if type(error) is ValueError else ""
-        raise InvalidInput("plan", RULE, source, fault + MEND) from None
-    if plan.bytes != content:
+        raise InvalidInput("plan", RULE, source, fault + HINT) from None
+    if not unchanged:
         raise InvalidInput(
-            "plan", "must be unchanged since it was made, down to the last byte", source, MEND
+            "plan", "must be unchanged since it was made, down to the last byte", source, HINT
         )
     check_asked(plan)
     return plan
@@ -70,12 +71,12 @@ def parse_plan(content: bytes, source: str = "plan") -> Plan:
 def _plan(values: dict[str, Any]) -> Plan:
     """Facts as they stand in the file; only the layout follows from the survey again."""
     if values["format"] != FORMAT:
-        mend = f"it was made by another version of krand; {MEND}"
-        raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], mend)
+        hint = f"it was made by another version of krand; {HINT}"
+        raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], hint)
     key = values.get("analyst_key")
     if key is not None and not KEY.fullmatch(key):
         rule = "must be the 32 bytes of an X25519 public key, in hexadecimal"
-        raise InvalidInput("analyst_key", rule, key, MEND)
+        raise InvalidInput("analyst_key", rule, key, HINT)
     blocks = values["blocks"]
     return Plan(
         survey=survey_of(values["survey"]),

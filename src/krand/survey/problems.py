@@ -20,14 +20,14 @@ class Problem:
     line: int | None
     rule: str
     value: object
-    mend: str
+    hint: str
 
     def __str__(self) -> str:
         place = f"line {self.line}" if self.line is not None else ""
         where = ", ".join(part for part in (place, self.path) if part)
         found = "" if self.value is None else f", found {_short(self.value)}"
-        mend = f"\n    {self.mend}" if self.mend else ""
-        return f"{where}: {self.rule}{found}{mend}"
+        hint = f"\n    {self.hint}" if self.hint else ""
+        return f"{where}: {self.rule}{found}{hint}"
 
 
 class SurveyErrors(InvalidInput):
@@ -40,7 +40,7 @@ class SurveyErrors(InvalidInput):
         super().__init__(source, rule, None, "\n  ".join(str(problem) for problem in self.problems))
 
     def __str__(self) -> str:
-        return f"{self.field} {self.rule}\n  {self.mend}"
+        return f"{self.field} {self.rule}\n  {self.hint}"
 
     def __reduce__(self) -> tuple[type[SurveyErrors], tuple[str, tuple[Problem, ...]]]:
         return type(self), (self.field, self.problems)

@@ -44,8 +44,8 @@ def _without_type(raw: Keys) -> tuple[Outline, list[Broken]]:
     known = ", ".join(QUESTION_TABLES)
     if "type" in raw:
         near = difflib.get_close_matches(str(raw["type"]), QUESTION_TABLES, 1)
-        mend = f'did you mean "{near[0]}"?' if near else ""
-        broken.append(Broken(("type",), f"must be one of {known}", raw["type"], mend))
+        hint = f'did you mean "{near[0]}"?' if near else ""
+        broken.append(Broken(("type",), f"must be one of {known}", raw["type"], hint))
     else:
         broken.append(Broken(("type",), "must be given", None, f"one of {known}"))
     return _outline(keys, None), broken
@@ -58,14 +58,14 @@ def _outline(keys: Keys, kind: Kind | None) -> Outline:
 def _items(raw: Keys, keys: Keys, directory: Path | None) -> tuple[tuple[str, ...], list[Broken]]:
     """The choices, which stand in the survey or in a file."""
     if "choices" not in raw and "choices_file" not in raw:
-        mend = 'add choices = ["…", "…"] or choices_file = "items.txt"'
-        return (), [Broken(("choices",), "choices or choices_file must be given", None, mend)]
+        hint = 'add choices = ["…", "…"] or choices_file = "items.txt"'
+        return (), [Broken(("choices",), "choices or choices_file must be given", None, hint)]
     if "choices" in raw and "choices_file" in raw:
-        value, mend = raw["choices_file"], "keep one of the two"
-        return (), [Broken(("choices_file",), "must not be given beside choices", value, mend)]
+        value, hint = raw["choices_file"], "keep one of the two"
+        return (), [Broken(("choices_file",), "must not be given beside choices", value, hint)]
     if "choices_file" in raw and directory is None:
-        rule, mend = "must not stand in a plan", "make the plan again: the list itself goes into it"
-        return (), [Broken(("choices_file",), rule, raw["choices_file"], mend)]
+        rule, hint = "must not stand in a plan", "make the plan again: the list itself goes into it"
+        return (), [Broken(("choices_file",), rule, raw["choices_file"], hint)]
     if "choices_file" in raw and directory is not None:
         return _items_of_file(keys, directory)
     if "choices_sha256" in raw:
@@ -82,8 +82,8 @@ def _items_of_file(keys: Keys, directory: Path) -> tuple[tuple[str, ...], list[B
     broken = [fault.under(("choices_file",)) for fault in faults]
     if not broken and pinned is not None and Choices(items).sha256 != pinned:
         rule = f"must be the SHA-256 of the items in {file}, {Choices(items).sha256}"
-        mend = "the list has changed: restore it, or make a new survey with the new hash"
-        broken.append(Broken(("choices_sha256",), rule, pinned, mend))
+        hint = "the list has changed: restore it, or make a new survey with the new hash"
+        broken.append(Broken(("choices_sha256",), rule, pinned, hint))
     return items, broken
 
 

@@ -59,8 +59,8 @@ def read_survey(path: str | FilePath) -> Survey:
         reason = (getattr(error, "strerror", None) or str(error)).lower()
         raise InvalidInput("survey", "must be a readable file", str(path), reason) from None
     if len(content) > MAX_FILE_BYTES:
-        mend = "put long lists of choices into files of their own: choices_file"
-        raise InvalidInput("survey", f"must be at most {MAX_FILE_BYTES:,} bytes", str(path), mend)
+        hint = "put long lists of choices into files of their own: choices_file"
+        raise InvalidInput("survey", f"must be at most {MAX_FILE_BYTES:,} bytes", str(path), hint)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -115,7 +115,7 @@ def _problems(broken: Iterable[Broken], lines: Lines | None) -> list[Problem]:
     found = []
     for entry in broken:
         line = None if lines is None else lines.of(entry.where)
-        found.append(Problem(path_text(entry.where), line, entry.rule, entry.value, entry.mend))
+        found.append(Problem(path_text(entry.where), line, entry.rule, entry.value, entry.hint))
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
@@ -136,5 +136,5 @@ def _syntax(text: str, error: Exception) -> Problem:
     last = text.rstrip().count("\n") + 1
     line = int(place[1]) if place and place[1] else last
     reason = _PLACE.sub("", message)
-    mend = "text stands between quotes; a key and its value on one line"
-    return Problem("", line, f"is not TOML: {reason[:1].lower()}{reason[1:]}", None, mend)
+    hint = "text stands between quotes; a key and its value on one line"
+    return Problem("", line, f"is not TOML: {reason[:1].lower()}{reason[1:]}", None, hint)

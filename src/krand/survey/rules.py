@@ -74,11 +74,11 @@ class Broken:
     where: Path
     rule: str
     value: object
-    mend: str = ""
+    hint: str = ""
 
     def under(self, path: Path) -> Broken:
         """The same complaint, seen from further out."""
-        return Broken(path + self.where, self.rule, self.value, self.mend)
+        return Broken(path + self.where, self.rule, self.value, self.hint)
 
 
 def path_text(path: Path) -> str:
@@ -91,7 +91,7 @@ def raise_first(broken: Iterable[Broken], at: Path = ()) -> None:
     """An error for the first broken rule, if there is one."""
     for first in broken:
         where = path_text(at + first.where) or "survey"
-        raise InvalidInput(where, first.rule, first.value, first.mend)
+        raise InvalidInput(where, first.rule, first.value, first.hint)
 
 
 def id_rules(value: str) -> Iterator[Broken]:
@@ -140,8 +140,8 @@ def item_rules(items: Sequence[str]) -> Iterator[Broken]:
         if fault:
             yield Broken((index,), fault[0], item, fault[1])
         elif item in first:
-            mend = f"remove one of them; the first is choice number {first[item] + 1}"
-            yield Broken((index,), "must be different from the other choices", item, mend)
+            hint = f"remove one of them; the first is choice number {first[item] + 1}"
+            yield Broken((index,), "must be different from the other choices", item, hint)
         else:
             first[item] = index
 
@@ -180,8 +180,8 @@ def edge_rules(edges: Sequence[float]) -> Iterator[Broken]:
         if isinstance(edge, bool) or not isinstance(edge, (int, float)):
             yield Broken((index,), "must be a number", edge)
         elif not abs(edge) <= MAX_EDGE:  # also true of what is not a number
-            mend = 'for bins without an end say open = true, "below" or "above"'
-            yield Broken((index,), "must be a number between -2^53 and 2^53", edge, mend)
+            hint = 'for bins without an end say open = true, "below" or "above"'
+            yield Broken((index,), "must be a number between -2^53 and 2^53", edge, hint)
         elif last is not None and edge <= last:
             rule = f"must be larger than the edge before it, {last!r}"
             yield Broken((index,), rule, edge, "write the edges in rising order")
@@ -193,8 +193,8 @@ def whole_edge_rules(edges: Sequence[float]) -> Iterator[Broken]:
     """Ranges of whole numbers begin at whole numbers."""
     for index, edge in enumerate(edges):
         if edge != int(edge):
-            mend = "write whole edges, or leave integer out if answers may lie between"
-            yield Broken((index,), "must be a whole number, for integer = true", edge, mend)
+            hint = "write whole edges, or leave integer out if answers may lie between"
+            yield Broken((index,), "must be a whole number, for integer = true", edge, hint)
 
 
 def open_rules(value: object) -> Iterator[Broken]:

@@ -72,8 +72,8 @@ class Survey(Shown):
             yield Broken(("question",), "at least one question must be asked", None)
         if self.policy.assurance is Assurance.DRAFT:
             rule = 'must be "certified" or "outlier"'
-            mend = "the formulas of the drafts are for comparison only"
-            yield Broken(("policy", "assurance"), rule, "draft", mend)
+            hint = "the formulas of the drafts are for comparison only"
+            yield Broken(("policy", "assurance"), rule, "draft", hint)
         yield from whole_rules(self.copies, 1, MAX_COPIES, ("copies",))
         yield from whole_rules(self.rounds, 1, MAX_ROUNDS, ("rounds",))
         outlines = [outline(question) for question in self.questions]

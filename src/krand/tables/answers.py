@@ -204,14 +204,14 @@ def _header_of(text: _Text) -> list[str]:
 def _with_hint(error: InvalidInput, text: _Text, names: list[str], layout: Layout) -> InvalidInput:
     """The same error, and what the first line of the file looks like."""
     if names and names[0].startswith("sep="):
-        mend = f"remove the first line, {names[0]}, and add --delimiter '{names[0][4:]}'"
-        return InvalidInput(error.field, error.rule, error.value, mend)
+        hint = f"remove the first line, {names[0]}, and add --delimiter '{names[0][4:]}'"
+        return InvalidInput(error.field, error.rule, error.value, hint)
     likely = likely_delimiter(text.path, text.encoding, layout.question_names, text.delimiter)
     if likely is None:
         return error
     shown = "tab" if likely == "\t" else f"'{likely}'"
-    mend = f"its columns look separated by {shown}: add --delimiter {shown}"
-    return InvalidInput(error.field, error.rule, error.value, mend)
+    hint = f"its columns look separated by {shown}: add --delimiter {shown}"
+    return InvalidInput(error.field, error.rule, error.value, hint)
 
 
 def _readable(
@@ -225,8 +225,8 @@ def _readable(
         if not torn:
             raise _malformed(source, error) from None
         first = torn[0]
-        rule, mend = f"must have {first.wanted} fields", "mend it, or leave it out"
-        raise InvalidInput(f"row {first.row:,}", rule, f"{first.found} fields", mend) from None
+        rule, hint = f"must have {first.wanted} fields", "mend it, or leave it out"
+        raise InvalidInput(f"row {first.row:,}", rule, f"{first.found} fields", hint) from None
 
 
 def _to_the_end(
@@ -242,8 +242,8 @@ def _to_the_end(
         rows, last = rows + batch.num_rows, batch
     if last is None or last.column(0)[-1].as_py() != word:
         rule = "must close every quotation mark that it opens"
-        mend = f"look at row {rows:,}, which goes on to the end of the file"
-        raise InvalidInput("answers", rule, str(path), mend)
+        hint = f"look at row {rows:,}, which goes on to the end of the file"
+        raise InvalidInput("answers", rule, str(path), hint)
     yield last.slice(0, last.num_rows - 1)
 
 

@@ -185,8 +185,8 @@ def _separated(question: Question, given: pa.Array, separator: str) -> Column:
     """Lists that are written as one text."""
     if isinstance(question, PickAny) and (torn := _choice_with(question.choices, separator)):
         rule = f"must not stand in a choice of {question.name}, such as {torn!r}"
-        mend = "put another one into the table, and say so: --separator '|'"
-        raise InvalidInput("separator", rule, separator, mend)
+        hint = "put another one into the table, and say so: --separator '|'"
+        raise InvalidInput("separator", rule, separator, hint)
     if not _is_text(given.type):
         values, codes = _different(given, _reader(question))
         texts = pa.array([str(value) for value in values], pa.string())

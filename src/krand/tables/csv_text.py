@@ -32,9 +32,9 @@ class TextTable(io.RawIOBase):
             self._decoder = codecs.getincrementaldecoder(encoding)()
             "x".encode(encoding)  # refuses what is no encoding of text
         except (LookupError, ValueError):
-            mend = "for example utf-8, utf-16, cp1252 (Windows) or latin-1"
+            hint = "for example utf-8, utf-16, cp1252 (Windows) or latin-1"
             rule = "must be an encoding that Python knows"
-            raise InvalidInput("encoding", rule, encoding, mend) from None
+            raise InvalidInput("encoding", rule, encoding, hint) from None
         self._path, self._encoding, self._ending = path, encoding, ending
         self._file = path.open("rb")
         self._buffer, self._lines, self._is_done = b"", 0, False
@@ -78,17 +78,17 @@ class TextTable(io.RawIOBase):
             return self._binary()
         fitting = "utf-16" if self._head.startswith(MARKS) else "cp1252"
         whose = "with a mark of UTF-16" if fitting == "utf-16" else "as Windows and Excel write it"
-        mend = f'add --encoding {fitting} (in Python: encoding="{fitting}"), {whose}'
+        hint = f'add --encoding {fitting} (in Python: encoding="{fitting}"), {whose}'
         if self._encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
-            mend = "is it another encoding?"
+            hint = "is it another encoding?"
         rule = f"must be text in the encoding {self._encoding}, but line {line:,} is not"
-        return InvalidInput("answers", rule, str(self._path), mend)
+        return InvalidInput("answers", rule, str(self._path), hint)
 
     def _binary(self) -> InvalidInput:
-        mend = "save the table as CSV; for UTF-16 without a mark add --encoding utf-16-le"
+        hint = "save the table as CSV; for UTF-16 without a mark add --encoding utf-16-le"
         if self._head.startswith(ZIP):
-            mend = "it is a ZIP file, as spreadsheets are: save the table as CSV"
-        return InvalidInput("answers", "must be text, not binary data", str(self._path), mend)
+            hint = "it is a ZIP file, as spreadsheets are: save the table as CSV"
+        return InvalidInput("answers", "must be text, not binary data", str(self._path), hint)
 
 
 def secret_row(delimiter: str, columns: int) -> tuple[str, str]:
@@ -101,8 +101,8 @@ def delimiter_of(given: str) -> str:
     """The one character between two fields; tab may be spelt out."""
     found = {"tab": "\t", "\\t": "\t"}.get(given, given)
     if len(found) != 1 or found in '"\r\n' or not found.isascii():
-        mend = "for example ',' or ';' or tab"
-        raise InvalidInput("delimiter", "must be one character, no quotation mark", given, mend)
+        hint = "for example ',' or ';' or tab"
+        raise InvalidInput("delimiter", "must be one character, no quotation mark", given, hint)
     return found
 
 

@@ -214,5 +214,5 @@ def _create(path: Path) -> None:
 
 
 def _unusable(path: Path, error: Exception) -> InvalidInput:
-    mend = f"{error}; name another place with --ledger"
-    return InvalidInput("ledger", "must be a ledger that can be used", str(path), mend)
+    hint = f"{error}; name another place with --ledger"
+    return InvalidInput("ledger", "must be a ledger that can be used", str(path), hint)

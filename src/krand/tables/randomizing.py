@@ -55,9 +55,9 @@ class BadRows(InvalidInput):
         self.mistakes = mistakes
         lines = [f"row {m.row:,}, {_said(m)}" for m in mistakes[1:10]]
         more = ["…"] if len(mistakes) > 10 else []
-        mend = "\n  ".join([*lines, *more, "mend them, or leave them out with --on-error skip"])
+        hint = "\n  ".join([*lines, *more, "mend them, or leave them out with --on-error skip"])
         error = first.error
-        super().__init__(f"row {first.row:,}, {error.field}", error.rule, error.value, mend)
+        super().__init__(f"row {first.row:,}, {error.field}", error.rule, error.value, hint)
 
 
 def _said(mistake: Mistake) -> str:
@@ -109,7 +109,7 @@ def randomize(
     run, reports = secure_random().bytes(RUN_BYTES).hex(), 0
     with (
         _noted(ledger, run),
-        complete_file("output", output, replace=overwrite, mend=AGAIN) as stream,
+        complete_file("output", output, replace=overwrite, hint=AGAIN) as stream,
     ):
         chunks = _reports(plan, people, secure_random(), output.parent)
         first = next(chunks)  # everybody has been read when the first reports come out

@@ -107,8 +107,8 @@ def _check(context: click.Context) -> None:
 
 def _check_ending(field: str, path: Path, endings: tuple[str, ...]) -> None:
     if endings and path.suffix and path.suffix.lower() not in endings:
-        mend = f"for example {path.with_suffix(endings[0])}"
-        raise InvalidInput(field, f"must end in {' or '.join(endings)}", str(path), mend)
+        hint = f"for example {path.with_suffix(endings[0])}"
+        raise InvalidInput(field, f"must end in {' or '.join(endings)}", str(path), hint)
 
 
 def _without_labels(parameter: click.Parameter, values: dict[str, Any]) -> object:

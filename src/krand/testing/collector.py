@@ -40,7 +40,7 @@ class FakeCollector:
     >>> plan = small_plan().sealed_for(generate_private_key().public_key())
     >>> collector = FakeCollector(plan)
     >>> collector.fail_next(503, OSError("no network"))
-    >>> client = Client(plan, UnsafeMemoryLedger(), transport=collector)
+    >>> client = Client(plan, UnsafeMemoryLedger(), transport=collector, expected_hash=plan.hash)
     >>> client.submit(collector.url, {"pet": "dog"})
     >>> collector.people, len(collector.waited)
     (1, 2)

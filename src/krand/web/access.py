@@ -97,12 +97,12 @@ def _kept_token(path: Path) -> str:
     except OSError as error:
         raise unreadable(FIELD, path, error) from None
     if os.name == "posix" and stat.S_IMODE(mode) & 0o077:
-        mend = f"chmod 600 {path}"
-        raise InvalidInput(FIELD, "must be readable by its owner only", str(path), mend)
+        hint = f"chmod 600 {path}"
+        raise InvalidInput(FIELD, "must be readable by its owner only", str(path), hint)
     if not TOKEN.fullmatch(token):
-        mend = "delete it, and a new one is made"
+        hint = "delete it, and a new one is made"
         rule = "must hold a token of at least 32 letters, digits, - or _"
-        raise InvalidInput(FIELD, rule, str(path), mend)
+        raise InvalidInput(FIELD, rule, str(path), hint)
     return token
 
 

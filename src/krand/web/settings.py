@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage, Policy, Reports
+from krand.promise import Assurance, Linkage, Policy, ResponseFormat
 from krand.web.limits import MOST_BITS, MOST_COPIES
 from krand.wording.numbers import parse_count, parse_real
 
@@ -121,11 +121,11 @@ class Settings:
             assurance=Assurance(self._choice("assurance")),
         )
 
-    def reports(self) -> Reports:
+    def reports(self) -> ResponseFormat:
         """What each person sends; InvalidInput names the field that is wrong."""
         bits, copies = self._count("bits", MOST_BITS), self._count("copies", MOST_COPIES)
         most = self._count("max_set_bits") if self.texts["max_set_bits"].strip() else None
-        return Reports(bits, Linkage(self._choice("linkage")), copies, most)
+        return ResponseFormat(bits, Linkage(self._choice("linkage")), copies, most)
 
     def command(self) -> str:
         """The same request on the command line."""
@@ -144,8 +144,8 @@ class Settings:
     def _count(self, name: str, most: int | None = None) -> int:
         count = parse_count(name, self._given(name))
         if most is not None and count > most:
-            rule, mend = f"must be at most {most:,} on this page", "the command line takes more"
-            raise InvalidInput(name, rule, count, mend)
+            rule, hint = f"must be at most {most:,} on this page", "the command line takes more"
+            raise InvalidInput(name, rule, count, hint)
         return count
 
     def _given(self, name: str) -> str:

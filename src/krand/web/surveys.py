@@ -97,8 +97,8 @@ def survey_from(text: str) -> Survey:
         ("copies", survey.copies, MOST_COPIES),
     ):
         if found > most:
-            rule, mend = f"must be at most {most:,} on this page", "krand plan takes more"
-            raise InvalidInput(name, rule, found, mend)
+            rule, hint = f"must be at most {most:,} on this page", "krand plan takes more"
+            raise InvalidInput(name, rule, found, hint)
     return survey
 
 
@@ -110,8 +110,8 @@ def _files(document: dict[str, Any], text: str) -> Iterator[Problem]:
         if KEY in question:
             where = ("question", place, KEY)
             line, rule = locate(text).of(where), "must not be used on this page: it reads no files"
-            mend = "write the choices into the survey, or use krand plan"
-            yield Problem(path_text(where), line, rule, question[KEY], mend)
+            hint = "write the choices into the survey, or use krand plan"
+            yield Problem(path_text(where), line, rule, question[KEY], hint)
 
 
 def _plain_lines(text: str) -> str:

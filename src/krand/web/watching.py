@@ -99,8 +99,8 @@ def _coarse(batch: Batch, step: int) -> Batch:
 def _batches(watch: Watched) -> tuple[Batch, ...]:
     path, setting = watch.spool / "spool.sqlite", setting_of(watch.plan, watch.round)
     if not path.exists():
-        mend = "krand serve makes it when it starts"
-        raise InvalidInput("spool", "must be a collector's folder", str(watch.spool), mend)
+        hint = "krand serve makes it when it starts"
+        raise InvalidInput("spool", "must be a collector's folder", str(watch.spool), hint)
     with named(path):
         acknowledged = _acknowledged(path.with_name("spool.mark"))  # first: the file only grows
         with closing(_reading(path)) as connection:

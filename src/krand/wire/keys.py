@@ -187,8 +187,8 @@ def analyst_key_of(plan: Plan) -> X25519PublicKey:
     """The key that messages of a plan are sealed for; it stands in the plan, and nowhere else."""
     if plan.analyst_key is None:
         rule = "must be in the plan of a sealed collection"
-        mend = "make it anew: krand plan survey.toml --analyst-key key.pub.pem -o plan.json"
-        raise InvalidInput("analyst_key", rule, None, mend)
+        hint = "make it anew: krand plan survey.toml --analyst-key key.pub.pem -o plan.json"
+        raise InvalidInput("analyst_key", rule, None, hint)
     key = X25519PublicKey.from_public_bytes(bytes.fromhex(plan.analyst_key))
     _check_order(key, "analyst_key", plan.analyst_key)
     return key
@@ -199,8 +199,8 @@ def check_analyst_key(plan: Plan, private_key: X25519PrivateKey) -> None:
     planned, given = analyst_key_of(plan), private_key.public_key()
     if given.public_bytes_raw() != planned.public_bytes_raw():
         rule = f"must belong to the public key in the plan, fingerprint {fingerprint(planned)}"
-        mend = "it is not the key these messages were sealed for; krand keygen printed fingerprints"
-        raise InvalidInput("private key", rule, fingerprint(given), mend)
+        hint = "it is not the key these messages were sealed for; krand keygen printed fingerprints"
+        raise InvalidInput("private key", rule, fingerprint(given), hint)
 
 
 def _check_order(key: X25519PublicKey, field: str, source: str) -> None:
@@ -229,13 +229,13 @@ def _check_pem(field: str, pem: bytes, ending: bytes, source: str) -> None:
         raise InvalidInput(field, "must be PEM, a text with the line -----BEGIN …-----", source)
     if ending not in pem:
         other = "public" if field == "private key" else "private"
-        mend = f"this is a {other} key" if f"{other.upper()} KEY-----".encode() in pem else ""
-        raise InvalidInput(field, f"must be the PEM of a {field}", source, mend)
+        hint = f"this is a {other} key" if f"{other.upper()} KEY-----".encode() in pem else ""
+        raise InvalidInput(field, f"must be the PEM of a {field}", source, hint)
 
 
 def _found(key: object) -> str:
-    mend = "krand keygen makes the right one, with --signing for a collector"
-    return f"this is another sort of key ({type(key).__name__}); {mend}"
+    hint = "krand keygen makes the right one, with --signing for a collector"
+    return f"this is another sort of key ({type(key).__name__}); {hint}"
 
 
 def write_key_pair(
@@ -293,7 +293,7 @@ def _place(field: str, temporary: Path, path: Path, overwrite: bool) -> None:
         else:
             os.link(temporary, path)
     except FileExistsError:
-        mend = "name another file, or replace it with --force"
-        raise InvalidInput(field, "must not exist yet", str(path), mend) from None
+        hint = "name another file, or replace it with --force"
+        raise InvalidInput(field, "must not exist yet", str(path), hint) from None
     except OSError as error:
         raise unwritable(field, path, error) from None

@@ -18,7 +18,7 @@ __all__ = [
     "ID_LENGTH",
     "Refusal",
     "Refused",
-    "Shape",
+    "SubmissionFormat",
     "Submitted",
     "submission_bytes",
 ]
@@ -68,7 +68,7 @@ class Submitted:
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class SubmissionFormat:
     """What every submission of a plan and round looks like."""
 
     round: int

@@ -26,12 +26,12 @@ def as_krand_error(error: BaseException) -> KrandError:
     if isinstance(error, KrandError):
         return error
     if isinstance(error, click.MissingParameter):
-        mend = f"add {_option(error.param)}" if error.param is not None else ""
-        return InvalidInput(_name(error.param), "must be given", None, mend)
+        hint = f"add {_option(error.param)}" if error.param is not None else ""
+        return InvalidInput(_name(error.param), "must be given", None, hint)
     if isinstance(error, click.NoSuchOption):
         known = ", ".join(error.possibilities or ())
-        mend = f"did you mean {known}?" if known else _help(error)
-        return InvalidInput(error.option_name, "no such option", None, mend)
+        hint = f"did you mean {known}?" if known else _help(error)
+        return InvalidInput(error.option_name, "no such option", None, hint)
     if isinstance(error, click.BadParameter):
         return InvalidInput(_name(error.param), error.message.rstrip("."), None, _help(error))
     if isinstance(error, click.UsageError):
@@ -49,20 +49,20 @@ def describe(error: KrandError) -> dict[str, Any]:
         "field": None,
         "rule": None,
         "value": None,
-        "mend": None,
+        "hint": None,
         "reason": None,
         "nearest": [],
         "problems": [],
     }
     if isinstance(error, InvalidInput):
         entry |= {"kind": "invalid_input", "field": error.field, "rule": error.rule}
-        entry |= {"value": _plain(error.value), "mend": error.mend or None}
+        entry |= {"value": _plain(error.value), "hint": error.hint or None}
         if isinstance(error, SurveyErrors):
             entry |= {"problems": [_problem(problem) for problem in error.problems]}
     elif isinstance(error, CannotMeet):
         entry |= {"kind": "cannot_meet", "reason": error.reason, "nearest": list(error.nearest)}
     elif isinstance(error, MissingComponent):
-        entry |= {"kind": "missing_component", "field": error.component, "mend": str(error)}
+        entry |= {"kind": "missing_component", "field": error.component, "hint": str(error)}
     elif isinstance(error, NoEntropy):
         entry |= {"kind": "no_entropy", "reason": str(error)}
     elif isinstance(error, Unavailable):
@@ -76,8 +76,8 @@ def explain(error: KrandError) -> str:
     """The failure in a few lines for a person."""
     if isinstance(error, InvalidInput):
         found = "" if error.value is None else f", found {error.value!r}"
-        mend = f"\n  {error.mend}" if error.mend else ""
-        return f"{error.field}: {error.rule}{found}{mend}"
+        hint = f"\n  {error.hint}" if error.hint else ""
+        return f"{error.field}: {error.rule}{found}{hint}"
     if isinstance(error, CannotMeet):
         if not error.nearest:
             return error.reason
@@ -95,7 +95,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
         "line": problem.line,
         "rule": problem.rule,
         "value": _plain(problem.value),
-        "mend": problem.mend or None,
+        "hint": problem.hint or None,
     }
 
 

@@ -28,31 +28,31 @@ _MAX_DIGITS = 40
 
 def parse_count(field: str, text: str) -> int:
     """A whole number, exactly as written: 10M, 2.5k, 1e7, 10_000_000."""
-    mend = "write it like 10M, 10k, 1e7 or 10_000_000"
+    hint = "write it like 10M, 10k, 1e7 or 10_000_000"
     match = _COUNT.fullmatch(text.strip())
     if match is None or len(text) > _MAX_DIGITS:
-        raise InvalidInput(field, "must be a whole number", text, mend)
+        raise InvalidInput(field, "must be a whole number", text, hint)
     digits, suffix = match.groups()
     try:
         value = Decimal(digits.replace("_", "")) * _SCALE[suffix.lower()]
     except DecimalException:
-        raise InvalidInput(field, "must be a whole number", text, mend) from None
+        raise InvalidInput(field, "must be a whole number", text, hint) from None
     if value.adjusted() > _MAX_DIGITS or value != value.to_integral_value():
-        raise InvalidInput(field, "must be a whole number", text, mend)
+        raise InvalidInput(field, "must be a whole number", text, hint)
     return int(value)
 
 
 def parse_real(field: str, text: str) -> float:
     """A finite number: 0.003, 1e-6, 1/3; infinities and words are refused."""
-    mend = "write it like 0.003, 1e-6 or 1/3"
+    hint = "write it like 0.003, 1e-6 or 1/3"
     above, slash, below = text.partition("/")
     try:
         value = float(above) / float(below) if slash else float(above)
     except (ValueError, ZeroDivisionError, OverflowError):
-        raise InvalidInput(field, "must be a number", text, mend) from None
+        raise InvalidInput(field, "must be a number", text, hint) from None
     finite = math.isfinite(value) and math.isfinite(float(above))
     if not finite or (slash and not math.isfinite(float(below))):
-        raise InvalidInput(field, "must be a finite number", text, mend)
+        raise InvalidInput(field, "must be a finite number", text, hint)
     return value
 
 

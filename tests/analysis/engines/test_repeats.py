@@ -52,7 +52,7 @@ def collected(people: int, replayed: int) -> tuple[Plan, FakeCollector]:
     collector = FakeCollector(plan)
     wire = Wire(collector)
     for answers in simulated_people(plan.survey, people, seed=1):
-        client = Client(plan, UnsafeMemoryLedger(), transport=wire)
+        client = Client(plan, UnsafeMemoryLedger(), transport=wire, expected_hash=plan.hash)
         client.submit(collector.url, answers)
     url, body = f"{collector.url}/v1/{plan.hash}/submissions", wire.bodies[0]
     for number in range(replayed):

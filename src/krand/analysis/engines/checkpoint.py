@@ -48,8 +48,8 @@ class Checkpoint:
         except OSError as error:
             raise unreadable("checkpoint", self._path, error) from None
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            rule, mend = "must be whole", "delete it to count from the beginning"
-            raise InvalidInput("checkpoint", rule, str(self._path), mend) from None
+            rule, hint = "must be whole", "delete it to count from the beginning"
+            raise InvalidInput("checkpoint", rule, str(self._path), hint) from None
 
     def save(self, rows: int, tally: Tally) -> None:
         """Replace what was saved before, in one step."""

@@ -114,8 +114,8 @@ def open_batch(
         raise InvalidInput("batch", rule, f"{rows:,} messages")
     if rows != manifest.submissions * plan.messages:
         rule = f"must hold {plan.messages:,} messages of each of {manifest.submissions:,} people"
-        mend = "its collector must refuse submissions of any other size"
-        raise InvalidInput("batch", rule, f"{rows:,} messages", mend)
+        hint = "its collector must refuse submissions of any other size"
+        raise InvalidInput("batch", rule, f"{rows:,} messages", hint)
     found = _sha256(uri, progress)
     if found != manifest.batch_sha256:
         rule = f"must have the SHA-256 of its manifest, {manifest.batch_sha256}"

@@ -109,8 +109,8 @@ def compare_groups(table: ConditionalTable, first: str, second: str) -> tuple[Di
     found = []
     for one, other in zip(here, there, strict=True):
         if one.share is None or other.share is None:
-            mend = "a larger crowd, or a larger group"
-            raise InvalidInput(table.given, "must be groups that anybody is in", first, mend)
+            hint = "a larger crowd, or a larger group"
+            raise InvalidInput(table.given, "must be groups that anybody is in", first, hint)
         assert one.standard_error is not None
         assert other.standard_error is not None
         difference = one.share - other.share

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.inversion import Floats, Law
+from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
@@ -22,7 +22,7 @@ class BlockCounts:
 
     block: Block
     ones: Counts
-    law: Law
+    law: NoiseModel
 
     def consistent(self) -> Floats:
         """The nearest possible counts of all positions."""
@@ -40,7 +40,7 @@ class BlockCounts:
         others = tuple(axis for axis in range(table.ndim) if axis != place)
         return np.asarray(table.sum(axis=others)[1:])
 
-    def margin_law(self, place: int) -> Law:
+    def margin_law(self, place: int) -> NoiseModel:
         """The law of one level of that question: a sum over all cells of the others."""
         return self.law.summed(self.block.cells_of(self.block.question_names[place]))
 
@@ -65,7 +65,7 @@ def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
         BlockCounts(
             block,
             tally.counts[block.offset : block.offset + block.positions],
-            Law(tally.people, tally.reports, noise),
+            NoiseModel(tally.people, tally.reports, noise),
         )
         for block, noise in zip(plan.layout.blocks, plan.noises, strict=True)
     )

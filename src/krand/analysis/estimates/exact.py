@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.estimates.inversion import Floats, Law
+from krand.analysis.estimates.inversion import Floats, NoiseModel
 
 __all__ = ["exact_limits", "tail_at_least", "tail_at_most"]
 
@@ -28,7 +28,9 @@ ROWS = 128
 """Rows that are computed together: neighbours, which need windows of about the same width."""
 
 
-def exact_limits(law: Law, ones: Wholes, tail: float, guess: tuple[Floats, Floats]) -> Floats:
+def exact_limits(
+    law: NoiseModel, ones: Wholes, tail: float, guess: tuple[Floats, Floats]
+) -> Floats:
     """Least and greatest number of people, as two rows; each is missed with at most `tail`."""
     distinct, first, back = np.unique(ones, return_index=True, return_inverse=True)
     grid, last = _grid(law)
@@ -49,7 +51,7 @@ def exact_limits(law: Law, ones: Wholes, tail: float, guess: tuple[Floats, Float
     return np.stack([low, high])[:, back] * (grid / law.copies)
 
 
-def _grid(law: Law) -> tuple[int, int]:
+def _grid(law: NoiseModel) -> tuple[int, int]:
     """The true ones that are possible are 0, g, 2g, … for whole copies, else any number."""
     if law.reports % law.people == 0:
         return law.reports // law.people, law.people * law.most
@@ -79,17 +81,17 @@ def _first_true(test: Callable[[Wholes, Wholes], Flags], guess: Wholes, last: in
     return high
 
 
-def tail_at_least(law: Law, true_ones: Wholes, ones: Wholes) -> Floats:
+def tail_at_least(law: NoiseModel, true_ones: Wholes, ones: Wholes) -> Floats:
     """P[M ≥ ones] with so many true ones, pair by pair."""
     return _tail(law, true_ones, ones, at_least=True)
 
 
-def tail_at_most(law: Law, true_ones: Wholes, ones: Wholes) -> Floats:
+def tail_at_most(law: NoiseModel, true_ones: Wholes, ones: Wholes) -> Floats:
     """P[M ≤ ones] with so many true ones, pair by pair."""
     return _tail(law, true_ones, ones, at_least=False)
 
 
-def _tail(law: Law, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Floats:
+def _tail(law: NoiseModel, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Floats:
     parts = [
         _tail_of_few(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
         for at in range(0, len(ones), ROWS)
@@ -97,7 +99,7 @@ def _tail(law: Law, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Float
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _tail_of_few(law: Law, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
+def _tail_of_few(law: NoiseModel, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
     """Σ_a P[A=a]·P[B ≥ ones-D+a], or the other tail, row by row."""
     lost, lost_from = _flip_weights(true_ones, law.noise)
     gained, gained_from = _flip_weights(law.trials - true_ones, law.noise)

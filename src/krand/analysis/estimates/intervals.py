@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from krand.analysis.estimates.exact import exact_limits
-from krand.analysis.estimates.inversion import Floats, Law
+from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.values import Method
 from krand.errors import InvalidInput
 
@@ -62,12 +62,12 @@ def normal_quantile(confidence: float) -> float:
     return -float(ndtri((1 - confidence) / 2))
 
 
-def method_of(law: Law) -> Method:
+def method_of(law: NoiseModel) -> Method:
     """Which interval a row gets."""
     return Method.EXACT if law.spread < EXACT_BELOW else Method.NORMAL
 
 
-def limits(law: Law, ones: NDArray[np.int64], confidence: float) -> Floats:
+def limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -> Floats:
     """Both ends in people, as two rows, inside what the crowd allows.
 
     A count that noise brought below what nobody would give on average says no more than that one:
@@ -84,14 +84,14 @@ def limits(law: Law, ones: NDArray[np.int64], confidence: float) -> Floats:
     return np.clip(ends, 0.0, law.people * law.most)
 
 
-def _limits(law: Law, ones: NDArray[np.int64], confidence: float) -> Floats:
+def _limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -> Floats:
     ends = normal_limits(law, ones, confidence)
     if method_of(law) is Method.EXACT:
         return exact_limits(law, ones, (1 - confidence) / 2, (ends[0], ends[1]))
     return ends
 
 
-def normal_limits(law: Law, ones: NDArray[np.int64], confidence: float) -> Floats:
+def normal_limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -> Floats:
     """d̂ ± zσ, moved by the skewness of the count."""
     z = normal_quantile(confidence)
     middle = law.estimate(ones)

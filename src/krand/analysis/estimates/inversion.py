@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "Law", "bit_variance"]
+__all__ = ["Floats", "NoiseModel", "bit_variance"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -33,7 +33,7 @@ def bit_variance(noise: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class NoiseModel:
     """How the ones of one row come about."""
 
     people: int
@@ -72,6 +72,6 @@ class Law:
         )
         return true_ones / self.copies
 
-    def summed(self, cells: int, most: int = 1) -> Law:
+    def summed(self, cells: int, most: int = 1) -> NoiseModel:
         """The law of a sum over so many rows."""
         return replace(self, cells=self.cells * cells, most=most)

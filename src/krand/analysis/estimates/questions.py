@@ -14,8 +14,8 @@ import numpy as np
 from krand.analysis.estimates.counted import BlockCounts, block_counts
 from krand.analysis.estimates.distributions import Bins, distribution_of
 from krand.analysis.estimates.intervals import check_confidence, limits, normal_quantile
-from krand.analysis.estimates.inversion import Floats, Law
-from krand.analysis.estimates.rows import Wanted, answer_rows, unanswered_row
+from krand.analysis.estimates.inversion import Floats, NoiseModel
+from krand.analysis.estimates.rows import EstimateOptions, answer_rows, unanswered_row
 from krand.analysis.estimates.values import Interval, PicksEstimate, QuestionEstimate
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
@@ -27,7 +27,7 @@ __all__ = ["estimate_question", "estimate_questions"]
 
 
 def estimate_questions(
-    plan: Plan, tally: Tally, wanted: Wanted | None = None
+    plan: Plan, tally: Tally, wanted: EstimateOptions | None = None
 ) -> tuple[QuestionEstimate, ...]:
     """All questions but `words`, in the order of the survey."""
     wanted = _checked(wanted)
@@ -40,20 +40,20 @@ def estimate_questions(
 
 
 def estimate_question(
-    plan: Plan, tally: Tally, name: str, wanted: Wanted | None = None
+    plan: Plan, tally: Tally, name: str, wanted: EstimateOptions | None = None
 ) -> QuestionEstimate:
     """One question, by its name."""
     wanted, block = _checked(wanted), plan.layout.block_of(name)
     if block.kind is Kind.WORDS:
-        mend = "decode words against a list of candidates"
-        raise InvalidInput("question", "must not be of type words", name, mend)
+        hint = "decode words against a list of candidates"
+        raise InvalidInput("question", "must not be of type words", name, hint)
     (counts,) = (c for c in block_counts(plan, tally) if c.block.offset == block.offset)
     (found,) = (e for e in _of_block(counts, wanted) if e.name == name)
     return found
 
 
-def _checked(wanted: Wanted | None) -> Wanted:
-    wanted = Wanted() if wanted is None else wanted
+def _checked(wanted: EstimateOptions | None) -> EstimateOptions:
+    wanted = EstimateOptions() if wanted is None else wanted
     check_confidence(wanted.confidence)
     for level in wanted.quantiles:
         if not 0 < level < 1:
@@ -62,7 +62,7 @@ def _checked(wanted: Wanted | None) -> Wanted:
     return wanted
 
 
-def _of_block(counts: BlockCounts, wanted: Wanted) -> list[QuestionEstimate]:
+def _of_block(counts: BlockCounts, wanted: EstimateOptions) -> list[QuestionEstimate]:
     block = counts.block
     if block.kind is Kind.WORDS:
         return []
@@ -86,7 +86,7 @@ def _of_block(counts: BlockCounts, wanted: Wanted) -> list[QuestionEstimate]:
 
 
 def _leveled(
-    question: Leveled, ones: Counts, consistent: Floats, law: Law, wanted: Wanted
+    question: Leveled, ones: Counts, consistent: Floats, law: NoiseModel, wanted: EstimateOptions
 ) -> QuestionEstimate:
     """One answer of several. A yes_no alone counts yes only: no and silence look the same."""
     labels = [question.level_name(level) for level in range(len(ones))]
@@ -114,7 +114,7 @@ def _leveled(
 
 
 def _picks(
-    question: PickAny, counts: BlockCounts, consistent: Floats, wanted: Wanted
+    question: PickAny, counts: BlockCounts, consistent: Floats, wanted: EstimateOptions
 ) -> QuestionEstimate:
     law, ones = counts.law, counts.ones
     rows = answer_rows(question.choices, ones, consistent, law, wanted, len(ones))
@@ -130,7 +130,9 @@ def _picks(
     )
 
 
-def _picks_each(law: Law, ones: Counts, consistent: Floats, wanted: Wanted) -> PicksEstimate:
+def _picks_each(
+    law: NoiseModel, ones: Counts, consistent: Floats, wanted: EstimateOptions
+) -> PicksEstimate:
     """The mean number of picks of a person.
 
     How picks vary from person to person cannot be told from counts of single items. If the crowd

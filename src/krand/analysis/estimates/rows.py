@@ -13,19 +13,19 @@ from krand.analysis.estimates.intervals import (
     normal_quantile,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats, Law
+from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.reading import READABLE, readable
 from krand.analysis.estimates.sampling import Sampling, share_limits
 from krand.analysis.estimates.values import Interval, Row
 from krand.analysis.tally import Counts
 
-__all__ = ["Wanted", "answer_rows", "unanswered_row"]
+__all__ = ["EstimateOptions", "answer_rows", "unanswered_row"]
 
 QUARTILES = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EstimateOptions:
     """How sure intervals are to be, and of whom they are to speak."""
 
     confidence: float = 0.95
@@ -34,7 +34,12 @@ class Wanted:
 
 
 def answer_rows(
-    labels: Sequence[str], ones: Counts, consistent: Floats, law: Law, wanted: Wanted, together: int
+    labels: Sequence[str],
+    ones: Counts,
+    consistent: Floats,
+    law: NoiseModel,
+    wanted: EstimateOptions,
+    together: int,
 ) -> tuple[Row, ...]:
     """One row for each answer; `together` rows in all are to hold simultaneously."""
     confidence = simultaneous_confidence(wanted.confidence, together)
@@ -43,7 +48,12 @@ def answer_rows(
 
 
 def unanswered_row(
-    label: str, ones: Counts, consistent: Floats, law: Law, wanted: Wanted, together: int
+    label: str,
+    ones: Counts,
+    consistent: Floats,
+    law: NoiseModel,
+    wanted: EstimateOptions,
+    together: int,
 ) -> Row:
     """Whoever gave none of the answers: N less the sum of all, with the doubt of the sum."""
     people, whole = law.people, law.summed(len(ones))
@@ -59,10 +69,10 @@ def _rows(
     labels: Sequence[str],
     counts: Floats,
     consistent: Floats,
-    law: Law,
+    law: NoiseModel,
     alone: Floats,
     together: Floats,
-    wanted: Wanted,
+    wanted: EstimateOptions,
 ) -> tuple[Row, ...]:
     shares = counts / law.people
     share_ends = _share_ends(shares, alone, law, wanted)
@@ -89,7 +99,7 @@ def _rows(
     )
 
 
-def _share_ends(shares: Floats, alone: Floats, law: Law, wanted: Wanted) -> Floats:
+def _share_ends(shares: Floats, alone: Floats, law: NoiseModel, wanted: EstimateOptions) -> Floats:
     """Of the crowd: the counts, divided. Of a population: wider (see `sampling`)."""
     if wanted.sampling is None:
         return alone / law.people

@@ -71,8 +71,8 @@ def _axis(layout: Layout, name: str) -> Axis:
         return Axis(name, (bit,), (answer, f"not {answer}"), True)
     (question,) = block.questions
     if not isinstance(question, Leveled):
-        mend = f"ask for one of its answers: {name}=…"
-        raise InvalidInput("questions", "must be yes_no, choice or number questions", name, mend)
+        hint = f"ask for one of its answers: {name}=…"
+        raise InvalidInput("questions", "must be yes_no, choice or number questions", name, hint)
     labels = tuple(question.level_name(level) for level in range(block.positions))
     bits = tuple(layout.positions_of(block))
     if isinstance(question, YesNo):

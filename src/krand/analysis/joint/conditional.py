@@ -50,8 +50,8 @@ class ConditionalTable:
         for shares in self.groups:
             if shares[0].given == answer:
                 return shares
-        mend = f"the answers are {', '.join(shares[0].given for shares in self.groups)}"
-        raise InvalidInput(self.given, "must be one of its answers", answer, mend)
+        hint = f"the answers are {', '.join(shares[0].given for shares in self.groups)}"
+        raise InvalidInput(self.given, "must be one of its answers", answer, hint)
 
 
 def conditional_table(

@@ -68,8 +68,8 @@ def observe(plan: Plan, tally: Tally, most: int = 10, seed: int = 0) -> RecordSe
     """The ratio of the actual outcome; `most` positions are described one by one."""
     check_fits(plan, tally)
     if tally.people < 2:
-        mend = "nobody hides in a crowd of one"
-        raise InvalidInput("tally", "must count at least two people", tally.people, mend)
+        hint = "nobody hides in a crowd of one"
+        raise InvalidInput("tally", "must count at least two people", tally.people, hint)
     if most < 0:
         raise InvalidInput("most", "must be at least 0", most)
     if plan.survey.linkage is Linkage.RECORD:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from krand.analysis.estimates.questions import estimate_question
-from krand.analysis.estimates.rows import QUARTILES, Wanted
+from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
 from krand.analysis.estimates.values import Interval, QuestionEstimate
 from krand.analysis.published import PublishedRelease
 from krand.analysis.verification.checks import Check, check, same
@@ -39,7 +39,7 @@ def estimate_checks(plan: Plan, release: PublishedRelease, found: Recovered) -> 
             continue
         levels = told.distribution.quantiles if told.distribution else ()
         quantiles = tuple(entry.level for entry in levels) or QUARTILES
-        wanted = Wanted(told.confidence, told.sampling, quantiles)
+        wanted = EstimateOptions(told.confidence, told.sampling, quantiles)
         try:
             true = estimate_question(plan, found.tally, told.name, wanted)
         except KrandError as error:

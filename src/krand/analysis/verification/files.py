@@ -122,14 +122,14 @@ class _Work:
 def _opened(path: Path) -> _File:
     content = read_whole("files", path)
     if content.startswith(b"PAR1"):
-        mend = "give the manifest of a batch: it names the batch beside it"
-        raise InvalidInput("files", RULE, str(path), mend)
+        hint = "give the manifest of a batch: it names the batch beside it"
+        raise InvalidInput("files", RULE, str(path), hint)
     values = json_object("files", content, str(path))
     said = values.get("format")
     kind = KINDS.get(said) if isinstance(said, str) else None
     if kind is None:
-        mend = f"{said_format(values)}; this krand checks {', '.join(KINDS)}"
-        raise InvalidInput("files", RULE, str(path), mend)
+        hint = f"{said_format(values)}; this krand checks {', '.join(KINDS)}"
+        raise InvalidInput("files", RULE, str(path), hint)
     return _File(path, content, values, kind)
 
 
@@ -143,6 +143,6 @@ def _needed_plan(file: _File, plan: Plan | None) -> Plan:
 def _needed_key(file: _File, key: Ed25519PublicKey | None) -> Ed25519PublicKey:
     if key is None:
         rule = "must be given with a manifest, which is worth what its signature is worth"
-        mend = "add --collector-key collector.pub.pem"
-        raise InvalidInput("collector_key", rule, str(file.path), mend)
+        hint = "add --collector-key collector.pub.pem"
+        raise InvalidInput("collector_key", rule, str(file.path), hint)
     return key

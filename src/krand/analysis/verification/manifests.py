@@ -38,7 +38,7 @@ def manifest_checks(
         parse_manifest(content, key, str(path))
         forged = []
     except InvalidInput as error:
-        forged = [f"{error.rule}, which it is not; {error.mend}"]
+        forged = [f"{error.rule}, which it is not; {error.hint}"]
     yield check("signature", forged, "signed with the collector's key, and unchanged since")
     other = [] if manifest.plan == plan.hash else [f"it is of the plan {manifest.plan}"]
     yield check("plan", other, f"the batch is of the plan {plan.hash}")

@@ -12,7 +12,7 @@ import numpy as np
 from krand.analysis.actual_promise import absent_people, actual_promise, keeps_policy, resting_on
 from krand.analysis.estimates.corruption import worst_shifts
 from krand.analysis.estimates.reading import readable
-from krand.analysis.estimates.rows import QUARTILES, Wanted
+from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
 from krand.analysis.published import PublishedRelease
 from krand.analysis.published_file import published
 from krand.analysis.results import ReleaseOptions, make_release
@@ -168,7 +168,9 @@ def tally_agrees(values: Mapping[str, Any], source: str, plan: Plan, tally: Tall
     spreads = (q.distribution for q in release.questions if q.distribution is not None)
     levels = next((tuple(e.level for e in spread.quantiles) for spread in spreads), QUARTILES)
     options = ReleaseOptions(
-        Wanted() if first is None else Wanted(first.confidence, first.sampling, levels),
+        EstimateOptions()
+        if first is None
+        else EstimateOptions(first.confidence, first.sampling, levels),
         tuple(joint.table.questions for joint in release.joint),
         {entry.question: [row.word for row in entry.rows] for entry in release.words},
         release.shifts[0].corrupted if release.shifts else 1,

@@ -28,8 +28,8 @@ def check_tally(plan: Plan, tally: Tally) -> None:
     """Refuse a tally that is of another plan, of a crowd too small, or does not add up."""
     if tally.plan_hash != plan.hash:
         rule = f"must be of the plan {plan.hash}"
-        mend = "the tally belongs to another plan: give it with its own"
-        raise InvalidInput("tally", rule, tally.plan_hash, mend)
+        hint = "the tally belongs to another plan: give it with its own"
+        raise InvalidInput("tally", rule, tally.plan_hash, hint)
     check_crowd(plan, tally.crowd)
     for entry in _quick_checks(plan, tally):
         if not entry.holds:

@@ -98,7 +98,7 @@ def estimate(
       krand estimate tally.json --plan plan.json -o release.json
       krand estimate tally.json --plan plan.json -o release.csv --sample-of 80M
     """
-    from krand.analysis.estimates.rows import Wanted
+    from krand.analysis.estimates.rows import EstimateOptions
     from krand.analysis.results import ReleaseOptions, make_release
     from krand.analysis.results_file import form_of, release_values, write_release
     from krand.analysis.tally_file import read_tally
@@ -108,7 +108,7 @@ def estimate(
     out = Output(as_json, no_color)
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
     options = ReleaseOptions(
-        Wanted(confidence, _sampling(sample_of)),
+        EstimateOptions(confidence, _sampling(sample_of)),
         tuple(tuple(name.strip() for name in names.split(",")) for names in joint),
         dict(_candidates(entry) for entry in candidates),
         corrupted,
@@ -147,8 +147,8 @@ def _sampling(sample_of: str | None) -> Sampling | None:
 def _candidates(entry: str) -> tuple[str, list[str]]:
     question, _, path = entry.partition("=")
     if not path:
-        rule, mend = "must be QUESTION=FILE", "for example --candidates tags=words.txt"
-        raise InvalidInput("candidates", rule, entry, mend)
+        rule, hint = "must be QUESTION=FILE", "for example --candidates tags=words.txt"
+        raise InvalidInput("candidates", rule, entry, hint)
     try:
         lines = Path(path).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -168,8 +168,8 @@ def _sources(
     if key is None:
         return reports_in(plan, reports)
     if collector_key is None:
-        mend = "give --collector-key collector.pub.pem: its signature vouches for the crowd"
-        raise InvalidInput("collector_key", "must be given with a sealed batch", None, mend)
+        hint = "give --collector-key collector.pub.pem: its signature vouches for the crowd"
+        raise InvalidInput("collector_key", "must be given with a sealed batch", None, hint)
     return batches_in(plan, reports, load_verifying_key(collector_key), manifests)
 
 

@@ -24,7 +24,7 @@ from krand.drafts.formulas import (
 )
 from krand.drafts.reproduction.digits import digits
 from krand.drafts.reproduction.entries import Number, Section
-from krand.promise import Assurance, Linkage, Policy, Reports, TwoWay
+from krand.promise import Assurance, Linkage, Policy, ResponseFormat, TwoWay
 
 __all__ = ["SEED", "collections", "copies", "failure_rates", "sparse"]
 
@@ -137,7 +137,7 @@ def copies() -> tuple[Number, ...]:
         population=MANY,
         assurance=Assurance.OUTLIER,
     )
-    four = plan_noise(policy, Reports(LONG, Linkage.RECORD, copies=4))
+    four = plan_noise(policy, ResponseFormat(LONG, Linkage.RECORD, copies=4))
     printed_four = planner_copies_001_6_3(MANY, LONG, E2, 4)
     setting = "$L=40$, $N=10^7$, $\\lambda=e^2$"
     return (

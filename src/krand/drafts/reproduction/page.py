@@ -32,6 +32,7 @@ def drafts_page(result: Reproduction, findings: tuple[Finding, ...], json_name: 
     """The whole page; without figures where none can be drawn."""
     return render(
         "drafts.html",
+        room="krand.drafts",
         title="The drafts of k-randomization, reproduced and corrected",
         lead=LEAD,
         cards=_cards(result),

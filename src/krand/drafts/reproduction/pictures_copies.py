@@ -14,7 +14,7 @@ from krand.accounting.simulation import Estimate, simulate
 from krand.drafts import formulas as drafts
 from krand.drafts.reproduction.digits import digits
 from krand.drafts.reproduction.entries import Mark, Picture, Section, Series
-from krand.promise import Assurance, Linkage, Reports
+from krand.promise import Assurance, Linkage, ResponseFormat
 from krand.wording.phrases import percent
 
 __all__ = ["failure_rate_of_copies", "noise_of_copies", "precision_of_copies"]
@@ -58,7 +58,7 @@ def _planned() -> _Planned:
 
 def _least_noise(copies: int, delta: float, start: float) -> float:
     """The least q whose composed δ is at most this: coarse steps first, then one fine one."""
-    reports = Reports(BITS, Linkage.RECORD, copies=copies)
+    reports = ResponseFormat(BITS, Linkage.RECORD, copies=copies)
     mechanism = Mechanism(reports, POPULATION, EPSILON, Assurance.OUTLIER)
 
     def excess(q: float, effort: Effort = Effort.QUICK) -> float:

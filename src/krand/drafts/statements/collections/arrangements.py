@@ -22,7 +22,7 @@ from krand.drafts.formulas.synthetic import (
 )
 from krand.drafts.statements.collections.reports import (
     ALL_REPORTS,
-    Reports,
+    ResponseFormat,
     against,
     all_reports,
     one_outlier,
@@ -138,7 +138,7 @@ def arrangements_003() -> Verdict:
 def ratio_of_arrangements_003() -> Verdict:
     """003 (7.16) and (7.17): the ratio as a mean over the reports."""
 
-    def fails(case: Reports) -> str | None:
+    def fails(case: ResponseFormat) -> str | None:
         s, bits, q = case
         place, exact = where(N=len(s), L=bits, q=q, S=vectors_tex(s)), _ratio(s, bits, q)
         return unequal(f"(7.16) at {place}", ratio_003_7_16(s, q), exact) or unequal(

@@ -18,7 +18,7 @@ from krand.drafts.statements.verdict import Count, check
 
 __all__ = [
     "ALL_REPORTS",
-    "Reports",
+    "ResponseFormat",
     "Value",
     "against",
     "all_reports",
@@ -32,7 +32,7 @@ SIZES = ((1, 3), (2, 3), (3, 2), (4, 2), (5, 1), (6, 1))
 """The number of users and the largest number of bits that goes with it."""
 DENOMINATOR = 5
 
-Reports = tuple[Multiset, int, Fraction]
+ResponseFormat = tuple[Multiset, int, Fraction]
 """The reports, their number of bits and the noise."""
 
 Value = Callable[[Multiset, int, Fraction], Fraction]
@@ -62,7 +62,7 @@ def places_in_words(sizes: tuple[tuple[int, int], ...], denominator: int) -> str
     return "; ".join(parts) + f"; {noises_in_words(denominator)}"
 
 
-def all_reports() -> Iterator[Reports]:
+def all_reports() -> Iterator[ResponseFormat]:
     """Every multiset of reports of every size."""
     for n, bits, q in places(SIZES, DENOMINATOR):
         yield from ((s, bits, q) for s in multisets(n, bits))
@@ -79,7 +79,7 @@ def one_outlier(population: int, outlier: Vector, background: Vector) -> Multise
 def against(form: Value, exact: Value) -> Count:
     """A formula against its exact value, for all reports."""
 
-    def fails(case: Reports) -> str | None:
+    def fails(case: ResponseFormat) -> str | None:
         s, bits, q = case
         place = where(N=len(s), L=bits, q=q, S=vectors_tex(s))
         return unequal(place, form(s, bits, q), exact(s, bits, q))
