@@ -138,7 +138,7 @@ def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:
         "bytes-value": [f"{size:,} bytes", size],
         "local-epsilon-value": [f"ε₀ = {at_most(local)}", local],
         "delta-value": [at_most(delta), delta],
-        "peer-krand": [people(precision), precision.half_width_95],
-        "peer-rappor": [width(rappor), rappor],
-        "peer-curator": [width(trusted), trusted],
+        "baseline-krand": [people(precision), precision.half_width_95],
+        "baseline-rappor": [width(rappor), rappor],
+        "baseline-curator": [width(trusted), trusted],
     }

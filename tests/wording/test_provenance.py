@@ -90,7 +90,7 @@ def test_files_carry_a_code(place: Path) -> None:
     """The tally, the release, and every row of a flat table."""
     for name in ("tally.json", "release.json"):
         assert json.loads((place / name).read_bytes())["provenance"] == "table"
-    release = make_release(PLAN, api.tally_reports(PLAN, [place / "r.parquet"]))
+    release = make_release(PLAN, api.tally_responses(PLAN, [place / "r.parquet"]))
     assert set(flat_table(release).column("provenance").to_pylist()) == {"table"}
     rests_on = json.loads((place / "release.json").read_bytes())["promise"]["assumptions"]
     assert any("data holder" in text for text in rests_on)
@@ -114,7 +114,7 @@ def _declared(tmp_path: Path, who: str) -> Release:
     for number, file in enumerate(files):
         ledger = tmp_path / ("ledger" if who == "data_holder" else f"ledger-{number}")
         api.randomize_table(PLAN, table, file, other_people=True, ledger=ledger)
-    tally = api.tally_reports(PLAN, files, different_people=who == "analyst")
+    tally = api.tally_responses(PLAN, files, different_people=who == "analyst")
     return make_release(PLAN, tally)
 
 

@@ -29,21 +29,21 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT",
-    "ReportsHeader",
-    "ReportsWriter",
+    "ResponsesHeader",
+    "ResponsesWriter",
     "header_of",
     "read_header",
-    "report_batches",
+    "response_batches",
 ]
 
-FORMAT = "krand-reports-2"
+FORMAT = "krand-responses-2"
 RULE = f"must be a file of the format {FORMAT}"
 KEY = b"krand"
 POSITION, VECTOR = "position", "vector"
 
 
 @dataclass(frozen=True, slots=True)
-class ReportsHeader:
+class ResponsesHeader:
     """What a reports file says about itself."""
 
     plan: str
@@ -68,10 +68,10 @@ class ReportsHeader:
         return pa.schema([column], {KEY: json.dumps(values, sort_keys=True).encode()})
 
 
-class ReportsWriter:
+class ResponsesWriter:
     """Writes reports to a stream, a chunk at a time."""
 
-    def __init__(self, stream: BinaryIO, header: ReportsHeader) -> None:
+    def __init__(self, stream: BinaryIO, header: ResponsesHeader) -> None:
         self._schema, self._record = header.schema, header.linkage is Linkage.RECORD
         # Sorted positions become runs, which take next to no room; noise cannot be compressed.
         self._writer = pq.ParquetWriter(
@@ -82,7 +82,7 @@ class ReportsWriter:
             write_statistics=not self._record,
         )
 
-    def __enter__(self) -> ReportsWriter:
+    def __enter__(self) -> ResponsesWriter:
         return self
 
     def __exit__(
@@ -102,12 +102,12 @@ class ReportsWriter:
         self._writer.write_batch(pa.record_batch([column], schema=self._schema))
 
 
-def read_header(path: str | Path) -> ReportsHeader:
+def read_header(path: str | Path) -> ResponsesHeader:
     """Who randomized what, or an error that says why this is no reports file."""
     return header_of(_opened(path), path)
 
 
-def report_batches(path: str | Path, size: int) -> Iterator[NDArray[Any]]:
+def response_batches(path: str | Path, size: int) -> Iterator[NDArray[Any]]:
     """The reports in chunks: positions, or rows of packed bytes."""
     file = _opened(path)
     header = header_of(file, path)
@@ -125,16 +125,16 @@ def _opened(path: str | Path) -> pq.ParquetFile:
     except OSError as error:
         raise unreadable("reports", path, error) from None
     except pa.ArrowInvalid:
-        raise _not_reports(path) from None
+        raise _not_responses(path) from None
 
 
-def header_of(file: pq.ParquetFile, path: str | Path) -> ReportsHeader:
+def header_of(file: pq.ParquetFile, path: str | Path) -> ResponsesHeader:
     """What an open file says about itself."""
     try:
         values = json_object("reports", (file.schema_arrow.metadata or {})[KEY], str(path), RULE)
         if values.pop("format") != FORMAT:
-            raise _not_reports(path)
-        header = ReportsHeader(
+            raise _not_responses(path)
+        header = ResponsesHeader(
             **{
                 **values,
                 "linkage": Linkage(values["linkage"]),
@@ -145,13 +145,13 @@ def header_of(file: pq.ParquetFile, path: str | Path) -> ReportsHeader:
         _check_types(header)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         fault = str(error) if isinstance(error, ValueError) else ""
-        raise _not_reports(path, fault) from None
+        raise _not_responses(path, fault) from None
     if not file.schema_arrow.equals(header.schema):
-        raise _not_reports(path)
+        raise _not_responses(path)
     return header
 
 
-def _check_types(header: ReportsHeader) -> None:
+def _check_types(header: ResponsesHeader) -> None:
     if not isinstance(header.plan, str):
         raise ValueError("plan must be text")
     whole("round", header.round, 1)
@@ -163,6 +163,6 @@ def _check_types(header: ReportsHeader) -> None:
         raise ValueError("run and distinct_from must be random ids")
 
 
-def _not_reports(path: str | Path, fault: str = "") -> InvalidInput:
+def _not_responses(path: str | Path, fault: str = "") -> InvalidInput:
     hint = "krand randomize writes it"
     return InvalidInput("reports", RULE, str(path), f"{fault}; {hint}" if fault else hint)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.batches.provenance import Provenance
-from krand.batches.responses import ReportsHeader, ReportsWriter
+from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.files import complete_file
 from krand.planning.checking import check_promise
@@ -114,7 +114,7 @@ def randomize(
         chunks = _reports(plan, people, secure_random(), output.parent)
         first = next(chunks)  # everybody has been read when the first reports come out
         check_crowd(plan, people.count)
-        header = ReportsHeader(
+        header = ResponsesHeader(
             plan.hash,
             round_number,
             people.count,
@@ -124,7 +124,7 @@ def randomize(
             Provenance.TABLE,
             others,
         )
-        with ReportsWriter(stream, header) as writer:
+        with ResponsesWriter(stream, header) as writer:
             for chunk in chain((first,), chunks):
                 writer.write(chunk)
                 reports += len(chunk)

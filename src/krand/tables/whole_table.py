@@ -45,7 +45,7 @@ def randomize_table(
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
     >>> everybody = simulated_table(plan.survey, 100, seed=1)
-    >>> randomize_table(plan, everybody, "reports.parquet").people
+    >>> randomize_table(plan, everybody, "responses.parquet").people
     100
     """
     if isinstance(answers, (str, Path)):

@@ -46,7 +46,7 @@ def numbers_part(settings: Settings) -> str:
         method=plan.guarantee.method,
         assumptions=plan.guarantee.assumptions,
         warning=_warning(plan),
-        peers=_peers(plan),
+        baselines=_baselines(plan),
         density=_density(plan),
         can_draw=_can_draw(),
         has_frontier=plan.policy.assurance is not Assurance.DRAFT,
@@ -109,7 +109,7 @@ def _fact(name: str, title: str, shown: str, value: float, note: str) -> dict[st
     return {"id": name, "title": title, "shown": shown, "value": repr(value), "note": note}
 
 
-def _peers(plan: NoisePlan) -> list[dict[str, Any]]:
+def _baselines(plan: NoisePlan) -> list[dict[str, Any]]:
     """What the alternatives would give at the same ε."""
     from krand.accounting.baselines import rappor_noise, rappor_sigma
     from krand.accounting.curator import curator

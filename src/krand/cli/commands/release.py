@@ -46,9 +46,9 @@ def release(
     passphrase: bool,
     output: Path,
 ) -> None:
-    """Write every sealed batch, shuffled, with a signed manifest; then wipe it from the spool.
+    """Write each sealed batch, shuffled, with a signed manifest; then erase it from the spool.
 
-    A batch below the planned crowd is not released, and there is no option for it. Interrupted,
+    A batch below the planned crowd is never released; no option changes that. After an interruption
     the same command writes the same bytes. A running collector need not be stopped.
 
     \b
