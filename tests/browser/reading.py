@@ -120,7 +120,7 @@ def _texts(plan: NoisePlan) -> dict[str, str]:
         "bytes-note": f"in {messages:,} sealed message{'' if messages == 1 else 's'}",
         "delta-note": f"η = {at_most(guarantee.eta.upper)}",
         "promise-sentence": promise(plan.policy, guarantee),
-        "known": f"Known how? {known} ({guarantee.method}).",
+        "known": f"How we know: {known} ({guarantee.method}).",
         "assumptions": "".join(guarantee.assumptions),
     }
 

@@ -73,7 +73,7 @@ MENU = (
     Group(
         "try",
         (
-            Item("web", "Open the planner and a collector's dashboard in a browser."),
+            Item("web", "Show the planner and a collector's dashboard."),
             Item("demo", "Run a whole survey with simulated people."),
             Item("drafts", "Reproduce and correct the drafts of the method."),
             Item("completion", "Set up shell completion."),
@@ -83,7 +83,7 @@ MENU = (
 
 NAMES = tuple(item.name for group in MENU for item in group.items)
 
-CLAIM = "ask a crowd, learn the totals, and next to nothing about any one person"
+CLAIM = "ask a crowd; learn the totals, and next to nothing about any one person"
 FLOW = """\
   survey.toml ──plan──▶ plan.json ──submit──▶ messages ──serve, release──▶ batch
                             │                                                │

@@ -1,7 +1,7 @@
-"""What the dashboard watches: a plan, its collector's folder, its releases, its address.
+"""What the dashboard monitors: a plan, its collector's folder, results and address.
 
-The spool is opened for reading only, for a moment, and without touching its journal: the collector
-does not notice. What is told about an open batch is as coarse as the collector's own metrics.
+The spool is opened briefly and read-only, without touching its journal, so the collector is not
+affected. The numbers of an open batch are as coarse as the collector's own metrics.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ WAIT_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What was named when the pages were started."""
+    """What the options of krand web named."""
 
     plan: Plan
     spool: Path
@@ -43,7 +43,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """How far a collector is; the open batch has no more digits than its metrics."""
+    """A collector's progress; the numbers of the open batch are as coarse as its metrics."""
 
     population: int
     gathered: int
@@ -52,7 +52,7 @@ class Crowd:
     batches: tuple[Batch, ...]
 
     def count(self, state: str) -> int:
-        """How many batches are in a state."""
+        """The number of batches in a state."""
         return sum(batch.state == state for batch in self.batches)
 
 
@@ -63,7 +63,7 @@ def watched(
     releases: Path | None = None,
     collector: str | None = None,
 ) -> Watched | None:
-    """What to watch, as the options say it; None if they say nothing."""
+    """What to monitor, according to the options; None if they name nothing."""
     if plan_file is None or spool is None:
         given = {"plan": plan_file, "spool": spool, "releases": releases, "collector": collector}
         for name, value in given.items():
@@ -99,7 +99,7 @@ def _coarse(batch: Batch, step: int) -> Batch:
 def _batches(watch: Watched) -> tuple[Batch, ...]:
     path, setting = watch.spool / "spool.sqlite", setting_of(watch.plan, watch.round)
     if not path.exists():
-        hint = "krand serve makes it when it starts"
+        hint = "krand serve creates it when it starts"
         raise InvalidInput("spool", "must be a collector's folder", str(watch.spool), hint)
     with named(path):
         acknowledged = _acknowledged(path.with_name("spool.mark"))  # first: the file only grows
@@ -107,7 +107,7 @@ def _batches(watch: Watched) -> tuple[Batch, ...]:
             connection.execute("BEGIN")
             table = BatchTable(connection, setting)
             if not table.exists():
-                raise Unavailable("the collector is just making its spool")
+                raise Unavailable("the collector is still creating its spool")
             check_setting(connection, setting)
             batches = tuple(entry.batch for entry in table.all())
             acknowledged.check_reached_by(table.progress())
@@ -115,13 +115,13 @@ def _batches(watch: Watched) -> tuple[Batch, ...]:
 
 
 def _reading(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write; the process that does so need not wait for it."""
+    """A read-only connection, which does not block the process that writes."""
     address = f"{path.resolve().as_uri()}?mode=ro"
     return sqlite3.connect(address, WAIT_SECONDS, isolation_level=None, uri=True)
 
 
 def _acknowledged(path: Path) -> Progress:
-    """What has been acknowledged, at least; the collector may just be writing it."""
+    """At least what has been acknowledged; the collector may be writing at the moment."""
     for _ in range(LOOKS - 1):
         try:
             return Progress.read(path.read_bytes())

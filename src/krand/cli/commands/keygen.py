@@ -31,9 +31,7 @@ __all__ = ["keygen"]
     is_flag=True,
     help="Create a collector's signing key instead; it cannot open messages.",
 )
-@click.option(
-    "--force", is_flag=True, help="Replace existing files; what the old key opens is lost."
-)
+@click.option("--force", is_flag=True, help="Replace existing files; the old keys are lost.")
 @output_options
 def keygen(
     as_json: bool,

@@ -14,7 +14,7 @@ from krand.terminal.overwriting import FILE, FOLDER, OutputFile
 __all__ = ["web"]
 
 
-@click.command(short_help="Open the planner and a collector's dashboard in a browser.")
+@click.command(short_help="Show the planner and a collector's dashboard.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option("--port", type=int, default=8090, show_default=True, help="Port; 0: any.")
 @click.option(
