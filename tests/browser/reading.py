@@ -115,7 +115,7 @@ def _texts(plan: NoisePlan) -> dict[str, str]:
     messages, _ = message_size(plan)
     known = f"{guarantee.assurance}: {how_known(guarantee.assurance)}"
     return {
-        "half-width-note": f"{percent(precision.half_width_percent)} of the crowd, at 95 %",
+        "half-width-note": f"{percent(precision.half_width_percent)} of the crowd",
         "noise-note": f"{plan.noise * NOISE_GRID:,.0f} / 2^32",
         "bytes-note": f"in {messages:,} sealed message{'' if messages == 1 else 's'}",
         "delta-note": f"η = {at_most(guarantee.eta.upper)}",

@@ -118,7 +118,7 @@ def test_tokens_are_sorted_and_say_who_took_part(
     header = read_header(done.output)
     assert (header.plan, header.people, header.round) == (apart.hash, 400, 1)
     tokens = np.concatenate(list(response_batches(done.output, 64)))
-    assert len(tokens) == done.reports
+    assert len(tokens) == done.rows
     assert np.all(np.diff(tokens) >= 0)
     counts = np.bincount(tokens, minlength=apart.layout.positions)
     q = np.repeat(apart.noises, [block.positions for block in apart.layout.blocks])
@@ -133,7 +133,7 @@ def test_records_are_shuffled_copies(linked: Plan, tmp_path: Path) -> None:
     people = [PERSON] * 3_000 + [{}] * 3_000
     done = made(linked, table_of(people), tmp_path)
     rows = np.concatenate(list(response_batches(done.output, 1_000)))
-    assert (len(rows), done.reports, done.people) == (18_000, 18_000, 6_000)
+    assert (len(rows), done.rows, done.people) == (18_000, 18_000, 6_000)
     bits = np.unpackbits(rows, axis=1)[:, : linked.layout.positions].astype(float)
     q = linked.noises[0]
     ones = list(encode(linked.layout, PERSON))

@@ -1,8 +1,8 @@
-"""From Arrow's arrays to columns of answers: each different answer is written down once.
+"""Turns Arrow arrays into columns of answers, in which each distinct answer is stored once.
 
-The same answer is read alike from CSV, Parquet and data frames. Programs write whole numbers as 1,
-"1", 1.0 or "1.0", depending on what else is in the column, and leave NaN where nothing is known.
-Whatever could mean two things is a wrong answer, never a guess.
+The same answer is read in the same way from CSV, Parquet and data frames. Programs write whole
+numbers as 1, "1", 1.0 or "1.0", depending on the rest of the column, and NaN for a missing value.
+An ambiguous value is an invalid answer; krand does not guess.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from krand.tables.column import SILENT, Alone, Column
 __all__ = ["SEPARATOR", "from_arrow"]
 
 SEPARATOR = ";"
-"""Between the answers of a list that is written as one text."""
+"""Separates the answers of a list that is written as one text."""
 
 MISSING = ("nan", "na", "<na>", "null")
-"""What programs write where nothing is known, in any case of letters."""
+"""What programs write for a missing value, in upper or lower case."""
 WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
 def from_arrow(question: Question, given: pa.Array, separator: str = SEPARATOR) -> Column:
-    """A column of whatever type; answers that do not fit end up as wrong ones, row by row."""
+    """A column of any type; answers that do not fit are invalid, row by row."""
     kind = given.type
     try:
         return _column(question, _simple(given), separator)
@@ -63,7 +63,7 @@ def _column(question: Question, given: pa.Array, separator: str) -> Column:
 
 
 def _simple(given: pa.Array) -> pa.Array:
-    """The same values in the plainest type of Arrow that has them."""
+    """The same values in the simplest Arrow type that can hold them."""
     if isinstance(given, pa.ExtensionArray):
         given = given.storage
     if pa.types.is_dictionary(given.type):
@@ -89,7 +89,7 @@ def _is_large_binary(kind: pa.DataType) -> bool:
 
 
 def _reader(question: Question) -> Callable[[Any], Any]:
-    """What a value of the file is as an answer; None for none."""
+    """The answer that a value in the file stands for; None for no answer."""
     match question:
         case Choice(choices=choices) | PickAny(choices=choices):
             return lambda value: _label(choices, value)
@@ -108,14 +108,14 @@ def _truth(value: Any) -> Any:
 
 
 def _word(value: Any) -> Any:
-    """Numbers are words as they stand in a text file."""
+    """A number as a word, written as in a text file."""
     if _is_nan(value) or (isinstance(value, str) and not value.strip()):
         return None
     return str(value) if type(value) in (int, float) else value
 
 
 def _label(choices: Choices, value: Any) -> Any:
-    """The choice that is meant, if it is one only; else the value, which is then wrong."""
+    """The choice that is meant, if there is only one; otherwise the value, which is invalid."""
     if isinstance(value, bool) or _is_nan(value):
         return value if isinstance(value, bool) else None
     if isinstance(value, str):
@@ -127,7 +127,7 @@ def _label(choices: Choices, value: Any) -> Any:
 
 
 def _spellings(value: float | Decimal) -> list[str]:
-    """How a text file could have the number."""
+    """The ways in which a text file may write the number."""
     if isinstance(value, int):
         return [str(value)]
     if math.isfinite(value) and value == int(value):
@@ -153,15 +153,15 @@ def _is_nan(value: Any) -> bool:
 
 
 def _numbers(given: pa.Array) -> Column:
-    """Numbers are mostly different, so that they are taken as they are."""
+    """Numbers are mostly distinct, so they are used directly."""
     if _is_text(given.type):
         try:
             return _numbers(pc.utf8_trim_whitespace(given).cast(pa.float64()))
-        except pa.ArrowInvalid:  # some are no numbers: find out which
+        except pa.ArrowInvalid:  # some are not numbers: find out which
             return Column(*_different(given, _number), len(given))
     if pa.types.is_decimal(given.type):
         given = given.cast(pa.float64(), safe=False)
-    if not pa.types.is_floating(given.type):  # whole ones stay exact, other types are wrong
+    if not pa.types.is_floating(given.type):  # whole numbers stay exact, other types are invalid
         return Column(*_different(given), len(given))
     numbers = given.cast(pa.float64())
     values = pc.fill_null(numbers, math.nan).to_numpy(zero_copy_only=False)
@@ -170,7 +170,7 @@ def _numbers(given: pa.Array) -> Column:
 
 
 def _number(text: str) -> float | str | None:
-    """The number, or the text again, which is then a wrong answer."""
+    """The number, or the text, which is then an invalid answer."""
     trimmed = text.strip()
     if not trimmed or trimmed.casefold() in MISSING:
         return None
@@ -184,8 +184,8 @@ def _number(text: str) -> float | str | None:
 def _separated(question: Question, given: pa.Array, separator: str) -> Column:
     """Lists that are written as one text."""
     if isinstance(question, PickAny) and (torn := _choice_with(question.choices, separator)):
-        rule = f"must not stand in a choice of {question.name}, such as {torn!r}"
-        hint = "put another one into the table, and say so: --separator '|'"
+        rule = f"must not occur in a choice of {question.name}, such as {torn!r}"
+        hint = "use another one in the table and name it: --separator '|'"
         raise InvalidInput("separator", rule, separator, hint)
     if not _is_text(given.type):
         values, codes = _different(given, _reader(question))
@@ -205,7 +205,7 @@ def _choice_with(choices: Choices, separator: str) -> str | None:
 def _different(
     given: pa.Array, read: Callable[[Any], Any] = lambda value: None if _is_nan(value) else value
 ) -> tuple[list[Any], NDArray[np.int64]]:
-    """The different answers, and which one everybody gave; SILENT for none."""
+    """The distinct answers, and the code of each person's answer; SILENT for none."""
     if pa.types.is_null(given.type):
         return [], np.full(len(given), SILENT, np.int64)
     encoded = given.dictionary_encode()
@@ -217,7 +217,7 @@ def _different(
 
 
 def _listed(values: pa.Array) -> list[Any]:
-    """As values of Python; days and times that Python does not know are wrong ones."""
+    """The values as Python objects; dates and times that Python cannot represent are invalid."""
     try:
         found: list[Any] = values.to_pylist()
     except OverflowError as error:

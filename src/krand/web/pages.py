@@ -53,9 +53,7 @@ def page_figure(svg: str, label: str, name: str) -> Markup:
     element = NOT_NEEDED.sub("", str(inline_figure(svg, label)))
     element = STYLE_ATTRIBUTE.sub(_attributes, element)
     element = NAMES.sub(rf"\g<1>{name}-", element)
-    lines = (
-        'stroke-linejoin="round" stroke-linecap="butt"'  # replaces the style of the whole document
-    )
+    lines = 'stroke-linejoin="round" stroke-linecap="butt"'  # of the whole document
     return Markup(element.replace("<svg", f"<svg {lines}", 1))
 
 

@@ -1,7 +1,7 @@
 """The tasks of a planning process: from a form to a part of a page.
 
-Each answer has `html` and `state`: planned, refused (the request cannot be met), invalid (an invalid
-value), busy (try again later) or failed (a bug in krand). `field` names the invalid field.
+Each answer has `html` and `state`: planned, refused (the request cannot be met), invalid (a value
+is), busy (try again later) or failed (a bug in krand). `field` names the invalid field.
 """
 
 from __future__ import annotations
@@ -92,9 +92,7 @@ def release_task(*, path: str, stamp: list[int]) -> Answer:
 
 def too_large_task() -> Answer:
     """The answer if there was not enough memory."""
-    return refusal(
-        Unavailable("This needs more memory than a page may use. Choose smaller numbers.")
-    )
+    return refusal(Unavailable("This needs more memory than a page may use. Choose less."))
 
 
 TASKS: dict[str, Callable[..., Answer]] = {

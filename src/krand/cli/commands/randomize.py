@@ -148,7 +148,7 @@ def randomize(
             out.warn(f"row {mistake.row:,}, {error.field}: {error.rule}, found {error.value!r}")
     what = "positions reported as 1" if plan.survey.linkage == "bit" else "noisy records"
     console = out.console()
-    console.print(f"{done.people:,} people, {done.reports:,} {what}.", markup=False)
+    console.print(f"{done.people:,} people, {done.rows:,} {what}.", markup=False)
     if done.unanswered:
         silent = ", ".join(f"{name} {count:,}" for name, count in done.unanswered.items())
         console.print(f"No answer (empty or NaN): {silent}.", markup=False)
@@ -161,7 +161,7 @@ def _values(done: Randomized) -> dict[str, Any]:
         "output": str(done.output),
         "run": done.run,
         "people": done.people,
-        "reports": done.reports,
+        "rows": done.rows,
         "skipped": done.skipped,
         "unanswered": dict(done.unanswered),
         "mistakes": [
