@@ -38,7 +38,7 @@ def test_without_the_token_there_is_an_explanation_and_nothing_else(
     response = begun.page.goto(f"{site.url}collector{path}")
     assert response is not None
     assert response.status == 401
-    assert begun.page.inner_text("h1") == "The dashboard needs its token"
+    assert begun.page.inner_text("h1") == "The dashboard needs a token"
     page = begun.page.content()
     for secret in (site.plan.survey.id, site.plan.hash, site.token, RELEASE, f"{CROWD}"):
         assert secret not in page
@@ -53,7 +53,7 @@ def test_the_token_can_be_typed(site: Site, visit: Begin) -> None:
     page.goto(f"{site.url}collector")
     page.fill("#token", "a guess")
     page.click("#token-button")
-    assert page.inner_text("#wrong-token") == "This is not the token."
+    assert page.inner_text("#wrong-token") == "Wrong token."
     page.fill("#token", site.token)
     page.keyboard.press("Enter")
     page.wait_for_selector("#crowd")

@@ -188,11 +188,11 @@ def test_nothing_but_the_object_is_printed(tmp_path: Path) -> None:
 
 
 def test_the_report_says_first_that_nobody_was_asked(small: Small) -> None:
-    """The note stands before any result; truth and other ways are sections of the page."""
+    """The note stands before any result; truth and baselines are sections of the page."""
     page = write_report(small.shown).read_text(encoding="utf-8")
     text = re.sub(r"<[^>]+>", " ", page.partition("<body>")[2])
     assert text.index("5,000 people are simulated") < 200
-    assert "Truth beside estimate" in text
+    assert "Estimates and truth" in text
     for way in small.shown.baselines:
         assert way.name in text
         assert way.error is not None
@@ -215,7 +215,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 def test_files_and_sentences_say_that_it_is_a_simulation(small: Small) -> None:
     """The reports, the tally and the release by a code; the page and the terminal in words."""
     written = small.shown.written
-    assert read_header(written["reports"]).provenance == "simulation"
+    assert read_header(written["responses"]).provenance == "simulation"
     for name in ("tally", "release"):
         assert json.loads(written[name].read_bytes())["provenance"] == "simulation"
     page = write_report(small.shown).read_text(encoding="utf-8")

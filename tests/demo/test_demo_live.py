@@ -97,7 +97,7 @@ def test_noise_of_real_devices_has_no_seed(twice: Twice) -> None:
     assert [a.truth for a in first.answers] == [a.truth for a in second.answers]
     assert first.release.batches != second.release.batches
     assert first.has_fresh_noise
-    assert "answers of seed 1, fresh noise" in next(opening_lines(first))
+    assert "answers use seed 1, noise is fresh" in next(opening_lines(first))
 
 
 class Interrupting(Output):

@@ -276,7 +276,7 @@ def test_releases_are_listed_and_shown(
     """Release files only, this plan's and others'; what is no name in the folder is not found."""
     monkeypatch.setattr("krand.web.dashboard.LOOK_SECONDS", 0.0)
     releases = folder / "releases"
-    assert "No release has been estimated yet" in owner.get("/collector").text
+    assert "There are no results yet" in owner.get("/collector").text
     release = {
         "format": "krand-release-2",
         "plan_hash": plan.hash,

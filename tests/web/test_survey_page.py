@@ -192,7 +192,7 @@ def test_a_survey_that_cannot_be_met_is_refused_in_the_page(planner: TestClient)
     text = SMALL.replace("1_000_000", "20").replace("epsilon = 1.0", "epsilon = 0.01")
     page = planner.post("/survey", data={"survey": text})
     assert page.status_code == 200
-    assert "This cannot be promised" in page.text
+    assert "This promise is not possible" in page.text
     assert field(page.text) == text
     assert planner.post("/plan.json", data={"survey": text}).status_code == 200
 

@@ -64,7 +64,7 @@ def test_the_pages_are_there_until_it_is_stopped(at: Path) -> None:
         assert locked.value.code == 401
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         with opener.open(told["collector"], timeout=WAIT_SECONDS) as page:
-            assert "Collector of cells" in page.read().decode()
+            assert "Collector for cells" in page.read().decode()
     finally:
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=WAIT_SECONDS)
@@ -106,7 +106,7 @@ def test_another_address_than_loopback_is_warned_of(monkeypatch: pytest.MonkeyPa
     assert (quiet.exit_code, "warning" in quiet.stderr) == (0, False)
     assert "Planner    http://127.0.0.1:" in quiet.stderr
     loud = CliRunner().invoke(krand, ["web", "--port", "0", "--host", "0.0.0.0", "--open"])
-    assert (loud.exit_code, "no TLS" in loud.stderr) == (0, True)
+    assert (loud.exit_code, "without encryption" in loud.stderr) == (0, True)
     assert shown[0] is None
     assert shown[1].startswith("http://")
 

@@ -19,7 +19,7 @@ def test_a_task_that_needs_too_much_memory_is_told(monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setitem(TASKS, "numbers", hungry)
     answer = worker._done("numbers", {"query": {}})
-    assert "more memory than a page may take" in answer["html"]
+    assert "more memory than a page may use" in answer["html"]
     assert answer["state"] == "busy"
 
 

@@ -186,7 +186,7 @@ def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
     what = "tokens" if plan.survey.linkage == "bit" else "set bits"
     lines = [
         f"{found.people:,} people, {int(found.counts.sum()):,} {what} at {found.positions:,}"
-        " positions.",
+        f" position{'' if found.positions == 1 else 's'}.",
         *(f"refused: {count:,} messages, {reason}" for reason, count in found.rejected.items()),
         *declared(found.distinct_people, len(found.ids)),
         f"Plan {plan.hash}",
