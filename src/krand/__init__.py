@@ -1,7 +1,7 @@
 """Anonymous telemetry and surveys by k-randomization.
 
-People flip each bit of their answer with probability q, a shuffler forgets who sent what, and the
-analyst inverts the noise. A survey from its file to its report:
+Each device flips the bits of its answers with probability q. A collector removes identities and
+shuffles the responses. The analyst corrects the counts for the noise. A survey from file to report:
 
     >>> import krand
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_survey

@@ -113,7 +113,7 @@ def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan:
         text = run(at, "submit", *address)
     assert (error["kind"], error["field"], error["value"]) == ("invalid_input", "round", 1)
     assert "must not have been answered on this device before" in error["rule"]
-    assert error["hint"].startswith("the first answers stand")
+    assert error["hint"].startswith("the collector has the first answers")
     assert "the new ones were not sent" in text.stderr
     assert "delivered" not in text.output
     with open_spool(plan, at / "spool") as spool:

@@ -87,7 +87,7 @@ def test_options_and_choices_are_completed() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["krand plan sur", "krand tally rep", "krand estimate tally.json --plan pl"]
+    "line", ["krand plan sur", "krand tally resp", "krand estimate tally.json --plan pl"]
 )
 def test_files_are_completed_by_the_shell(line: str) -> None:
     """It is told that a file is meant, and what of its name is there."""

@@ -200,7 +200,7 @@ def test_looking_at_a_ledger_makes_none(plan: Plan, tmp_path: Path) -> None:
         connection.execute("CREATE TABLE theirs (secret)")
     for file in (empty, other):
         before = file.read_bytes()
-        with pytest.raises(InvalidInput, match="must be a ledger of krand"):
+        with pytest.raises(InvalidInput, match="must be a krand ledger"):
             Ledger(file, create=False)
         assert file.read_bytes() == before
 
@@ -224,7 +224,7 @@ def test_a_ledger_that_was_removed_is_not_begun_anew(plan: Plan, tmp_path: Path)
     ledger = Ledger(file)
     ledger.submission(plan, 1, fresh)
     file.unlink()
-    with pytest.raises(InvalidInput, match="can be used"):
+    with pytest.raises(InvalidInput, match="must be a usable ledger"):
         ledger.submission(plan, 1, fresh)
     assert not file.exists()
 

@@ -123,8 +123,8 @@ def test_no_command_takes_a_plan_with_less_noise_than_it_promises(
     for name, arguments in commands(tmp_path).items():
         done = CliRunner().invoke(krand, [name, *arguments])
         assert done.exit_code == 2, (name, done.output)
-        assert "must promise what its noise gives" in done.stderr, name
-        assert "is claimed, computed anew it is" in done.stderr, name
+        assert "must not promise more than its noise gives" in done.stderr, name
+        assert "is claimed, but recomputed it is" in done.stderr, name
     assert not (tmp_path / "ledger").exists()
     assert not cache.exists()
 
@@ -142,7 +142,7 @@ def test_no_function_takes_such_a_plan_either(tmp_path: Path, cache: Path) -> No
         lambda: open_spool(plan, tmp_path / "spool"),
     ]
     for call in calls:
-        with pytest.raises(InvalidInput, match="must promise what its noise gives"):
+        with pytest.raises(InvalidInput, match="must not promise more than its noise gives"):
             call()
     assert not (tmp_path / "out.parquet").exists()
 
@@ -150,7 +150,7 @@ def test_no_function_takes_such_a_plan_either(tmp_path: Path, cache: Path) -> No
 @pytest.mark.parametrize("messages", [1, 2, 3])
 def test_room_for_too_few_messages_breaks_the_promise(messages: int, cache: Path) -> None:
     """Whatever the plan claims about overflows: what follows from its messages counts."""
-    with pytest.raises(InvalidInput, match="must promise what its noise gives"):
+    with pytest.raises(InvalidInput, match="must not promise more than its noise gives"):
         check_promise(replace(small_plan(), messages=messages, overflow=0.0))
 
 

@@ -124,7 +124,7 @@ def test_numbers_are_told_as_distributions() -> None:
     mean = age["distribution"]["mean"]
     ends = f"{mean['low']:,.4g} to {mean['high']:,.4g}"
     assert f"The mean is {mean['value']:,.4g} ({ends})" in page.text
-    assert "assume that values are spread evenly within their ranges" in page.text
+    assert "assume that values are spread evenly within each range" in page.text
     rows = body(page.table("age below each edge"))
     for (label, share), point in zip(rows, age["distribution"]["cdf"], strict=True):
         assert label.text == f"below {point['edge']}"

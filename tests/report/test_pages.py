@@ -71,6 +71,6 @@ def test_a_figure_is_the_same_file_every_time() -> None:
 def test_an_inlined_figure_takes_the_colours_of_the_page() -> None:
     """Light and dark pages recolour the figure: no colour of its own is left."""
     require("matplotlib")
-    element = inline_figure(plots.frontier_svg(frontier_of([1, 4])), "σ against volume")
+    element = inline_figure(plots.frontier_svg(frontier_of([1, 4])), "σ versus data sent")
     assert element.startswith('<svg role="img" aria-label="')
     assert re.findall(r"(?:fill|stroke): ?#[0-9a-f]{6}", element) == []

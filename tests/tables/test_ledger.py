@@ -193,5 +193,5 @@ def test_a_simulation_and_a_table_are_not_added_up(tmp_path: Path) -> None:
     write_reports(plan, crowd, Chance(1).noise("devices"), made, "ab" * 16)
     krand.randomize_table(plan, table(), tmp_path / "a.parquet")
     assert [s.provenance for s in responses_in(plan, [made])] == ["simulation"]
-    with pytest.raises(InvalidInput, match="tally each kind apart"):
+    with pytest.raises(InvalidInput, match="tally each kind separately"):
         krand.tally_responses(plan, [tmp_path / "a.parquet", made], different_people=True)

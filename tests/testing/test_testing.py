@@ -161,7 +161,7 @@ def test_a_client_of_another_plan_is_told() -> None:
     """As by a real collector: an error that names the submission."""
     collector = FakeCollector(sealed_plan())
     other = exact_plan(small_survey())
-    with pytest.raises(InvalidInput, match="must be taken by the collector"):
+    with pytest.raises(InvalidInput, match="must be accepted by the collector"):
         client_for(other, collector).submit(collector.url, ANSWERS)
 
 
