@@ -65,7 +65,9 @@ def frontier(
     if isinstance(policy, ways.Frontier):
         return frontier_figure(policy)
     if reports is None:
-        raise InvalidInput("reports", "must be given with a policy", None, "Reports(bits=40)")
+        raise InvalidInput(
+            "reports", "must be given with a policy", None, "ResponseFormat(bits=40)"
+        )
     return frontier_figure(ways.frontier(policy, reports, copies or ways.COPIES))
 
 

@@ -138,8 +138,8 @@ def test_compare_two_releases(place: Path) -> None:
 TALLY = ("tally", "r.parquet", "--plan", "plan.json", "-o", "x.json")
 ESTIMATE = ("estimate", "t.json", "--plan", "plan.json", "-o", "x.json")
 WRONG = [
-    ((*TALLY, "r.parquet"), "reports"),
-    (("tally", "absent.parquet", *TALLY[2:]), "reports"),
+    ((*TALLY, "r.parquet"), "responses"),
+    (("tally", "absent.parquet", *TALLY[2:]), "responses"),
     ((*TALLY, "--workers", "0"), "workers"),
     ((*TALLY, "--engine", "abacus"), "engine"),
     ((*TALLY, "--plan", "absent.json"), "plan"),

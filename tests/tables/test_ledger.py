@@ -66,7 +66,7 @@ def test_a_file_that_nobody_saw_may_be_made_again_once_it_is_gone(tmp_path: Path
     """The declaration is held against the disk."""
     first = tmp_path / "first.parquet"
     krand.randomize_table(PLAN, table(), first)
-    with pytest.raises(InvalidInput, match="still there"):
+    with pytest.raises(InvalidInput, match="still exists"):
         krand.randomize_table(PLAN, table(), tmp_path / "second.parquet", discarded=True)
     first.unlink()
     done = krand.randomize_table(PLAN, table(), tmp_path / "second.parquet", discarded=True)
@@ -184,13 +184,13 @@ def test_one_run_is_never_counted_twice(tmp_path: Path) -> None:
 
 def test_a_simulation_and_a_table_are_not_added_up(tmp_path: Path) -> None:
     """No sentence would be true of both."""
-    from krand.demo.devices import write_reports
+    from krand.demo.devices import write_responses
     from krand.demo.people import Crowd
     from krand.demo.randomness import Chance
 
     plan: Plan = PLAN
     crowd, made = Crowd(plan.survey, 100, 1), tmp_path / "simulated.parquet"
-    write_reports(plan, crowd, Chance(1).noise("devices"), made, "ab" * 16)
+    write_responses(plan, crowd, Chance(1).noise("devices"), made, "ab" * 16)
     krand.randomize_table(plan, table(), tmp_path / "a.parquet")
     assert [s.provenance for s in responses_in(plan, [made])] == ["simulation"]
     with pytest.raises(InvalidInput, match="tally each kind separately"):

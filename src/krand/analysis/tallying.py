@@ -176,7 +176,7 @@ def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeop
         return DistinctPeople.ANALYST
     first, second = unsaid[0]
     raise InvalidInput(
-        "reports",
+        "responses",
         "must not be two runs that may be about the same people",
         f"{first.uri} and {second.uri}",
         "answers that are randomized twice tell more than the plan promises. If you know that"
@@ -187,7 +187,7 @@ def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeop
 
 def _distinct(sources: list[Source]) -> list[Source]:
     if not sources:
-        raise InvalidInput("reports", "must be at least one file", "none")
+        raise InvalidInput("responses", "must be at least one file", "none")
     seen: dict[str, str] = {}
     for source in sources:
         for name in (source.sha256, source.id):

@@ -70,15 +70,15 @@ def open_responses(uri: str, plan: Plan, progress: Callable[[int], None] | None 
         header, rows = header_of(file, uri), file.metadata.num_rows
     _check_plan(plan, header.plan, uri)
     if (header.linkage, header.positions) != (plan.survey.linkage, plan.layout.positions):
-        raise InvalidInput("reports", "must have the plan's linkage and positions", uri)
+        raise InvalidInput("responses", "must have the plan's linkage and positions", uri)
     check_round(plan, header.round)
     check_crowd(plan, header.people)
     if header.linkage is Linkage.RECORD and rows != header.people * plan.survey.copies:
         rule = f"must hold {plan.survey.copies} records for each of {header.people:,} people"
-        raise InvalidInput("reports", rule, f"{rows:,} records")
+        raise InvalidInput("responses", rule, f"{rows:,} records")
     if rows > header.people * plan.layout.positions * plan.survey.copies:
         rule = f"must hold at most {plan.layout.positions:,} tokens of each person"
-        raise InvalidInput("reports", rule, f"{rows:,} tokens of {header.people:,} people")
+        raise InvalidInput("responses", rule, f"{rows:,} tokens of {header.people:,} people")
     return Source(
         uri,
         False,
@@ -191,9 +191,9 @@ def _file(uri: str) -> pq.ParquetFile:
         # Buffering ahead would keep everything that has been read.
         return pq.ParquetFile(system.open_input_file(path), pre_buffer=False)
     except pa.ArrowInvalid:
-        raise InvalidInput("reports", "must be a Parquet file", uri) from None
+        raise InvalidInput("responses", "must be a Parquet file", uri) from None
     except OSError as error:
-        raise unreadable("reports", uri, error) from None
+        raise unreadable("responses", uri, error) from None
 
 
 @contextmanager
@@ -203,9 +203,9 @@ def _reading(uri: str) -> Iterator[None]:
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         if isinstance(error, OSError) and error.errno:
-            raise unreadable("reports", uri, error) from None
+            raise unreadable("responses", uri, error) from None
         reason = (str(error).splitlines() or [""])[0][:LONGEST_REASON]
-        raise InvalidInput("reports", "must be an undamaged Parquet file", uri, reason) from None
+        raise InvalidInput("responses", "must be an undamaged Parquet file", uri, reason) from None
 
 
 def _sha256(uri: str, progress: Callable[[int], None] | None) -> str:
