@@ -196,7 +196,7 @@ def test_what_is_asked_together_is_one_choice() -> None:
 def test_a_survey_that_would_be_all_noise_is_refused() -> None:
     """Eight people cannot hide forty answers; what would help is said."""
     tiny = Policy(epsilon=0.1, delta=1e-9, population=50)
-    with pytest.raises(CannotMeet, match="could be anything") as refused:
+    with pytest.raises(CannotMeet, match="would be only noise") as refused:
         make_plan(Survey("habits", tiny, QUESTIONS))
     population, epsilon = refused.value.nearest
     assert population == "population 630 at epsilon 0.1"

@@ -166,7 +166,7 @@ def test_a_question_without_a_column_is_refused() -> None:
     with pytest.raises(InvalidInput, match=r"missing: smokes.*is 'smoke' meant to be smokes"):
         answers_in(table().rename_columns(["smoke", *table().column_names[1:]]), LAYOUT)
     twice = table().append_column("age", table().column("age"))
-    with pytest.raises(InvalidInput, match="several of age"):
+    with pytest.raises(InvalidInput, match="several for age"):
         answers_in(twice, LAYOUT)
 
 

@@ -366,7 +366,7 @@ def test_the_command_takes_delimiter_and_encoding_and_tells_who_is_silent(tmp_pa
     assert "--delimiter ';'" in refused.output
     done = run(tmp_path, f"{line} --encoding cp1252 --delimiter ;")
     assert done.exit_code == 0, done.output
-    assert "Without an answer (empty or NaN): pets 10." in done.output
+    assert "No answer (empty or NaN): pets 10." in done.output
 
 
 def test_lists_in_files_obey_at_most(tmp_path: Path) -> None:

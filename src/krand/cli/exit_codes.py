@@ -12,8 +12,8 @@ INTERRUPTED = 130
 EXIT_CODES: dict[int, str] = {
     0: "success",
     CHECK_FAILED: "krand verify: a check failed",
-    2: "invalid value; the message names the field, the rule, the value and a hint",
-    3: "the request cannot be met; the message suggests the nearest ones that can",
+    2: "invalid value; the message names field, rule, value and hint",
+    3: "the request cannot be met; the message suggests similar ones that can",
     4: "an optional part of krand is not installed",
     70: "a bug in krand",
     71: "no secure randomness available; nothing was randomized",
