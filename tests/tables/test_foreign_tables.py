@@ -147,7 +147,7 @@ def test_an_unclosed_quotation_mark_in_a_column_that_is_left_out_loses_nobody(
     lines = TEXT.format(yes="yes", no="no").splitlines()
     rows = [lines[0] + ",remark", lines[1] + ',"x', *(line + ",y" for line in lines[2:])]
     (tmp_path / "a.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    with pytest.raises(InvalidInput, match="row 1, which goes on to the end"):
+    with pytest.raises(InvalidInput, match="row 1, which continues to the end"):
         found(open_answers(tmp_path / "a.csv", LAYOUT))
 
 
