@@ -1,7 +1,7 @@
 """Everything krand raises on purpose.
 
     KrandError
-    ├── InvalidInput       a value breaks a rule; names field, rule, value and mend   (exit code 2)
+    ├── InvalidInput       a value breaks a rule; names field, rule, value and hint   (exit code 2)
     ├── CannotMeet         a well-formed request that no useful noise can satisfy     (exit code 3)
     ├── MissingComponent   an optional part of krand is not installed                 (exit code 4)
     ├── NoEntropy          the machine gives no randomness; nothing was randomized    (exit code 71)

@@ -39,7 +39,7 @@ Edit = Callable[[dict[str, Any]], object]
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same noise is not computed twice: most tests here are about one and the same plan."""
-    for module in ("krand.survey.plan", "krand.analysis.actual_promise"):
+    for module in ("krand.planning.making", "krand.analysis.actual_promise"):
         monkeypatch.setattr(f"{module}.promise_for", _promise_for)
 
 
@@ -508,7 +508,7 @@ def test_an_older_format_is_named(tmp_path: Path) -> None:
     for file in (plan, release):
         said = " ".join(run(file).stderr.split())
         assert "it says 'krand-plan-1'" in said
-        assert "krand-plan-2" in said
+        assert "krand-plan-3" in said
 
 
 @pytest.mark.parametrize(

@@ -35,9 +35,9 @@ from krand.accounting.channel import noise_of_local_epsilon
 from krand.accounting.coupling import allowed_distance
 from krand.accounting.curator import curator
 from krand.client.randomizer import message_format
+from krand.planning.making import MOST_TIMES, Plan
 from krand.promise import NOISE_GRID, Z95
 from krand.survey.choices import Choices
-from krand.survey.plan import MOST_TIMES, Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey
 from krand.wording.collusion import REAL, SLIGHT, WEAK, protection

@@ -14,6 +14,7 @@ from krand.accounting.frontier import Frontier
 from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
 from krand.analysis.results import Release, make_release
 from krand.analysis.tally import Tally
+from krand.notebook import html as tables
 from krand.planning.making import make_plan
 from krand.promise import Bounds, NoisePlan
 from krand.survey.questions import Kind, Number, YesNo

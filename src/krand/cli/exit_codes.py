@@ -12,7 +12,7 @@ INTERRUPTED = 130
 EXIT_CODES: dict[int, str] = {
     0: "done",
     CHECK_FAILED: "krand verify: a check fails",
-    2: "a value breaks a rule; the message names field, rule, value and mend",
+    2: "a value breaks a rule; the message names field, rule, value and a hint",
     3: "the request cannot be met; the message names the nearest ones that can",
     4: "an optional part of krand is not installed",
     70: "a bug in krand",
