@@ -23,7 +23,7 @@ __all__ = ["Nursery", "nursery"]
 
 USUAL_POPULATION = 200
 TESTS = Path(__file__).resolve().parents[1]
-WATCHED = (f"krand{os.sep}collect{os.sep}", f"krand{os.sep}files.py")
+WATCHED = (f"krand{os.sep}collector{os.sep}", f"krand{os.sep}files.py")
 
 
 class Nursery:
