@@ -3,6 +3,8 @@
 PYTHON  ?= python3
 BIN     := .venv/bin
 ORACLES := .venv-oracles
+# All tests of a file in one process: what its fixtures compute is computed once.
+PARALLEL ?= -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo drafts test lint unit drafts-test oracles durations coverage long bench bench-check docs clean
@@ -27,24 +29,24 @@ lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/lint-imports
 
 unit: .venv/.test  ## pytest without the tests of the drafts and the oracle tests
-	$(BIN)/pytest -q -n 2 --ignore=tests/oracles --ignore=tests/drafts
+	$(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles --ignore=tests/drafts
 
 drafts-test: .venv/.test  ## tests of the drafts' formulas, statements and pages
-	$(BIN)/pytest -q -n 2 tests/drafts
+	$(BIN)/pytest -q $(PARALLEL) tests/drafts
 
 # Python 3.12 or another one, named by its command: make test-3.12 builds .venv-3.12.
 test-%: .venv-%/.test  ## the unit tests and those of the drafts on another Python, e.g. test-3.12
-	.venv-$*/bin/pytest -q -n 2 --ignore=tests/oracles
+	.venv-$*/bin/pytest -q $(PARALLEL) --ignore=tests/oracles
 
 durations: .venv/.test  ## every test but the oracles' once; writes what they cost to tests/durations.md
 	@mkdir -p build && rm -f build/durations.tsv
-	KRAND_DURATIONS=build/durations.tsv $(BIN)/pytest -q -n 2 --ignore=tests/oracles
+	KRAND_DURATIONS=build/durations.tsv $(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles
 	$(BIN)/python tests/write_durations.py build/durations.tsv tests/durations.md
 
 # Without the processes that tests start: a line that only they run counts as missed.
 coverage: .venv/.test  ## lines and branches that the tests of PART reach (PART=tests/wire), in build/coverage
 	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[coverage]'
-	$(BIN)/pytest -q -n 2 --cov=krand --cov-branch --cov-report=term:skip-covered --cov-report=html:build/coverage $(or $(PART),tests --ignore=tests/oracles)
+	$(BIN)/pytest -q $(PARALLEL) --cov=krand --cov-branch --cov-report=term:skip-covered --cov-report=html:build/coverage $(or $(PART),tests --ignore=tests/oracles)
 
 # Made by a recursive call, so that a failed installation is an answer and not the end of the run.
 oracles:  ## tests against dp-accounting, in an environment of its own
@@ -59,10 +61,10 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	fi
 
 long: .venv/.test  ## the long versions of tests: small crowds, extreme requests, faults, attacks
-	KRAND_LONG=1 $(BIN)/pytest -q -n 2 tests/docs/test_explanation_numbers.py tests/accounting/test_nearest.py tests/accounting/test_extreme_attacks.py
+	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/docs/test_explanation_numbers.py tests/accounting/test_nearest.py tests/accounting/test_extreme_attacks.py
 	$(BIN)/python benchmarks/small_crowds.py
 	$(BIN)/python benchmarks/extremes.py
-	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 $(BIN)/pytest -q -n 2 tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
+	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 $(BIN)/pytest -q $(PARALLEL) tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
 	$(BIN)/python benchmarks/copied_folder.py
 
 bench: $(ORACLES)/.oracles  ## krand beside its peers, in one run

@@ -71,6 +71,6 @@ def test_another_python_has_an_environment_of_its_own(clone: Path) -> None:
 def test_the_tests_of_the_drafts_are_a_group_that_make_test_runs(clone: Path) -> None:
     """No test is in both groups, and none in neither."""
     assert would_run(clone, "unit").rstrip().endswith("--ignore=tests/drafts")
-    assert would_run(clone, "drafts-test").rstrip().endswith("-n 2 tests/drafts")
+    assert would_run(clone, "drafts-test").rstrip().endswith("loadfile tests/drafts")
     (parts,) = re.findall(r"^test: ([a-z -]+?)  ##", (clone / "Makefile").read_text(), re.MULTILINE)
     assert {"unit", "drafts-test"} <= set(parts.split())
