@@ -41,6 +41,9 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Costs(Path(os.environ["KRAND_DURATIONS"]).absolute()))
 
 
+# Containers often forbid bytecode: then every process that a test starts would compile krand anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
 # A shell lets its background jobs ignore Ctrl-C, and whatever they start inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
