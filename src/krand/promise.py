@@ -53,8 +53,6 @@ class Assurance(StrEnum):
     """Proven for every background."""
     OUTLIER = "outlier"
     """Exact for the attack the drafts analyse; otherwise their conjecture."""
-    DRAFT = "draft"
-    """A formula of the drafts, for comparison only."""
 
 
 class Linkage(StrEnum):
@@ -129,6 +127,14 @@ def _inside(field: str, value: object, low: float, high: float) -> None:
             f"above {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}, both excluded"
         )
         raise InvalidInput(field, f"must be a finite number {span}", value)
+
+
+def _assurance(value: str) -> Assurance:
+    try:
+        return Assurance(value)
+    except ValueError:
+        words = " or ".join(repr(str(word)) for word in Assurance)
+        raise InvalidInput("assurance", f"must be {words}", value) from None
 
 
 def check_noise(q: float) -> None:
@@ -292,7 +298,7 @@ class Policy(Shown):
         _whole("colluding", self.colluding, 0, self.population - 2)
         if self.max_local_epsilon is not None:
             _inside("max_local_epsilon", self.max_local_epsilon, 0.0, math.inf)
-        object.__setattr__(self, "assurance", Assurance(self.assurance))
+        object.__setattr__(self, "assurance", _assurance(self.assurance))
 
     @property
     def honest(self) -> int:

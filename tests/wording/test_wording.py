@@ -66,13 +66,6 @@ def test_the_promise_is_the_policy() -> None:
     assert "η = 1e-06." in told(Policy(2.0, 100, eta=1e-6), Assurance.OUTLIER)
 
 
-def test_a_draft_promises_nothing() -> None:
-    """A draft's noise comes with what it really gives, the worse direction rounded up."""
-    said = told(Policy(2.0, 100, eta=1e-6, assurance=Assurance.DRAFT), Assurance.DRAFT)
-    assert said.startswith("None.")
-    assert "probability 9.501e-07" in said
-
-
 @given(st.floats(1e-12, 1e6), st.integers(2, 8))
 def test_bounds_are_rounded_up(value: float, digits: int) -> None:
     """A printed bound is never below the proven one, and close to it."""

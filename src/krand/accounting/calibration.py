@@ -11,14 +11,12 @@ from krand.accounting.channel import local_epsilon, noise_of_local_epsilon, nois
 from krand.accounting.mechanism import Effort, Mechanism
 from krand.accounting.search import smallest_passing
 from krand.accounting.suggestions import cannot_meet, loudest_useful_noise, nearest_requests
-from krand.drafts import formulas as drafts
-from krand.errors import CannotMeet, InternalError, InvalidInput
+from krand.errors import CannotMeet, InternalError
 from krand.promise import (
     NOISE_GRID,
     Z95,
     Assurance,
     Guarantee,
-    Linkage,
     NoisePlan,
     Policy,
     Precision,
@@ -64,13 +62,6 @@ def assess(
     check_noise(noise)
     check_population(population)
     policy = Policy(epsilon, population, delta=0.5, colluding=colluding, assurance=assurance)
-    if policy.assurance is Assurance.DRAFT:
-        raise InvalidInput(
-            "assurance",
-            "must be 'certified' or 'outlier'",
-            "draft",
-            "the drafts give formulas for noise, not a guarantee for a given noise",
-        )
     return _guarantee(policy, reports, noise)
 
 
@@ -91,8 +82,6 @@ def plan_noise(policy: Policy, reports: ResponseFormat, suggestions: bool = True
     >>> 0.004 < plan.noise < 0.006, plan.guarantee.delta.upper <= 1e-4
     (True, True)
     """
-    if policy.assurance is Assurance.DRAFT:
-        return _draft_plan(policy, reports)
     mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
     excess, floor = _excess(policy, mechanism), _floor(policy, mechanism)
     ceiling = _ceiling(mechanism)
@@ -219,50 +208,3 @@ def assumptions(policy: Policy, reports: ResponseFormat) -> tuple[str, ...]:
     elif reports.is_sparse:
         said.append("no true answer sets more bits of a question than the question allows")
     return tuple(said)
-
-
-def _draft_plan(policy: Policy, reports: ResponseFormat) -> NoisePlan:
-    """The drafts' noise, with what it really gives to the attack they analyse."""
-    hint = "use --assurance outlier or certified"
-    if reports.copies > 1:
-        raise InvalidInput(
-            "copies",
-            "the drafts' formula for k copies, 001 (6.3), is wrong and is not offered",
-            reports.copies,
-            hint,
-        )
-    if reports.structure or reports.max_set_bits is not None:
-        raise InvalidInput(
-            "max_set_bits",
-            "the drafts' claim for sparse vectors, 001 §5, is wrong and is not offered",
-            reports.max_set_bits,
-            hint,
-        )
-    if reports.rounds > 1 or policy.max_local_epsilon is not None:
-        raise InvalidInput("rounds", "the drafts do not compose rounds", reports.rounds, hint)
-    linked = reports.linkage is Linkage.RECORD
-    noise, citation = drafts.draft_noise(policy.honest, reports.bits, policy.epsilon, linked)
-    numerator = math.ceil(noise * NOISE_GRID)
-    shown = Policy(
-        policy.epsilon,
-        policy.population,
-        policy.delta,
-        policy.eta,
-        policy.colluding,
-        None,
-        Assurance.OUTLIER,
-    )
-    real = _guarantee(shown, reports, numerator / NOISE_GRID)
-    guarantee = Guarantee(
-        real.epsilon,
-        real.delta,
-        real.eta,
-        real.local_epsilon,
-        Assurance.DRAFT,
-        citation,
-        real.population,
-        real.colluding,
-        real.assumptions,
-    )
-    expected = precision(reports, numerator / NOISE_GRID, policy.population)
-    return NoisePlan(policy, reports, numerator, guarantee, expected)

@@ -94,13 +94,6 @@ def divide_noise(
     `distance` says how far, in total variation, what is run with some noises differs from their
     composition (see `krand.accounting.coupling`). It is part of what is promised.
     """
-    if policy.assurance is Assurance.DRAFT:
-        raise InvalidInput(
-            "assurance",
-            "must be 'certified' or 'outlier'",
-            "draft",
-            "the drafts do not compose bits that are reported apart",
-        )
     if not shares:
         raise InvalidInput("shares", "must not be empty", list(shares))
     scale = _Scale(policy, tuple(shares), ResponseFormat(1, rounds=rounds).rounds, distance)

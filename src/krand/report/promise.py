@@ -24,9 +24,6 @@ ASSURANCES = {
         " of a crowd that is all alike. That no other crowd is worse for anybody is a conjecture,"
         " not a theorem."
     ),
-    "draft": (
-        "Draft: a formula of the method's first papers, for comparison only. It is no promise."
-    ),
 }
 LARGEST = 1e9
 

@@ -111,18 +111,12 @@ def how_known(assurance: Assurance) -> str:
     return {
         Assurance.CERTIFIED: "proven, whatever everybody else answers",
         Assurance.OUTLIER: "exact for the attack that the drafts analyse; otherwise a conjecture",
-        Assurance.DRAFT: "a formula of the drafts, for comparison only",
     }[assurance]
 
 
 def promise(policy: Policy, guarantee: Guarantee) -> str:
-    """The promise as a sentence; for a draft's noise, what it really gives instead."""
+    """The promise as a sentence."""
     ratio = f"e^{policy.epsilon:g} ≈ {number(math.exp(policy.epsilon))}"
-    if guarantee.assurance is Assurance.DRAFT:
-        return (
-            f"None. Against the attack that the drafts analyse, the ratio exceeds {ratio} with"
-            f" probability {at_most(guarantee.eta.upper)} and δ = {at_most(guarantee.delta.upper)}."
-        )
     subject = "Exchanging one person's answers for any others"
     if policy.delta is not None:
         return (
