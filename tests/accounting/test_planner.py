@@ -15,7 +15,7 @@ from krand.accounting.curator import central_gaussian_sigma, curator
 from krand.accounting.mechanism import Effort, Mechanism
 from krand.accounting.search import smallest_passing
 from krand.errors import CannotMeet, InternalError, InvalidInput
-from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, ResponseFormat
+from krand.promise import NOISE_GRID, Assurance, Linkage, Method, NoisePlan, Policy, ResponseFormat
 
 RECORD, BIT = Linkage.RECORD, Linkage.BIT
 OUTLIER, CERTIFIED = Assurance.OUTLIER, Assurance.CERTIFIED
@@ -215,10 +215,11 @@ def test_certified_is_never_below_outlier():
 
 def test_the_best_argument_is_named():
     """The method says which proof gave the number."""
-    assert "one-bit supremum" in assess(ResponseFormat(3), 0.01, 10_000, 1.0).method
-    assert "blanket" in assess(ResponseFormat(5, RECORD), 0.28, 1000, 0.7).method
-    assert "homogeneous" in assess(ResponseFormat(5, RECORD), 0.28, 1000, 0.7, OUTLIER).method
-    assert "local" in assess(ResponseFormat(2, RECORD), 0.49, 5, 1.0).method
+    assert assess(ResponseFormat(3), 0.01, 10_000, 1.0).method is Method.EXACT_BITS
+    record = ResponseFormat(5, RECORD)
+    assert assess(record, 0.28, 1000, 0.7).method is Method.PRIVACY_BLANKET
+    assert assess(record, 0.28, 1000, 0.7, OUTLIER).method is Method.UNIFORM_RECORDS
+    assert assess(ResponseFormat(2, RECORD), 0.49, 5, 1.0).method is Method.LOCAL_NOISE
 
 
 def test_hopeless_requests_name_the_nearest_that_can_be_met():

@@ -15,6 +15,7 @@ from krand.errors import CannotMeet, InternalError
 from krand.promise import (
     NOISE_GRID,
     Z95,
+    Assumption,
     Assurance,
     Guarantee,
     NoisePlan,
@@ -25,14 +26,10 @@ from krand.promise import (
     check_population,
 )
 
-__all__ = ["SHUFFLER_KEEPS_ITS_WORD", "assess", "assumptions", "plan_noise", "precision"]
+__all__ = ["assess", "assumptions", "plan_noise", "precision"]
 
 SMALLEST_CHECKED = 1e-12
 """Below, bounds end at what is left out of a law, which may rise and fall a little."""
-
-SHUFFLER_KEEPS_ITS_WORD = (
-    "the shuffler removes identity, order and time, and does not work with the analyst"
-)
 
 
 def precision(reports: ResponseFormat, noise: float, population: int, cells: int = 1) -> Precision:
@@ -176,35 +173,27 @@ def _guarantee(policy: Policy, reports: ResponseFormat, noise: float) -> Guarant
     if delta.bounds.upper > 1 or eta.bounds.upper > 1:
         raise InternalError(f"a bound above 1 at noise {noise!r}")
     return Guarantee(
-        policy.epsilon,
-        delta.bounds,
-        eta.bounds,
-        local_epsilon(noise, mechanism.local_distance),
-        policy.assurance,
-        delta.method if policy.eta is None else eta.method,
-        policy.population,
-        policy.colluding,
-        assumptions(policy, reports),
+        epsilon=policy.epsilon,
+        delta=delta.bounds,
+        eta=eta.bounds,
+        local_epsilon=local_epsilon(noise, mechanism.local_distance),
+        assurance=policy.assurance,
+        method=delta.method if policy.eta is None else eta.method,
+        population=policy.population,
+        colluding=policy.colluding,
+        assumptions=assumptions(policy, reports),
     )
 
 
-def assumptions(policy: Policy, reports: ResponseFormat) -> tuple[str, ...]:
-    """What a guarantee rests on, in plain words."""
-    crowd = f"at least {policy.honest:,} honest users report in the same batch"
-    if policy.colluding:
-        crowd += f" ({policy.colluding:,} more may work with the analyst)"
-    said = [
-        crowd,
-        SHUFFLER_KEEPS_ITS_WORD,
-        "neighbours differ in one person's answers; that somebody took part is not hidden",
+def assumptions(policy: Policy, reports: ResponseFormat) -> tuple[Assumption, ...]:
+    """What a guarantee rests on."""
+    found = [
+        Assumption.HONEST_CROWD,
+        Assumption.COLLECTOR_KEEPS_SECRETS,
+        Assumption.PARTICIPATION_VISIBLE,
     ]
     if policy.assurance is Assurance.OUTLIER:
-        said.append(
-            "attacks other than that on an outlier rest on a conjecture of the first papers on this"
-            " method"
-        )
-    if reports.max_set_bits is not None:
-        said.append(f"no true answer has more than {reports.max_set_bits:,} set bits")
-    elif reports.is_sparse:
-        said.append("no true answer sets more bits of a question than the question allows")
-    return tuple(said)
+        found.append(Assumption.OUTLIER_IS_WORST)
+    if reports.max_set_bits is not None or reports.is_sparse:
+        found.append(Assumption.LIMITED_ANSWERS)
+    return tuple(found)

@@ -9,10 +9,10 @@ from krand.errors import KrandError
 from krand.promise import NOISE_GRID, Z95
 from krand.web.pages import page_figure, render
 from krand.wording.collusion import protection
+from krand.wording.guarantees import assumption_texts, how_known, method_text
 from krand.wording.phrases import (
     at_most,
     gap,
-    how_known,
     number,
     people,
     percent,
@@ -43,8 +43,8 @@ def numbers_part(settings: Settings) -> str:
         facts=_facts(plan),
         promise=promise(plan.policy, plan.guarantee),
         known=f"{plan.guarantee.assurance}: {how_known(plan.guarantee.assurance)}",
-        method=plan.guarantee.method,
-        assumptions=plan.guarantee.assumptions,
+        method=method_text(plan.guarantee.method),
+        assumptions=assumption_texts(plan.guarantee),
         peers=_peers(plan),
         density=_density(plan),
         can_draw=_can_draw(),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from krand.promise import Assurance
 from krand.showing import at_most, number
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ __all__ = [
     "at_most",
     "gap",
     "half_width",
-    "how_known",
     "liars_can",
     "liars_could_have",
     "number",
@@ -104,14 +102,6 @@ def people(precision: Precision) -> str:
 def half_width(precision: Precision) -> str:
     """± 28 people (0.00028 %) at 95 %."""
     return f"{people(precision)} ({percent(precision.half_width_percent)}) at 95 %"
-
-
-def how_known(assurance: Assurance) -> str:
-    """What stands behind a promise."""
-    return {
-        Assurance.CERTIFIED: "proven, whatever everybody else answers",
-        Assurance.OUTLIER: "exact for the attack that the drafts analyse; otherwise a conjecture",
-    }[assurance]
 
 
 def promise(policy: Policy, guarantee: Guarantee) -> str:
