@@ -17,7 +17,7 @@ from krand.accounting.channel import local_epsilon
 from krand.accounting.composition import LossLaw, compose, loss_step
 from krand.accounting.enumeration import exact_one_bit
 from krand.accounting.mechanism import Mechanism
-from krand.promise import Assurance, ResponseFormat
+from krand.promise import Assurance, Method, ResponseFormat
 
 Floats = NDArray[np.float64]
 
@@ -330,7 +330,7 @@ def test_certified_noise_of_forty_bits(q: float, delta: float) -> None:
     """N=10^7, 40 bits, ε=2: the noise of mathematics §7 has its δ, certified."""
     found = Mechanism(ResponseFormat(40), 10**7, 2.0).delta(q)
     assert found.bounds.upper == pytest.approx(delta, rel=0.03)
-    assert found.method == "one-bit supremum over all backgrounds, composed"
+    assert found.method is Method.EXACT_BITS
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,6 @@ REQUESTS = {
         Policy(1.0, 100_000, delta=1e-4, assurance=OUTLIER),
         ResponseFormat(10, Linkage.RECORD, 1, 1),
     ),
-    "draft": (
-        Policy(2.0, 100_000, eta=0.01, assurance=Assurance.DRAFT),
-        ResponseFormat(10, "record"),
-    ),
 }
 
 

@@ -22,7 +22,7 @@ from krand import (
 from krand.client.ledger import AlreadySubmitted
 from krand.client.sending import NotDelivered
 from krand.errors import InvalidInput
-from krand.promise import Linkage, Policy
+from krand.promise import Linkage, Method, Policy
 from krand.survey.encoding import encode
 from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan_file import parse_plan
@@ -100,7 +100,7 @@ def test_an_exact_plan_does_not_claim_to_hide_anybody() -> None:
     """δ is 1 and the method says what it is; from a file nobody takes it."""
     plan = unsafe_exact_plan(small_survey())
     assert plan.promise.delta == 1
-    assert "hides nobody" in plan.promise.method
+    assert plan.promise.method is Method.NONE
     with pytest.raises(InvalidInput, match="must promise what its survey asks for"):
         parse_plan(plan.bytes)
 

@@ -10,6 +10,7 @@ from krand.promise import (
     Assurance,
     Bounds,
     Guarantee,
+    Method,
     Policy,
     Precision,
     TwoWay,
@@ -55,7 +56,18 @@ def test_precision_is_told_in_people() -> None:
 def told(policy: Policy, assurance: Assurance) -> str:
     both = TwoWay(Bounds(1e-7, 1e-8, 2e-7), Bounds(3e-7, 2e-7, 9.50001e-7))
     ways = TwoWay(both.reverse, both.forward)
-    return promise(policy, Guarantee(2.0, both, ways, 9.0, assurance, "m", 100, 0, ()))
+    guarantee = Guarantee(
+        epsilon=2.0,
+        delta=both,
+        eta=ways,
+        local_epsilon=9.0,
+        assurance=assurance,
+        method=Method.NONE,
+        population=100,
+        colluding=0,
+        assumptions=(),
+    )
+    return promise(policy, guarantee)
 
 
 def test_the_promise_is_the_policy() -> None:
@@ -64,13 +76,6 @@ def test_the_promise_is_the_policy() -> None:
     assert "e^2 ≈ 7.389" in said
     assert "δ = 1e-06." in said
     assert "η = 1e-06." in told(Policy(2.0, 100, eta=1e-6), Assurance.OUTLIER)
-
-
-def test_a_draft_promises_nothing() -> None:
-    """A draft's noise comes with what it really gives, the worse direction rounded up."""
-    said = told(Policy(2.0, 100, eta=1e-6, assurance=Assurance.DRAFT), Assurance.DRAFT)
-    assert said.startswith("None.")
-    assert "probability 9.501e-07" in said
 
 
 @given(st.floats(1e-12, 1e6), st.integers(2, 8))

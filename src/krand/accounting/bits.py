@@ -21,7 +21,7 @@ from krand.accounting.blanket import blanket_law
 from krand.accounting.channel import local_epsilon, uncertainty, window_binomial, window_error
 from krand.accounting.composition import FURTHEST, LossLaw, connect_dots, loss_nodes, loss_step
 from krand.accounting.ratio import upper_delta
-from krand.promise import FreeBits
+from krand.promise import FreeBits, Method
 
 __all__ = [
     "BitPair",
@@ -263,11 +263,9 @@ def search_share(q: float, population: int) -> float:
     return 1e-4 if population * q > SLOW else 0.0
 
 
-def certified_method(blanketed: bool) -> str:
+def certified_method(blanketed: bool) -> Method:
     """How a promise for every background of bits that are reported apart is known."""
-    if blanketed:
-        return "privacy blanket of each bit, composed: the crowd is too large for the exact law"
-    return "one-bit supremum over all backgrounds, composed"
+    return Method.BLANKET_BITS if blanketed else Method.EXACT_BITS
 
 
 def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:

@@ -29,6 +29,7 @@ from krand.promise import (
     Assurance,
     Bounds,
     Guarantee,
+    Method,
     Policy,
     Precision,
     ResponseFormat,
@@ -94,13 +95,6 @@ def divide_noise(
     `distance` says how far, in total variation, what is run with some noises differs from their
     composition (see `krand.accounting.coupling`). It is part of what is promised.
     """
-    if policy.assurance is Assurance.DRAFT:
-        raise InvalidInput(
-            "assurance",
-            "must be 'certified' or 'outlier'",
-            "draft",
-            "the drafts do not compose bits that are reported apart",
-        )
     if not shares:
         raise InvalidInput("shares", "must not be empty", list(shares))
     scale = _Scale(policy, tuple(shares), ResponseFormat(1, rounds=rounds).rounds, distance)
@@ -233,17 +227,17 @@ def guarantee_of(
     delta, eta = composition.two_way_delta(), composition.two_way_eta()
     if delta.upper > 1 or eta.upper > 1:
         raise InternalError("a bound above 1")
-    method = composition.method + ("" if policy.eta is None else ", δ converted to η")
+    method = composition.method
     return Guarantee(
-        policy.epsilon,
-        delta,
-        eta,
-        _local_epsilon(shares, numerators, rounds),
-        policy.assurance,
-        method,
-        policy.population,
-        policy.colluding,
-        assumptions(policy, ResponseFormat(1)),
+        epsilon=policy.epsilon,
+        delta=delta,
+        eta=eta,
+        local_epsilon=_local_epsilon(shares, numerators, rounds),
+        assurance=policy.assurance,
+        method=method if policy.eta is None else method.converted,
+        population=policy.population,
+        colluding=policy.colluding,
+        assumptions=assumptions(policy, ResponseFormat(1)),
     )
 
 
@@ -262,11 +256,11 @@ class _Composition:
         return self.policy.assurance is Assurance.CERTIFIED
 
     @property
-    def method(self) -> str:
+    def method(self) -> Method:
         if self.certified:
             crowd = self.policy.honest
             return bits.certified_method(any(bits.is_blanketed(q, crowd) for q in self._noises()))
-        return "exact one-bit law, homogeneous background, composed"
+        return Method.UNIFORM_BITS
 
     def _noises(self) -> Counter[float]:
         counts: Counter[float] = Counter()

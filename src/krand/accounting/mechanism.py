@@ -22,7 +22,7 @@ from krand.accounting.composition import Composed, LossLaw, compose
 from krand.accounting.coupling import NEAREST
 from krand.accounting.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
 from krand.accounting.records import RecordProfile, record_profile
-from krand.promise import Assurance, Bounds, Linkage, ResponseFormat, TwoWay
+from krand.promise import Assurance, Bounds, Linkage, Method, ResponseFormat, TwoWay
 
 __all__ = ["Effort", "Found", "Mechanism", "converted_eta"]
 
@@ -34,7 +34,6 @@ COMPOSED_PATTERNS = 3
 CLIMB_BITS, CLIMB_CROWD = 12, 100_000
 """Beyond these the outlier pair is taken for the worst homogeneous background, as it is to leading
 order (mathematics §5)."""
-LOCAL = "local bound: the shuffler need not be trusted"
 
 
 class Effort(IntEnum):
@@ -48,10 +47,10 @@ class Effort(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A bound in both directions and the name of the argument that gave it."""
+    """A bound in both directions and the argument that gave it."""
 
     bounds: TwoWay
-    method: str
+    method: Method
 
 
 def converted_eta(delta: Callable[[float], float], epsilon: float) -> float:
@@ -96,7 +95,8 @@ class Mechanism:
     def delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         """δ(ε) of this noise, both directions, by the best argument that applies."""
         local = _flat(local_delta(q, self.local_distance, self.epsilon))
-        best = min([Found(local, LOCAL), *self._deltas(q, effort)], key=lambda f: f.bounds.upper)
+        found = [Found(local, Method.LOCAL_NOISE), *self._deltas(q, effort)]
+        best = min(found, key=lambda one: one.bounds.upper)
         if effort < Effort.REPORT or best.bounds.lower > 0:
             return best
         return Found(_with_lower(best.bounds, self._attack(q)), best.method)
@@ -104,7 +104,7 @@ class Mechanism:
     def eta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         """η(ε) of this noise: the bare tail as value, the proven one as upper end."""
         if local_delta(q, self.local_distance, self.epsilon) == 0:  # no ratio is above e^ε
-            return Found(_flat(0.0), LOCAL)
+            return Found(_flat(0.0), Method.LOCAL_NOISE)
         if self.by_bit:
             return self._bit_eta(q, effort)
         if self.compositions > 1:
@@ -150,13 +150,12 @@ class Mechanism:
         at, copies = np.array([self.epsilon]), self.reports.copies
         if self.certified:
             top = bits.worst_profile(q, self.population, at, BUCKETS[effort], copies)
-            name = bits.certified_method(bits.is_blanketed(q, self.population))
-            return Found(_flat(float(top[0])), name.replace(", composed", ""))
+            return Found(_flat(float(top[0])), self._bits_method(q))
         pair, whole = self._bit_pair(q), bits.is_whole(q, self.population, copies)
         tops = [float(v[0]) for v in pair.profile(at)]
         lows = [float(v[0]) * whole for v in pair.profile_below(at)]
         ways = [Bounds.around(top, low, top) for top, low in zip(tops, lows, strict=True)]
-        return Found(TwoWay(*ways), "exact one-bit law, homogeneous background")
+        return Found(TwoWay(*ways), Method.UNIFORM_BITS)
 
     def _bit_pair(self, q: float) -> bits.BitPair:
         return bits.outlier_pair(q, self.population, self.reports.copies)
@@ -174,7 +173,7 @@ class Mechanism:
     def _bits_delta(self, q: float, effort: Effort) -> Found:
         tops = [compose(m, self.epsilon).delta(self.epsilon) for m in self._mixtures(q, effort)]
         up, down = _either_way(tops)
-        return Found(TwoWay(Bounds(up, 0.0, up), Bounds(down, 0.0, down)), self._bits_name(q))
+        return Found(TwoWay(Bounds(up, 0.0, up), Bounds(down, 0.0, down)), self._bits_method(q))
 
     def _bit_attack(self, q: float) -> tuple[float, float]:
         """The drafts' attack on all bits at once, every loss rounded down."""
@@ -191,19 +190,19 @@ class Mechanism:
     def _bit_eta(self, q: float, effort: Effort) -> Found:
         if self.compositions * self.reports.copies == 1 and not self.certified:
             exact = two_way_eta(outlier_law(q, 1), self.population, self.epsilon)
-            return Found(exact, "exact one-bit law, homogeneous background")
+            return Found(exact, Method.UNIFORM_BITS)
         composed = [compose(m, self.epsilon) for m in self._mixtures(q, effort)]
         up, down = _either_way([converted_eta(c.delta, self.epsilon) for c in composed])
         tail_up, tail_down = _either_way([c.tail(self.epsilon) for c in composed])
         # P[R > λ] ≥ E[(1-λ/R)⁺] = δ, so what the attack achieves is a lower end for η as well.
         low_up, low_down = self._bit_attack(q) if effort == Effort.REPORT else (0.0, 0.0)
         ways = TwoWay(Bounds.around(tail_up, low_up, up), Bounds.around(tail_down, low_down, down))
-        return Found(ways, self._bits_name(q) + ", δ converted to η")
+        return Found(ways, self._bits_method(q).converted)
 
-    def _bits_name(self, q: float) -> str:
+    def _bits_method(self, q: float) -> Method:
         if self.certified:
             return bits.certified_method(bits.is_blanketed(q, self.population))
-        return "exact one-bit law, homogeneous background, composed"
+        return Method.UNIFORM_BITS
 
     # whole records, one copy ----------------------------------------------------------------
 
@@ -223,17 +222,17 @@ class Mechanism:
     def _homogeneous_delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         laws = [p.law(q) for p in self._patterns(q, effort)]
         ways = [two_way_delta(law, self.population, self.epsilon) for law in laws]
-        return Found(_worst(ways), "exact law, worst homogeneous background")
+        return Found(_worst(ways), Method.UNIFORM_RECORDS)
 
     def _homogeneous_eta(self, q: float, effort: Effort) -> Found:
         laws = [p.law(q) for p in self._patterns(q, effort)]
         resolution = ETA_RESOLUTION[effort]
         ways = [two_way_eta(law, self.population, self.epsilon, resolution) for law in laws]
-        return Found(_worst(ways), "exact law, worst homogeneous background")
+        return Found(_worst(ways), Method.UNIFORM_RECORDS)
 
     def _blanket_delta(self, q: float) -> Found:
         top = upper_delta(self._blanket(q), self.population, self.epsilon, refine=True)
-        return Found(_flat(top), "privacy blanket, evaluated exactly")
+        return Found(_flat(top), Method.PRIVACY_BLANKET)
 
     def _blanket_eta(self, q: float, effort: Effort) -> Found:
         law, distance = self._blanket(q), self.reports.sensitivity
@@ -246,10 +245,10 @@ class Mechanism:
 
         top = converted_eta(delta, self.epsilon)
         if effort < Effort.REPORT:
-            return Found(_flat(top), "blanket")
+            return Found(_flat(top), Method.PRIVACY_BLANKET_CONVERTED)
         attack = self._homogeneous_eta(q, effort).bounds
         up, down = (Bounds.around(w.value, w.lower, top) for w in (attack.forward, attack.reverse))
-        return Found(TwoWay(up, down), "certified δ converted to η")
+        return Found(TwoWay(up, down), Method.PRIVACY_BLANKET_CONVERTED)
 
     # whole records, copies and rounds -------------------------------------------------------
 
@@ -277,7 +276,7 @@ class Mechanism:
         for profile in self._profiles(q, effort):
             up, down = (c.delta(self.epsilon) for c in self._composed(profile.loss()))
             ways.append(TwoWay(Bounds.around(up, 0.0, up), Bounds.around(down, 0.0, down)))
-        return Found(_worst(ways), self._copies_name())
+        return Found(_worst(ways), self._copies_method())
 
     def _copies_eta(self, q: float, effort: Effort) -> Found:
         ways = []
@@ -287,12 +286,10 @@ class Mechanism:
                 for c in self._composed(profile.loss())
             )
             ways.append(TwoWay(up, down))
-        return Found(_worst(ways), self._copies_name() + ", δ converted to η")
+        return Found(_worst(ways), self._copies_method().converted)
 
-    def _copies_name(self) -> str:
-        if self.certified:
-            return "privacy blanket, composed"
-        return "exact law, worst homogeneous background, composed"
+    def _copies_method(self) -> Method:
+        return Method.PRIVACY_BLANKET if self.certified else Method.UNIFORM_RECORDS
 
 
 @lru_cache(maxsize=64)

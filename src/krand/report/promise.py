@@ -8,24 +8,23 @@ from dataclasses import dataclass
 
 from krand.analysis.published import PublishedRelease
 from krand.batches.provenance import Provenance
+from krand.promise import Assurance
 from krand.report.figures import bound, count
 from krand.wording.collusion import SLIGHT, protection
+from krand.wording.guarantees import assumption_texts, method_text
 from krand.wording.phrases import number, refused_messages
 
 __all__ = ["Named", "PromiseView", "broken_promise", "promise_view"]
 
 ASSURANCES = {
-    "certified": (
+    Assurance.CERTIFIED: (
         "Certified: this is a theorem. It holds whatever everybody else answered and whatever the"
         " analyst knew before."
     ),
-    "outlier": (
+    Assurance.OUTLIER: (
         "Outlier: computed exactly for one attack, that on a person whose answers are unlike those"
         " of a crowd that is all alike. That no other crowd is worse for anybody is a conjecture,"
         " not a theorem."
-    ),
-    "draft": (
-        "Draft: a formula of the method's first papers, for comparison only. It is no promise."
     ),
 }
 LARGEST = 1e9
@@ -57,7 +56,7 @@ def promise_view(release: PublishedRelease) -> PromiseView:
     return PromiseView(
         _lead(release),
         tuple(_terms(release)),
-        tuple(_sentence(text) for text in release.promise.assumptions),
+        tuple(_sentence(text) for text in assumption_texts(release.promise)),
         _shifts(release) if clients else (),
         _liars(release.shifts[0].corrupted) if clients else "",
     )
@@ -130,8 +129,8 @@ def _terms(release: PublishedRelease) -> Iterator[Named]:
         f" {bound(100 * factor / (1 + factor))} % sure. More than that happens with a probability"
         f" of at most η = {bound(promise.eta)}.",
     )
-    known = ASSURANCES.get(promise.assurance, f"{promise.assurance}: not known to this page.")
-    yield Named("How this is known", f"{known} Method: {promise.method}.")
+    known = ASSURANCES[promise.assurance]
+    yield Named("How this is known", f"{known} Method: {method_text(promise.method)}.")
     yield Named("Participants who tell", _colluding(release))
     if release.provenance is Provenance.TABLE:
         yield Named(

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from krand.promise import NOISE_GRID, Guarantee, Precision
+from krand.promise import NOISE_GRID, Assumption, Assurance, Guarantee, Method, Precision
 from krand.showing import Shown
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
@@ -27,7 +27,7 @@ __all__ = ["FORMAT", "Margin", "Plan", "Promise", "WorstShift"]
 FORMAT = "krand-plan-3"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
     """What the survey promises, in numbers that may be printed: proven upper ends."""
 
@@ -36,25 +36,25 @@ class Promise:
     eta: float
     local_epsilon: float
     """ε₀: what one report, seen alone, may reveal if shuffler and analyst collude."""
-    assurance: str
-    method: str
+    assurance: Assurance
+    method: Method
     population: int
     colluding: int
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
     @classmethod
     def of(cls, guarantee: Guarantee) -> Promise:
         """The part of a guarantee that a plan carries."""
         return cls(
-            guarantee.epsilon,
-            guarantee.delta.upper,
-            guarantee.eta.upper,
-            guarantee.local_epsilon,
-            guarantee.assurance.value,
-            guarantee.method,
-            guarantee.population,
-            guarantee.colluding,
-            guarantee.assumptions,
+            epsilon=guarantee.epsilon,
+            delta=guarantee.delta.upper,
+            eta=guarantee.eta.upper,
+            local_epsilon=guarantee.local_epsilon,
+            assurance=guarantee.assurance,
+            method=guarantee.method,
+            population=guarantee.population,
+            colluding=guarantee.colluding,
+            assumptions=guarantee.assumptions,
         )
 
 
@@ -168,11 +168,11 @@ class Plan(Shown):
                 "delta": promise.delta,
                 "eta": promise.eta,
                 "local_epsilon": promise.local_epsilon,
-                "assurance": promise.assurance,
-                "method": promise.method,
+                "assurance": promise.assurance.value,
+                "method": promise.method.value,
                 "population": promise.population,
                 "colluding": promise.colluding,
-                "assumptions": list(promise.assumptions),
+                "assumptions": [assumption.value for assumption in promise.assumptions],
             },
         }
 

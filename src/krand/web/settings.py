@@ -90,7 +90,6 @@ CHOICES = {
             (
                 ("certified", "certified: proven"),
                 ("outlier", "outlier: the drafts' attack"),
-                ("draft", "draft: only to compare"),
             ),
         ),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from krand.promise import Assurance
 from krand.showing import at_most, number
 
 if TYPE_CHECKING:
@@ -23,7 +22,6 @@ __all__ = [
     "at_most",
     "gap",
     "half_width",
-    "how_known",
     "liars_can",
     "liars_could_have",
     "number",
@@ -106,23 +104,9 @@ def half_width(precision: Precision) -> str:
     return f"{people(precision)} ({percent(precision.half_width_percent)}) at 95 %"
 
 
-def how_known(assurance: Assurance) -> str:
-    """What stands behind a promise."""
-    return {
-        Assurance.CERTIFIED: "proven, whatever everybody else answers",
-        Assurance.OUTLIER: "exact for the attack that the drafts analyse; otherwise a conjecture",
-        Assurance.DRAFT: "a formula of the drafts, for comparison only",
-    }[assurance]
-
-
 def promise(policy: Policy, guarantee: Guarantee) -> str:
-    """The promise as a sentence; for a draft's noise, what it really gives instead."""
+    """The promise as a sentence."""
     ratio = f"e^{policy.epsilon:g} ≈ {number(math.exp(policy.epsilon))}"
-    if guarantee.assurance is Assurance.DRAFT:
-        return (
-            f"None. Against the attack that the drafts analyse, the ratio exceeds {ratio} with"
-            f" probability {at_most(guarantee.eta.upper)} and δ = {at_most(guarantee.delta.upper)}."
-        )
     subject = "Exchanging one person's answers for any others"
     if policy.delta is not None:
         return (
