@@ -98,7 +98,7 @@ def answer(question: Question) -> st.SearchStrategy[object]:
 
 def _counts(word: str) -> bool:
     from krand.errors import InvalidInput
-    from krand.survey.words import normalized
+    from krand.survey.kinds.words import normalized
 
     try:
         return bool(normalized("word", word))

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from krand.promise import MAX_BITS, Linkage
-from krand.survey.questions import Kind, Leveled, Question
+from krand.survey.questions import Kind, Leveled, Question, any_of, joinable_kinds
 from krand.survey.rules import MAX_CHOICES, Broken, Path
 
 __all__ = ["Outline", "outline", "survey_rules"]
 
-JOINABLE = (Kind.YES_NO, Kind.CHOICE, Kind.NUMBER)
 NO_GROUPS = (
     'remove [[together]]: a record keeps all answers together already; or say linkage = "bit"'
 )
@@ -80,8 +79,8 @@ def _members(
             if name not in known:
                 hint = f"the questions are {', '.join(known)}" if known else ""
                 yield Broken(where, "must be the name of a question", name, hint)
-            elif known[name].kind not in (*JOINABLE, None):
-                rule = f"must be a yes_no, choice or number question, not {known[name].kind}"
+            elif known[name].kind not in (*joinable_kinds(), None):
+                rule = f"must be a {any_of(joinable_kinds())} question, not {known[name].kind}"
                 hint = "leave it out of the group; it is counted on its own"
                 yield Broken(where, rule, name, hint)
             first = taken.setdefault(name, index)
