@@ -72,7 +72,6 @@ def _members(
     questions: Sequence[Outline], groups: Sequence[Sequence[str] | None]
 ) -> Iterator[Broken]:
     known = {question.name: question for question in questions if question.name is not None}
-    taken: dict[str, int] = {}
     for index, group in enumerate(groups):
         for place, name in enumerate(group or ()):
             where = ("together", index, "questions", place)
@@ -83,10 +82,21 @@ def _members(
                 rule = f"must be a {any_of(joinable_kinds())} question, not {known[name].kind}"
                 hint = "leave it out of the group; it is counted on its own"
                 yield Broken(where, rule, name, hint)
-            first = taken.setdefault(name, index)
-            if first != index or name in (group or ())[:place]:
-                rule = f"must be in one group only, but together[{first}] has it too"
-                yield Broken(where, rule, name, "join the groups or drop it from one of them")
+            if name in (group or ())[:place]:
+                yield Broken(where, "must be in a group only once", name, "remove it here")
+        yield from _contained(index, groups)
+
+
+def _contained(index: int, groups: Sequence[Sequence[str] | None]) -> Iterator[Broken]:
+    """A group inside another one would ask for a table twice, and cost noise twice."""
+    own = set(groups[index] or ())
+    for other, names in enumerate(groups):
+        part = own <= set(names or ()) and (own != set(names or ()) or other < index)
+        if own and part and other != index:
+            rule = f"must ask for more than together[{other}], which has all of its questions"
+            hint = "remove one of the two groups: the table of the larger one contains the other"
+            yield Broken(("together", index, "questions"), rule, list(groups[index] or ()), hint)
+            return
 
 
 def _record(questions: Sequence[Outline], groups: int) -> Iterator[Broken]:

@@ -9,6 +9,7 @@ from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.number import Number
 from krand.survey.kinds.pick_any import PickAny
 from krand.survey.kinds.question import Kind, Leveled, Question, Several
+from krand.survey.kinds.scale import Scale
 from krand.survey.kinds.words import Words
 from krand.survey.kinds.yes_no import YesNo
 
@@ -20,6 +21,7 @@ __all__ = [
     "Number",
     "PickAny",
     "Question",
+    "Scale",
     "Several",
     "Words",
     "YesNo",
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 KINDS: Mapping[str, type[Question]] = {
-    question.kind.value: question for question in (YesNo, Choice, PickAny, Number, Words)
+    question.kind.value: question for question in (YesNo, Choice, PickAny, Number, Scale, Words)
 }
 """By the `type` of a [[question]] table."""
 SHARED = ("name", "text", "weight")

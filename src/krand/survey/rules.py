@@ -19,6 +19,7 @@ __all__ = [
     "Broken",
     "Path",
     "id_rules",
+    "item_fault",
     "item_rules",
     "name_rules",
     "path_text",
@@ -123,7 +124,7 @@ def item_rules(items: Sequence[str]) -> Iterator[Broken]:
         yield Broken((), f"must hold 2 to {MAX_CHOICES:,} choices", found, "one choice is a yes_no")
     first: dict[str, int] = {}
     for index, item in enumerate(items):
-        fault = _fault(item)
+        fault = item_fault(item)
         if fault:
             yield Broken((index,), fault[0], item, fault[1])
         elif item in first:
@@ -133,7 +134,8 @@ def item_rules(items: Sequence[str]) -> Iterator[Broken]:
             first[item] = index
 
 
-def _fault(item: object) -> tuple[str, str] | None:
+def item_fault(item: object) -> tuple[str, str] | None:
+    """What is wrong with a text of a list, and what to do about it."""
     if not isinstance(item, str):
         return "must be text", "put it between quotes"
     if not item:

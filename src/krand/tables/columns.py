@@ -17,7 +17,7 @@ from krand.errors import InternalError, InvalidInput
 from krand.survey.encoding import check_names, level_of
 from krand.survey.layout import Block, Layout
 from krand.survey.questions import Kind, Leveled, Several
-from krand.tables.column import MOST_TOLD, SILENT, WRONG, Column, Encoded, column_of, told
+from krand.tables.column import MOST_TOLD, SILENT, WRONG, Column, Encoded, Mistake, column_of, told
 from krand.tables.column_lists import encode_several
 
 __all__ = ["encode_columns"]
@@ -47,8 +47,13 @@ def encode_columns(
     # Stable, because that is fast for what is sorted piece by piece already.
     keys = np.sort(rows * layout.positions + positions, kind="stable")
     rows, positions = np.divmod(keys, layout.positions)
-    mistakes = sorted((m for part in found for m in part.mistakes), key=lambda m: m.row)
-    return Encoded(rows, positions, bad, tuple(mistakes[:MOST_TOLD]))
+    return Encoded(rows, positions, bad, _sorted_mistakes(found))
+
+
+def _sorted_mistakes(found: Iterable[Encoded]) -> tuple[Mistake, ...]:
+    """By row; a wrong answer to a question of several groups is told once."""
+    told_once = {(m.row, str(m.error)): m for part in found for m in part.mistakes}
+    return tuple(sorted(told_once.values(), key=lambda mistake: mistake.row)[:MOST_TOLD])
 
 
 def _height(columns: Iterable[Column]) -> int:

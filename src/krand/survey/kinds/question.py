@@ -43,6 +43,7 @@ class Kind(StrEnum):
     CHOICE = "choice"
     PICK_ANY = "pick_any"
     NUMBER = "number"
+    SCALE = "scale"
     WORDS = "words"
     TOGETHER = "together"
 
