@@ -103,7 +103,7 @@ def test_a_kind_survives_its_plan_and_is_answered(kind: str) -> None:
 
 def test_a_plan_with_an_unknown_key_is_refused() -> None:
     """A key that nothing reads would change the hash and nothing else."""
-    with pytest.raises(ValueError, match="question.colour"):
+    with pytest.raises(ValueError, match=r"question\.colour"):
         question_from({**question_values(YesNo(name="q")), "colour": "red"})
 
 
