@@ -18,6 +18,7 @@ from krand.wording.phrases import (
     refused_messages,
 )
 from krand.wording.provenance import TRUSTED, declared
+from krand.wording.summaries import summary_text
 
 if TYPE_CHECKING:
     from krand.analysis.estimates.comparison import Difference
@@ -116,6 +117,7 @@ def _question_table(question: QuestionEstimate, raw: bool) -> Table:
         notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,}")
     if question.distribution is not None:
         notes += _distribution_notes(question.distribution)
+    notes += [summary_text(summary) for summary in question.summaries]
     if question.picks is not None:
         picks = question.picks
         ends = _span(picks.interval.low, picks.interval.high)

@@ -59,8 +59,9 @@ def answers_beside_truth(release: Release, tally: Tally, truth: Truth) -> tuple[
     """Every answer of every question, then the words that were found."""
     # The analyzer's own sums, of counts without noise.
     blocks = block_counts(release.plan, replace(tally, counts=truth.positions))
-    by_question = {name: block for block in blocks for name in block.block.question_names}
-    found = [a for q in release.questions for a in _answers(q, by_question[q.name])]
+    by_offset = {counts.block.offset: counts for counts in blocks}
+    used = {q.name: by_offset[release.plan.block_of(q.name).offset] for q in release.questions}
+    found = [a for q in release.questions for a in _answers(q, used[q.name])]
     for words in release.words:
         found += _words(words, truth.words[words.question])
     return tuple(found)

@@ -9,6 +9,7 @@ from krand.analysis.tally import Tally
 from krand.batches.provenance import DistinctPeople
 from krand.notebook.html import MOST_ROWS, table
 from krand.notebook.surveys import promise_line
+from krand.wording.summaries import summary_text
 
 __all__ = ["question_table", "release_rows", "tally_rows"]
 
@@ -47,6 +48,7 @@ def question_table(question: QuestionEstimate) -> str:
         rows = sorted(rows, key=lambda row: -row.consistent)[:MOST_ROWS]
     if question.unreadable:
         note += f"; {len(question.unreadable):,} of {len(question.all_rows):,} {UNREADABLE}"
+    note = "; ".join([note, *map(summary_text, question.summaries)])
     if question.unanswered is not None:
         rows.append(question.unanswered)
     head = ("answer", "people", sure, "share, %", sure)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from krand.analysis.estimates.values import QuestionEstimate, Row
@@ -12,22 +11,13 @@ from krand.report.answers import (
     Answers,
     Estimate,
     answer_table,
-    number,
-    span,
 )
-from krand.report.distributions import CdfRow, cdf_rows, distribution_notes
+from krand.report.distributions import CdfRow, cdf_rows
+from krand.report.kinds import VIEWS, KindView
 from krand.report.words import word_notes, word_table
 from krand.survey.questions import Kind
 
 __all__ = ["QuestionView", "question_views"]
-
-ASKED_AS = {
-    Kind.YES_NO: "yes or no",
-    Kind.CHOICE: "one answer of a list",
-    Kind.PICK_ANY: "any of a list",
-    Kind.NUMBER: "a number, known by its range",
-    Kind.WORDS: "free words, looked for on a list",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +60,14 @@ def _view(
 ) -> QuestionView:
     title = release.text_of(name) or name
     if estimate is not None:
-        notes, cdf = tuple(_notes(estimate)), cdf_rows(estimate.distribution)
-        answers = _answers(estimate)
-        caption = f"{name}: {ASKED_AS.get(estimate.kind, estimate.kind.value)}"
+        cdf, answers = cdf_rows(estimate.distribution), _answers(estimate)
+        view = VIEWS.get(estimate.kind, KindView(estimate.kind.value))
+        caption = f"{name}: {view.asked_as}"
         if answers.more:
             caption += f"; the most frequent of {answers.total:,}"
+        notes = tuple(view.notes(estimate))
         return QuestionView(anchor, name, title, caption, answers, notes, cdf)
-    caption = f"{name}: {ASKED_AS[Kind.WORDS]}"
+    caption = f"{name}: {VIEWS[Kind.WORDS].asked_as}"
     if words is None:
         note = (
             "Not decoded: words need a list of candidates to be looked for,"
@@ -108,16 +99,3 @@ def _of_row(row: Row, people: int) -> Estimate:
         row.readable,
         row.count,
     )
-
-
-def _notes(question: QuestionEstimate) -> Iterator[str]:
-    if question.kind is Kind.YES_NO and question.unanswered is None:
-        yield "Only yes was counted: no and silence look the same."
-    if question.picks is not None:
-        picks = question.picks
-        yield (
-            f"{number(picks.consistent)} picks per person on average"
-            f" ({span(picks.interval.low, picks.interval.high)})."
-        )
-    if question.distribution is not None:
-        yield from distribution_notes(question.distribution)

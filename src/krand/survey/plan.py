@@ -128,7 +128,24 @@ class Plan(Shown):
         >>> round(small_plan().precision_of("pet").half_width_95)  # ± people, at 95 %
         7
         """
-        place = self.layout.blocks.index(self.layout.block_of(question))
+        return self._precision_in(question, self.block_of(question))
+
+    def block_of(self, question: str) -> Block:
+        """The block that a question is estimated from.
+
+        Of several groups it is the one in which the question alone is most precise, the first of
+        equals. That is known from the plan, before anybody answers: the choice depends on no
+        answer, so that estimates stay unbiased and intervals keep their confidence.
+
+        >>> from krand.testing import small_plan
+        >>> small_plan().block_of("pet").positions
+        3
+        """
+        blocks = self.layout.blocks_of(question)
+        return min(blocks, key=lambda block: self._precision_in(question, block).sigma)
+
+    def _precision_in(self, question: str, block: Block) -> Precision:
+        place = self.layout.blocks.index(block)
         found = (m.precision for m in self.margins[place] if m.question == question)
         return next(found, self.precisions[place])
 

@@ -29,6 +29,8 @@ __all__ = [
     "Quantile",
     "QuestionEstimate",
     "Row",
+    "Statistic",
+    "Summary",
 ]
 
 
@@ -166,6 +168,34 @@ class PicksEstimate:
     """Contains `consistent`."""
 
 
+class Statistic(StrEnum):
+    """What a summary is."""
+
+    MEAN = "mean"
+    TOP_BOX = "top_box"
+    BOTTOM_BOX = "bottom_box"
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a part of the people who answered."""
+        return self is not Statistic.MEAN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A question in one number, among the people who answered it."""
+
+    statistic: Statistic
+    answers: tuple[str, ...]
+    """The answers that it is made of: those of a box, or all that have a value."""
+    value: float
+    """By the consistent counts."""
+    unadjusted: float | None
+    """By the unbiased counts; None where they leave nobody who answered."""
+    interval: Interval
+    """Contains `value`."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionEstimate(Shown):
     """A question answered by the crowd."""
@@ -181,6 +211,7 @@ class QuestionEstimate(Shown):
     """None where silence looks like an answer: yes_no alone, and pick_any."""
     distribution: Distribution | None = None
     picks: PicksEstimate | None = None
+    summaries: tuple[Summary, ...] = ()
 
     @property
     def all_rows(self) -> tuple[Row, ...]:

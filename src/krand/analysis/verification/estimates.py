@@ -72,13 +72,14 @@ def _labels(question: QuestionEstimate) -> list[str]:
     return [row.label for row in question.rows]
 
 
-def _shape(question: QuestionEstimate) -> tuple[bool | int, ...]:
+def _shape(question: QuestionEstimate) -> tuple[object, ...]:
     spread = question.distribution
     return (
         question.unanswered is None,
         question.picks is None,
         0 if spread is None else len(spread.cdf),
         0 if spread is None else len(spread.quantiles),
+        *((entry.statistic, entry.answers) for entry in question.summaries),
     )
 
 
@@ -111,6 +112,10 @@ def _numbers(question: QuestionEstimate) -> Iterator[Number]:
         yield "consistent", "picks", question.picks.consistent, 1.0
         yield "standard_errors", "picks", question.picks.standard_error, 1.0
         yield from _ends("intervals", "picks", question.picks.interval, 1.0)
+    for entry in question.summaries:
+        yield "distributions", entry.statistic.value, entry.value, 1.0
+        yield "distributions", entry.statistic.value, entry.unadjusted, 1.0
+        yield from _ends("distributions", entry.statistic.value, entry.interval, 1.0)
     yield from _spread(question)
 
 
