@@ -20,7 +20,7 @@ from collecting import exact_plan, submitted
 from krand.cli.main import krand
 from krand.client.ledger import Ledger
 from krand.collector import disk
-from krand.collector.opening import open_spool, setting_of
+from krand.collector.opening import config_of, open_spool
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.plan import Plan
@@ -45,9 +45,9 @@ def plan() -> Plan:
 @pytest.fixture
 def at(tmp_path: Path, plan: Plan) -> Path:
     """A spool whose crowd is complete, and a file that nobody may change."""
-    shape = setting_of(plan).shape
+    submission_format = config_of(plan).format
     with open_spool(plan, tmp_path / "spool") as spool:
-        spool.add([submitted(number, shape) for number in range(PEOPLE)])
+        spool.add([submitted(number, submission_format) for number in range(PEOPLE)])
     (tmp_path / "plan.json").write_bytes(plan.bytes)
     write_key_pair(generate_signing_key(), tmp_path / "collector.pem", tmp_path / "collector.pub")
     victim = tmp_path / "victim"

@@ -23,7 +23,7 @@ __all__ = ["Nursery", "nursery"]
 
 USUAL_POPULATION = 200
 TESTS = Path(__file__).resolve().parents[1]
-WATCHED = (f"krand{os.sep}collect{os.sep}", f"krand{os.sep}files.py")
+WATCHED = (f"krand{os.sep}collector{os.sep}", f"krand{os.sep}files.py")
 
 
 class Nursery:
@@ -113,12 +113,12 @@ def _load() -> None:
     import krand.collector.serving
     import krand.survey.plan_file
     import krand.wire.keys  # noqa: F401
-    from collector.crowds import crowd_of, setting_for
+    from collector.crowds import config_for, crowd_of
     from krand.promise import Linkage
 
     for linkage in Linkage:  # once, and not in every life
         with crowd_of(linkage):
-            setting_for(USUAL_POPULATION)
+            config_for(USUAL_POPULATION)
 
 
 def _live(
@@ -192,12 +192,12 @@ def _add(
     linkage: str = "record",
 ) -> None:
     """Store people in groups, and note whom one would have told so."""
-    from collector.crowds import crowd_of, people, setting_for
-    from krand.collector.spool import Spool
+    from collector.crowds import config_for, crowd_of, people
+    from krand.collector.sqlite.spool import Spool
     from krand.promise import Linkage
 
     note = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with crowd_of(Linkage(linkage)), Spool(Path(folder), setting_for(population)) as spool:
+    with crowd_of(Linkage(linkage)), Spool(Path(folder), config_for(population)) as spool:
         for start in range(first, last, group):
             numbers = range(start, min(start + group, last))
             spool.add(people(numbers))

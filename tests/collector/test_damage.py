@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
-from collector.crowds import SIGNER, crowd_of, filled, people, setting_for
-from krand.collector.disk import PAGE_BYTES
+from collector.crowds import SIGNER, config_for, crowd_of, filled, people
 from krand.collector.release import release_sealed
-from krand.collector.spool import Spool
+from krand.collector.sqlite.disk import PAGE_BYTES
+from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
 from krand.errors import InvalidInput
 from krand.promise import Linkage
@@ -85,7 +85,7 @@ def used(folder: Path) -> tuple[Image, list[bytes]]:
     output = folder.parent / "batches"
     if output.exists():
         shutil.rmtree(output)
-    with Spool(folder, setting_for(POPULATION)) as spool:
+    with Spool(folder, config_for(POPULATION)) as spool:
         for start in range(0, EVERYBODY, 16):
             spool.add(people(range(start, min(start + 16, EVERYBODY))))
         release_sealed(spool, output, SIGNER)
@@ -255,8 +255,8 @@ def test_an_older_copy_of_a_spool_is_refused(closed: Image, tmp_path: Path) -> N
     filled(folder, POPULATION, range(EVERYBODY, EVERYBODY + 1)).close()
     for content in (closed["spool.sqlite"], b""):
         (folder / "spool.sqlite").write_bytes(content)
-        with pytest.raises(InvalidInput, match=r"according to spool\.mark") as caught:
-            Spool(folder, setting_for(POPULATION))
+        with pytest.raises(InvalidInput, match=r"spool\.mark records") as caught:
+            Spool(folder, config_for(POPULATION))
         assert caught.value.field == "spool"
         assert len((folder / "spool.sqlite").read_bytes()) <= max(PAGE_BYTES, len(content))
 
@@ -325,7 +325,7 @@ def test_a_row_of_another_batch_is_no_substitute(closed: Image, tmp_path: Path) 
         ({"state": State.SEALED}, f"batch 3 is sealed with {SOME} people"),
         ({"people": POPULATION, "state": State.SEALED}, f"batch 3 has {3 * SOME} messages"),
         ({"people": SOME - 1}, f"batch 3 has {3 * SOME} messages"),
-        ({"people": SOME - 1, "messages": 3 * (SOME - 1)}, "according to spool.mark"),
+        ({"people": SOME - 1, "messages": 3 * (SOME - 1)}, "spool.mark records"),
     ],
 )
 def test_a_crowd_that_is_lowered_with_all_digests_right_is_refused(
@@ -333,12 +333,12 @@ def test_a_crowd_that_is_lowered_with_all_digests_right_is_refused(
 ) -> None:
     """Not what the file says, but what the plan says, is the crowd that a batch needs."""
     folder = laid_out(closed, tmp_path / "spool")
-    with Spool(folder, setting_for(POPULATION)) as spool:
+    with Spool(folder, config_for(POPULATION)) as spool:
         entry = spool._batches.open()
         with spool._transaction():
             spool._batches.write(replace(entry, batch=replace(entry.batch, **change)))
             if change.get("state") is State.SEALED:
                 spool._batches.begin(4)
     with pytest.raises(InvalidInput, match=found) as caught:
-        Spool(folder, setting_for(POPULATION))
+        Spool(folder, config_for(POPULATION))
     assert caught.value.field == "spool"

@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from collector.crowds import SIGNER, plan_of
 from components import require
 from krand.cli.main import krand
-from krand.collector.spool import Spool, SpoolConfig
+from krand.collector.sqlite.spool import Spool
+from krand.collector.store import SpoolConfig
 from krand.errors import InvalidInput
 from krand.wire.keys import private_key_pem
 from krand.wire.submissions import SubmissionFormat
@@ -26,7 +27,7 @@ require("starlette")
 
 DATA = Path(__file__).parent / "data"
 AGE = ["spool-1-closed", "spool-1-crashed"]
-SETTING = SpoolConfig("5a" * 32, 5, SubmissionFormat(1, 24, 2))
+CONFIG = SpoolConfig("5a" * 32, 5, SubmissionFormat(1, 24, 2))
 """What the old spools are for."""
 
 
@@ -60,7 +61,7 @@ def test_an_older_spool_is_refused_and_kept(age: str, tmp_path: Path) -> None:
     assert sum("INSERT INTO" in row and "messages_" in row for row in before) > 1
     for _ in range(2):
         with pytest.raises(InvalidInput, match=r"version \d+ of the format, found '1'") as caught:
-            Spool(folder, SETTING)
+            Spool(folder, CONFIG)
         assert caught.value.field == "spool"
         assert "release what is in it with the krand that wrote it" in caught.value.hint
     assert rows_in(folder, tmp_path / "after") == before
