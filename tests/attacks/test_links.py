@@ -19,8 +19,8 @@ from click.testing import CliRunner
 from collecting import exact_plan, submitted
 from krand.cli.main import krand
 from krand.client.ledger import Ledger
-from krand.collector import disk
 from krand.collector.opening import config_of, open_spool
+from krand.collector.sqlite import disk
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.plan import Plan

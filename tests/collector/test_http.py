@@ -87,7 +87,7 @@ class Collector:
     def submit(self) -> tuple[int, dict[str, str], bytes]:
         """Somebody new."""
         self.people += 1
-        return self.ask("POST", PATH, body_of(self.people, self.shape), OCTETS)
+        return self.ask("POST", PATH, body_of(self.people, self.format), OCTETS)
 
 
 @pytest.fixture(scope="module")
