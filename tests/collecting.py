@@ -36,6 +36,7 @@ __all__ = [
     "answers_of",
     "body_of",
     "exact_plan",
+    "files_in",
     "message",
     "number_of",
     "object_told",
@@ -99,6 +100,13 @@ def released(path: Path) -> list[bytes]:
 def people_in(store: Store) -> int:
     """How many people it counts, in all batches."""
     return sum(batch.people for batch in store.batches())
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """The content of every file by its name; none if there is no such folder."""
+    if not folder.exists():
+        return {}
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 
+from collecting import files_in
 from collector.crowds import SIGNER, config_for, crowd_of, filled, people
 from krand.collector.release import release_sealed
 from krand.collector.sqlite.disk import PAGE_BYTES
@@ -33,10 +34,6 @@ EVERYBODY = 2 * POPULATION + SOME
 
 Image = dict[str, bytes]
 """The files of a spool, by name."""
-
-
-def image_of(folder: Path) -> Image:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def laid_out(image: Image, folder: Path) -> Path:
@@ -59,7 +56,7 @@ def at_rest(folder: Path) -> Image:
     with filled(folder / "spool", POPULATION, range(POPULATION)) as spool:
         release_sealed(spool, folder / "batches", SIGNER)
     filled(folder / "spool", POPULATION, range(POPULATION, EVERYBODY)).close()
-    return image_of(folder / "spool")
+    return files_in(folder / "spool")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +71,7 @@ def after_a_crash(folder: Path) -> Image:
     with pytest.MonkeyPatch.context() as patch:  # else it is emptied whenever few have come
         patch.setattr(Spool, "_empty_journal", lambda *_, **__: False)
         spool = filled(folder / "spool", POPULATION, range(POPULATION, EVERYBODY))
-        image = image_of(folder / "spool")
+        image = files_in(folder / "spool")
     spool.close()
     assert len(image["spool.sqlite-wal"]) > 10 * PAGE_BYTES
     return image
@@ -93,7 +90,7 @@ def used(folder: Path) -> tuple[Image, list[bytes]]:
         waiting = spool.batches()[-1]
         assert waiting.people == SOME
         rows = sorted(spool.rows_of(waiting))
-    return image_of(output), rows
+    return files_in(output), rows
 
 
 def outcome(folder: Path, expected: tuple[Image, list[bytes]]) -> str:
@@ -232,9 +229,9 @@ def test_damage_to_the_mark_is_named(
 def test_pages_of_an_older_state_are_named_or_harmless(tmp_path: Path) -> None:
     """A disk that forgot a write leaves an old page: sound by itself, and yet it is noticed."""
     filled(tmp_path / "s", POPULATION, range(POPULATION + 5)).close()
-    older = image_of(tmp_path / "s")
+    older = files_in(tmp_path / "s")
     filled(tmp_path / "s", POPULATION, range(POPULATION + 5, EVERYBODY)).close()
-    newer = image_of(tmp_path / "s")
+    newer = files_in(tmp_path / "s")
     pages = len(older["spool.sqlite"]) // PAGE_BYTES
 
     def an_old_page(content: bytes, draw: random.Random) -> bytes:

@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from collecting import files_in
 from collector.callers import Callers, Collector, post
 from collector.crowds import (
     config_for,
@@ -131,7 +132,7 @@ def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
 
 def whole_or_absent(output: Path, expected: dict[str, bytes]) -> tuple[str, ...]:
     """Which files are there: whole, under their names, and nothing else."""
-    found = {path.name: path.read_bytes() for path in output.iterdir()} if output.exists() else {}
+    found = files_in(output)
     assert all(expected.get(name) == content for name, content in found.items())
     return tuple(sorted(found))
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from collecting import files_in
 from collector.callers import Collector
 from collector.crowds import config_for, crowd_of, filled, manifests_in, messages_in, messages_of
 from collector.halting import Held, calls_noted, require_held_calls, spread_over
@@ -78,8 +79,7 @@ class Releases:
 
     def files(self) -> dict[str, bytes]:
         """What is in the output folder, hidden or not."""
-        output = self.collector.output
-        return {p.name: p.read_bytes() for p in output.iterdir()} if output.exists() else {}
+        return files_in(self.collector.output)
 
     def state(self) -> State:
         """Of the batch; one that is not out is undamaged."""

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from collecting import files_in
 from collector.callers import Collector, post
 from collector.crowds import SIGNER, config_for, filled, people, plan_of
 from collector.halting import calls_noted, require_held_calls, spread_over
@@ -168,10 +169,6 @@ def test_a_release_whose_disk_turns_read_only(tmp_path: Path, home: Nursery, err
         assert collector.release() == 0
         assert files_in(collector.output) == expected
     print(f"\n{seen.total()} releases on a disk that turns read-only: {dict(seen)}")
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in folder.iterdir()} if folder.exists() else {}
 
 
 SURVEY = """

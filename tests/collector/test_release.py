@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from collecting import files_in
 from collector.crowds import (
     SIGNER,
     config_for,
@@ -79,10 +80,7 @@ def test_a_repeated_release_gives_the_same_bytes(tmp_path: Path) -> None:
                 (tmp_path / "out-b").mkdir()
                 shutil.copy(tmp_path / "out-a" / "batch-000001.parquet", tmp_path / "out-b")
             release_sealed(spool, tmp_path / f"out-{name}", SIGNER)
-    files = [
-        {path.name: path.read_bytes() for path in (tmp_path / f"out-{name}").iterdir()}
-        for name in "ab"
-    ]
+    files = [files_in(tmp_path / f"out-{name}") for name in "ab"]
     assert files[0] == files[1]
     assert sorted(files[0]) == ["batch-000001.manifest.json", "batch-000001.parquet"]
     (manifest,) = manifests_in(tmp_path / "out-a")
@@ -164,11 +162,11 @@ def test_a_sealed_batch_that_was_restored_is_released_as_the_same_bytes(tmp_path
     shutil.copytree(tmp_path / "s", tmp_path / "backup")
     with Spool(tmp_path / "s", config_for(POPULATION)) as spool:
         release_sealed(spool, tmp_path / "b", SIGNER)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
+    before = files_in(tmp_path / "b")
     with Spool(tmp_path / "backup", config_for(POPULATION)) as spool:
         release_sealed(spool, tmp_path / "b", SIGNER)
         assert [batch.state for batch in spool.batches()] == [State.RELEASED, State.OPEN]
-    assert {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()} == before
+    assert files_in(tmp_path / "b") == before
 
 
 def test_a_backup_is_a_spool(tmp_path: Path) -> None:
