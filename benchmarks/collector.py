@@ -28,9 +28,10 @@ from typing import Any
 import numpy as np
 
 from krand.client.randomizer import message_format
-from krand.collector.opening import setting_of
+from krand.collector.opening import config_of
 from krand.collector.release import release_sealed
-from krand.collector.spool import Spool, SpoolConfig
+from krand.collector.sqlite.spool import Spool
+from krand.collector.store import SpoolConfig
 from krand.planning.making import make_plan
 from krand.randomness.generator import secure_random
 from krand.randomness.row_order import shuffled_rows
@@ -151,7 +152,7 @@ def processor_seconds(child: subprocess.Popen[bytes]) -> float:
 def measured(
     child: subprocess.Popen[bytes], port: int, plan: Plan, connections: int, seconds: int
 ) -> Measured:
-    path, shape = f"/v1/{plan.hash}/submissions", setting_of(plan).shape
+    path, shape = f"/v1/{plan.hash}/submissions", config_of(plan).format
     before = processor_seconds(child)
     found = load_by_wrk(port, path, shape, connections, seconds)
     return Measured(found, (processor_seconds(child) - before) / found.count)
@@ -187,7 +188,7 @@ def intake_section(plan: Plan, quick: bool, place: Path) -> str:
         progress("collector")
         command = serve_command(place, plan, port, f"spool-{repeat}")
         measure_all(command, port, plan, seconds, full)
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     about = (
         f"## Intake\n\nThe example browser survey: {shape.messages} messages, {shape.length} bytes"
         f" a submission. wrk sends, medians of {repeats}. The share of the limit is the median rate"
@@ -242,7 +243,7 @@ def _figures(runs: list[Measured]) -> list[str]:
 def memory_section(plan: Plan, quick: bool, place: Path, rate: float) -> str:
     """The memory over time, at half the rate, which wrk cannot keep."""
     minutes = 0.2 if quick else 10.0
-    length, port = setting_of(plan).shape.length, free_port()
+    length, port = config_of(plan).format.length, free_port()
     with server(serve_command(place, plan, port, "spool-memory"), port) as child:
         load(port, plan, length, 1.0)
         memory, start = [resident(child)], time.perf_counter()
@@ -308,10 +309,10 @@ def spool_setting(messages: int) -> SpoolConfig:
 
 
 def filled_spool(place: Path, messages: int) -> None:
-    setting = spool_setting(messages)
-    with Spool(place / "large", setting) as spool:
-        for start in range(0, setting.population, 1_000):
-            some = min(1_000, setting.population - start)
+    config = spool_setting(messages)
+    with Spool(place / "large", config) as spool:
+        for start in range(0, config.population, 1_000):
+            some = min(1_000, config.population - start)
             spool.add([Submitted(os.urandom(16), os.urandom(540)) for _ in range(some)])
 
 

@@ -29,9 +29,9 @@ from krand import (
 )
 from krand.client.ledger import Submission
 from krand.client.sending import send
-from krand.collector.opening import open_spool, setting_of
+from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_sealed
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 from krand.survey.plan import Plan
 from krand.testing import UnsafeMemoryLedger, simulated_people
 from krand.wire.submissions import Submitted
@@ -80,7 +80,7 @@ class Site:
 
     def arrive(self, first: int, people: int) -> None:
         """So many more people come to the collector, by HTTP."""
-        shape = setting_of(self.plan).shape
+        shape = config_of(self.plan).format
         for number in range(first, first + people):
             made = submitted(LATER + number, shape)
             messages = tuple(_pieces(made.messages, shape.message_length))
@@ -112,7 +112,7 @@ def _collected(folder: Path) -> Plan:
     (folder / "releases").mkdir()
     with open_spool(plan, folder / "spool") as spool:
         _release_the_first(folder, plan, spool, key)
-        shape = setting_of(plan).shape
+        shape = config_of(plan).format
         for numbers in (range(CROWD), range(CROWD, CROWD + GATHERED)):
             spool.add([submitted(number, shape) for number in numbers])
     return plan

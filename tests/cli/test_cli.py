@@ -153,7 +153,7 @@ def subclasses(base: type) -> Iterator[type]:
 def test_exit_codes_are_those_of_the_errors() -> None:
     """Every code that an error can end with is explained, and no other one is."""
     import krand.client.sending
-    import krand.collector.spool
+    import krand.collector.sqlite.spool
 
     assert krand.client.sending
     codes = {kind.exit_code for kind in subclasses(errors.KrandError)}  # type: ignore[attr-defined]

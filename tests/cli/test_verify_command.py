@@ -24,7 +24,7 @@ from krand.analysis.verification.comparing import differences
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.cli.exit_codes import CHECK_FAILED
 from krand.cli.main import krand
-from krand.collector.opening import open_spool, setting_of
+from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_sealed
 from krand.planning.making import planned_from, promise_for
 from krand.promise import Linkage
@@ -392,7 +392,7 @@ def batch(tmp_path: Path) -> Path:
     signer = generate_signing_key()
     write_key_pair(signer, tmp_path / "collector.pem", tmp_path / "collector.pub.pem")
     write_key_pair(generate_signing_key(), tmp_path / "other.pem", tmp_path / "other.pub.pem")
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     with open_spool(plan, tmp_path / "spool") as spool:
         spool.add([submitted(number, shape) for number in range(POPULATION)])
         (done,) = release_sealed(spool, tmp_path / "out", signer)

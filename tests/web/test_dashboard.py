@@ -13,11 +13,11 @@ import pytest
 
 from collecting import exact_plan, serving, submitted
 from components import require
-from krand.collector.high_water_mark import Progress
 from krand.collector.metrics import coarse, step_for
-from krand.collector.opening import open_spool, setting_of
+from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_batch
-from krand.collector.spool import Spool
+from krand.collector.sqlite.high_water_mark import Progress
+from krand.collector.sqlite.spool import Spool
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.plan import Plan
@@ -45,7 +45,7 @@ def plan() -> Plan:
 def folder(tmp_path_factory: pytest.TempPathFactory, plan: Plan) -> Path:
     """A collector's folder: one batch is released, one is sealed, one is open."""
     at = tmp_path_factory.mktemp("collector")
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     people = [submitted(number, shape) for number in range(2 * POPULATION + WAITING)]
     with open_spool(plan, at / "spool") as spool:
         spool.add(people)
@@ -193,7 +193,7 @@ def test_looking_does_not_disturb_a_collector(
     tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While it is open and writing, its files stay as they are, and it can do everything."""
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     watch = Watched(plan, tmp_path / "spool")
     with open_spool(plan, tmp_path / "spool") as spool:
         spool.add([submitted(1, shape)])
@@ -234,7 +234,7 @@ def test_a_spool_that_is_missing_foreign_or_damaged_is_told(tmp_path: Path, plan
     for name, words in (
         ("missing", "must be a collector&#39;s folder"),
         ("other", "must be of plan"),
-        ("lost", "though there have been 9"),
+        ("lost", "spool.mark records 9"),
         ("changed", "spool.mark was changed"),
     ):
         with pages(Watched(plan, tmp_path / name)) as client:

@@ -49,7 +49,7 @@ MENU = (
         "collect",
         (
             Item("serve", "Collect submissions for a plan."),
-            Item("status", "How far a collector is."),
+            Item("status", "A collector's progress."),
             Item("release", "Write the batches that are complete."),
             Item("randomize", "A whole table of answers becomes noisy reports."),
         ),

@@ -1,33 +1,25 @@
 """What the dashboard watches: a plan, its collector's folder, its releases, its address.
 
-The spool is opened for reading only, for a moment, and without touching its journal: the collector
-does not notice. What is told about an open batch is as coarse as the collector's own metrics.
+The spool is read without disturbing the collector. The number of people in an open batch is as
+coarse as in the collector's own metrics.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from krand.collector.batch_table import BatchTable
-from krand.collector.checking import check_setting
-from krand.collector.disk import Damage, named
-from krand.collector.high_water_mark import LOOKS, Progress
 from krand.collector.metrics import coarse, step_for
-from krand.collector.opening import setting_of
-from krand.collector.spool import Batch
+from krand.collector.opening import config_of, read_batches
 from krand.collector.states import State
-from krand.errors import InvalidInput, Unavailable
+from krand.collector.store import Batch
+from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
 from krand.web.asking import CollectorAddress, collector_address
 
 __all__ = ["Crowd", "Watched", "crowd_of", "watched"]
-
-WAIT_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +35,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """How far a collector is; the open batch has no more digits than its metrics."""
+    """A collector's progress, as coarse as its metrics."""
 
     population: int
     gathered: int
@@ -63,7 +55,7 @@ def watched(
     releases: Path | None = None,
     collector: str | None = None,
 ) -> Watched | None:
-    """What to watch, as the options say it; None if they say nothing."""
+    """What to watch, from the options; None if none is given."""
     if plan_file is None or spool is None:
         given = {"plan": plan_file, "spool": spool, "releases": releases, "collector": collector}
         for name, value in given.items():
@@ -75,14 +67,14 @@ def watched(
         raise InvalidInput("releases", "must be a folder", str(releases))
     plan = read_plan(plan_file)
     check_promise(plan)
-    setting_of(plan, round_number)  # refuses a round that was not planned
+    config_of(plan, round_number)  # refuses a round that was not planned
     address = None if collector is None else collector_address(collector)
     return Watched(plan, spool, round_number, releases, address)
 
 
 def crowd_of(watch: Watched) -> Crowd:
     """The spool's batches as they are now."""
-    batches = _batches(watch)
+    batches = read_batches(watch.plan, watch.spool, watch.round)
     population = watch.plan.promise.population
     step = step_for(population)
     shown = tuple(_coarse(batch, step) for batch in batches)
@@ -92,41 +84,4 @@ def crowd_of(watch: Watched) -> Crowd:
 def _coarse(batch: Batch, step: int) -> Batch:
     if batch.state is not State.OPEN:
         return batch
-    people = coarse(batch.people, step)
-    return Batch(batch.number, batch.state, batch.population, people, 0, None, "")
-
-
-def _batches(watch: Watched) -> tuple[Batch, ...]:
-    path, setting = watch.spool / "spool.sqlite", setting_of(watch.plan, watch.round)
-    if not path.exists():
-        hint = "krand serve makes it when it starts"
-        raise InvalidInput("spool", "must be a collector's folder", str(watch.spool), hint)
-    with named(path):
-        acknowledged = _acknowledged(path.with_name("spool.mark"))  # first: the file only grows
-        with closing(_reading(path)) as connection:
-            connection.execute("BEGIN")
-            table = BatchTable(connection, setting)
-            if not table.exists():
-                raise Unavailable("the collector is just making its spool")
-            check_setting(connection, setting)
-            batches = tuple(entry.batch for entry in table.all())
-            acknowledged.check_reached_by(table.progress())
-    return batches
-
-
-def _reading(path: Path) -> sqlite3.Connection:
-    """A connection that cannot write; the process that does so need not wait for it."""
-    address = f"{path.resolve().as_uri()}?mode=ro"
-    return sqlite3.connect(address, WAIT_SECONDS, isolation_level=None, uri=True)
-
-
-def _acknowledged(path: Path) -> Progress:
-    """What has been acknowledged, at least; the collector may just be writing it."""
-    for _ in range(LOOKS - 1):
-        try:
-            return Progress.read(path.read_bytes())
-        except Damage:
-            pass
-        except OSError:
-            return Progress()
-    return Progress.read(path.read_bytes())
+    return replace(batch, people=coarse(batch.people, step), messages=0, sha256=None, id="")

@@ -1,4 +1,4 @@
-"""`krand status`: how far a collector is."""
+"""`krand status`: a collector's progress."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from krand.terminal.output import Output
 __all__ = ["status"]
 
 
-@click.command(short_help="How far a collector is.")
+@click.command(short_help="A collector's progress.")
 @plan_option
 @spool_option
 @round_option
-@click.option("--check", is_flag=True, help="Also read everything once, to find damage.")
+@click.option("--check", is_flag=True, help="Also read everything once to find damage.")
 @output_options
 def status(
     as_json: bool, no_color: bool, plan_file: Path, spool: Path, round_number: int, check: bool
 ) -> None:
     """Show the batches of a spool: open, sealed, released, and the crowd gathered so far.
 
-    The people of the open batch are told in coarse steps, so that watching the number does not
-    tell when somebody took part.
+    The number of people in the open batch is rounded down to coarse steps, so that watching it does
+    not show when somebody took part.
 
     \b
     Example:

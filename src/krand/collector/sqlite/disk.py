@@ -1,17 +1,20 @@
-"""Where the spool lies, and what may be wrong with the place: damage and shortage are told apart.
+"""The folder and the files of a spool: how they are opened, checked and synced.
 
-Shortage passes: the same submission may be stored a minute later. Damage does not: it is named, and
-nothing is released from what is damaged.
+Two kinds of failure are told apart. A shortage passes: the same submission may be stored a minute
+later. Damage does not: it is reported, and nothing is released from a damaged spool.
 
-A spool is a private place. Whoever could put links or files into it could make a collector that
-runs as root change files elsewhere. So no link is followed, and nothing is opened that is shared,
-is no regular file or belongs to a stranger. SQLite opens its journals without following links, and
-the file itself only where it exists; which one it has opened is looked up before it is written to.
+A spool is private. Whoever could put links or files into its folder could make a collector that
+runs as root change files elsewhere. So krand follows no link, and opens no file that is shared, is
+not a regular file, or belongs to another user. SQLite opens its journals without following links,
+and opens the spool's file only if it exists. Which file it has opened is checked before anything is
+written to it.
+
+A file that was removed or moved can be written to as long as it is open, and all of it is lost when
+it is closed. So the names of open files are looked up again before a submission is acknowledged.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import sqlite3
 import stat
@@ -20,19 +23,20 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
-from krand.errors import InvalidInput, Unavailable
+from krand.collector.sqlite.damage import Damage
+from krand.collector.store import StoreUnavailable
+from krand.errors import InvalidInput
+from krand.files import sync_folder
 
 __all__ = [
     "PAGE_BYTES",
     "WAIT_SECONDS",
-    "Damage",
-    "SpoolUnavailable",
+    "Presence",
     "check_folder",
     "connected",
     "make_folder",
     "named",
     "opened_file",
-    "sync_folder",
 ]
 
 OWNER_ONLY = 0o600
@@ -43,7 +47,7 @@ JOURNALS = ("-journal", "-wal", "-shm")
 OWN_HANDLES = Path("/proc/self/fd")
 WAIT_SECONDS = 10.0
 PAGE_BYTES = 16_384
-"""A row of 64 short messages fits into a page: one that does not takes two."""
+"""A row of 64 short messages fits into a page. A longer row takes two."""
 PRAGMAS = (
     f"page_size = {PAGE_BYTES}",
     "journal_mode = WAL",
@@ -61,42 +65,32 @@ PASSING = (
     sqlite3.SQLITE_INTERRUPT,
     sqlite3.SQLITE_PROTOCOL,
 )
-"""What may be better later."""
+"""Failures that may pass."""
 LOST = (
     sqlite3.SQLITE_IOERR_SHORT_READ,
     sqlite3.SQLITE_IOERR_CORRUPTFS,
     sqlite3.SQLITE_IOERR_DATA,
 )
-"""Failed reads that no waiting will mend."""
-CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
-"""Some file systems have folders that cannot be synced."""
-
-
-class SpoolUnavailable(Unavailable):
-    """The disk is full, or fails: nothing was stored, nothing may be acknowledged."""
-
-
-class Damage(Exception):
-    """Something in the spool is not as it was written."""
+"""Failed reads that do not pass."""
 
 
 @contextmanager
 def named(path: Path) -> Iterator[None]:
-    """Failures in krand's own words: damaged, or not available now."""
+    """Turn SQLite's errors into krand's: damaged, or not available now."""
     try:
         yield
-    except sqlite3.ProgrammingError:  # a bug of ours
+    except sqlite3.ProgrammingError:  # a bug in krand
         raise
     except sqlite3.DatabaseError as error:
-        # Python's own complaints, of text that is no text, have no code: they are damage too.
+        # Python's own errors, about text that cannot be decoded, have no code: they are damage too.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
         if code & 0xFF in PASSING and code not in LOST:
-            raise SpoolUnavailable(f"the spool cannot be written now: {error}") from None
+            raise StoreUnavailable(f"the spool cannot be written now: {error}") from None
         if code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
             rule = "must be a file that can be written to"
             raise InvalidInput("spool", rule, str(path), str(error)) from None
         raise _damaged(path, str(error)) from None
-    except (Damage, UnicodeDecodeError) as damage:  # the latter of names that are none any more
+    except (Damage, UnicodeDecodeError) as damage:  # the latter for damaged names
         raise _damaged(path, str(damage)) from None
 
 
@@ -120,7 +114,7 @@ def connected(path: Path) -> sqlite3.Connection:
 
 
 def make_folder(folder: Path, *files: Path) -> None:
-    """The folder and its files, for the collector's eyes only; SQLite's journals follow suit."""
+    """Make the folder and its files, readable by the collector alone, as are SQLite's journals."""
     with _told("folder", folder):
         new = not os.path.lexists(folder)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -135,7 +129,7 @@ def make_folder(folder: Path, *files: Path) -> None:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder in which somebody else could put something in the collector's way."""
+    """Refuse a folder that somebody else may write to."""
     found = folder.lstat()
     if stat.S_ISLNK(found.st_mode):
         rule, hint = "must be a folder, not a link to one", f"name {folder.resolve()} itself"
@@ -147,18 +141,18 @@ def check_folder(folder: Path) -> None:
     if found.st_mode & OTHERS_WRITE:
         rule = "must be a folder that nobody else may write to"
         raise InvalidInput(
-            "spool", rule, str(folder), f"look what is in it, then chmod 700 {folder}"
+            "spool", rule, str(folder), f"check what is in it, then run chmod 700 {folder}"
         )
 
 
 def opened_file(path: Path) -> FileIO:
-    """A file of the spool to read and write, made if it is not there; never by following a link."""
+    """Open a file of the spool to read and write, made if absent; no link is followed."""
     with _told("file", path):
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY)
             new = True
         except FileExistsError:
-            _check_file(path, path.lstat())  # before it is opened: a device may notice that
+            _check_file(path, path.lstat())  # first: opening a device may have effects
             handle = os.open(path, os.O_RDWR | NO_LINK)
             new = False
         file = FileIO(handle, "r+b")
@@ -171,14 +165,14 @@ def opened_file(path: Path) -> FileIO:
 
 
 def _make_private(path: Path, handle: int, new: bool) -> None:
-    """By its handle: whatever becomes of the name, no other file is changed."""
+    """By its handle: no other file is changed, even if the name is replaced meanwhile."""
     if os.name != "posix":
         return
     _check_file(path, os.fstat(handle))
     owner = path.parent.lstat()
     if new and os.geteuid() == ROOT != owner.st_uid:  # else its collector could not open it
         os.fchown(handle, owner.st_uid, owner.st_gid)
-    with suppress(PermissionError):  # root's: then it is root's to keep shut
+    with suppress(PermissionError):  # it is root's: then root decides who may read it
         os.fchmod(handle, OWNER_ONLY)  # a copy that was restored may be open to all
 
 
@@ -188,35 +182,35 @@ def _check_journal(path: Path) -> None:
 
 
 def _check_file(path: Path, found: os.stat_result) -> None:
-    """Its owner is the one who runs this, root, or, for root, the one whose spool it is."""
+    """Its owner must be the current user, root, or, for root, the owner of the folder."""
     if not stat.S_ISREG(found.st_mode):
-        kind = "a link" if stat.S_ISLNK(found.st_mode) else "no regular file"
+        kind = "a link" if stat.S_ISLNK(found.st_mode) else "not a regular file"
         raise _unsafe(path, "must be a regular file, not a link to one", f"it is {kind}")
     if os.name != "posix":
         return
     if found.st_nlink > 1:
-        raise _unsafe(path, "must have one name only", f"{found.st_nlink} names lead to it")
+        raise _unsafe(path, "must have one name only", f"it has {found.st_nlink} names")
     mine = os.geteuid() or path.parent.lstat().st_uid
     if found.st_uid not in (ROOT, mine):
         raise _strange(path, found.st_uid)
 
 
 def _check_opened(path: Path) -> None:
-    """Whether SQLite has opened this very file; nothing was written to it so far."""
+    """Whether SQLite has opened this file and no other. Nothing has been written to it yet."""
     found = path.lstat()
     _check_file(path, found)
     if not OWN_HANDLES.is_dir():
         return
     for handle in OWN_HANDLES.iterdir():
-        with suppress(OSError):  # the handle of this very listing
+        with suppress(OSError):  # the handle of this listing
             if os.path.samestat(os.stat(handle), found):
                 return
-    raise _unsafe(path, "must stay the same file while it is opened", "it was exchanged")
+    raise _unsafe(path, "must stay the same file while it is opened", "it was replaced")
 
 
 def _strange(path: Path, owner: int) -> InvalidInput:
     rule = "must belong to the user who runs this, or to root"
-    hint = f"it belongs to user {owner}: run this as that user, or name another folder"
+    hint = f"it belongs to user {owner}: run this as that user, or use another folder"
     return InvalidInput("spool", rule, str(path), hint)
 
 
@@ -234,20 +228,33 @@ def _told(kind: str, path: Path) -> Iterator[None]:
         raise InvalidInput("spool", rule, str(path), why) from None
 
 
-def sync_folder(folder: Path) -> None:
-    """The names in it survive a power cut from now on; a failure is told."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
+class Presence:
+    """The files of a spool as they were when it was opened, and its journal since it exists."""
+
+    def __init__(self, *files: Path) -> None:
+        self._journal = Path(f"{files[0]}-wal")
+        self._known = {path: _identity(path) for path in files}
+
+    def check(self) -> None:
+        """Raise an error if a name now leads to another file, or to none."""
+        if self._journal not in self._known and (found := _identity(self._journal)) is not None:
+            self._known[self._journal] = found
+        for path, known in self._known.items():
+            if known is None or _identity(path) != known:
+                raise StoreUnavailable(
+                    f"{path} was removed, moved or replaced while it was open: nothing more is"
+                    " stored; put it back, or restart the collector with the right spool"
+                )
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
     try:
-        os.fsync(handle)
-    except OSError as error:
-        if error.errno not in CANNOT_SYNC:
-            raise
-    finally:
-        os.close(handle)
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _damaged(path: Path, what: str) -> InvalidInput:
-    hint = "restore it from a backup; what is in it must not be released as it is"
+    hint = "restore it from a backup; do not release what is in it"
     return InvalidInput("spool", f"must be undamaged ({what})", str(path), hint)

@@ -1,10 +1,11 @@
-"""The spool: what has been acknowledged is on the disk, mixed, and counted once.
+"""The spool: a store in one SQLite file. What was acknowledged is on the disk, mixed, counted once.
 
-One SQLite file for one plan and round. A submission and the number of people change in one
-transaction that is synced before anybody is told. Who comes with few others waits in the pool.
-Messages lie in a table of their own for each batch, under random keys; a retry is known by a digest
-of its id, whose key lies elsewhere. The journal, which knows what came together, is emptied as soon
-as nobody waits. Nothing here knows a clock, an address or an order of arrival.
+One file for one plan and round. A submission and the number of people change in one transaction,
+which is synced before the submission is acknowledged. Submissions that arrive with few others wait
+in the pool. Every batch has a table of its own, in which messages lie under random keys. A retry is
+recognized by a digest of its id, whose key lies elsewhere. The journal shows what arrived together,
+so it is emptied whenever nobody is waiting. The spool stores no time, no address and no order of
+arrival.
 """
 
 from __future__ import annotations
@@ -21,68 +22,62 @@ from typing import Self
 
 import numpy as np
 
-from krand.collector.arranging import MESSAGES, small_enough
-from krand.collector.batch_table import BatchTable
-from krand.collector.checking import (
-    check_ids,
-    check_setting,
+from krand.collector.sqlite.batches import BatchTable, Entry, check_config
+from krand.collector.sqlite.checking import check_ids, checked_rows
+from krand.collector.sqlite.damage import DIGEST_BYTES, added_up, tag_of
+from krand.collector.sqlite.disk import WAIT_SECONDS, Presence, connected, make_folder, named
+from krand.collector.sqlite.high_water_mark import HighWaterMark, Progress
+from krand.collector.sqlite.id_key import check_of, find_key, usual_place
+from krand.collector.sqlite.mixing import KEY_BYTES, in_key_order, keyed, mixed_rows, rows_of
+from krand.collector.sqlite.pool import Pool
+from krand.collector.sqlite.seen_ids import SeenIds
+from krand.collector.sqlite.tables import (
+    MESSAGES,
+    check_pages,
     check_tables,
-    check_whole,
-    checked_rows,
-)
-from krand.collector.disk import WAIT_SECONDS, SpoolUnavailable, connected, make_folder, named
-from krand.collector.high_water_mark import Mark, Progress
-from krand.collector.id_key import check_of, find_key, usual_place
-from krand.collector.mixing import KEY_BYTES, keyed, mixed_rows, rows_of
-from krand.collector.pool import FEWEST, Pool
-from krand.collector.presence import Presence
-from krand.collector.records import (
-    DIGEST_BYTES,
-    Batch,
-    Entry,
-    SpoolConfig,
-    added_up,
     message_table,
-    tag_of,
+    small_enough,
 )
-from krand.collector.seen_ids import Seen
 from krand.collector.states import State
+from krand.collector.store import MINIMUM_GROUP, Batch, Messages, SpoolConfig, StoreUnavailable
 from krand.errors import InternalError, InvalidInput
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.wire.submissions import Submitted
 
-__all__ = ["Batch", "Spool", "SpoolConfig", "SpoolUnavailable"]
+__all__ = ["Spool"]
 
 Fresh = list[tuple[bytes, bytes]]
 """Digest of the id and messages of those who are counted for the first time."""
-ALWAYS_MIXED = 2**20
-"""A file up to this size is mixed anew whenever somebody leaves the pool, and in every quiet
-moment."""
+ALWAYS_MIXED_BYTES = 2**20
+"""A file up to this size is mixed again whenever somebody leaves the pool, and whenever nobody is
+waiting."""
 
 
 class Spool:
     """A folder with the file of messages that were acknowledged and not yet released."""
 
-    def __init__(self, folder: Path, setting: SpoolConfig, id_key: Path | None = None) -> None:
-        self.folder, self.setting = folder, setting
+    def __init__(self, folder: Path, config: SpoolConfig, id_key: Path | None = None) -> None:
+        self.folder, self.config = folder, config
         self.path = folder / "spool.sqlite"
         self._process = os.getpid()
         make_folder(folder, self.path, folder / "spool.mark")
         with named(self.path), ExitStack() as stack:
-            self._mark = stack.enter_context(closing(Mark(folder / "spool.mark")))
-            acknowledged = self._mark.read()  # first, for what the file holds can only grow
+            mark = closing(HighWaterMark(folder / "spool.mark"))
+            self._high_water_mark = stack.enter_context(mark)
+            acknowledged = self._high_water_mark.read()  # first: the file only grows
             self._connection = stack.enter_context(closing(connected(self.path)))
-            self._batches = BatchTable(self._connection, setting)
-            self._seen = Seen(self._connection)
-            shape = setting.shape
-            self._pool = Pool(self._connection, shape.message_length, shape.messages)
+            self._batches = BatchTable(self._connection, config)
+            self._seen_ids = SeenIds(self._connection)
+            self._pool = Pool(
+                self._connection, config.format.message_length, config.format.messages
+            )
             self._own = self._prepare(acknowledged, id_key)
-            self._presence = Presence(self.path, self._mark.path)
-            stack.pop_all()  # it is sound: they stay open
+            self._presence = Presence(self.path, self._high_water_mark.path)
+            stack.pop_all()  # nothing is wrong: they stay open
         self._id_key = id_key or usual_place(self._own["id"].decode())
-        self._digest_key = b""  # read when the first person comes: who only looks needs none
+        self._digest_key = b""  # read with the first submission: reading needs none
         self._added = False
-        self._arranged = 0  # people whose messages are known to lie as chance would have it
+        self._arranged = 0  # people whose messages are known to lie in random order
 
     def __enter__(self) -> Self:
         return self
@@ -91,20 +86,20 @@ class Spool:
         self.close()
 
     def close(self) -> None:
-        """Leave nothing that knows an order, if the disk takes it, then close."""
+        """Remove traces of the order of arrival, if the disk allows it, then close."""
         try:
-            with suppress(SpoolUnavailable):  # the journal stays, and who opens it next finds it
+            with suppress(StoreUnavailable):  # the journal stays for whoever opens the spool next
                 if self._added:
                     self.tidy(whatever_it_takes=True)
                 self.settle()
         finally:
             self._connection.close()
-            self._mark.close()
+            self._high_water_mark.close()
 
     def add(self, submissions: Sequence[Submitted]) -> list[bool]:
-        """Store them, durably and whole; for each, whether it is new. Retries are counted once."""
+        """Store them durably, all or none. For each: whether it is new."""
         random = secure_random()
-        random.refresh()  # what comes now cannot be told from what the memory held before
+        random.refresh()  # a copy of the memory from before does not predict it
         with named(self.path):
             with self._transaction():
                 fresh, verdicts = self._fresh(submissions)
@@ -113,56 +108,66 @@ class Spool:
                     self._rearrange()
                 progress = self._batches.progress()
             self._presence.check()
-            self._mark.write(progress)
-            if mixed or 0 < len(fresh) < FEWEST:  # the journal would tell them from the others
-                with suppress(sqlite3.OperationalError):  # they are stored: the next try will tell
+            self._high_water_mark.write(progress)
+            if mixed or 0 < len(fresh) < MINIMUM_GROUP:  # the journal would show who is new
+                with suppress(sqlite3.OperationalError):  # they are stored: it is tried again
                     self._empty_journal(patient=False)
         self._added = True
         return verdicts
 
     def batches(self) -> tuple[Batch, ...]:
-        """All batches, the open one last."""
+        """All batches in the order of their numbers, the open one last."""
         with named(self.path):
             self._presence.check()
             return tuple(entry.batch for entry in self._batches.all())
 
     def rows_of(self, batch: Batch) -> Generator[bytes, None, None]:
-        """Every row of a batch: keys and messages, end to end; damage is noticed."""
+        """Every row of a batch, each some messages with their keys. Damage is noticed."""
         with named(self.path), self._snapshot():
             now = self._batches.one(batch.number)
             if now.batch.state is State.RELEASED:
                 raise InvalidInput("batch", "must not be released yet", "released")
-            yield from checked_rows(self._connection, now, self.setting, self._pool)
+            yield from checked_rows(self._connection, now, self.config, self._pool)
+
+    def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
+        """All messages of a sealed batch, in the order of their random keys."""
+        with named(self.path), self._snapshot():
+            state = self._batches.one(batch.number).batch.state
+        if state is not State.SEALED:
+            raise InvalidInput("batch", "must be sealed", state.value)
+        width = KEY_BYTES + self._length
+        return in_key_order(self.rows_of(batch), width, batch.messages * width, scratch)
 
     def mark_released(self, batch: Batch, sha256: str) -> None:
-        """The files are written: forget the messages for good."""
+        """Record that the files are written, and forget the messages for good."""
         with named(self.path):
             with self._transaction():
                 entry = self._batches.one(batch.number)
-                # Two may release at once: they write the same bytes, and one of them is first.
+                # Two processes may release at once: they write the same bytes, and one is first.
                 if (entry.batch.state, entry.batch.sha256) != (State.RELEASED, sha256):
+                    moved = entry.moved(State.RELEASED, sha256)
                     self._connection.execute(f"DROP TABLE {message_table(batch.number)}")
-                    self._batches.write(entry.moved(State.RELEASED, sha256))
+                    self._batches.write(moved)
                 progress = self._batches.progress()
-            self._mark.write(progress)
+            self._high_water_mark.write(progress)
         if not self.settle():
-            raise SpoolUnavailable(
-                "the batch is written, but somebody reads the spool, so that its journal cannot be"
-                " wiped yet: run this again"
+            raise StoreUnavailable(
+                "the batch is written, but the journal cannot be wiped while another process reads"
+                " the spool: run this again"
             )
 
     def settle(self) -> bool:
-        """Move everything from the journal to its place, where only keys decide the order.
+        """Move everything from the journal to the tables, where only keys decide the order.
 
-        Whether nothing is left in the journal; somebody else who reads may prevent it.
+        Whether nothing is left in the journal. Another process that reads may prevent it.
         """
         with named(self.path):
             emptied = self._empty_journal()
-        self._mark.sync()
+        self._high_water_mark.sync()
         return emptied
 
     def _empty_journal(self, *, patient: bool = True) -> bool:
-        """Whether it could be done; it has to wait for whoever reads, or is left for later."""
+        """Whether it could be done. It waits for other readers, or is left for later."""
         wait = int(WAIT_SECONDS * 1000) if patient else 0
         self._connection.execute(f"PRAGMA busy_timeout = {wait}")
         try:
@@ -172,10 +177,9 @@ class Spool:
         return not busy
 
     def tidy(self, *, whatever_it_takes: bool = False) -> None:
-        """In a quiet moment: let neither journal, pool nor pages know what came before what.
+        """Remove traces of the order of arrival from journal, pool and pages.
 
-        To write everything anew for a few people is not worth it: an eighth must be new, or the
-        file small.
+        The file is not rewritten for a few people: an eighth must be new, or the file small.
         """
         waiting = [batch for batch in self.batches() if batch.state is not State.RELEASED]
         people = sum(batch.people for batch in waiting)
@@ -187,25 +191,25 @@ class Spool:
                 if small_enough(self._connection):
                     self._rearrange()
                 else:
-                    self._seen.settle()
+                    self._seen_ids.settle()
             self._arranged = people
         self.settle()
 
     def probe(self) -> None:
-        """Write something that changes nothing, to see whether the disk takes it."""
+        """Write something that changes nothing, to see whether the disk works."""
         with named(self.path), self._transaction():
             self._presence.check()
             self._batches.write(self._batches.open())
 
     def check_people(self) -> None:
-        """Whether everybody who was counted is still known, so that nobody was counted twice."""
+        """Check that everybody who was counted is still known, so that nobody is counted twice."""
         with named(self.path), self._snapshot():
-            check_ids(chain(self._seen, self._pool.ids()), self._batches.all())
+            check_ids(chain(self._seen_ids, self._pool.ids()), self._batches.all())
 
     def check(self) -> None:
-        """Read everything once; an error names what is damaged."""
+        """Read everything once. An error names what is damaged."""
         with named(self.path):
-            check_whole(self._connection)
+            check_pages(self._connection)
         self.check_people()
         for batch in self.batches():
             if batch.state is not State.RELEASED:
@@ -218,7 +222,7 @@ class Spool:
             hashlib.blake2b(one.id, digest_size=DIGEST_BYTES, key=key).digest()
             for one in submissions
         ]
-        known = self._seen.known(digests) | set(self._pool.ids())
+        known = self._seen_ids.known(digests) | set(self._pool.ids())
         fresh: dict[bytes, bytes] = {}
         verdicts = []
         for digest, one in zip(digests, submissions, strict=True):
@@ -228,15 +232,15 @@ class Spool:
         return list(fresh.items()), verdicts
 
     def _store(self, fresh: Fresh, random: SecureRandom) -> bool:
-        """Into the open batch; when it is full it is sealed, and the rest opens the next one.
+        """Put them into the open batch. A full batch is sealed, and the rest goes to the next one.
 
         Whether anything went to the tables.
         """
-        crowd = len(fresh) >= FEWEST
+        crowd = len(fresh) >= MINIMUM_GROUP
         ids = [digest for digest, _ in fresh]
         leaving = ids if crowd or not ids else self._pool.add_ids(ids, random)
         if leaving:
-            self._seen.add(sorted(leaving))
+            self._seen_ids.add(sorted(leaving))
         moved = bool(leaving)
         while fresh:
             entry = self._batches.open()
@@ -262,7 +266,7 @@ class Spool:
     def _put_into_pool(
         self, entry: Entry, bodies: list[bytes], random: SecureRandom
     ) -> tuple[int, bool]:
-        """What the sum of the batch changes by, and whether others left the pool for it."""
+        """The change of the sum of the batch, and whether others left the pool for it."""
         before = self._pool.sum()
         leaving = self._pool.add_messages(keyed(bodies, self._length, random), random)
         change = before ^ self._pool.sum() ^ self._insert(entry, rows_of(leaving, random))
@@ -275,27 +279,27 @@ class Spool:
         return before ^ self._insert(entry, rows_of(messages, random))
 
     def _insert(self, entry: Entry, rows: Iterable[tuple[bytes, bytes]]) -> int:
-        """Put rows into the table of a batch; what their tags add up to."""
+        """Put rows into the table of a batch. The sum of their tags."""
         tagged = [(key, content, tag_of(key + content)) for key, content in rows]
         table = message_table(entry.batch.number)
         self._connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", sorted(tagged))
         return added_up(int.from_bytes(tag) for _, _, tag in tagged)
 
     def _is_small(self) -> bool:
-        return small_enough(self._connection, ALWAYS_MIXED)
+        return small_enough(self._connection, ALWAYS_MIXED_BYTES)
 
     def _rearrange(self) -> None:
         random = secure_random()
-        self._seen.settle()
-        self._seen.exchange(self._pool, random)
-        self._seen.rearrange()
-        for entry in self._batches.all():  # as they are now, for somebody else may release
+        self._seen_ids.settle()
+        self._seen_ids.exchange(self._pool, random)
+        self._seen_ids.rearrange()
+        for entry in self._batches.all():  # as they are now: another process may release
             if entry.batch.state is not State.RELEASED:
                 self._mix_anew(entry, random)
 
     def _mix_anew(self, entry: Entry, random: SecureRandom) -> None:
-        """All messages of a batch in a new random order; some of the open one become the pool."""
-        rows = checked_rows(self._connection, entry, self.setting, self._pool)
+        """Store a batch in a new random order. Some messages of the open batch become the pool."""
+        rows = checked_rows(self._connection, entry, self.config, self._pool)
         messages = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, KEY_BYTES + self._length)
         messages, total = random.shuffled(messages), 0
         if entry.batch.state is State.OPEN:
@@ -310,7 +314,7 @@ class Spool:
 
     @property
     def _length(self) -> int:
-        return self.setting.shape.message_length
+        return self.config.format.message_length
 
     def _digests_with(self) -> bytes:
         if not self._digest_key:
@@ -318,14 +322,14 @@ class Spool:
         return self._digest_key
 
     def _prepare(self, acknowledged: Progress, id_key: Path | None) -> dict[str, bytes]:
-        """A new spool gets its setting; an old one must have the same. What is stored of it."""
+        """A new spool gets its configuration; an old one must have the same. Its stored entries."""
         if not self._batches.exists():
-            acknowledged.check_reached_by(Progress())  # else it is no new one
+            acknowledged.check_reached_by(Progress())  # otherwise it is not new
             with self._transaction():
-                if not self._batches.exists():  # somebody else may have been first
+                if not self._batches.exists():  # another process may have been first
                     self._create(id_key)
         with self._snapshot():
-            own = check_setting(self._connection, self.setting)
+            own = check_config(self._connection, self.config)
             check_tables(self._connection, [entry.batch for entry in self._batches.all()])
             acknowledged.check_reached_by(self._batches.progress())
         return own
@@ -338,7 +342,7 @@ class Spool:
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:
-        """Written whole, or not at all."""
+        """Everything in the block is written, or nothing."""
         self._check_process()
         self._connection.execute("BEGIN IMMEDIATE")
         try:
@@ -351,7 +355,7 @@ class Spool:
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
-        """Everything that is read is of one moment; others may write meanwhile."""
+        """Everything is read as of one moment. Others may write meanwhile."""
         self._check_process()
         self._connection.execute("BEGIN")
         try:

@@ -1,10 +1,10 @@
-"""How much has been acknowledged, noted beside the spool: it can never have been more.
+"""How much has been acknowledged, at least, in a file beside the spool.
 
-If the end of SQLite's journal is damaged or cut off, SQLite takes the rest for the whole: people
-who were told that their submission is safe would be missing, and nobody would know. The same holds
-for a spool that is replaced by an older copy, or is empty. So after every change, when it is
-on the disk, a line beside the spool says how far things are. It is not synced by itself: after a
-power cut it may be behind, but never ahead.
+If the end of SQLite's journal is damaged or cut off, SQLite takes the rest for the whole. People
+whose submissions were acknowledged would be missing, and nobody would notice. The same holds for a
+spool that is replaced by an older copy or emptied. So after every change that is on the disk, a
+line in a file beside the spool records the progress. That file is not synced each time: after a
+power cut it may be behind the spool, but never ahead of it.
 """
 
 from __future__ import annotations
@@ -15,38 +15,38 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from krand.collector.disk import Damage, opened_file
-from krand.collector.records import tag_of
+from krand.collector.sqlite.damage import Damage, tag_of
+from krand.collector.sqlite.disk import opened_file
 
-__all__ = ["Mark", "Progress"]
+__all__ = ["READ_ATTEMPTS", "HighWaterMark", "Progress"]
 
-LOOKS = 3
+READ_ATTEMPTS = 3
 LAYOUT = "krand-mark-1 people {:012d} released {:06d} "
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Both numbers only ever grow."""
+    """People counted and batches released. Neither number ever decreases."""
 
     people: int = 0
     released: int = 0
 
     def check_reached_by(self, found: Progress) -> None:
-        """What a spool holds must not be less than what was acknowledged."""
+        """A spool must not hold less than what was acknowledged."""
         if found.people < self.people or found.released < self.released:
             raise Damage(
-                f"{found.people:,} people and {found.released:,} released batches, though there"
-                f" have been {self.people:,} and {self.released:,} according to spool.mark"
+                f"{found.people:,} people and {found.released:,} released batches, but"
+                f" spool.mark records {self.people:,} and {self.released:,}"
             )
 
     def line(self) -> bytes:
-        """As it is written: always of one length, so that a write replaces the last one whole."""
+        """The line as it is written. Its length is fixed: a write replaces all of the old one."""
         text = LAYOUT.format(self.people, self.released)
         return f"{text}{tag_of(text.encode()).hex()}\n".encode()
 
     @classmethod
     def read(cls, line: bytes) -> Self:
-        """The progress in a line; an empty one says nothing."""
+        """The progress in a line; an empty line is no progress."""
         if not line:
             return cls()
         words = line.split()
@@ -59,8 +59,8 @@ class Progress:
         return found
 
 
-class Mark:
-    """The line beside a spool."""
+class HighWaterMark:
+    """The file beside a spool."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -68,23 +68,23 @@ class Mark:
 
     def read(self) -> Progress:
         """What has been acknowledged, at least."""
-        for attempt in range(1, LOOKS + 1):
+        for attempt in range(1, READ_ATTEMPTS + 1):
             self._file.seek(0)
             try:
                 return Progress.read(self._file.read())
-            except Damage:  # or a collector that is just writing
-                if attempt == LOOKS:
+            except Damage:  # or a collector is writing it at this moment
+                if attempt == READ_ATTEMPTS:
                     raise
         raise AssertionError
 
     def write(self, progress: Progress) -> None:
-        """Note it. Failing here loses nobody, only the means to notice a later loss."""
+        """Record it. A failure here loses no submission, only the means to notice a later loss."""
         with suppress(OSError):
             self._file.seek(0)
             self._file.write(progress.line())
 
     def sync(self) -> None:
-        """Let it survive a power cut too, when there is time."""
+        """Make it survive a power cut."""
         with suppress(OSError):
             os.fsync(self._file.fileno())
 

@@ -1,13 +1,13 @@
-"""The pool: who came last waits here among others, so that nobody stands alone in the file.
+"""The pool: the most recent submissions, mixed so that none of them can be told apart.
 
-People may come one by one, and each must be on the disk before being told so. A row of their own
-for each would tie the digest of an id to its messages, and one person to the next. So both go
-into a pool of at least 32 people, which is written anew each time, the digests in the order of
-their bytes and the messages in the order of their random keys: whatever came when, the same pool
-has the same bytes. When it holds twice as many, half of its digests and half of its messages, drawn
-apart from each other, move on to the tables.
+People may submit one by one, and each submission must be on the disk before it is acknowledged. A
+row for each would tie the digest of an id to its messages, and one person to the next. So digests
+and messages go into a pool of at least 32 people, which is rewritten each time: the digests in the
+order of their bytes, the messages in the order of their random keys. The same content always has
+the same bytes, in whatever order it came. When the pool holds twice as many people, half of its
+digests and half of its messages, drawn independently, move to the tables.
 
-A group of 32 people or more hides its own, and goes to the tables at once.
+A group of 32 people or more hides its own members, and goes to the tables at once.
 """
 
 from __future__ import annotations
@@ -16,32 +16,27 @@ import sqlite3
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from krand.collector.disk import Damage
-from krand.collector.mixing import KEY_BYTES, sorted_by_key
-from krand.collector.records import DIGEST_BYTES, tag_of
+from krand.collector.sqlite.damage import DIGEST_BYTES, Damage, tag_of
+from krand.collector.sqlite.mixing import KEY_BYTES, sorted_by_key
+from krand.collector.store import MINIMUM_GROUP, Messages
 from krand.randomness.generator import SecureRandom
 
-__all__ = ["FEWEST", "Pool"]
+__all__ = ["Pool"]
 
-FEWEST = 32
-"""People among whom everybody in the file is hidden, once so many have come."""
-MOST = 2 * FEWEST
+MOST_PEOPLE = 2 * MINIMUM_GROUP
 IDS, MESSAGES = "ids", "messages"
-
-Rows = NDArray[np.uint8]
 
 
 class Pool:
-    """Digests and keyed messages of the last to come; whoever calls holds the transaction."""
+    """Digests and keyed messages of recent submissions. The caller holds the transaction."""
 
     def __init__(self, connection: sqlite3.Connection, length: int, messages: int) -> None:
         self._connection = connection
         self._width, self._each = KEY_BYTES + length, messages
 
     def create(self) -> None:
-        """Empty."""
+        """Make it, empty."""
         for name in (IDS, MESSAGES):
             self._write(name, b"")
 
@@ -50,7 +45,7 @@ class Pool:
         content = self._read(IDS, DIGEST_BYTES)
         return [content[at : at + DIGEST_BYTES] for at in range(0, len(content), DIGEST_BYTES)]
 
-    def messages(self) -> Rows:
+    def messages(self) -> Messages:
         """The messages in it with their keys."""
         content = self._read(MESSAGES, self._width)
         return np.frombuffer(content, np.uint8).reshape(-1, self._width)
@@ -61,32 +56,32 @@ class Pool:
         return int.from_bytes(tag_of(content)) if content else 0
 
     def keep_ids(self, ids: Sequence[bytes]) -> None:
-        """These and no others."""
+        """Hold these digests and no others."""
         self._write(IDS, b"".join(sorted(ids)))
 
-    def keep_messages(self, rows: Rows) -> None:
-        """These and no others."""
+    def keep_messages(self, rows: Messages) -> None:
+        """Hold these messages and no others."""
         self._write(MESSAGES, sorted_by_key(rows).tobytes())
 
     def add_ids(self, fresh: Sequence[bytes], random: SecureRandom) -> list[bytes]:
-        """Put them in; those that leave for the table."""
+        """Put digests in. Returns those that move to the table."""
         held = [*self.ids(), *fresh]
-        leaving = len(held) - FEWEST if len(held) >= MOST else 0
+        leaving = len(held) - MINIMUM_GROUP if len(held) >= MOST_PEOPLE else 0
         order = random.permutation(len(held))
         self.keep_ids([held[at] for at in order[leaving:]])
         return [held[at] for at in order[:leaving]]
 
-    def add_messages(self, fresh: Rows, random: SecureRandom) -> Rows:
-        """Put them in; those that leave for the table, in random order."""
+    def add_messages(self, fresh: Messages, random: SecureRandom) -> Messages:
+        """Put messages in. Returns those that move to the table, in random order."""
         held = np.concatenate([self.messages(), fresh])
-        leaving = len(held) - FEWEST * self._each if len(held) >= MOST * self._each else 0
+        leaving = len(held) - self.sample_size() if len(held) >= MOST_PEOPLE * self._each else 0
         order = random.permutation(len(held))
         self.keep_messages(held[order[leaving:]])
         return held[order[:leaving]]
 
     def sample_size(self) -> int:
-        """Messages of as many people as it holds at least."""
-        return FEWEST * self._each
+        """The number of messages of a minimum group."""
+        return MINIMUM_GROUP * self._each
 
     def _read(self, name: str, width: int) -> bytes:
         row = self._connection.execute(
@@ -96,7 +91,7 @@ class Pool:
             raise Damage("the pool was changed")
         content: bytes = row[0]
         if len(content) % width:
-            raise Damage("the pool was cut")
+            raise Damage("the pool was cut short")
         return content
 
     def _write(self, name: str, content: bytes) -> None:

@@ -1,8 +1,8 @@
-"""The key of the digests by which a retry is known, kept apart from the spool.
+"""The key of the digests by which a retry is recognized, kept apart from the spool.
 
-Whoever has a copy of the spool's folder and the id of a submission could see whether it is among
-those that came. Without the key they cannot. So the key lies elsewhere: in the user's folder for
-state, or where the operator wants it.
+Whoever has a copy of the spool's folder, the key and the id of a submission could see whether that
+submission was counted. Without the key they cannot. So the key lies elsewhere: in the user's state
+folder, or where the operator wants it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ OWNER_ONLY = 0o600
 
 
 def usual_place(spool_id: str) -> Path:
-    """Where the key of a spool lies if nobody says otherwise."""
+    """Where the key of a spool lies by default."""
     return state_folder() / "spools" / f"{spool_id}.key"
 
 
 def check_of(key: bytes) -> bytes:
-    """What a spool knows of its key: enough to tell another one."""
+    """What a spool stores about its key: enough to refuse another one."""
     return hashlib.blake2b(b"krand spool", digest_size=16, key=key).digest()
 
 
 def find_key(path: Path, check: bytes | None = None) -> bytes:
-    """The key in a file. With a check it must be that one; without it is made where none is."""
+    """The key in a file. With a check it must match; without one a missing file is made."""
     if check is None and not os.path.lexists(path):
         return _new_key(path)
     if check is not None and not path.exists():
@@ -39,7 +39,7 @@ def find_key(path: Path, check: bytes | None = None) -> bytes:
             "id key",
             "must be the file that was made together with this spool",
             str(path),
-            "without it a retry would be counted twice; name it with --id-key, or begin with an"
+            "without it a retry would be counted twice; name it with --id-key, or start with an"
             " empty folder",
         )
     text = read_whole("id key", path)
@@ -54,7 +54,7 @@ def find_key(path: Path, check: bytes | None = None) -> bytes:
 
 
 def _new_key(path: Path) -> bytes:
-    """Random, on the disk before it is used, for the collector's eyes only."""
+    """Random, on the disk before it is used, readable by the collector alone."""
     key = os.urandom(KEY_BYTES)
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
