@@ -29,11 +29,11 @@ from numpy.typing import NDArray
 from counting_speed import counting_sections
 from krand.analysis.engines import Options, tally_source
 from krand.analysis.engines.partition import Work
-from krand.analysis.engines.source import Source, open_reports
+from krand.analysis.engines.source import Source, open_responses
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.tally import Tally, empty_tally
 from krand.batches.provenance import Provenance
-from krand.batches.responses import ReportsHeader, ReportsWriter
+from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.batches.sealed import write_batch
 from krand.client.randomizer import message_format
 from krand.planning.making import make_plan
@@ -140,16 +140,16 @@ def opening_section(plan: Plan, quick: bool, place: Path) -> str:
 
 
 def reports_source(plan: Plan, tokens: int, place: Path) -> tuple[Source, Work]:
-    header = ReportsHeader(
+    header = ResponsesHeader(
         plan.hash, 1, plan.promise.population, Linkage.BIT, plan.layout.positions, ID
     )
-    random, path = np.random.default_rng(1), place / "reports.parquet"
-    with path.open("wb") as stream, ReportsWriter(stream, header) as writer:
+    random, path = np.random.default_rng(1), place / "responses.parquet"
+    with path.open("wb") as stream, ResponsesWriter(stream, header) as writer:
         for start in range(0, tokens, 2**20):
             size = min(2**20, tokens - start)
             writer.write(random.integers(0, plan.layout.positions, size, np.int32))
     work = Work(plan.hash, Linkage.BIT, plan.layout.positions, 1)
-    return open_reports(str(path), plan), work
+    return open_responses(str(path), plan), work
 
 
 def engine_section(plan: Plan, quick: bool, place: Path) -> str:

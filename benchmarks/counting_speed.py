@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from krand.analysis.counting import compiled
 from krand.analysis.counting.counts import count_bits, count_positions
-from krand.batches.responses import ReportsHeader, ReportsWriter, report_batches
+from krand.batches.responses import ResponsesHeader, ResponsesWriter, response_batches
 from krand.promise import Linkage
 from running import progress, table
 
@@ -296,16 +296,16 @@ def memory_section(size: Size, missing: list[str]) -> str:
 
 def write_files(case: Case, count: int, folder: Path) -> tuple[Path, Path]:
     """A reports file for krand, and for the others what they can read."""
-    ours, theirs = folder / "reports.parquet", folder / "numbers.parquet"
+    ours, theirs = folder / "responses.parquet", folder / "numbers.parquet"
     linkage = Linkage.BIT if case.positions else Linkage.RECORD
-    header = ReportsHeader("0" * 64, 1, count, linkage, case.positions or BITS, "5e" * 16)
+    header = ResponsesHeader("0" * 64, 1, count, linkage, case.positions or BITS, "5e" * 16)
     kind = pa.int32() if case.positions else pa.int64()
     schema = pa.schema([pa.field("report", kind, nullable=False)])
     # Noise cannot be compressed, and sorted positions shrink to nothing: as krand writes them.
     options = {} if case.positions else {"compression": "none", "use_dictionary": False}
     with (
         ours.open("wb") as stream,
-        ReportsWriter(stream, header) as writer,
+        ResponsesWriter(stream, header) as writer,
         pq.ParquetWriter(theirs, schema, **options) as other,
     ):
         for chunk in case.chunks(count):
@@ -338,10 +338,10 @@ def measured_here(name: str, number: str, path: str) -> None:
     elif name == "Polars":
         by_polars(case, path)
     elif name == "reading alone":
-        for _ in report_batches(path, FILE_CHUNK):
+        for _ in response_batches(path, FILE_CHUNK):
             pass
     else:
-        case.count(report_batches(path, FILE_CHUNK))
+        case.count(response_batches(path, FILE_CHUNK))
     spent = {"wall": time.perf_counter() - start, "busy": time.process_time() - busy}
     print(json.dumps({**spent, "megabytes": peak_megabytes()}))
 

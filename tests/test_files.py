@@ -47,7 +47,7 @@ def test_permissions_follow_the_mask(tmp_path: Path) -> None:
 
 def test_a_place_that_is_not_there_is_named(tmp_path: Path) -> None:
     """A missing folder, or a file where a folder should be, is the user's to mend."""
-    with pytest.raises(InvalidInput, match="must be a place that can be written to"):
+    with pytest.raises(InvalidInput, match="must be a writable place"):
         write_atomically("plot", tmp_path / "nowhere" / "a.svg", "")
     (tmp_path / "file").write_text("", encoding="utf-8")
     with pytest.raises(InvalidInput) as caught:
@@ -116,7 +116,7 @@ def test_a_full_disk_is_named(tmp_path: Path, way: str) -> None:
 def test_a_disk_that_turns_read_only_is_named(tmp_path: Path, way: str) -> None:
     """So is one that fails; both are met while somebody fills the file."""
     for error in (OSError(30, "Read-only file system"), OSError(5, "Input/output error")):
-        with pytest.raises(InvalidInput, match="must be a place that can be written to"):
+        with pytest.raises(InvalidInput, match="must be a writable place"):
             written(tmp_path / "reports", lambda error=error: fail(error), replace=True)  # type: ignore[misc]
     assert not list(tmp_path.iterdir())
 

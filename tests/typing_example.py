@@ -53,8 +53,8 @@ def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> kran
 
 def results(plan: krand.Plan, table: object) -> krand.Release:
     """From a table to a report."""
-    krand.randomize_table(plan, table, "reports.parquet", skip_bad_rows=True)
-    release = krand.make_release(plan, krand.tally_reports(plan, ["reports.parquet"]))
+    krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)
+    release = krand.make_release(plan, krand.tally_responses(plan, ["responses.parquet"]))
     krand.save_release(release, "release.csv")
     krand.save_report(release, "report.html")
     return release

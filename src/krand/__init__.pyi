@@ -10,7 +10,7 @@ from krand.analysis.results import make_release as make_release
 from krand.analysis.results_file import save_release as save_release
 from krand.analysis.tally import Tally as Tally
 from krand.analysis.tallying import tally_batches as tally_batches
-from krand.analysis.tallying import tally_reports as tally_reports
+from krand.analysis.tallying import tally_responses as tally_responses
 from krand.client.client import Client as Client
 from krand.client.ledger import Ledger as Ledger
 from krand.errors import KrandError as KrandError

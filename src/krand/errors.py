@@ -1,15 +1,14 @@
 """Everything krand raises on purpose.
 
     KrandError
-    ├── InvalidInput       a value breaks a rule; names field, rule, value and hint   (exit code 2)
-    ├── CannotMeet         a well-formed request that no useful noise can satisfy     (exit code 3)
+    ├── InvalidInput       invalid value; names field, rule, value and hint           (exit code 2)
+    ├── CannotMeet         a valid request that no useful noise can satisfy           (exit code 3)
     ├── MissingComponent   an optional part of krand is not installed                 (exit code 4)
-    ├── NoEntropy          the machine gives no randomness; nothing was randomized    (exit code 71)
-    ├── Unavailable        a disk or a collector fails now; later it may work         (exit code 75)
-    └── InternalError      krand contradicts itself: a bug to report                  (exit code 70)
+    ├── NoEntropy          no secure randomness available; nothing was randomized     (exit code 71)
+    ├── Unavailable        a disk or a collector is unavailable; retrying is safe     (exit code 75)
+    └── InternalError      a bug in krand                                             (exit code 70)
 
-The first three are for the user to mend, the next two for whoever runs the machine; the last is
-ours.
+The user can fix the first three; the next two are problems of the machine or of a collector.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ __all__ = [
 ]
 
 LONGEST_VALUE = 1_000
-"""Characters of a wrong value that an error repeats."""
+"""The most characters of an invalid value that an error repeats."""
 
 
 class KrandError(Exception):
@@ -43,7 +42,7 @@ class KrandError(Exception):
 
 
 class InvalidInput(KrandError):
-    """A value that breaks a rule."""
+    """An invalid value: `field` names it, `rule` says what it must be, `hint` how to fix it."""
 
     exit_code = 2
 
@@ -53,7 +52,7 @@ class InvalidInput(KrandError):
 
 
 def _short(value: object) -> object:
-    """The value, or the beginning of one that nobody would read: a file may hold any text."""
+    """The value, cut off if it is long: a file may contain any text."""
     if isinstance(value, (int, float)) or value is None:
         return value
     text = value if isinstance(value, str) else repr(value)
@@ -61,7 +60,7 @@ def _short(value: object) -> object:
 
 
 class CannotMeet(KrandError):
-    """No useful noise satisfies the request; `nearest` holds requests that can be met."""
+    """No useful noise satisfies the request; `nearest` holds similar requests that can be met."""
 
     exit_code = 3
 
@@ -71,7 +70,7 @@ class CannotMeet(KrandError):
 
 
 class MissingComponent(KrandError):
-    """An optional dependency is needed for what was asked."""
+    """The request needs an optional dependency that is not installed."""
 
     exit_code = 4
 
@@ -81,24 +80,24 @@ class MissingComponent(KrandError):
 
 
 class NoEntropy(KrandError):
-    """The operating system's source of randomness failed, was short or repeated itself."""
+    """The system's source of randomness failed, returned too little or repeated itself."""
 
     exit_code = 71
 
     def __init__(self, what: str) -> None:
         super().__init__(
             f"the operating system's source of randomness {what}; nothing was randomized. Restart"
-            " the machine, and let nobody answer on it until its source of randomness works"
+            " the machine, and do not use it for surveys until its source of randomness works"
         )
 
 
 class Unavailable(KrandError):
-    """What is needed fails now and may work later; nothing is lost, and trying again is safe."""
+    """Something is temporarily unavailable; nothing is lost, and retrying is safe."""
 
     exit_code = 75
 
 
 class InternalError(KrandError):
-    """krand found a contradiction in its own work; please report it."""
+    """A bug in krand, found by its own checks; please report it."""
 
     exit_code = 70

@@ -1,7 +1,7 @@
-"""Files: written whole or not at all, and nothing left behind; read with errors that say why.
+"""Files are written completely or not at all, and errors say why a file cannot be read.
 
-What is being written has no name until it is complete, so that a crash, a kill or a full disk
-leaves the old file, or none. Where the system cannot do that, it has a hidden name for a while.
+A file has no name until it is complete, so that a crash, a kill or a full disk leaves the old file,
+or none. If the system does not support that, the file has a hidden name in the meantime.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ __all__ = [
 
 HIDDEN_BYTES = 8
 EVERYBODY = 0o666
-"""Less what the process's mask takes away."""
+"""The permissions of a new file, before the process's umask is applied."""
 
 DEEPEST = 64
-"""Lists and objects inside each other in a JSON file; krand's own need ten."""
+"""The deepest nesting of lists and objects in a JSON file; krand's own files need ten."""
 LARGEST = 2**63 - 1
-"""Whole numbers beyond it are no counts of anything."""
+"""No count is larger than this."""
 
 CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO)
-"""A disk that is full, has turned read-only, or fails."""
+"""The disk is full, read-only or failing."""
 CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
 """Some file systems have folders that cannot be synced."""
 
 
 class Exists(InvalidInput):
-    """The file is there already, and is not to be replaced."""
+    """The file exists already and must not be replaced."""
 
 
 @contextmanager
 def complete_file(field: str, path: Path, *, replace: bool, hint: str = "") -> Iterator[BinaryIO]:
     """A stream whose content becomes `path` in one step when the block ends without an error.
 
-    `field` names the option that asked for the file, `mend` what to do if it exists already.
+    `field` names the option that asked for the file; `hint` says what to do if it exists already.
     """
     if path.exists() and not path.is_file():  # a folder; or a device, which would become a file
         rule, remedy = "must be a file, or not exist yet", "name a file"
@@ -84,21 +84,21 @@ def complete_file(field: str, path: Path, *, replace: bool, hint: str = "") -> I
 
 
 def write_atomically(field: str, path: Path, text: str) -> None:
-    """Replace `path` by `text` in one step: a reader sees the old file or the new one."""
+    """Replace `path` with `text` in one step: a reader sees the old file or the new one."""
     with complete_file(field, path, replace=True) as stream:
         stream.write(text.encode("utf-8"))
 
 
 def write_new(field: str, path: Path, text: str, *, overwrite: bool) -> None:
-    """Write `text`; a file of another content is there to stay, unless `overwrite` says so."""
+    """Write `text`; a file with other content is replaced only if `overwrite` is true."""
     if not overwrite and path.is_file() and read_whole(field, path) != text.encode("utf-8"):
         hint = "name another file, or replace it with --force (in Python: overwrite=True)"
-        raise Exists(field, "must not exist yet with another content", str(path), hint)
+        raise Exists(field, "must not exist yet with other content", str(path), hint)
     write_atomically(field, path, text)
 
 
 def keep_inputs(field: str, output: Path, inputs: Iterable[Path]) -> None:
-    """Refuse an output that is one of the inputs, whatever path or link leads to it."""
+    """Refuse an output that is also an input, even through another path or link."""
     for path in inputs:
         if _is_same_file(output, path):
             other = "" if str(path) == str(output) else f"it is the same file as {path}; "
@@ -108,26 +108,26 @@ def keep_inputs(field: str, output: Path, inputs: Iterable[Path]) -> None:
 
 def _is_same_file(first: Path, second: Path) -> bool:
     try:
-        return first.samefile(second)  # by device and inode, so that links are seen through
-    except (OSError, ValueError):  # one of them does not exist: nothing can be lost
+        return first.samefile(second)  # compares device and inode, so it follows links
+    except (OSError, ValueError):  # one of them does not exist, so nothing can be lost
         return False
 
 
 def ensure_directory(field: str, path: Path) -> None:
-    """Make the directory and its parents, or say which rule was broken."""
+    """Create the directory and its parents; an error names the field."""
     with _errors_named(field, path):
         path.mkdir(parents=True, exist_ok=True)
 
 
 def state_folder() -> Path:
-    """Where state belongs: $XDG_STATE_HOME/krand, which is ~/.local/state/krand if not set."""
+    """The folder for state: $XDG_STATE_HOME/krand, or ~/.local/state/krand if it is not set."""
     state = os.environ.get("XDG_STATE_HOME", "")
     if os.path.isabs(state):
         return Path(state) / "krand"
     try:
         return Path.home() / ".local" / "state" / "krand"
     except RuntimeError:  # a user without a home, as in some containers
-        rule = "must name a folder where the user has no home"
+        rule = "must name a folder, because the user has no home folder"
         raise InvalidInput("XDG_STATE_HOME", rule, state, "set it to an absolute path") from None
 
 
@@ -142,9 +142,9 @@ def read_whole(field: str, path: str | Path) -> bytes:
 def json_object(
     field: str, content: bytes, source: str, rule: str = "must be a whole JSON file"
 ) -> dict[str, Any]:
-    """The JSON object in these bytes: names once, numbers finite, text that can be written.
+    """The JSON object in these bytes: unique names, finite numbers, valid text.
 
-    `rule` is what the file must be, for the error.
+    `rule` says in an error what the file must be.
     """
     try:
         values = json.loads(
@@ -155,9 +155,9 @@ def json_object(
             object_pairs_hook=_names_once,
         )
         if not isinstance(values, dict):
-            raise ValueError("it is no object")
+            raise ValueError("it is not a JSON object")
         _check_depth(values)
-        json.dumps(values, ensure_ascii=False).encode("utf-8")  # half a character cannot be written
+        json.dumps(values, ensure_ascii=False).encode("utf-8")  # fails for half of a surrogate pair
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)[:120]
         raise InvalidInput(field, rule, source, reason if content else "it is empty") from None
@@ -165,7 +165,7 @@ def json_object(
 
 
 def whole(name: str, value: object, low: int = 0, high: int = LARGEST) -> int:
-    """The value, if it is a whole number in a range; ValueError names it otherwise."""
+    """The value, if it is a whole number in the range; otherwise a ValueError names it."""
     if type(value) is not int or not low <= value <= high:
         raise ValueError(
             f"{name} must be a whole number from {low:,} to {high:,}, found {value!r:.40}"
@@ -174,7 +174,7 @@ def whole(name: str, value: object, low: int = 0, high: int = LARGEST) -> int:
 
 
 def _no_json(constant: str) -> float:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not valid JSON")
 
 
 def _finite(text: str) -> float:
@@ -194,12 +194,12 @@ def _names_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         (twice, _), *_ = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"{twice!r:.40} stands twice in one object")
+        raise ValueError(f"{twice!r:.40} appears twice in one object")
     return found
 
 
 def _check_depth(values: dict[str, Any]) -> None:
-    """By levels, not by recursion: what comes later may recurse."""
+    """Level by level, without recursion; later steps may then recurse safely."""
     level: list[Any] = [values]
     for _ in range(DEEPEST):
         inside = (part.values() if isinstance(part, dict) else part for part in level)
@@ -210,34 +210,34 @@ def _check_depth(values: dict[str, Any]) -> None:
 
 
 def unreadable(field: str, path: str | Path, error: OSError) -> InvalidInput:
-    """The system's refusal to read, in krand's own words."""
+    """The system's read error as one of krand's errors."""
     reason = (error.strerror or str(error)).lower()
     return InvalidInput(field, "must be a file that can be read", str(path), reason)
 
 
 def unwritable(field: str, path: Path, error: OSError) -> InvalidInput:
-    """The system's refusal in krand's own words."""
+    """The system's write error as one of krand's errors."""
     reason = (error.strerror or str(error)).lower()
-    return InvalidInput(field, "must be a place that can be written to", str(path), reason)
+    return InvalidInput(field, "must be a writable place", str(path), reason)
 
 
 Staged = tuple[BinaryIO, Callable[[bool], None], Callable[[], None]]
-"""The stream, how it gets its name (replacing what is there, or not), how it is forgotten."""
+"""The stream, a function that names the file (replacing or not), and one that cleans up."""
 
 
 def _nameless(path: Path) -> Staged | None:
-    """A file without any name, where the system has such: the kernel drops it with the process."""
+    """A file without a name, if the system supports it: the kernel removes it with the process."""
     if not hasattr(os, "O_TMPFILE"):
         return None
     directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         handle = os.open(path.parent, os.O_TMPFILE | os.O_RDWR, EVERYBODY)
-    except OSError:  # this file system cannot
+    except OSError:  # not supported by this file system
         os.close(directory)
         return None
 
     def name_it(replace: bool) -> None:
-        # Through a directory's handle, because only then does Python follow the link in /proc.
+        # With dst_dir_fd, because only then does Python follow the link in /proc.
         source = f"/proc/self/fd/{handle}"
         try:
             os.link(source, path.name, dst_dir_fd=directory)
@@ -246,7 +246,7 @@ def _nameless(path: Path) -> Staged | None:
             if not replace:
                 raise
         hidden = _hidden_name(path)
-        with suppress(OSError):  # without locks nobody sweeps either
+        with suppress(OSError):  # without locks there is no sweeping either
             _lock(handle)
         os.link(source, hidden, dst_dir_fd=directory)
         try:
@@ -260,7 +260,7 @@ def _nameless(path: Path) -> Staged | None:
 
 
 def _hidden(path: Path) -> Staged:
-    """A file under a hidden name beside the one it is to become."""
+    """A file with a hidden name in the same folder."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
 
     def name_it(replace: bool) -> None:
@@ -279,14 +279,14 @@ def _hidden_name(path: Path) -> str:
 
 
 def _lock(handle: int) -> None:
-    """Hold the file until it is closed, or its process ends; an OSError if somebody else does."""
+    """Lock the file until it is closed or the process ends; OSError if another process holds it."""
     import fcntl
 
     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _sweep(path: Path) -> None:
-    """Remove what processes left that were killed while they replaced this file."""
+    """Remove the files of processes that were killed while they replaced this file."""
     for left in path.parent.glob(f".{escape(path.name)}.{'[0-9a-f]' * 2 * HIDDEN_BYTES}"):
         with suppress(OSError), left.open("rb") as stream:
             _lock(stream.fileno())
@@ -294,7 +294,7 @@ def _sweep(path: Path) -> None:
 
 
 def _settle(directory: Path) -> None:
-    """The name too must survive a power cut; not every system lets directories be synced."""
+    """Sync the directory, so that the name survives a power failure; not every system can."""
     with suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:
@@ -327,7 +327,7 @@ def _errors_named(field: str, path: Path) -> Iterator[None]:
 
 @contextmanager
 def _failing_disk_named(field: str, path: Path) -> Iterator[None]:
-    """Whoever fills the stream may meet its limits; other errors may come from elsewhere."""
+    """Rename errors of a failing disk; other errors may have other causes."""
     try:
         yield
     except OSError as error:
@@ -337,7 +337,7 @@ def _failing_disk_named(field: str, path: Path) -> Iterator[None]:
 
 
 def _umask() -> int:
-    """The process's mask; it can only be read by setting it."""
+    """The process's umask, which can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

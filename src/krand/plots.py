@@ -35,7 +35,7 @@ __all__ = ["copies", "density", "estimates", "frontier"]
 
 
 def density(plan: NoisePlan | Plan) -> Figure:
-    """The law of the privacy ratio R under a noise plan or a survey's plan, with its limits.
+    """The distribution of the privacy ratio R for a noise plan or a survey's plan.
 
     >>> from krand import Policy, ResponseFormat, plan_noise, plots
     >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
@@ -52,12 +52,12 @@ def frontier(
     reports: ResponseFormat | None = None,
     copies: Sequence[int] | None = None,
 ) -> Figure:
-    """σ against bytes per person for every way to keep a policy; a finished Frontier is drawn too.
+    """σ versus bytes per person, for all methods that keep a policy, or for a given Frontier.
 
     >>> from krand import Policy, ResponseFormat, plots
     >>> policy = Policy(epsilon=1, delta=1e-4, population=100_000)
     >>> plots.frontier(policy, ResponseFormat(bits=2), copies=[1, 4]).axes[0].get_xlabel()
-    'bytes that each person sends'
+    'bytes sent per person'
     """
     require_matplotlib()
     from krand.accounting import frontier as ways
@@ -70,19 +70,19 @@ def frontier(
 
 
 def copies(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> Figure:
-    """Precision against the copies of a whole record, beside every bit alone and a curator.
+    """Precision versus copies of a whole record, compared with single bits and a curator.
 
     >>> from krand import Policy, plots
     >>> policy = Policy(epsilon=1, delta=1e-4, population=100_000)
     >>> plots.copies(policy, bits=4, copies=[1, 4]).axes[0].get_ylabel()
-    '± people at 95 %'
+    'margin of error (95 %), people'
     """
     require_matplotlib()
     return copies_figure(policy, bits, copies)
 
 
 def estimates(release: Release | str | Path, question: str) -> Figure:
-    """The answers to a question as bars with intervals; a release may be the path of its file.
+    """The answers to a question as bars with intervals; results may be given as a path.
 
     >>> import numpy as np
     >>> from krand import Policy, plots

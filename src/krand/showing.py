@@ -9,13 +9,16 @@ import math
 from decimal import ROUND_CEILING, Decimal
 from importlib import import_module
 
-__all__ = ["Shown", "at_most", "number"]
+__all__ = ["Shown", "at_most", "decimals_for", "fixed", "number"]
+
+SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+MOST_DECIMALS = 8
 
 
 class Shown:
     """A value that a notebook shows as a table.
 
-    `krand.notebook` knows how. It is found by name, because it lies above the values it shows.
+    `krand.notebook` builds the table. It is imported by name, because it is a higher layer.
     """
 
     __slots__ = ()
@@ -26,14 +29,36 @@ class Shown:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """Thousands with commas, small numbers with significant digits."""
+    """A number for people: 12,726, 0.3509, 2.09×10⁻⁵, 10⁻⁶."""
     if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
+        return f"{abs(value) if value == 0 else value:g}"
     if abs(value) >= 1e9 or abs(value) < 1e-3:
-        return f"{value:.{digits}g}"
+        return _power_of_ten(f"{value:.{digits}g}")
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{decimals}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _power_of_ten(text: str) -> str:
+    """2.09e-05 as 2.09×10⁻⁵, 1e-06 as 10⁻⁶; text without an exponent stays."""
+    digits, exponent, power = text.partition("e")
+    if not exponent:
+        return text
+    raised = f"10{str(int(power)).translate(SUPERSCRIPT)}"
+    return raised if digits == "1" else f"-{raised}" if digits == "-1" else f"{digits}×{raised}"
+
+
+def fixed(value: float, decimals: int = 0) -> str:
+    """A number with this many decimals, and never -0."""
+    text = f"{value:,.{decimals}f}"
+    return text if text.strip("-0.,") else text.removeprefix("-")
+
+
+def decimals_for(half_width: float) -> int:
+    """Decimals of an estimate: up to the first digit of its interval's half-width."""
+    if not 0 < half_width < math.inf:
+        return 0
+    return min(MOST_DECIMALS, max(0, -math.floor(math.log10(half_width))))
 
 
 def at_most(value: float, digits: int = 4) -> str:

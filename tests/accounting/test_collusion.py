@@ -12,11 +12,11 @@ from krand.wording.collusion import if_they_collude, protection
 @pytest.mark.parametrize(
     ("local_epsilon", "said"),
     [
-        (0.8, "If shuffler and analyst collude, real protection remains (ε₀ = 0.8)"),
-        (2.0, "If shuffler and analyst collude, only weak protection remains (ε₀ = 2)"),
-        (5.0, "If shuffler and analyst collude, hardly any protection remains (ε₀ = 5)"),
-        (7.1, "If shuffler and analyst collude, there is no protection (ε₀ = 7.1)"),
-        (430.96, "If shuffler and analyst collude, there is no protection (ε₀ = 431)"),
+        (0.8, "If collector and analyst collude, real protection remains (ε₀ = 0.8)"),
+        (2.0, "If collector and analyst collude, only weak protection remains (ε₀ = 2)"),
+        (5.0, "If collector and analyst collude, hardly any protection remains (ε₀ = 5)"),
+        (7.1, "If collector and analyst collude, there is no protection (ε₀ = 7.1)"),
+        (430.96, "If collector and analyst collude, there is no protection (ε₀ = 431)"),
     ],
 )
 def test_what_remains_is_said_in_words(local_epsilon: float, said: str) -> None:

@@ -11,16 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from krand.batches.responses import ReportsHeader, ReportsWriter, read_header, report_batches
+from krand.batches.responses import ResponsesHeader, ResponsesWriter, read_header, response_batches
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 
-BIT = ReportsHeader("ab" * 32, 2, 1_000, Linkage.BIT, 70_000, "5e" * 16)
-RECORD = ReportsHeader("cd" * 32, 1, 500, Linkage.RECORD, 20, "5f" * 16, distinct_from=("5e" * 16,))
+BIT = ResponsesHeader("ab" * 32, 2, 1_000, Linkage.BIT, 70_000, "5e" * 16)
+RECORD = ResponsesHeader(
+    "cd" * 32, 1, 500, Linkage.RECORD, 20, "5f" * 16, distinct_from=("5e" * 16,)
+)
 
 
-def write(path: Path, header: ReportsHeader, *chunks: np.ndarray) -> None:
-    with path.open("wb") as stream, ReportsWriter(stream, header) as writer:
+def write(path: Path, header: ResponsesHeader, *chunks: np.ndarray) -> None:
+    with path.open("wb") as stream, ResponsesWriter(stream, header) as writer:
         for chunk in chunks:
             writer.write(chunk)
 
@@ -31,10 +33,10 @@ def test_positions_come_back(tmp_path: Path) -> None:
     write(tmp_path / "r", BIT, first, second)
     assert read_header(tmp_path / "r") == BIT
     for size in (1, 3, 100):
-        found = np.concatenate(list(report_batches(tmp_path / "r", size)))
+        found = np.concatenate(list(response_batches(tmp_path / "r", size)))
         assert list(found) == [0, 0, 69_999, 5]
     write(tmp_path / "none", BIT)
-    assert not list(report_batches(tmp_path / "none", 10))
+    assert not list(response_batches(tmp_path / "none", 10))
 
 
 def test_records_come_back(tmp_path: Path) -> None:
@@ -43,7 +45,7 @@ def test_records_come_back(tmp_path: Path) -> None:
     write(tmp_path / "r", RECORD, rows[:300], rows[300:])
     assert read_header(tmp_path / "r") == RECORD
     for size in (7, 1_000):
-        assert np.array_equal(np.concatenate(list(report_batches(tmp_path / "r", size))), rows)
+        assert np.array_equal(np.concatenate(list(response_batches(tmp_path / "r", size))), rows)
 
 
 def test_the_file_says_nothing_else(tmp_path: Path) -> None:
@@ -67,7 +69,7 @@ def other_files() -> dict[str, bytes]:
         return stream.getvalue()
 
     table = pa.table({"position": pa.array([1], pa.int32())})
-    wrong = {"format": "krand-reports-9", "plan": "", "round": 1, "people": 1, "positions": 1}
+    wrong = {"format": "krand-responses-9", "plan": "", "round": 1, "people": 1, "positions": 1}
     mixed = RECORD.schema.metadata
     return {
         "no Parquet": b"PAR1 but not really",
@@ -86,7 +88,7 @@ def other_files() -> dict[str, bytes]:
 def test_other_files_are_refused(what: str, tmp_path: Path) -> None:
     """With the name of the format that is wanted."""
     (tmp_path / "r").write_bytes(other_files()[what])
-    with pytest.raises(InvalidInput, match="krand-reports-2"):
+    with pytest.raises(InvalidInput, match="krand-responses-2"):
         read_header(tmp_path / "r")
 
 

@@ -116,12 +116,12 @@ def _texts(plan: NoisePlan) -> dict[str, str]:
     messages, _ = message_size(plan)
     known = f"{guarantee.assurance}: {how_known(guarantee.assurance)}"
     return {
-        "half-width-note": f"{percent(precision.half_width_percent)} of the crowd, at 95 %",
+        "half-width-note": f"{percent(precision.half_width_percent)} of the crowd",
         "noise-note": f"{plan.noise * NOISE_GRID:,.0f} / 2^32",
         "bytes-note": f"in {messages:,} sealed message{'' if messages == 1 else 's'}",
         "delta-note": f"η = {at_most(guarantee.eta.upper)}",
         "promise-sentence": promise(plan.policy, guarantee),
-        "known": f"Known how? {known} ({method_text(guarantee.method)}).",
+        "known": f"How we know: {known} ({method_text(guarantee.method)}).",
         "assumptions": "".join(assumption_texts(guarantee)),
     }
 
@@ -139,7 +139,7 @@ def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:
         "bytes-value": [f"{size:,} bytes", size],
         "local-epsilon-value": [f"ε₀ = {at_most(local)}", local],
         "delta-value": [at_most(delta), delta],
-        "peer-krand": [people(precision), precision.half_width_95],
-        "peer-rappor": [width(rappor), rappor],
-        "peer-curator": [width(trusted), trusted],
+        "baseline-krand": [people(precision), precision.half_width_95],
+        "baseline-rappor": [width(rappor), rappor],
+        "baseline-curator": [width(trusted), trusted],
     }

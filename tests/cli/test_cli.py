@@ -127,7 +127,7 @@ def test_a_mistyped_command_is_answered_with_the_likely_one(typed: str, meant: s
     result = run(typed)
     assert result.exit_code == 2
     assert result.stderr == (
-        f"error: command: must be one of krand's, found {typed!r}\n  did you mean {meant}?\n"
+        f"error: command: must be a krand command, found {typed!r}\n  did you mean {meant}?\n"
     )
     error = json.loads(run(typed, "--json").stdout)["error"]
     assert (error["field"], error["value"]) == ("command", typed)
@@ -135,7 +135,7 @@ def test_a_mistyped_command_is_answered_with_the_likely_one(typed: str, meant: s
 
 def test_a_command_like_no_other_is_answered_with_where_to_look() -> None:
     """Nothing is guessed where nothing is near."""
-    assert "krand alone shows them all" in run("xyzzy").stderr
+    assert "run krand to list all commands" in run("xyzzy").stderr
 
 
 def test_a_mistyped_option_is_answered_with_the_likely_one() -> None:

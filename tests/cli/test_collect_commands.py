@@ -141,7 +141,7 @@ def test_a_collector_that_is_not_there_is_exit_code_75(
     assert error["kind"] == "unavailable"
     assert "in 8 attempts" in error["reason"]
     assert f"the sealed submission is kept in {at / 'ledger'}" in error["reason"]
-    assert "give the same command again" in error["reason"]
+    assert "run the same command again" in error["reason"]
     assert error["message"] == error["reason"]
     told = run(at, "submit", *address)
     assert told.exit_code == 75

@@ -107,11 +107,11 @@ def test_noise_in_words_has_the_numbers_of_the_json() -> None:
 @pytest.mark.parametrize(
     ("bits", "said"),
     [
-        ("1", "a trusted curator (geometric noise) would have σ = 1.357; krand's is 4."),
-        ("40", "a trusted curator (Gaussian noise) would have σ = 26.72; krand's is 1"),
+        ("1", "a trusted curator (geometric noise) would reach σ = 1.357; krand's σ is 4."),
+        ("40", "a trusted curator (Gaussian noise) would reach σ = 26.72; krand's σ is 1"),
     ],
 )
-def test_the_yardstick_is_the_better_of_two_mechanisms(bits: str, said: str) -> None:
+def test_the_curator_is_the_better_of_two_mechanisms(bits: str, said: str) -> None:
     """Geometric noise for one question, Gaussian noise for many; the ratio is krand's."""
     crowd = ("--population", "100k", "--bits", bits, "--epsilon", "1", "--delta", "1e-6")
     text = " ".join(run("noise", *crowd, "--no-color").stdout.replace("│", " ").split())
@@ -191,9 +191,9 @@ def test_privacy_of_the_drafts_example() -> None:
 
 
 def test_privacy_in_words_shows_both_directions() -> None:
-    """The table for people has the two directions and what the numbers rest on."""
+    """The table for people has the two directions and the assumptions."""
     text = run("privacy", *SMALL, "--noise", "0.2446", "--linkage", "record").stdout
-    for part in ("forward", "reverse", "δ", "η", "1,000 people", "record linkage", "assumes"):
+    for part in ("forward", "reverse", "δ", "η", "1,000 people", "record linkage", "assumptions"):
         assert part in text
 
 

@@ -106,13 +106,14 @@ def test_what_promises_next_to_nothing_gets_no_number(plan: Plan, file: Path) ->
     for epsilon in range(93, 101):
         answer(file, plan, 1, epsilon)
     text = words(run("ledger", str(file)))
-    assert "a factor of at most e^772, give or take" in text
+    assert "a factor of at most e^772, plus at most δ" in text
 
 
 def test_an_empty_ledger_says_so(file: Path) -> None:
     """Nothing answered, nothing spent."""
     Ledger(file)
-    assert words(run("ledger", str(file))) == "Nothing has been answered, so nothing is spent."
+    said = "This device has answered nothing, so no privacy is spent."
+    assert words(run("ledger", str(file))) == said
     found = json.loads(run("ledger", str(file), "--json").stdout)
     assert found["rounds"] == []
     assert (found["spent"]["epsilon"], found["spent"]["surveys"]) == (0, 0)

@@ -129,9 +129,10 @@ def test_records_as_json(write: Write) -> None:
 
 
 def test_a_real_crowd_is_said_to_be_one(write: Write) -> None:
-    """Where true ones push R out of its law, that is said; where they do not, it is not."""
+    """Where true ones make R practically impossible, that is said; where they do not, it is not."""
     told = "says nothing about any one person"
-    assert "At 1 of 12 positions R lies outside" in words(write(BITS, bit_tally(true_ones=500)))
+    outside = "At 1 of 12 positions R is practically impossible"
+    assert outside in words(write(BITS, bit_tally(true_ones=500)))
     assert told in words(write(BITS, bit_tally(true_ones=500)))
     assert told not in words(write(BITS, bit_tally()))
     real, zeros = (words(write(RECORDS, record_tally(RECORDS, d))) for d in (0.6, 0.0))
@@ -149,8 +150,8 @@ def test_what_was_seen_stands_beside_the_promise(write: Write) -> None:
     assert f"ε_seen = {worst.seen:.3g}" in said
     assert "within the promised ε = 1." in said
     assert "by construction" in said
-    assert f"95 % at most ε = {worst.limit:.3g}" in said
-    assert "One outcome neither keeps nor breaks a promise" in said
+    assert f"95 % reveal at most ε = {worst.limit:.3g}" in said
+    assert "A single outcome neither keeps nor breaks a promise" in said
 
 
 def test_an_outcome_beyond_the_promise_is_called_so(write: Write) -> None:
@@ -169,7 +170,7 @@ def test_the_table_shows_as_much_as_asked_for(write: Write) -> None:
     assert "q1: yes" not in words(arguments, "--show", "1")
     assert "P[as far from 1]" not in words(arguments, "--show", "0")
     assert "P[as far" in words(arguments)
-    assert "< 1e-12" in words(arguments)
+    assert "< 10⁻¹²" in words(arguments)
 
 
 def test_records_table(write: Write) -> None:
@@ -177,16 +178,16 @@ def test_records_table(write: Write) -> None:
     said = words(write(RECORDS, record_tally(RECORDS)))
     for part in ("log R", "all zeros", "promised η", "promised δ", "λ = e^ε 2.718"):
         assert part in said
-    assert "No answer to this survey is all ones" in said
+    assert "No record in this survey can be all ones" in said
     assert "simulated" not in said
 
 
 def test_copies_are_said_to_be_simulated(write: Write) -> None:
-    """With copies the tails come with intervals; lost reports are mentioned."""
+    """With copies the tails come with intervals; lost responses are mentioned."""
     plan = plan_with_noise(survey(Linkage.RECORD, copies=2), round(0.3 * NOISE_GRID))
     said = words(write(plan, record_tally(plan, lost=3)))
-    assert "The law of R was simulated: 10,000 outcomes" in said
-    assert "3 reports were not counted" in said
+    assert "The distribution of R was simulated: 10,000 outcomes" in said
+    assert "3 responses were not counted" in said
     assert "[0." in said
 
 
@@ -196,12 +197,12 @@ def test_what_the_numbers_leave_out_is_said(write: Write) -> None:
     plan = plan_with_noise(asked, round(0.02 * NOISE_GRID))
     tally = bit_tally(plan, true_ones=PEOPLE, crowd=1000)
     said = words(write(plan, tally))
-    assert "batches that were shuffled apart" in said
-    assert "50 people who help the analyst" in said
+    assert "batches that were shuffled separately" in said
+    assert "50 colluding participants" in said
     assert "all 3 rounds together; this is round 1" in said
     assert "At 1 of 12 positions there are more ones than people" in said
     plain = words(write(BITS, bit_tally()))
-    for part in ("shuffled apart", "help the analyst", "rounds together", "forged"):
+    for part in ("shuffled separately", "colluding", "rounds together", "forged"):
         assert part not in plain
 
 
@@ -218,5 +219,5 @@ def test_numbers_in_words() -> None:
     assert ratio(0.0) == "1"
     assert ratio(800.0) == "e^800"
     assert ratio(-800.0) == "e^-800"
-    assert chance(0.0) == "< 1e-12"
+    assert chance(0.0) == "< 10⁻¹²"
     assert chance(0.25) == "0.25"

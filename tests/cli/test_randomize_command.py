@@ -49,7 +49,7 @@ def test_people_read_what_happened(place: Path) -> None:
     assert result.exit_code == 0, result.output
     assert "160 people" in result.stdout
     assert str(place / "r.p") in result.stdout
-    assert "left out: id" in result.stderr
+    assert "not in the survey: id" in result.stderr
     header = read_header(place / "r.p")
     assert header.people == 160
     assert header.plan in result.stdout
@@ -78,7 +78,7 @@ def test_rows_left_out_are_told(place: Path) -> None:
     options = ("--plan", "plan.json", "-o", "r.p", "--on-error", "skip")
     result = run("randomize", "bad.csv", *options, at=place)
     assert result.exit_code == 0
-    assert "1 row could not be read and was left out" in result.stderr
+    assert "1 row was invalid and was skipped" in result.stderr
     assert "row 17, pets" in result.stderr
 
 

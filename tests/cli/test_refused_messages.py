@@ -25,14 +25,14 @@ def said(rejected: Mapping[str, int]) -> str:
 
 
 def test_what_happened_is_told_in_numbers() -> None:
-    """Each person sends four messages here, and the plan counts on one who hides nobody."""
+    """Each person sends four messages here, and the plan allows for one colluding participant."""
     assert small_plan().messages == 4
     assert said({"wrong_length": 18, "repeated": 1}) == (
         "19 messages were refused (18 wrong length, 1 repeated) and not counted. The 5 to 19 people"
-        " who sent them may hide nobody. The promise was planned for 1 person of that kind; at"
-        " worst there are now 20 among 100, so δ is 0.02. Promised was 0.001."
+        " who sent them may not help to hide anybody. The promise allowed for 1 such person; in the"
+        " worst case there are now 20 among 100, so δ is 0.02. The survey promised 0.001."
     )
-    one = "1 message was refused (1 repeated) and not counted. Whoever sent it may hide nobody."
+    one = "1 message was refused (1 repeated) and not counted. Whoever sent it may not help to hide"
     assert said({"repeated": 1}).startswith(one)
 
 
@@ -47,14 +47,15 @@ def test_the_numbers_are_those_of_the_release() -> None:
     policy, promise = plan.survey.policy, release.promise
     (line,) = (line for line in remarks(release) if "refused" in line)
     assert promise.colluding == policy.colluding + 19
-    assert f"at worst there are now {promise.colluding:,} among {promise.population:,}" in line
-    assert f"so δ is {at_most(promise.delta)}. Promised was {at_most(policy.delta)}." in line
+    worst = f"in the worst case there are now {promise.colluding:,} among {promise.population:,}"
+    assert worst in line
+    assert f"so δ is {at_most(promise.delta)}. The survey promised {at_most(policy.delta)}." in line
     assert not any("refused" in line for line in remarks(make_release(plan, whole)))
 
 
 @pytest.mark.parametrize(
     ("colluding", "words"),
-    [(0, None), (1, "even if 1 of them helps the"), (7, "even if 7 of them help the")],
+    [(0, None), (1, "even if 1 of them colludes with"), (7, "even if 7 of them collude with")],
 )
 def test_a_plan_says_how_many_it_counts_on(colluding: int, words: str | None) -> None:
     """In its file and in its promise to people."""

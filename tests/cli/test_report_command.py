@@ -53,7 +53,7 @@ def test_a_broken_promise_is_a_warning_too(tmp_path: Path) -> None:
     path = tmp_path / "release.json"
     path.write_text(refused_example().text, encoding="utf-8")
     result = run(path, "-o", tmp_path / "report.html", "--json")
-    assert "less than the survey promised" in result.stderr
+    assert "weaker than the survey promised" in result.stderr
     assert json.loads(result.stdout)["kept"] is False
     assert "The promise was not kept" in (tmp_path / "report.html").read_text(encoding="utf-8")
 

@@ -89,7 +89,7 @@ def test_what_krand_wrote_holds(example: Callable[[], Example], tmp_path: Path) 
     text = run(*files)
     assert text.exit_code == 0
     assert "✗" not in text.stdout
-    assert "checks hold." in text.stdout
+    assert "checks passed." in text.stdout
     assert run(*files, "--quiet").output == ""
 
 
@@ -117,8 +117,8 @@ def test_an_honest_release_of_a_broken_promise_fails_by_its_policy_alone(tmp_pat
     refused_example().write(tmp_path)
     assert failing(tmp_path / "release.json") == {"policy"}
     text = run(tmp_path / "release.json")
-    assert "✗ fails" in text.stdout
-    assert "checks fails" in text.stdout
+    assert "✗ failed" in text.stdout
+    assert "checks failed" in text.stdout
 
 
 # --- a plan made worse -----------------------------------------------------------------------

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from krand.batches.responses import read_header
 from krand.cli.main import krand
 from krand.cli.result_tables import remarks
-from krand.demo import baselines as ways
+from krand.demo import baselines as baselines
 from krand.demo import devices, people
 from krand.demo.people import Crowd, pieces, truth_of
 from krand.demo.randomness import Chance, simulated_random
@@ -148,7 +148,7 @@ def test_the_readme_shows_exactly_what_the_command_prints(
     assert shown is not None
     assert shown[1].splitlines() == printed
     assert printed[-1] == "Report: demo-output/report.html"
-    names = ("survey.toml", "plan.json", "reports.parquet", "tally.json", "release.json")
+    names = ("survey.toml", "plan.json", "responses.parquet", "tally.json", "release.json")
     for name in (*names, "report.html"):
         assert (tmp_path / "demo-output" / name).stat().st_size > 0
     policy = read_survey(tmp_path / "demo-output" / "survey.toml").policy
@@ -167,7 +167,9 @@ def test_everything_is_one_object_for_programs(small: Small) -> None:
     assert (values["people"], values["seed"], values["live"]) == (PEOPLE, 1, False)
     assert values["simulated"] is True
     assert [a["truth"] for a in values["answers"]] == [a.truth for a in small.shown.answers]
-    assert [way["error"] for way in values["ways"]] == [way.error for way in small.shown.ways]
+    assert [way["error"] for way in values["baselines"]] == [
+        way.error for way in small.shown.baselines
+    ]
     assert values["intervals"]["hold"] == small.shown.held.hold
     assert values["written"]["survey"] == str(small.file)
     assert values["written"]["report"] == "report.html"
@@ -191,7 +193,7 @@ def test_the_report_says_first_that_nobody_was_asked(small: Small) -> None:
     text = re.sub(r"<[^>]+>", " ", page.partition("<body>")[2])
     assert text.index("5,000 people are simulated") < 200
     assert "Truth beside estimate" in text
-    for way in small.shown.ways:
+    for way in small.shown.baselines:
         assert way.name in text
         assert way.error is not None
         assert f"{way.error:,.1f}" in text
@@ -234,7 +236,7 @@ def test_progress_bars_have_honest_totals(small: Small) -> None:
 
 
 def test_truth_is_what_people_say(small: Small) -> None:
-    """Counted person by person from the plain answers, by nothing that the analyzer uses."""
+    """Counted person by person from the plain answers, by nothing that the analyst uses."""
     shown = small.shown
     crowd = Crowd(shown.plan.survey, PEOPLE, shown.asked.seed)
     found: Counter[tuple[str, str]] = Counter()
@@ -255,7 +257,7 @@ def _label(answer: object) -> str:
 
 def test_errors_are_what_was_planned(small: Small) -> None:
     """Over some 1,300 positions the root mean square is within a sixth of the planned σ."""
-    names = [way.name for way in small.shown.ways]
+    names = [way.name for way in small.shown.baselines]
     assert names == [
         "krand",
         "drafts: records, k = 1",
@@ -263,11 +265,11 @@ def test_errors_are_what_was_planned(small: Small) -> None:
         "RAPPOR",
         "trusted curator",
     ]
-    for way in small.shown.ways:
+    for way in small.shown.baselines:
         assert way.sigma is not None
         assert way.error is not None
         assert way.error / way.sigma == pytest.approx(1, abs=0.16), way
-    krand_way, *others, curator = small.shown.ways
+    krand_way, *others, curator = small.shown.baselines
     assert curator.times_curator == 1
     assert krand_way.times_curator == pytest.approx(krand_way.sigma / curator.sigma)
     assert all(way.error > krand_way.error for way in others if way.error and krand_way.error)
@@ -352,7 +354,7 @@ def test_no_comparison_holds_all_bits_at_once(
     small: Small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither random numbers for RAPPOR nor noisy records exceed their bound."""
-    monkeypatch.setattr(ways, "NUMBERS_AT_A_TIME", 2**17)
+    monkeypatch.setattr(baselines, "NUMBERS_AT_A_TIME", 2**17)
     monkeypatch.setattr(devices, "BITS_AT_A_TIME", 2**17)
     plan, chance = small.shown.plan, Chance(1)
     crowd, positions = Crowd(plan.survey, 300, 1), plan.layout.positions
@@ -363,10 +365,10 @@ def test_no_comparison_holds_all_bits_at_once(
             drawn.append(int(np.prod(shape)))
             return chance.numbers("x").random(shape)
 
-    ways._flipped(crowd, 0.25, Watched(), lambda _: None)  # type: ignore[arg-type]
+    baselines._flipped(crowd, 0.25, Watched(), lambda _: None)  # type: ignore[arg-type]
     assert sum(drawn) == 300 * positions
     assert max(drawn) <= 2**17
-    linked = replace(plan, survey=ways.linked(plan.survey, 16))
+    linked = replace(plan, survey=baselines.linked(plan.survey, 16))
     rows = [len(part) for part in devices.noisy_rows(linked, crowd, chance.noise("x"))]
     assert sum(rows) == 300 * 16
     assert max(rows) * positions <= 2**17
@@ -379,8 +381,8 @@ def test_what_is_too_much_is_not_run_and_says_so(
     small: Small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A comparison of minutes is left out; its row tells how much it would have been."""
-    monkeypatch.setattr(ways, "MOST_BITS", 1000)
-    _, one, sixteen, rappor, curator = _ways(small)
+    monkeypatch.setattr(baselines, "MOST_BITS", 1000)
+    _, one, sixteen, rappor, curator = _baselines(small)
     assert one.error is None
     assert "bits would have to be flipped" in one.note
     assert "bits would have to be flipped" in sixteen.note
@@ -395,20 +397,20 @@ def test_records_that_drown_say_so(small: Small, monkeypatch: pytest.MonkeyPatch
     def refuse(_: object) -> None:
         raise CannotMeet("an estimate could be anything", ("a larger epsilon",))
 
-    monkeypatch.setattr(ways, "make_plan", refuse)
-    _, one, *_ = _ways(small)
+    monkeypatch.setattr(baselines, "make_plan", refuse)
+    _, one, *_ = _baselines(small)
     assert one.error is None
     assert "an estimate could be anything" in one.note
 
 
-def _ways(small: Small) -> tuple[ways.Way, ...]:
+def _baselines(small: Small) -> tuple[baselines.Baseline, ...]:
     from krand.analysis.tally_file import read_tally
 
     shown = small.shown
     crowd = Crowd(shown.plan.survey, PEOPLE, 1)
     tally = read_tally(shown.written["tally"])
     truth = truth_of(crowd).positions
-    return ways.all_ways(shown.plan, tally, crowd, truth, Chance(1), Output(True, True))
+    return baselines.all_baselines(shown.plan, tally, crowd, truth, Chance(1), Output(True, True))
 
 
 def test_a_crowd_of_nobody_is_refused() -> None:

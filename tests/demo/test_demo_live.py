@@ -85,7 +85,7 @@ def test_everybody_is_counted_through_seal_and_collector(twice: Twice) -> None:
     assert sum(answer.truth for answer in shown.answers) == PEOPLE
     for answer, row in zip(shown.answers, shown.release.questions[0].rows, strict=False):
         assert abs(answer.estimate - answer.truth) <= 6 * row.standard_error
-    assert {"batch", "manifest", "analyzer_key", "collector_key"} <= set(shown.written)
+    assert {"batch", "manifest", "analyst_key", "collector_key"} <= set(shown.written)
     assert all(path.exists() for path in shown.written.values())
     assert collectors() == []
     assert list(twice.workplace.iterdir()) == []

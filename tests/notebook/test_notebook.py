@@ -117,7 +117,7 @@ def test_what_is_proven_is_rounded_up(plan: NoisePlan) -> None:
     delta = Bounds(1e-6, 1e-7, 1.00001e-6)
     ways = dataclasses.replace(plan.guarantee.delta, forward=delta, reverse=delta)
     rows = shown(dataclasses.replace(plan.guarantee, delta=ways)).rows
-    assert "δ ≤ 1.001e-06" in rows[0][1]
+    assert "δ ≤ 1.001×10⁻⁶" in rows[0][1]
 
 
 def test_a_guarantee_shows_what_it_rests_on(plan: NoisePlan) -> None:

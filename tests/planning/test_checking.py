@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from krand import Client, generate_private_key, make_release, tally_reports
+from krand import Client, generate_private_key, make_release, tally_responses
 from krand.analysis.tally import empty_tally
 from krand.cli.main import krand
 from krand.collector.opening import open_spool
@@ -108,7 +108,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
         "serve": [*plan, *spool, "--port", "0"],
         "status": [*plan, *spool],
         "release": [*plan, *spool, *key, *out],
-        "tally": ["reports.parquet", *plan, *out],
+        "tally": ["responses.parquet", *plan, *out],
         "estimate": [tally, *plan, "-o", str(folder / "x.json")],
         "observe": [tally, *plan],
         "verify": [tally, *plan],
@@ -134,8 +134,8 @@ def test_no_function_takes_such_a_plan_either(tmp_path: Path, cache: Path) -> No
     plan = quieter().sealed_for(KEY.public_key())
     people = simulated_table(plan.survey, 100, seed=1)
     good = small_plan()
-    randomize_table(good, people, tmp_path / "reports.parquet")
-    tally = replace(tally_reports(good, [tmp_path / "reports.parquet"]), plan_hash=plan.hash)
+    randomize_table(good, people, tmp_path / "responses.parquet")
+    tally = replace(tally_responses(good, [tmp_path / "responses.parquet"]), plan_hash=plan.hash)
     calls: list[Callable[[], object]] = [
         lambda: randomize_table(plan, people, tmp_path / "out.parquet"),
         lambda: make_release(plan, tally),
@@ -247,4 +247,4 @@ def test_without_a_key_nothing_is_collected(tmp_path: Path) -> None:
         assert "krand plan survey.toml --analyst-key key.pub.pem" in done.stderr
     assert not (tmp_path / "spool").exists()
     people = simulated_table(plan.survey, 100, seed=1)
-    assert randomize_table(plan, people, tmp_path / "reports.parquet").people == 100
+    assert randomize_table(plan, people, tmp_path / "responses.parquet").people == 100

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import krand
-from krand.analysis.tallying import reports_in
+from krand.analysis.tallying import responses_in
 from krand.batches.responses import read_header
 from krand.errors import InvalidInput
 from krand.promise import Policy
@@ -152,9 +152,9 @@ def test_two_runs_are_not_added_up_unless_somebody_vouches(tmp_path: Path) -> No
     """Both files are named; who vouched is written down."""
     files = two_runs(tmp_path, other_people=False)
     with pytest.raises(InvalidInput, match="may be about the same people") as caught:
-        krand.tally_reports(PLAN, files)
+        krand.tally_responses(PLAN, files)
     assert caught.value.value == f"{files[0]} and {files[1]}"
-    tally = krand.tally_reports(PLAN, files, different_people=True)
+    tally = krand.tally_responses(PLAN, files, different_people=True)
     assert (tally.people, tally.crowd, tally.distinct_people) == (200, 100, "analyst")
     assert krand.make_release(PLAN, tally).distinct_people == "analyst"
 
@@ -162,10 +162,10 @@ def test_two_runs_are_not_added_up_unless_somebody_vouches(tmp_path: Path) -> No
 def test_what_the_data_holder_declared_is_in_the_file(tmp_path: Path) -> None:
     """Then the analyst need not declare it, and the tally says whose word it is."""
     files = two_runs(tmp_path, other_people=True)
-    assert krand.tally_reports(PLAN, files).distinct_people == "data_holder"
-    declared = krand.tally_reports(PLAN, files, different_people=True)
+    assert krand.tally_responses(PLAN, files).distinct_people == "data_holder"
+    declared = krand.tally_responses(PLAN, files, different_people=True)
     assert declared.distinct_people == "data_holder"
-    assert krand.tally_reports(PLAN, files[:1]).distinct_people is None
+    assert krand.tally_responses(PLAN, files[:1]).distinct_people is None
 
 
 def test_one_run_is_never_counted_twice(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_one_run_is_never_counted_twice(tmp_path: Path) -> None:
     assert copy.read_bytes() != first.read_bytes()
     for files in ([first, first], [first, copy]):
         with pytest.raises(InvalidInput, match="two files are of one run"):
-            krand.tally_reports(PLAN, files, different_people=True)
+            krand.tally_responses(PLAN, files, different_people=True)
 
 
 def test_a_simulation_and_a_table_are_not_added_up(tmp_path: Path) -> None:
@@ -192,6 +192,6 @@ def test_a_simulation_and_a_table_are_not_added_up(tmp_path: Path) -> None:
     crowd, made = Crowd(plan.survey, 100, 1), tmp_path / "simulated.parquet"
     write_reports(plan, crowd, Chance(1).noise("devices"), made, "ab" * 16)
     krand.randomize_table(plan, table(), tmp_path / "a.parquet")
-    assert [s.provenance for s in reports_in(plan, [made])] == ["simulation"]
+    assert [s.provenance for s in responses_in(plan, [made])] == ["simulation"]
     with pytest.raises(InvalidInput, match="tally each kind apart"):
-        krand.tally_reports(plan, [tmp_path / "a.parquet", made], different_people=True)
+        krand.tally_responses(plan, [tmp_path / "a.parquet", made], different_people=True)

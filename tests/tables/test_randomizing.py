@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from krand.batches.responses import read_header, report_batches
+from krand.batches.responses import read_header, response_batches
 from krand.client.randomizer import reported_positions
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
@@ -67,7 +67,7 @@ def table_of(people: list[dict[str, object]]) -> pa.Table:
 
 
 def made(plan: Plan, table: pa.Table, tmp_path: Path, **options: bool) -> Randomized:
-    output = tmp_path / "reports.parquet"
+    output = tmp_path / "responses.parquet"
     ledger = TableLedger()
     return randomize(plan, answers_in(table, plan.layout), output, ledger=ledger, **options)
 
@@ -117,8 +117,8 @@ def test_tokens_are_sorted_and_say_who_took_part(
     done = made(apart, table_of([PERSON] * 400), tmp_path)
     header = read_header(done.output)
     assert (header.plan, header.people, header.round) == (apart.hash, 400, 1)
-    tokens = np.concatenate(list(report_batches(done.output, 64)))
-    assert len(tokens) == done.reports
+    tokens = np.concatenate(list(response_batches(done.output, 64)))
+    assert len(tokens) == done.rows
     assert np.all(np.diff(tokens) >= 0)
     counts = np.bincount(tokens, minlength=apart.layout.positions)
     q = np.repeat(apart.noises, [block.positions for block in apart.layout.blocks])
@@ -132,8 +132,8 @@ def test_records_are_shuffled_copies(linked: Plan, tmp_path: Path) -> None:
     """k records for each person, each bit flipped with q, first and last people mixed."""
     people = [PERSON] * 3_000 + [{}] * 3_000
     done = made(linked, table_of(people), tmp_path)
-    rows = np.concatenate(list(report_batches(done.output, 1_000)))
-    assert (len(rows), done.reports, done.people) == (18_000, 18_000, 6_000)
+    rows = np.concatenate(list(response_batches(done.output, 1_000)))
+    assert (len(rows), done.rows, done.people) == (18_000, 18_000, 6_000)
     bits = np.unpackbits(rows, axis=1)[:, : linked.layout.positions].astype(float)
     q = linked.noises[0]
     ones = list(encode(linked.layout, PERSON))
@@ -229,7 +229,7 @@ from krand.survey.plan_file import read_plan
 plan = read_plan(sys.argv[1])
 slow = lambda rows: (print("working", flush=True), time.sleep(0.05))
 answers = open_answers(sys.argv[2], plan.layout)
-output = Path(sys.argv[3]) / "reports.parquet"
+output = Path(sys.argv[3]) / "responses.parquet"
 batch.randomize(plan, answers, output, ledger=TableLedger(), progress=slow)
 """
 

@@ -65,7 +65,7 @@ def test_the_page_shows_what_the_api_computes(
     assert {name: value_of(page.text, name) for name in expected} == expected
     assert f" {messages:,} " in text_of(page.text, "bytes-note")
     assert text_of(page.text, "promise-sentence") == promise(policy, plan.guarantee)
-    widths = dict(re.findall(r'id="peer-(\w+)".*?data-value="([^"]*)"', page.text, re.DOTALL))
+    widths = dict(re.findall(r'id="baseline-(\w+)".*?data-value="([^"]*)"', page.text, re.DOTALL))
     assert float(widths["krand"]) == plan.precision.half_width_95
     assert float(widths["rappor"]) == Z95 * rappor_sigma(policy, reports)
     assert float(widths["curator"]) == Z95 * curator(policy, reports).sigma

@@ -145,7 +145,7 @@ def test_a_request_that_cannot_be_met_comes_with_nearest_ones(
     result = run(*NOISE)
     assert result.exit_code == 3
     assert result.stdout == ""
-    for part in ("the crowd is too small", "nearest requests", "• ε = 9", "• population = 10M"):
+    for part in ("the crowd is too small", "similar requests", "• ε = 9", "• population = 10M"):
         assert part in result.stderr
     result = run(*NOISE, "--json")
     assert result.exit_code == 3

@@ -82,7 +82,7 @@ def test_a_table_is_never_said_to_come_from_devices(place: Path) -> None:
         assert "data holder" in text
         assert [word for word in OF_DEVICES if word in text] == []
     assert "saw all" in page
-    assert "not towards the data holder" in " ".join(terminal.split())
+    assert "not about the data holder" in " ".join(terminal.split())
     assert "not towards the data holder" in page
 
 
@@ -90,7 +90,7 @@ def test_files_carry_a_code(place: Path) -> None:
     """The tally, the release, and every row of a flat table."""
     for name in ("tally.json", "release.json"):
         assert json.loads((place / name).read_bytes())["provenance"] == "table"
-    release = make_release(PLAN, api.tally_reports(PLAN, [place / "r.parquet"]))
+    release = make_release(PLAN, api.tally_responses(PLAN, [place / "r.parquet"]))
     assert set(flat_table(release).column("provenance").to_pylist()) == {"table"}
     rests_on = json.loads((place / "release.json").read_bytes())["promise"]["assumptions"]
     assert "data-holder-keeps-secrets" in rests_on
@@ -105,7 +105,7 @@ def test_devices_are_said_to_be_devices(devices: tuple[Tally, FakeCollector]) ->
     assert "Every answer was made noisy on the device it came from" in page
     assert "travelled alone in a sealed message" in page
     assert "data holder" not in page
-    assert "shuffler and analyst" in " ".join(remarks(release))
+    assert "collector and analyst" in " ".join(remarks(release))
 
 
 def _declared(tmp_path: Path, who: str) -> Release:
@@ -114,7 +114,7 @@ def _declared(tmp_path: Path, who: str) -> Release:
     for number, file in enumerate(files):
         ledger = tmp_path / ("ledger" if who == "data_holder" else f"ledger-{number}")
         api.randomize_table(PLAN, table, file, other_people=True, ledger=ledger)
-    tally = api.tally_reports(PLAN, files, different_people=who == "analyst")
+    tally = api.tally_responses(PLAN, files, different_people=who == "analyst")
     return make_release(PLAN, tally)
 
 
@@ -124,8 +124,8 @@ def test_results_say_who_declared_that_people_are_different(who: str, tmp_path: 
     release = _declared(tmp_path, who)
     values = release_values(release)
     assert values["distinct_people"] == who
-    words = {"data_holder": "the data holder, in the files", "analyst": "the analyst who counted"}
-    sentence = f"about different people was declared by {words[who]}"
+    words = {"data_holder": "The data holder", "analyst": "The analyst who counted them"}
+    sentence = f"{words[who]} declared that the 2 files are about different people"
     assert sentence in " ".join(remarks(release))
     assert sentence in release_page(values)
 
@@ -235,5 +235,5 @@ def test_the_command_line_declares_what_python_does(place: Path, tmp_path: Path)
     assert not (tmp_path / "t.json").exists()
     counted = run(*tally, "--different-people")
     assert counted.exit_code == 0
-    assert "declared by the analyst" in " ".join(counted.output.split())
+    assert "The analyst who counted them declared" in " ".join(counted.output.split())
     assert read_tally(tmp_path / "t.json").distinct_people is DistinctPeople.ANALYST

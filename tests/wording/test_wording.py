@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +17,7 @@ from krand.promise import (
     Precision,
     TwoWay,
 )
+from krand.showing import decimals_for, fixed
 from krand.wording.phrases import at_most, half_width, number, percent, promise
 
 
@@ -26,16 +29,36 @@ from krand.wording.phrases import at_most, half_width, number, percent, promise
         (6490.4, "6,490"),
         (12726.3, "12,726"),
         (0.35091412, "0.3509"),
-        (2.0897e-05, "2.09e-05"),
-        (1e-6, "1e-06"),
+        (2.0897e-05, "2.09×10⁻⁵"),
+        (1e-6, "10⁻⁶"),
+        (-1e-6, "-10⁻⁶"),
+        (-0.0, "0"),
         (431.0, "431"),
-        (2.5e12, "2.5e+12"),
+        (2.5e12, "2.5×10¹²"),
         (float("inf"), "inf"),
     ],
 )
 def test_numbers_keep_four_significant_digits(value: float, text: str) -> None:
-    """Readable at every size: commas for thousands, exponents only far out."""
+    """Readable at every size: commas for thousands, powers of ten only far out."""
     assert number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [(-0.2, 0, "0"), (-0.004, 2, "0.00"), (-0.6, 0, "-1"), (12345.6, 1, "12,345.6")],
+)
+def test_no_number_is_minus_zero(value: float, decimals: int, text: str) -> None:
+    """A sign is shown only if a digit other than 0 is."""
+    assert fixed(value, decimals) == text
+
+
+@pytest.mark.parametrize(
+    ("half_width", "decimals"),
+    [(32.0, 0), (3.2, 0), (1.0, 0), (0.32, 1), (0.1, 1), (0.032, 2), (0.0, 0), (math.inf, 0)],
+)
+def test_digits_follow_the_interval(half_width: float, decimals: int) -> None:
+    """46 % ± 32 has no decimals; an estimate is shown up to the first digit of its margin."""
+    assert decimals_for(half_width) == decimals
 
 
 @pytest.mark.parametrize(
@@ -49,8 +72,9 @@ def test_percentages_have_no_exponent(value: float, text: str) -> None:
 
 def test_precision_is_told_in_people() -> None:
     """The half-width of the 95 % interval in people and in percent."""
-    assert half_width(Precision(14.46, 28.34, 0.0002834)) == "± 28 people (0.00028 %) at 95 %"
-    assert half_width(Precision(1.0, 1.96, 0.196)) == "± 2 people (0.2 %) at 95 %"
+    large, small = Precision(14.46, 28.34, 0.0002834), Precision(1.0, 1.96, 0.196)
+    assert half_width(large) == "typical margin of error (95 %) ± 28 people (0.00028 %)"
+    assert half_width(small) == "typical margin of error (95 %) ± 2 people (0.2 %)"
 
 
 def told(policy: Policy, assurance: Assurance) -> str:
@@ -73,19 +97,25 @@ def told(policy: Policy, assurance: Assurance) -> str:
 def test_the_promise_is_the_policy() -> None:
     """What is promised is what the policy asked for, and what was proven is at least that."""
     said = told(Policy(2.0, 100, delta=1e-6), Assurance.CERTIFIED)
-    assert "e^2 ≈ 7.389" in said
-    assert "δ = 1e-06." in said
-    assert "η = 1e-06." in told(Policy(2.0, 100, eta=1e-6), Assurance.OUTLIER)
+    assert "by a factor of at most 7.39 (ε = 2), plus at most δ = 10⁻⁶." in said
+    assert "η = 10⁻⁶." in told(Policy(2.0, 100, eta=1e-6), Assurance.OUTLIER)
+
+
+def value_of(text: str) -> float:
+    """The number that a text for people stands for."""
+    digits, _, power = text.replace(",", "").rpartition("10") if "⁻" in text else (text, "", "")
+    exponent = int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
+    return float(f"{digits.replace(',', '').removesuffix('×') or 1}e{exponent}")
 
 
 @given(st.floats(1e-12, 1e6), st.integers(2, 8))
 def test_bounds_are_rounded_up(value: float, digits: int) -> None:
     """A printed bound is never below the proven one, and close to it."""
-    shown = float(at_most(value, digits).replace(",", ""))
+    shown = value_of(at_most(value, digits))
     assert value <= shown <= value * (1 + 1.1 * 10 ** (1 - digits))
 
 
 @pytest.mark.parametrize("value", [1e-5, 1e-6, 0.01, 0.07, 0.3, 2.5])
 def test_a_bound_of_few_digits_is_shown_as_it_was_asked_for(value: float) -> None:
     """The float that stands for 0.01 is a hair above it; that is no reason to say 0.01001."""
-    assert float(at_most(value)) == value
+    assert value_of(at_most(value)) == value

@@ -59,11 +59,11 @@ class JointResult:
 class Release(Shown):
     """A survey's results, ready to be published.
 
-    >>> from krand import make_release, randomize_table, tally_reports
+    >>> from krand import make_release, randomize_table, tally_responses
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
-    >>> release = make_release(plan, tally_reports(plan, ["reports.parquet"]))
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> release = make_release(plan, tally_responses(plan, ["responses.parquet"]))
     >>> release.kept, release.promise.epsilon
     (True, 2)
     """
@@ -100,11 +100,11 @@ def make_release(
 ) -> Release:
     """Everything that a tally tells, with the guarantee for its own crowd.
 
-    >>> from krand import make_release, randomize_table, tally_reports
+    >>> from krand import make_release, randomize_table, tally_responses
     >>> from krand.testing import simulated_table, small_survey, unsafe_exact_plan
     >>> plan = unsafe_exact_plan(small_survey())  # without noise, to see what comes out
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
-    >>> release = make_release(plan, tally_reports(plan, ["reports.parquet"]))
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> release = make_release(plan, tally_responses(plan, ["responses.parquet"]))
     >>> for row in release.questions[1].rows:
     ...     print(row.label, round(row.consistent))
     cat 46

@@ -52,11 +52,12 @@ def save_release(release: Release, path: str | Path) -> None:
     """Write a release: everything as JSON, or a flat table if the name ends in .csv or .parquet.
 
     >>> import json
-    >>> from krand import make_release, randomize_table, save_release, tally_reports
+    >>> from krand import make_release, randomize_table, save_release, tally_responses
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
-    >>> save_release(make_release(plan, tally_reports(plan, ["reports.parquet"])), "release.json")
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> release = make_release(plan, tally_responses(plan, ["responses.parquet"]))
+    >>> save_release(release, "release.json")
     >>> json.load(open("release.json"))["people"]
     100
     """

@@ -35,11 +35,11 @@ MAX_TABLE_BITS = 16
 class Tally(Shown):
     """Counts of one plan and round.
 
-    >>> from krand import randomize_table, tally_reports
+    >>> from krand import randomize_table, tally_responses
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
-    >>> tally = tally_reports(plan, ["reports.parquet"])
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> tally = tally_responses(plan, ["responses.parquet"])
     >>> len(tally.counts) == plan.layout.positions, tally.people
     (True, 100)
     """

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from krand.analysis.engines import Options, tally_source
 from krand.analysis.engines.partition import Work
 from krand.analysis.engines.repeats import Repeats, find_repeats
-from krand.analysis.engines.source import Source, open_batch, open_reports
+from krand.analysis.engines.source import Source, open_batch, open_responses
 from krand.analysis.joint.axes import bits_needed
 from krand.analysis.tally import Tally, merged
 from krand.batches.manifest import parse_manifest
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-__all__ = ["batches_in", "reports_in", "tally_batches", "tally_reports", "tally_sources"]
+__all__ = ["batches_in", "responses_in", "tally_batches", "tally_responses", "tally_sources"]
 
 Files = Sequence[str | Path]
 Joint = Sequence[Sequence[str]]
 """Questions to count jointly, in record linkage."""
 
 
-def tally_reports(
+def tally_responses(
     plan: Plan, files: Files, *, joint: Joint = (), different_people: bool = False
 ) -> Tally:
     """Count the reports that `randomize_table` or `krand randomize` wrote.
@@ -43,14 +43,14 @@ def tally_reports(
     Files of several runs may be about the same people, and are refused unless the data holder said
     otherwise in them, or you do: with `different_people` the tally says that it was you.
 
-    >>> from krand import randomize_table, tally_reports
+    >>> from krand import randomize_table, tally_responses
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
-    >>> tally_reports(plan, ["reports.parquet"]).people
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> tally_responses(plan, ["responses.parquet"]).people
     100
     """
-    sources = reports_in(plan, files)
+    sources = responses_in(plan, files)
     return tally_sources(plan, sources, joint=joint, different_people=different_people)
 
 
@@ -80,9 +80,9 @@ def tally_batches(
     return tally_sources(plan, batches_in(plan, files, collector), key=key, joint=joint)
 
 
-def reports_in(plan: Plan, files: Files) -> list[Source]:
+def responses_in(plan: Plan, files: Files) -> list[Source]:
     """The reports in files of a data holder, all of one round and no run twice."""
-    return _distinct([open_reports(str(file), plan) for file in files])
+    return _distinct([open_responses(str(file), plan) for file in files])
 
 
 def batches_in(

@@ -1,8 +1,7 @@
-"""The manifest of a released batch: who counted how many people, signed by the collector.
+"""The manifest of a released batch: the number of people, signed by the collector.
 
-The number of people is what the noise is inverted with and what the promise rests on, and it
-cannot be read off the messages. So it is signed, with the plan, the batch's id and the hash of its
-file.
+Estimates and promise depend on the number of people, which the messages do not reveal. Therefore
+the collector signs it, with the plan, the id of the batch and the hash of its file.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ __all__ = [
 FORMAT = "krand-manifest-2"
 RULE = f"must be a file of the format {FORMAT}"
 PURPOSE = b"krand manifest"
-"""Signed in front of the content, so that a signature cannot be taken for one of another kind."""
+"""Signed before the content, so that a signature cannot be mistaken for one of another kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +43,9 @@ class Manifest:
     """Distinct submissions, each by one person."""
     messages: int
     batch_sha256: str
-    """Of the whole batch file; it names the batch everywhere after."""
+    """The hash of the batch file; it identifies the batch from here on."""
     batch_id: str
-    """Random, drawn when the batch began: an older copy of the spool would release it again."""
+    """Random, drawn when the batch began: it reveals a second release from a copied spool."""
 
 
 def manifest_bytes(manifest: Manifest, key: Ed25519PrivateKey) -> bytes:
@@ -62,18 +61,18 @@ def read_manifest(path: str | Path, key: Ed25519PublicKey) -> Manifest:
 
 
 def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifest") -> Manifest:
-    """The manifest in these bytes, or an error that says what is wrong with it."""
+    """The manifest in these bytes; an error says what is wrong with it."""
     manifest, signature = manifest_in(content, source)
     try:
         key.verify(signature, PURPOSE + canonical_json(_content(manifest)))
     except InvalidSignature:
-        rule = "must be signed by the collector, and unchanged since"
+        rule = "must be signed by the collector and unchanged"
         raise InvalidInput("manifest", rule, source, "is this the right collector's key?") from None
     return manifest
 
 
 def manifest_in(content: bytes, source: str = "manifest") -> tuple[Manifest, bytes]:
-    """What these bytes say, and a signature that nobody has verified yet."""
+    """The content of these bytes, and the signature, which is not verified yet."""
     values = json_object("manifest", content, source, RULE)
     try:
         signature = bytes.fromhex(values.pop("signature"))
@@ -101,5 +100,5 @@ def _check_types(manifest: Manifest) -> None:
 
 
 def _malformed(source: str, fault: str = "") -> InvalidInput:
-    hint = "a collector of this krand writes it"
+    hint = "a collector of this version of krand writes it"
     return InvalidInput("manifest", RULE, source, f"{fault}; {hint}" if fault else hint)

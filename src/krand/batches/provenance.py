@@ -1,6 +1,6 @@
-"""Where responses come from, and who says that they are about different people.
+"""Where responses come from, and who declared that they are about different people.
 
-Both are codes in files. Whoever prints a sentence about a result asks them first.
+Both are codes in files. What may be said about a result depends on them.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Provenance(StrEnum):
     DEVICES = "devices"
     """On each person's device; a collector mixed the sealed messages and signed the batch."""
     TABLE = "table"
-    """By a data holder who had everybody's answers in a table."""
+    """By a data holder who had all answers in a table."""
     SIMULATION = "simulation"
     """Nobody was asked: people and answers are made up."""
 
 
 class DistinctPeople(StrEnum):
-    """Who declared that files randomized apart are about different people."""
+    """Who declared that separately randomized files are about different people."""
 
     DATA_HOLDER = "data_holder"
     """`krand randomize --other-people`: the file itself says it."""
@@ -41,7 +41,7 @@ def is_random_id(value: object) -> bool:
 
 
 def check_one_provenance(first: Provenance, other: Provenance) -> None:
-    """Responses of different provenance are not added up: no sentence would be true of both."""
+    """Responses of different provenance are not added: no statement would be true of both."""
     if other is not first:
-        rule, hint = f"must be {first.value} for all", "tally each kind apart"
+        rule, hint = f"must be {first.value} for all", "tally each kind separately"
         raise InvalidInput("provenance", rule, other.value, hint)

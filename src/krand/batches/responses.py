@@ -1,8 +1,8 @@
-"""Reports files: what a data holder randomized, unsealed, in Parquet, in no order that tells.
+"""Files of responses: what a data holder randomized, not sealed, in Parquet, without order.
 
-Bit linkage: the positions reported as 1, sorted, so that nothing but their multiset is left.
-Record linkage: the noisy records as packed bytes, shuffled. How many people took part, by which
-plan, and in which run they were randomized stands in the file's metadata.
+Bit linkage: the positions reported as 1, sorted, so that only their counts are left.
+Record linkage: the noisy records as packed bytes, shuffled. The file's metadata contains the number
+of people, the plan and the run.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMAT",
-    "ReportsHeader",
-    "ReportsWriter",
+    "ResponsesHeader",
+    "ResponsesWriter",
     "header_of",
     "read_header",
-    "report_batches",
+    "response_batches",
 ]
 
-FORMAT = "krand-reports-2"
+FORMAT = "krand-responses-2"
 RULE = f"must be a file of the format {FORMAT}"
 KEY = b"krand"
 POSITION, VECTOR = "position", "vector"
 
 
 @dataclass(frozen=True, slots=True)
-class ReportsHeader:
-    """What a reports file says about itself."""
+class ResponsesHeader:
+    """The metadata of a file of responses."""
 
     plan: str
     round: int
@@ -52,10 +52,10 @@ class ReportsHeader:
     linkage: Linkage
     positions: int
     run: str
-    """Random, drawn for each randomization: two files of one run are copies."""
+    """A random id of the randomization: two files of one run are copies."""
     provenance: Provenance = Provenance.TABLE
     distinct_from: tuple[str, ...] = ()
-    """Earlier runs of whose people, says the data holder, nobody is in this one."""
+    """Earlier runs that have no people in common with this one, as the data holder declared."""
 
     @property
     def schema(self) -> pa.Schema:
@@ -68,12 +68,12 @@ class ReportsHeader:
         return pa.schema([column], {KEY: json.dumps(values, sort_keys=True).encode()})
 
 
-class ReportsWriter:
-    """Writes reports to a stream, a chunk at a time."""
+class ResponsesWriter:
+    """Writes responses to a stream, a chunk at a time."""
 
-    def __init__(self, stream: BinaryIO, header: ReportsHeader) -> None:
+    def __init__(self, stream: BinaryIO, header: ResponsesHeader) -> None:
         self._schema, self._record = header.schema, header.linkage is Linkage.RECORD
-        # Sorted positions become runs, which take next to no room; noise cannot be compressed.
+        # Sorted positions become runs, which need little space; noise cannot be compressed.
         self._writer = pq.ParquetWriter(
             stream,
             self._schema,
@@ -82,7 +82,7 @@ class ReportsWriter:
             write_statistics=not self._record,
         )
 
-    def __enter__(self) -> ReportsWriter:
+    def __enter__(self) -> ResponsesWriter:
         return self
 
     def __exit__(
@@ -93,22 +93,22 @@ class ReportsWriter:
     ) -> None:
         self._writer.close()
 
-    def write(self, reports: NDArray[Any]) -> None:
+    def write(self, responses: NDArray[Any]) -> None:
         """Positions, or rows of packed bytes."""
-        if not len(reports):  # Parquet would make a row group of nothing
+        if not len(responses):  # Parquet would make a row group of nothing
             return
         kind = self._schema.field(0).type
-        column = fixed_column(reports, kind) if self._record else pa.array(reports, kind)
+        column = fixed_column(responses, kind) if self._record else pa.array(responses, kind)
         self._writer.write_batch(pa.record_batch([column], schema=self._schema))
 
 
-def read_header(path: str | Path) -> ReportsHeader:
-    """Who randomized what, or an error that says why this is no reports file."""
+def read_header(path: str | Path) -> ResponsesHeader:
+    """The metadata; an error if this is not a file of responses."""
     return header_of(_opened(path), path)
 
 
-def report_batches(path: str | Path, size: int) -> Iterator[NDArray[Any]]:
-    """The reports in chunks: positions, or rows of packed bytes."""
+def response_batches(path: str | Path, size: int) -> Iterator[NDArray[Any]]:
+    """The responses in chunks: positions, or rows of packed bytes."""
     file = _opened(path)
     header = header_of(file, path)
     for batch in file.iter_batches(batch_size=size):
@@ -123,18 +123,18 @@ def _opened(path: str | Path) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(path, pre_buffer=False)  # it would keep what it has read
     except OSError as error:
-        raise unreadable("reports", path, error) from None
+        raise unreadable("responses", path, error) from None
     except pa.ArrowInvalid:
-        raise _not_reports(path) from None
+        raise _not_responses(path) from None
 
 
-def header_of(file: pq.ParquetFile, path: str | Path) -> ReportsHeader:
-    """What an open file says about itself."""
+def header_of(file: pq.ParquetFile, path: str | Path) -> ResponsesHeader:
+    """The metadata of an open file."""
     try:
-        values = json_object("reports", (file.schema_arrow.metadata or {})[KEY], str(path), RULE)
+        values = json_object("responses", (file.schema_arrow.metadata or {})[KEY], str(path), RULE)
         if values.pop("format") != FORMAT:
-            raise _not_reports(path)
-        header = ReportsHeader(
+            raise _not_responses(path)
+        header = ResponsesHeader(
             **{
                 **values,
                 "linkage": Linkage(values["linkage"]),
@@ -145,24 +145,24 @@ def header_of(file: pq.ParquetFile, path: str | Path) -> ReportsHeader:
         _check_types(header)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         fault = str(error) if isinstance(error, ValueError) else ""
-        raise _not_reports(path, fault) from None
+        raise _not_responses(path, fault) from None
     if not file.schema_arrow.equals(header.schema):
-        raise _not_reports(path)
+        raise _not_responses(path)
     return header
 
 
-def _check_types(header: ReportsHeader) -> None:
+def _check_types(header: ResponsesHeader) -> None:
     if not isinstance(header.plan, str):
         raise ValueError("plan must be text")
     whole("round", header.round, 1)
     whole("people", header.people, 0, MAX_POPULATION)
     whole("positions", header.positions, 1, MAX_BITS)
     if header.provenance is Provenance.DEVICES:
-        raise ValueError("provenance must not be devices, which seal what they send")
+        raise ValueError("provenance must not be devices, because they seal what they send")
     if not all(map(is_random_id, (header.run, *header.distinct_from))):
         raise ValueError("run and distinct_from must be random ids")
 
 
-def _not_reports(path: str | Path, fault: str = "") -> InvalidInput:
+def _not_responses(path: str | Path, fault: str = "") -> InvalidInput:
     hint = "krand randomize writes it"
-    return InvalidInput("reports", RULE, str(path), f"{fault}; {hint}" if fault else hint)
+    return InvalidInput("responses", RULE, str(path), f"{fault}; {hint}" if fault else hint)

@@ -1,4 +1,4 @@
-"""Batch files: sealed messages in Parquet, one column of one length, and the id of the batch."""
+"""Batch files: sealed messages of one length in a Parquet column, and the id of the batch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ FORMAT = "krand-batch-2"
 KEY = b"krand"
 MESSAGE = "message"
 ROWS_PER_GROUP = 2**15
-"""Opening so many takes some seconds: machines that share the work take a group each."""
+"""Opening this many takes some seconds; machines that share the work take a group each."""
 
 
 def batch_schema(length: int, batch_id: str) -> pa.Schema:
@@ -37,7 +37,7 @@ def batch_schema(length: int, batch_id: str) -> pa.Schema:
 
 
 def batch_id_in(schema: pa.Schema) -> str | None:
-    """The id that a batch file carries; None if it is of another format."""
+    """The id in a batch file; None if it has another format."""
     try:
         values = json.loads((schema.metadata or {})[KEY])
         return str(values["id"]) if values["format"] == FORMAT else None
@@ -48,9 +48,9 @@ def batch_id_in(schema: pa.Schema) -> str | None:
 def write_batch(
     stream: BinaryIO, length: int, batch_id: str, chunks: Iterator[NDArray[np.uint8]]
 ) -> int:
-    """Write rows of messages in the order they come; the number of them."""
+    """Write rows of messages in the given order; returns their number."""
     schema, count = batch_schema(length, batch_id), 0
-    # Sealed messages look random: nothing to compress, and no statistics to take.
+    # Sealed messages look random: compression and statistics are useless.
     options: dict[str, Any] = {"compression": "none", "use_dictionary": False}
     with pq.ParquetWriter(stream, schema, write_statistics=False, **options) as writer:
         for rows in chunks:
@@ -67,7 +67,7 @@ def fixed_column(rows: NDArray[np.uint8], kind: pa.DataType) -> pa.FixedSizeBina
 
 
 def positions_in(column: pa.Int32Array) -> NDArray[np.int32]:
-    """A column of positions as an array, without copying and without Arrow's loading pandas."""
+    """A column of positions as an array, without copying and without loading pandas."""
     import numpy as np
 
     return np.frombuffer(column.buffers()[1], np.int32)[column.offset :][: len(column)]

@@ -1,1 +1,1 @@
-"""What people see: the command line, tables, figures and pages. Imported by nobody."""
+"""The command line and its tables. No other room imports it."""

@@ -1,4 +1,4 @@
-"""Simulated and exact values side by side."""
+"""Simulated and exact values, compared."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ __all__ = ["Agreement", "compare"]
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """One number, known in two ways."""
+    """One number, computed in two ways."""
 
     quantity: str
     direction: str
     simulated: Estimate
     exact: Bounds
     bound_only: bool = False
-    """Several copies: the exact law is that of separately shuffled batches, an upper bound."""
+    """With several copies the exact value, of copies shuffled separately, is an upper bound."""
 
     @property
     def key(self) -> str:
@@ -29,7 +29,7 @@ class Agreement:
 
     @property
     def agree(self) -> bool:
-        """Whether the confidence interval meets the proven one, or stays below a mere bound."""
+        """Whether the confidence interval overlaps the proven one, or lies below an upper bound."""
         slack = 1e-12 * abs(self.exact.upper)
         below = self.simulated.low <= self.exact.upper + slack
         return below and (self.bound_only or self.simulated.high >= self.exact.lower - slack)
@@ -44,7 +44,7 @@ class Agreement:
 
 
 def compare(simulation: Simulation, guarantee: Guarantee, copies: int = 1) -> tuple[Agreement, ...]:
-    """Both promises in both directions."""
+    """δ and η in both directions."""
     delta, eta, several = guarantee.delta, guarantee.eta, copies > 1
     return (
         Agreement("delta", "forward", simulation.delta_forward, delta.forward, several),

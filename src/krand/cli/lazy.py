@@ -1,4 +1,4 @@
-"""Commands that are loaded when they are used: `krand --help` needs none of them."""
+"""Commands are loaded when they are used: `krand --help` loads none of them."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ class LazyCommands(MutableMapping[str, click.Command]):
 
 
 class LazyGroup(click.Group):
-    """A group that lists its commands from the menu and loads only the one that is asked for."""
+    """A group that lists its commands from the menu and loads only the requested one."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of use, not of the alphabet."""
+        """In the order of use, not alphabetically."""
         return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -62,10 +62,10 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's own, except that a mistyped name is refused with the likely ones."""
+        """As click's own, but the error for a mistyped name suggests similar ones."""
         name = args[0]
         if name not in self.commands and name[:1].isalnum() and not ctx.resilient_parsing:
-            raise InvalidInput("command", "must be one of krand's", name, _likely(name))
+            raise InvalidInput("command", "must be a krand command", name, _likely(name))
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -82,8 +82,8 @@ class LazyGroup(click.Group):
 
 
 def _likely(name: str) -> str:
-    """Which command was probably meant."""
+    """The command that was probably meant."""
     from difflib import get_close_matches
 
     found = [name.lower()] if name.lower() in NAMES else get_close_matches(name.lower(), NAMES)
-    return f"did you mean {' or '.join(found)}?" if found else "krand alone shows them all"
+    return f"did you mean {' or '.join(found)}?" if found else "run krand to list all commands"

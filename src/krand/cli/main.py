@@ -83,15 +83,16 @@ def _report(error: Exception, arguments: Sequence[str]) -> int:
 def krand(context: click.Context, as_json: bool, no_color: bool) -> None:
     """Anonymous telemetry and surveys by k-randomization.
 
-    People flip each bit of their answer with probability q, a shuffler forgets who sent what, and
-    the analyst inverts the noise. krand alone shows the flow of commands.
+    Each device flips the bits of its answers with probability q. A collector removes identities and
+    shuffles the responses. The analyst corrects the counts for the noise. Run krand without a
+    command for an overview.
 
     \b
     Example:
       krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6
     """
     quiet = bool(context.meta.get(QUIET))
-    if context.invoked_subcommand is not None:  # what stands before the command counts for it
+    if context.invoked_subcommand is not None:  # options before the command apply to it
         given = {"as_json": as_json, "quiet": quiet, "no_color": no_color}
         context.default_map = {context.invoked_subcommand: given}
     elif as_json:
@@ -114,7 +115,7 @@ def _values() -> dict[str, Any]:
 def main() -> None:
     """Entry point of the console script."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # a terminal without ε shows a question mark instead
+        if isinstance(stream, TextIOWrapper):  # a terminal that lacks ε shows a question mark
             with suppress(OSError, ValueError):
                 stream.reconfigure(errors="replace")
     krand(prog_name="krand")

@@ -1,6 +1,6 @@
-"""All commands by name, group and short help, so that help need not load them; and their flow.
+"""All commands with their groups and short help, so that help need not load them.
 
-A test compares every line with the command's own short help.
+A test compares each line with the command's own short help.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["FLOW", "MENU", "NAMES", "Group", "Item", "overview"]
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A command in one line."""
+    """A command and its short help."""
 
     name: str
     short_help: str
@@ -20,7 +20,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Commands for one part of the work, in the order of use."""
+    """Commands for one part of the work, in order of use."""
 
     title: str
     items: tuple[Item, ...]
@@ -30,71 +30,71 @@ MENU = (
     Group(
         "plan",
         (
-            Item("noise", "From a promise to the smallest noise."),
-            Item("privacy", "From a noise to the promise it keeps."),
-            Item("frontier", "What more volume buys, beside the alternatives."),
-            Item("simulate", "The exact law, checked by Monte Carlo."),
-            Item("plan", "From a survey file to a plan with its noise."),
-            Item("verify", "Check a plan, a tally, a release or a batch."),
+            Item("noise", "Find the smallest noise that keeps a promise."),
+            Item("privacy", "Compute the guarantee that a noise gives."),
+            Item("frontier", "Compare precision with the data sent."),
+            Item("simulate", "Check the exact guarantee by simulation."),
+            Item("plan", "Turn a survey file into a plan with its noise."),
+            Item("verify", "Check a plan, a tally, results or a batch."),
         ),
     ),
     Group(
         "ask",
         (
-            Item("keygen", "The key pair that reports are sealed for."),
-            Item("submit", "One person's answers, to a collector."),
+            Item("keygen", "Create the key pair that responses are sealed for."),
+            Item("submit", "Send one person's answers to a collector."),
         ),
     ),
     Group(
         "collect",
         (
             Item("serve", "Collect submissions for a plan."),
-            Item("status", "A collector's progress."),
+            Item("status", "Show a collector's progress."),
             Item("release", "Write the batches that are complete."),
-            Item("randomize", "A whole table of answers becomes noisy reports."),
+            Item("randomize", "Turn a table of answers into noisy responses."),
         ),
     ),
     Group(
         "analyze",
         (
-            Item("tally", "Open and count reports."),
-            Item("estimate", "From a tally to estimates with a guarantee."),
-            Item("report", "From a release to one page for people."),
-            Item("compare", "The same question in two releases."),
+            Item("tally", "Open and count responses."),
+            Item("estimate", "Turn a tally into estimates with a guarantee."),
+            Item("report", "Turn results into a readable report."),
+            Item("compare", "Compare the same question in two results."),
         ),
     ),
     Group(
         "understand",
         (
-            Item("observe", "How much the outcome that came in gives away."),
-            Item("ledger", "What a device has answered, and the guarantee spent."),
+            Item("observe", "Measure how much an observed outcome reveals."),
+            Item("ledger", "Show what a device has answered and the privacy spent."),
         ),
     ),
     Group(
         "try",
         (
-            Item("web", "The planner and a collector's dashboard as pages."),
-            Item("demo", "The whole story with simulated people, and a report."),
-            Item("drafts", "The drafts of the method, reproduced and corrected."),
-            Item("completion", "Let the shell complete commands, options and files."),
+            Item("web", "Show the planner and a collector's dashboard."),
+            Item("demo", "Run a whole survey with simulated people."),
+            Item("drafts", "Reproduce and correct the drafts of the method."),
+            Item("completion", "Set up shell completion."),
         ),
     ),
 )
 
 NAMES = tuple(item.name for group in MENU for item in group.items)
 
-CLAIM = "ask a crowd; learn the totals, and next to nothing about any person"
+CLAIM = "ask a crowd; learn the totals, and next to nothing about any one person"
 FLOW = """\
   survey.toml ──plan──▶ plan.json ──submit──▶ messages ──serve, release──▶ batch
                             │                                                │
-                            └────randomize, a whole table────▶ reports ─┐    │
+                            └──randomize, a whole table────▶ responses ─┐    │
                                                                         ▼    ▼
   report.html ◀──report── release.json ◀──estimate── tally.json ◀────────tally"""
-"""Every arrow is a command, every thing between two of them a file."""
+"""Each arrow is a command, and each name between two arrows is a file."""
 
 
 def overview() -> str:
-    """What `krand` alone says: the flow, the commands, where to begin and where help is."""
+    """What `krand` prints without a command: the flow, all commands, where to start."""
     title, name = max(len(group.title) for group in MENU), max(map(len, NAMES))
     lines = [f"krand: {CLAIM}", "", FLOW, ""]
     for group in MENU:
@@ -105,8 +105,8 @@ def overview() -> str:
 
 
 _ENDING = (
-    "Begin:        krand demo",
+    "Get started:  krand demo",
     "              krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6",
-    "Get help:     krand COMMAND --help, with examples; krand --help for exit codes",
-    "Everywhere:   --json, --quiet, --no-color",
+    "Get help:     krand COMMAND --help (with examples), krand --help (exit codes)",
+    "All commands: --json, --quiet, --no-color",
 )

@@ -1,4 +1,4 @@
-"""What was seen, in words: ratios with their laws, and what they do and do not say."""
+"""An observed outcome in words: ratios, their distributions, and what they do and do not say."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 __all__ = ["chance", "positions_table", "ratio", "record_table", "statements"]
 
 LEAST = 1e-12
-"""Smaller probabilities are printed as being below this."""
+"""Smaller probabilities are shown as being below this."""
 LARGEST = 1e9
 
 
 def ratio(log_ratio: float) -> str:
-    """A ratio, as a power of e where it would be a long number."""
+    """A ratio; as a power of e if it would be a long number."""
     if abs(log_ratio) > math.log(LARGEST):
         return f"e^{number(log_ratio)}"
     return number(math.exp(log_ratio))
 
 
 def chance(value: float) -> str:
-    """A probability, 0 never: what is smaller than any that matters is said to be that."""
-    return f"< {LEAST:g}" if value < LEAST else number(value, 3)
+    """A probability, never shown as 0."""
+    return f"< {number(LEAST)}" if value < LEAST else number(value, 3)
 
 
 def record_table(plan: Plan, seen: RecordSeen) -> Table:
-    """R of a batch of records, where it lies, and what was promised."""
-    title = "R of what was seen, for the drafts' pair"
+    """R of a batch of records, where it lies in its distribution, and what was promised."""
+    title = "R of the observed outcome, for the two crowds of the drafts"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, show_header=False)
     table.add_column()
     table.add_column(justify="right")
@@ -48,8 +48,8 @@ def record_table(plan: Plan, seen: RecordSeen) -> Table:
         ("R", ratio(seen.log_ratio)),
         ("log R", number(seen.log_ratio)),
         ("P[R ≥ this] if everybody's record is all zeros", _between(seen.alike, seen.draws)),
-        ("P[R ≥ this] if one person's is all ones", _between(seen.outlier, seen.draws)),
-        ("promised limit of R, λ = e^ε", ratio(plan.promise.epsilon)),
+        ("P[R ≥ this] if one person's record is all ones", _between(seen.outlier, seen.draws)),
+        ("promised limit for R, λ = e^ε", ratio(plan.promise.epsilon)),
         *_budget(plan),
     ]
     for label, value in rows:
@@ -69,20 +69,20 @@ def _budget(plan: Plan) -> Iterator[tuple[str, str]]:
 
 
 def positions_table(seen: BitsSeen) -> Table:
-    """The positions with the most extreme ratios of the drafts' pair."""
+    """The positions with the most extreme ratios, for the two crowds of the drafts."""
     title = "the most extreme ratios of single positions"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
     table.add_column("answer", overflow="fold")
     for heading in (
         "ones",
-        "R, drafts'\npair",
+        "R, drafts'\ncrowds",
         "P[R ≥ this]\nall say 0",
         "P[R ≥ this]\none says 1",
         "true ones,\nestimated",
-        "R here",
+        "R, this\ncrowd",
         "P[as far\nfrom 1]",
     ):
-        # As text, because rich takes [as … 1] for a colour.
+        # As text, because rich would read [as … 1] as a colour.
         table.add_column(Text(heading), justify="right", no_wrap=True)
     for row in seen.extremes:
         table.add_row(
@@ -106,48 +106,53 @@ def statements(plan: Plan, tally: Tally, seen: RecordSeen | BitsSeen) -> tuple[s
 
 def _of_records(plan: Plan, seen: RecordSeen) -> Iterator[str]:
     yield (
-        "R says how much likelier these reports are if one person's record is all ones and all"
-        " others are all zeros than if everybody's is all zeros: the drafts' pair."
+        "The drafts compare two crowds: in one, everybody's record is all zeros; in the other, one"
+        " person's record is all ones. R says how much more likely these responses are in the"
+        " second crowd."
     )
     if seen.outlier.upper < UNLIKELY:
         yield (
-            "An R as large as this lies outside its law in both crowds. By itself it says nothing"
-            " about any one person: real people have ones in their records, and these push R up."
-            " It says only that this crowd is not the one of the drafts' pair, so it cannot be"
-            " compared with the promise."
+            "Such a large R is practically impossible in both crowds. By itself it says nothing"
+            " about any one person: real people have ones in their records, and these increase R."
+            " It only says that this crowd is neither of the two, so R cannot be compared with the"
+            " promise."
         )
     else:
         place = "within" if abs(seen.log_ratio) <= plan.promise.epsilon else "beyond"
         yield (
-            f"R is {place} the promised limit, if the crowd is the one of the drafts' pair; a real"
-            " crowd has more ones, which push R up."
+            f"R is {place} the promised limit, if the crowd is one of these two; a real crowd has"
+            " more ones, which increase R."
         )
     if plan.layout.most_ones < plan.layout.positions:
-        yield "No answer to this survey is all ones: no two people differ as much as this pair."
+        yield "No record in this survey can be all ones, so no two people differ this much."
     if seen.draws:
-        yield f"The law of R was simulated: {seen.draws:,} outcomes, intervals at 95 %."
+        yield (
+            f"The distribution of R was simulated: {seen.draws:,} outcomes, 95 % confidence"
+            " intervals."
+        )
     refused = seen.people * seen.copies - seen.reports
     if refused > 0:
         yield (
-            f"{refused:,} reports were not counted; R is that of a person whose reports all were."
+            f"{refused:,} responses were not counted; R applies to a person whose responses were"
+            " all counted."
         )
 
 
 def _of_bits(plan: Plan, seen: BitsSeen) -> Iterator[str]:
     yield (
-        "The drafts' pair: everybody answers 0 at a position, or one person answers 1. R says how"
-        " much likelier the count is in the second case."
+        "The drafts compare two crowds: everybody answers 0 at a position, or one person answers 1."
+        " R says how much more likely the count is in the second crowd."
     )
     if seen.outside:
         yield (
-            f"At {seen.outside:,} of {seen.positions:,} positions R lies outside its law in the"
-            " crowd of zeros. By itself that says nothing about any one person: real people's ones"
-            " push R up. It says only that this crowd is not the one of the drafts' pair."
+            f"At {seen.outside:,} of {seen.positions:,} positions R is practically impossible in a"
+            " crowd of zeros. By itself that says nothing about any one person: the ones of real"
+            " people increase R. It only says that this crowd is neither of the two."
         )
     if seen.beyond:
         yield (
             f"At {seen.beyond:,} of {seen.positions:,} positions there are more ones than people,"
-            " so some were forged; they were taken to be as many as there are people."
+            " so some are forged; these counts were reduced to the number of people."
         )
     yield from _of_worst_change(plan, seen)
 
@@ -156,36 +161,36 @@ def _of_worst_change(plan: Plan, seen: BitsSeen) -> Iterator[str]:
     worst, promised = seen.worst, plan.promise.epsilon
     place = "within" if worst.seen <= promised else "beyond"
     yield (
-        "The most that this outcome reveals about anyone who differs by one allowed change of"
-        " answers, if the counts of true ones are as estimated:"
-        f" ε_seen = {number(worst.seen, 3)}, {place} the promised ε = {promised:g}. That estimate"
-        " is made from the same counts: where it is above 0 it fits them, and R is near 1 by"
-        " construction. So this is what is seen by somebody who knows no more than the tally."
+        "The most that this outcome reveals about anyone who makes one allowed change of answers,"
+        " if the numbers of true ones are as estimated:"
+        f" ε_seen = {number(worst.seen, 3)}, {place} the promised ε = {promised:g}. The estimate"
+        " comes from the same counts: where it is above 0 it fits them, so R is close to 1 by"
+        " construction. This is therefore what somebody sees who knows nothing but the tally."
     )
     yield (
-        "Somebody who knows everybody else's answers sees the noise itself, and no tally tells"
-        " what that was. Of the outcomes of a crowd like this one, half reveal at most"
-        f" ε = {number(worst.typical, 3)} to them about the person they happen to reveal most"
-        f" about, and 95 % at most ε = {number(worst.limit, 3)} ({worst.draws:,} simulated). The"
-        f" promise of ε = {promised:g} is made to anyone chosen before the outcome is known;"
-        " whoever is singled out afterwards may be beyond it, and it is kept all the same."
+        "Somebody who knows the answers of all others sees the noise itself, which a tally does not"
+        " show. In a crowd like this one, half of the outcomes reveal to them at most"
+        f" ε = {number(worst.typical, 3)} about the person about whom they reveal most, and 95 %"
+        f" reveal at most ε = {number(worst.limit, 3)} ({worst.draws:,} simulated). The promise"
+        f" ε = {promised:g} applies to a person chosen before the outcome is known. A person"
+        " singled out afterwards may exceed it, although the promise is kept."
     )
 
 
 def _of_any(plan: Plan, tally: Tally) -> Iterator[str]:
     if tally.crowd < tally.people:
         yield (
-            "The tally adds up batches that were shuffled apart. Whoever saw them apart may have"
-            " seen more: look at the tally of each alone, too."
+            "The tally adds up batches that were shuffled separately. Somebody who saw the separate"
+            " batches may have learned more: also observe the tally of each batch."
         )
     if plan.promise.colluding:
         yield (
-            f"The promise allows for {plan.promise.colluding:,} people who help the analyst. They"
-            " can take their own reports out, which is not in these numbers."
+            f"The promise allows for {plan.promise.colluding:,} colluding participants. They can"
+            " subtract their own responses, which these numbers do not include."
         )
     if plan.survey.rounds > 1:
         yield (
-            f"The promise is for all {plan.survey.rounds:,} rounds together; this is round"
+            f"The promise covers all {plan.survey.rounds:,} rounds together; this is round"
             f" {tally.round:,}."
         )
-    yield "One outcome neither keeps nor breaks a promise about all outcomes."
+    yield "A single outcome neither keeps nor breaks a promise about all outcomes."

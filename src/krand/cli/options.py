@@ -1,4 +1,4 @@
-"""Options that several commands share, and the frozen values made from them."""
+"""Options that several commands share, and the values built from them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ else:
 
 
 class OneOf(_ChoiceType):
-    """A choice whose refusal names the field, the rule and the value."""
+    """A choice whose error names the field, the rule and the value."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         try:
@@ -71,25 +71,25 @@ def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 crowd_options = _stack(
-    click.option("--population", type=Count(), required=True, help="How many people take part."),
-    click.option("--bits", type=Count(), required=True, help="Yes/no facts about each of them."),
+    click.option("--population", type=Count(), required=True, help="Number of participants."),
+    click.option("--bits", type=Count(), required=True, help="Yes/no facts about each person."),
     click.option("--epsilon", type=Real(), required=True, help="ε: e^ε bounds the privacy ratio."),
 )
 
 promise_options = _stack(
-    click.option("--eta", type=Real(), help="η: how often the ratio may exceed e^ε."),
+    click.option("--eta", type=Real(), help="η: the probability that the ratio may exceed e^ε."),
     click.option("--delta", type=Real(), help="δ of (ε, δ)-differential privacy."),
     click.option(
-        "--max-local-epsilon", type=Real(), help="Cap on ε₀ if shuffler and analyst collude."
+        "--max-local-epsilon", type=Real(), help="Limit for ε₀ if collector and analyst collude."
     ),
 )
 
 noise_option = click.option(
-    "--noise", type=Real(), required=True, help="q: how often a bit is flipped, below 1/2."
+    "--noise", type=Real(), required=True, help="q: the probability of flipping a bit, below 1/2."
 )
 
 copies_option = click.option(
-    "--copies", type=Count(), default=1, show_default=True, help="Noisy copies each person sends."
+    "--copies", type=Count(), default=1, show_default=True, help="Noisy copies per person."
 )
 
 linkage_option = click.option(
@@ -97,13 +97,13 @@ linkage_option = click.option(
     type=OneOf([str(linkage) for linkage in Linkage]),
     default=str(Linkage.BIT),
     show_default=True,
-    help="What travels together: each bit alone, or the whole record.",
+    help="What is sent together: each bit separately, or the whole record.",
 )
 
 shape_options = _stack(
-    click.option("--max-set-bits", type=Count(), help="Most bits a true answer can have set."),
+    click.option("--max-set-bits", type=Count(), help='Maximum "yes" answers per person.'),
     click.option(
-        "--rounds", type=Count(), default=1, show_default=True, help="How often it is repeated."
+        "--rounds", type=Count(), default=1, show_default=True, help="How often people are asked."
     ),
 )
 
@@ -112,7 +112,7 @@ colluding_option = click.option(
     type=Count(),
     default=0,
     show_default=True,
-    help="People who help the analyst; they hide nobody.",
+    help="Colluding participants: they help the analyst and hide nobody.",
 )
 
 assurance_options = _stack(
@@ -122,8 +122,8 @@ assurance_options = _stack(
         type=OneOf([str(assurance) for assurance in Assurance]),
         default=str(Assurance.CERTIFIED),
         show_default=True,
-        help="How the promise is known: proven for every crowd, or exact for the worst uniform"
-        " crowd.",
+        help="How we know that the promise holds: proven for every crowd, or exact for the worst"
+        " uniform crowd.",
     ),
 )
 
@@ -134,7 +134,7 @@ def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
 
 output_options = _stack(
     guarded,
-    click.option("--json", "as_json", is_flag=True, help="One JSON object instead of text."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
     click.option(
         "--quiet",
         "-q",
@@ -142,14 +142,14 @@ output_options = _stack(
         expose_value=False,
         is_eager=True,
         callback=_hush,
-        help="No text and no progress bar; errors and warnings still come.",
+        help="Print nothing but errors and warnings.",
     ),
-    click.option("--no-color", is_flag=True, help="Plain text; NO_COLOR does the same."),
+    click.option("--no-color", is_flag=True, help="Plain text, as with NO_COLOR."),
 )
 
 
 def reports_from(options: Mapping[str, Any]) -> ResponseFormat:
-    """What one user sends, as the options describe it."""
+    """The format of one person's response, as the options describe it."""
     return ResponseFormat(
         bits=options["bits"],
         linkage=Linkage(options.get("linkage", Linkage.BIT)),
@@ -160,7 +160,7 @@ def reports_from(options: Mapping[str, Any]) -> ResponseFormat:
 
 
 def policy_from(options: Mapping[str, Any]) -> Policy:
-    """What must be promised, as the options describe it."""
+    """The promise, as the options describe it."""
     eta, delta = options["eta"], options["delta"]
     if (eta is None) == (delta is None):
         raise InvalidInput(
@@ -187,7 +187,7 @@ def output_option(
     made_again: bool = False,
     endings: tuple[str, ...] = (),
 ) -> Callable[[F], F]:
-    """-o or --output: the file that a command writes; never one that it reads."""
+    """-o or --output: the file that a command writes; it must not be one that it reads."""
     kind = OutputFile(made_again=made_again, endings=endings)
     return click.option("-o", "--output", type=kind, required=required, help=help)
 
@@ -198,7 +198,7 @@ def folder_option(help: str) -> Callable[[F], F]:
 
 
 force_option = click.option(
-    "--force", is_flag=True, help="Replace the output even if it cannot be made again."
+    "--force", is_flag=True, help="Replace the output even if krand cannot recreate it."
 )
 
 
@@ -207,7 +207,7 @@ confidence_option = click.option(
     type=Real(),
     default=0.95,
     show_default=True,
-    help="How often an interval holds the truth.",
+    help="Confidence level of the intervals.",
 )
 
 plan_option = click.option(
@@ -215,7 +215,7 @@ plan_option = click.option(
     "plan_file",
     type=FILE,
     required=True,
-    help="The plan, made by krand plan.",
+    help="The plan, written by krand plan.",
 )
 
 round_option = click.option(
@@ -224,31 +224,31 @@ round_option = click.option(
     type=int,
     default=1,
     show_default=True,
-    help="Which of the planned rounds.",
+    help="Number of the round.",
 )
 
 spool_option = click.option(
     "--spool",
     type=FOLDER,
     required=True,
-    help="The folder in which the collector keeps what is not yet released.",
+    help="The folder where the collector keeps what is not yet released.",
 )
 
 passphrase_options = _stack(
     click.option(
         "--passphrase-env",
         metavar="NAME",
-        help="The passphrase of the private key is in this environment variable.",
+        help="Read the passphrase of the private key from this environment variable.",
     ),
     click.option("--passphrase", is_flag=True, help="Ask for the passphrase of the private key."),
 )
 
 
 def passphrase_from(variable: str | None, ask: bool, *, confirm: bool = False) -> bytes | None:
-    """The passphrase from where the options say, or none."""
+    """The passphrase that the options ask for, if any."""
     if variable is not None and ask:
         raise InvalidInput(
-            "passphrase", "must come from one place", "two", "keep --passphrase or --passphrase-env"
+            "passphrase", "must be given once", "twice", "keep --passphrase or --passphrase-env"
         )
     if ask:
         answer: str = click.prompt(

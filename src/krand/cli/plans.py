@@ -1,4 +1,4 @@
-"""The plan that a command is given: read, and its promise computed anew, once for each plan."""
+"""Read the plan that a command is given, and check its promise once for each plan."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ __all__ = ["checked_plan"]
 
 
 def checked_plan(path: Path, out: Output) -> Plan:
-    """The plan of a file, or an error where it promises more than its noise gives."""
+    """The plan in a file; an error if it promises more than its noise gives."""
     from krand.planning.checking import check_promise
     from krand.survey.plan_file import read_plan
 
     plan = read_plan(path)
-    with out.progress("computing the plan's promise anew"):
+    with out.progress("checking the plan's promise"):
         check_promise(plan)
     return plan

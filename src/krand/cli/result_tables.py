@@ -1,4 +1,4 @@
-"""Releases as tables for people."""
+"""Results as tables for people."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.table import Table
 
 from krand.analysis.estimates.reading import READABLE
 from krand.batches.provenance import Provenance
+from krand.showing import decimals_for, fixed, number
 from krand.wording.collusion import if_they_collude
 from krand.wording.phrases import (
     EVENLY,
@@ -22,21 +23,21 @@ from krand.wording.summaries import summary_text
 
 if TYPE_CHECKING:
     from krand.analysis.estimates.comparison import Difference
-    from krand.analysis.estimates.values import Distribution, Interval, QuestionEstimate, Row
+    from krand.analysis.estimates.values import Distribution, QuestionEstimate, Row
     from krand.analysis.results import JointResult, Release
     from krand.analysis.words.decoding import WordsEstimate
 
 __all__ = ["comparison_table", "release_tables", "remarks", "unreadable"]
 
 MOST_ROWS = 20
-"""Answers of a question that are shown; the file has them all."""
+"""The most answers shown for a question; the file has all of them."""
 
 
-UNREADABLE = "cannot be read"
+UNREADABLE = "too noisy"
 
 
 def release_tables(release: Release, *, raw: bool = False) -> Iterator[Table]:
-    """A table for each question, for what was asked jointly, for words; raw counts if asked for."""
+    """A table for each question, joint table and list of words, with raw counts on request."""
     for question in release.questions:
         yield _question_table(question, raw)
     for joint in release.joint:
@@ -47,10 +48,10 @@ def release_tables(release: Release, *, raw: bool = False) -> Iterator[Table]:
 
 
 def remarks(release: Release) -> Iterator[str]:
-    """What must be said beside the numbers."""
+    """What must be said with the numbers."""
     promise = release.promise
     yield (
-        f"{release.people:,} people. The guarantee for this crowd: ε = {at_most(promise.epsilon)},"
+        f"{release.people:,} people. Guarantee for this crowd: ε = {at_most(promise.epsilon)},"
         f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance})"
         f".{_collusion(release)}"
     )
@@ -60,20 +61,20 @@ def remarks(release: Release) -> Iterator[str]:
     if release.rejected:
         yield refused_messages(release.plan, promise, release.rejected)
     if release.provenance is Provenance.TABLE:
-        yield "Whoever answered falsely changed a count by at most 1 person."
+        yield "A false answer changed a count by at most 1 person."
         return
     yield liars_could_have(release.shifts)
 
 
 def _collusion(release: Release) -> str:
-    """Only where there is a shuffler can it collude."""
+    """Without a collector there is nobody to collude with the analyst."""
     if release.provenance is Provenance.TABLE:
         return ""
     return f" {if_they_collude(release.promise.local_epsilon)}."
 
 
 def unreadable(release: Release) -> str:
-    """A warning about what says nothing; empty if everything can be read."""
+    """A warning about results that are too noisy to use; empty if there are none."""
     parts = [
         f"{len(q.unreadable):,} of {len(q.all_rows):,} answers to {q.name}"
         for q in release.questions
@@ -93,8 +94,8 @@ def unreadable(release: Release) -> str:
     if not parts:
         return ""
     return (
-        f"these results cannot be read, because their margin of error is above"
-        f" {100 * READABLE:g} % of the crowd: {'; '.join(parts)}"
+        f"these results are too noisy to use (margin of error above {100 * READABLE:g} % of the"
+        f" crowd): {'; '.join(parts)}"
     )
 
 
@@ -102,33 +103,34 @@ def _question_table(question: QuestionEstimate, raw: bool) -> Table:
     percent = f"{question.confidence:.0%}".replace("%", " %")
     table = Table(title=question.name, title_justify="left")
     table.add_column("answer")
-    for name in ("people", f"at {percent}", "share", f"at {percent}", *(["raw count"] * raw)):
+    interval = f"{percent} interval"
+    for name in ("people", interval, "share", interval, *(["raw count"] * raw)):
         table.add_column(name, justify="right")
     if question.unreadable:
         table.add_column("", style="bold red")
     rows = sorted(question.rows, key=lambda row: -row.consistent)
     shown = rows[:MOST_ROWS] if len(rows) > MOST_ROWS else list(question.rows)
     for row in (*shown, *(() if question.unanswered is None else (question.unanswered,))):
-        more = [f"{row.count:,.1f}"] * raw
+        more = [fixed(row.count, 1)] * raw
         mark = ["" if row.readable else UNREADABLE] if question.unreadable else []
         table.add_row(*_cells(row), *more, *mark)
     notes = []
     if len(rows) > MOST_ROWS:
-        notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,}")
+        notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,} answers")
     if question.distribution is not None:
         notes += _distribution_notes(question.distribution)
     notes += [summary_text(summary) for summary in question.summaries]
     if question.picks is not None:
         picks = question.picks
         ends = _span(picks.interval.low, picks.interval.high)
-        notes.append(f"{picks.consistent:.3f} picks a person ({ends})")
+        notes.append(f"{picks.consistent:,.4g} picks per person ({ends})")
     if notes:
         table.caption, table.caption_justify = "; ".join(notes), "left"
     return table
 
 
 def _distribution_notes(spread: Distribution) -> Iterator[str]:
-    """Median and mean, with intervals that hold wherever numbers lie in their ranges."""
+    """Median and mean; the intervals hold wherever values lie within their ranges."""
     median = next((q for q in spread.quantiles if q.level == 0.5), None)
     if median is not None:
         yield f"median {_number(median.value)} ({_span(median.low, median.high)})"
@@ -143,17 +145,19 @@ def _distribution_notes(spread: Distribution) -> Iterator[str]:
 
 def _cells(row: Row) -> tuple[str, ...]:
     interval, share = row.interval, row.share_interval
+    low, high = 100 * share.low, 100 * share.high
+    decimals = decimals_for((high - low) / 2)
     return (
         row.label,
-        f"{row.consistent:,.0f}",
-        _counts(interval),
-        f"{100 * row.consistent_share:.2f} %",
-        f"{100 * share.low:.2f} to {100 * share.high:.2f}",
+        fixed(row.consistent),
+        _counts(interval.low, interval.high),
+        f"{fixed(100 * row.consistent_share, decimals)} %",
+        f"{fixed(low, decimals)} to {fixed(high, decimals)}",
     )
 
 
-def _counts(interval: Interval) -> str:
-    return f"{interval.low:,.0f} to {interval.high:,.0f}"
+def _counts(low: float, high: float) -> str:
+    return f"{fixed(low)} to {fixed(high)}"
 
 
 def _number(value: float | None) -> str:
@@ -166,13 +170,13 @@ def _span(low: float | None, high: float | None) -> str:
 
 
 def _joint_table(joint: JointResult, raw: bool) -> Table:
-    """People and their interval; raw counts if asked for."""
+    """People with their interval, and raw counts on request."""
     found = joint.table
 
     def cell(at: tuple[int, int]) -> str:
         low, high = found.interval.low[at], found.interval.high[at]
-        lines = [f"{found.consistent[at]:,.0f}", f"{low:,.0f} to {high:,.0f}"]
-        lines += [f"raw {found.counts[at]:,.1f}"] * raw
+        lines = [fixed(found.consistent[at]), _counts(low, high)]
+        lines += [f"raw {fixed(found.counts[at], 1)}"] * raw
         return "\n".join(lines if found.readable[at] else [*lines, UNREADABLE])
 
     table = Table(title=" × ".join(found.questions), title_justify="left")
@@ -185,7 +189,8 @@ def _joint_table(joint: JointResult, raw: bool) -> Table:
         test = joint.independence
         p_value = "p < 0.0001" if test.p_value < 1e-4 else f"p = {test.p_value:.4f}"
         table.caption = (
-            f"independent? chi-square {test.statistic:,.1f}, {test.degrees} degrees, {p_value}"
+            f"test of independence: chi-square {test.statistic:,.1f},"
+            f" {test.degrees} {'degree' if test.degrees == 1 else 'degrees'} of freedom, {p_value}"
         )
         table.caption_justify = "left"
     return table
@@ -194,34 +199,40 @@ def _joint_table(joint: JointResult, raw: bool) -> Table:
 def _words_table(words: WordsEstimate) -> Table:
     table = Table(title=words.question, title_justify="left")
     table.add_column("word")
-    for name in ("people", f"at {words.confidence:.0%}".replace("%", " %")):
+    for name in ("people", f"{words.confidence:.0%} interval".replace("%", " %")):
         table.add_column(name, justify="right")
     for row in words.found[:MOST_ROWS]:
         word = row.word if row.readable else f"{row.word} ({UNREADABLE})"
-        table.add_row(word, f"{row.count:,.0f}", f"{row.low:,.0f} to {row.high:,.0f}")
+        table.add_row(word, fixed(row.count), _counts(row.low, row.high))
     limit = "none" if words.detection_limit is None else f"{words.detection_limit:,.0f} people"
     table.caption = (
-        f"{len(words.found):,} of {len(words.rows):,} candidates found, at most"
-        f" {100 * words.false_discovery_rate:.0f} % of them falsely; detection limit {limit}"
+        f"{len(words.found):,} of {len(words.rows):,} candidates found; expected share of false"
+        f" discoveries at most {100 * words.false_discovery_rate:.0f} %; detection limit {limit}"
     )
     table.caption_justify = "left"
     return table
 
 
 def comparison_table(title: str, found: tuple[Difference, ...]) -> Table:
-    """Differences of shares, in points."""
+    """Differences of shares, in percentage points."""
     table = Table(title=title, title_justify="left")
     table.add_column("answer")
-    for name in ("first - second", "interval", "p, this answer", "p, any answer"):
+    for name in ("first - second", "interval", "p-value", "adjusted p-value"):
         table.add_column(name, justify="right")
     for row in found:
         low, high = 100 * row.interval.low, 100 * row.interval.high
         shown = row.difference if row.consistent is None else row.consistent
+        decimals = decimals_for((high - low) / 2)
         table.add_row(
             row.label if row.readable else f"{row.label} ({UNREADABLE})",
-            f"{100 * shown:+.2f} points",
-            f"{low:+.2f} to {high:+.2f}",
-            f"{row.p_value:.3g}",
-            f"{row.adjusted_p_value:.3g}",
+            f"{_signed(100 * shown, decimals)} points",
+            f"{_signed(low, decimals)} to {_signed(high, decimals)}",
+            number(row.p_value, 3),
+            number(row.adjusted_p_value, 3),
         )
     return table
+
+
+def _signed(value: float, decimals: int) -> str:
+    text = fixed(value, decimals)
+    return f"+{text}" if text.strip("0.,") and value > 0 else text

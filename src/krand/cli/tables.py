@@ -1,4 +1,4 @@
-"""Results as rich tables for people."""
+"""Computed values as tables for people."""
 
 from __future__ import annotations
 
@@ -65,21 +65,21 @@ def _noise(q: float, numerator: int | None = None) -> Text:
     return text
 
 
-def plan_panel(plan: NoisePlan, curator: Curator, title: str = "the smallest noise") -> Panel:
+def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise") -> Panel:
     """A noise plan: noise, precision, promise."""
     guarantee = plan.guarantee
     settings = settings_line(plan.policy.population, plan.reports, plan.policy.colluding)
     return _facts(
         title,
         [
-            ("for", settings),
+            ("request", settings),
             ("noise", _noise(plan.noise, plan.noise_numerator)),
             ("precision", f"{half_width(plan.precision)}, σ = {number(plan.precision.sigma)}"),
             ("promise", promise(plan.policy, guarantee)),
-            ("known", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
+            ("how we know", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
             ("method", method_text(guarantee.method)),
             ("collusion", if_they_collude(guarantee.local_epsilon)),
-            ("yardstick", against_curator(plan, curator)),
+            ("baseline", against_curator(plan, curator)),
         ],
     )
 
@@ -95,7 +95,7 @@ def _bounds(bounds: Bounds) -> Text:
 def privacy_panel(
     guarantee: Guarantee, reports: ResponseFormat, noise: float, precision: Precision
 ) -> tuple[Panel, Table]:
-    """What a given noise gives: what it rests on, then both directions."""
+    """The guarantee of a given noise: its assumptions, then δ and η in both directions."""
     settings = settings_line(guarantee.population, reports, guarantee.colluding)
     table = Table(box=SIMPLE_HEAD, title=f"ε = {guarantee.epsilon:g}", title_justify="left")
     table.add_column(Text("value\n[lower, upper]"), style="bold")
@@ -104,28 +104,29 @@ def privacy_panel(
     for symbol, both in (("δ", guarantee.delta), ("η", guarantee.eta)):
         table.add_row(symbol, _bounds(both.forward), _bounds(both.reverse))
     facts: list[tuple[str, str | Text]] = [
-        ("for", settings),
+        ("request", settings),
         ("noise", _noise(noise)),
         ("precision", f"{half_width(precision)}, σ = {number(precision.sigma)}"),
         ("δ, η at most", f"{at_most(guarantee.delta.upper)}, {at_most(guarantee.eta.upper)}"),
-        ("known", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
+        ("how we know", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
         ("method", method_text(guarantee.method)),
         ("collusion", if_they_collude(guarantee.local_epsilon)),
     ]
-    facts += [("assumes" if n == 0 else "", a) for n, a in enumerate(assumption_texts(guarantee))]
-    return _facts("what this noise gives", facts), table
+    texts = assumption_texts(guarantee)
+    facts += [("assumptions" if n == 0 else "", text) for n, text in enumerate(texts)]
+    return _facts("guarantee of this noise", facts), table
 
 
 _ROOMY = 96
-"""Columns from which the frontier shows the half-width beside σ."""
+"""From this terminal width on, the frontier shows the margin of error next to σ."""
 
 
 def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
-    """Every way to meet the policy; ★ where no row but the curator's beats it in volume and σ."""
+    """All methods that meet the policy; ★ if no row but the curator's beats it in bytes and σ."""
     table = Table(
         box=SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
-        title="★ no other row beats it in both volume and precision (the curator is a yardstick)",
+        title="★ no other method sends less and is more precise (apart from the trusted curator)",
         title_justify="left",
     )
     table.add_column("")
@@ -151,7 +152,7 @@ def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
 
 
 def agreement_table(comparison: tuple[Agreement, ...]) -> Table:
-    """Monte Carlo beside the exact law."""
+    """Simulated values compared with the exact ones."""
     table = Table(box=SIMPLE_HEAD)
     for heading in ("", "simulated\n[95 % interval]", "exact\n[lower, upper]", "agree"):
         table.add_column(Text(heading), justify="right" if heading else "left", no_wrap=True)

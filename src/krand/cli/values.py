@@ -1,4 +1,4 @@
-"""The frozen values as plain JSON objects."""
+"""Computed values as JSON objects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _policy_values(policy: Policy) -> dict[str, Any]:
 
 
 def guarantee_values(guarantee: Guarantee) -> dict[str, Any]:
-    """Both directions of δ and η with their bounds, and what they rest on."""
+    """δ and η in both directions with their bounds, and the assumptions."""
     return {
         "delta": asdict(guarantee.delta),
         "eta": asdict(guarantee.eta),
@@ -46,7 +46,7 @@ def guarantee_values(guarantee: Guarantee) -> dict[str, Any]:
 
 
 def plan_values(plan: NoisePlan, curator: Curator) -> dict[str, Any]:
-    """A noise plan; its eta and delta are the proven ends of the worse direction."""
+    """A noise plan; its eta and delta are the proven upper bounds of the worse direction."""
     guarantee = plan.guarantee
     return {
         "noise": plan.noise,
@@ -71,7 +71,7 @@ def plan_values(plan: NoisePlan, curator: Curator) -> dict[str, Any]:
 def privacy_values(
     guarantee: Guarantee, reports: ResponseFormat, noise: float, precision: Precision
 ) -> dict[str, Any]:
-    """What a given noise gives."""
+    """The guarantee of a given noise."""
     return {
         "noise": noise,
         "epsilon": guarantee.epsilon,
@@ -86,9 +86,9 @@ def privacy_values(
 
 
 def frontier_values(frontier: Frontier) -> dict[str, Any]:
-    """The frontier: the request and one object for each way to meet it."""
+    """The frontier: the request, and one object for each method that meets it."""
     settings = _report_values(frontier.reports)
-    for free in ("linkage", "copies"):  # these are what the rows differ in
+    for free in ("linkage", "copies"):  # the rows differ in these
         settings.pop(free)
     return {
         **_policy_values(frontier.policy),

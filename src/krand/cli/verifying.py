@@ -1,4 +1,4 @@
-"""Checks as people read them: one line each, what holds and what does not."""
+"""Checks as people read them: one line for each, and whether it holds."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["checks_table", "checks_values", "summary"]
 
 
 def checks_table(verified: Verified) -> Table:
-    """The checks of one file; a mark and a word, so that nothing hangs on colour."""
+    """The checks of one file, with a mark and a word, so that colour is not needed."""
     title = Text(f"{verified.path} ({verified.kind})")
     table = Table(title=title, title_justify="left", box=None, show_header=False, padding=(0, 1))
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for entry in verified.checks:
-        mark = Text("✓", "green") if entry.holds else Text("✗ fails", "bold red")
+        mark = Text("✓", "green") if entry.holds else Text("✗ failed", "bold red")
         table.add_row(mark, Text(entry.name), Text(entry.says))
     return table
 
 
 def summary(verified: Iterable[Verified]) -> Iterator[str]:
-    """How it came out, in a line for each file that fails and one for all."""
+    """A line for each file that fails, then one line for all files."""
     total = 0
     failed = []
     for file in verified:
@@ -38,9 +38,9 @@ def summary(verified: Iterable[Verified]) -> Iterator[str]:
         if wrong:
             yield f"{file.path}: {', '.join(wrong)}"
     if failed:
-        yield f"{len(failed):,} of {total:,} checks {'fails' if len(failed) == 1 else 'fail'}."
+        yield f"{len(failed):,} of {total:,} checks failed."
     else:
-        yield f"All {total:,} checks hold."
+        yield f"All {total:,} checks passed."
 
 
 def checks_values(verified: Iterable[Verified]) -> dict[str, Any]:

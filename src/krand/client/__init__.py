@@ -1,1 +1,1 @@
-"""What runs on a person's device: secure randomness and exact flips of answer bits."""
+"""What runs on a person's device: answers in, sealed submission out, once per round."""

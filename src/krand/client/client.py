@@ -1,4 +1,4 @@
-"""A person's device: answers in, sealed messages out, once for each round."""
+"""A person's device: answers in, sealed messages out, once per round."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ SUBMISSION_ID_LENGTH = 16
 class Client:
     """Takes part in the survey of one plan; messages are sealed for the key in the plan.
 
-    `expected_hash` is the plan's hash, which an app ships with and was published: another plan is
-    refused. That hash stands for the promise, which a device need not compute.
-    `transport` is how submissions travel: by HTTP, unless a test gives another way.
+    `expected_hash` is the published hash of the plan, which is built into an app; any other plan is
+    refused. The hash vouches for the promise, so that a device need not compute it.
+    `transport` sends submissions: over HTTP, unless a test provides another one.
 
     >>> from krand import Client, Ledger, generate_private_key
     >>> from krand.testing import FakeCollector, small_plan
@@ -51,10 +51,10 @@ class Client:
         self._sealer = Sealer(analyst_key_of(plan), message_format(plan), bytes.fromhex(plan.hash))
 
     def prepare(self, answers: Mapping[str, object], round_number: int = 1) -> Submission:
-        """The submission of this round; asked again, the identical bytes, whatever the answers.
+        """The submission of this round; later calls return identical bytes, whatever the answers.
 
-        A second randomization would reveal more than the plan promises, so that the first one
-        stands even if somebody changes their mind.
+        A second randomization would reveal more than the plan promises, so the first one stays
+        even if somebody changes their mind.
         """
         true_ones = encode(self.plan.layout, answers)
         return self.ledger.submission(
@@ -62,19 +62,19 @@ class Client:
         )
 
     def submit(self, url: str, answers: Mapping[str, object], round_number: int = 1) -> None:
-        """Prepare, deliver, acknowledge; if it fails half-way, the next call sends the same bytes.
+        """Prepare, send, acknowledge; after a failure the next call sends the same bytes.
 
-        A round that has been delivered before is AlreadySubmitted: nothing is sent.
+        If the round was delivered before, AlreadySubmitted is raised and nothing is sent.
         """
         submission = self.prepare(answers, round_number)
         send(url, self.plan.hash, round_number, submission, transport=self.transport)
         self.acknowledge(round_number)
 
     def acknowledge(self, round_number: int = 1) -> None:
-        """The collector has the submission: it need not be kept any longer."""
+        """Record that the collector has the submission, so that it need not be kept."""
         self.ledger.acknowledge(self.plan, round_number)
 
     def _made(self, true_ones: tuple[int, ...], random: SecureRandom) -> Submission:
-        random.refresh()  # a device may have slept, or been copied, since it drew last
+        random.refresh()  # the device may have slept or been copied since the last draw
         sealed = tuple(map(self._sealer.seal, payloads(self.plan, true_ones, random)))
         return Submission(random.bytes(SUBMISSION_ID_LENGTH), sealed)

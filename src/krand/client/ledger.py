@@ -1,13 +1,13 @@
-"""The device's memory of what it has answered: one answer for each plan and round.
+"""The device's record of what it has answered: one answer for each plan and round.
 
-Two different randomizations of one answer would tell more than one. So the messages are stored
-before the first of them can leave, and whoever asks again gets the same bytes. Nothing here looks
-at a clock: a device whose time is wrong forgets nothing and repeats nothing.
+Two randomizations of the same answers would reveal more than one. Therefore the messages are stored
+before any of them is sent, and every retry sends the same bytes. The ledger does not use a clock: a
+device with a wrong time forgets nothing and repeats nothing.
 
-Once the collector has acknowledged them, the messages and the submission's id are forgotten: the
-id would tell a collector who gets hold of the device which submission was this person's. They are
-overwritten in the file and in its journal. What the disk itself keeps elsewhere, as solid-state
-disks do, is beyond a program's reach.
+Once the collector has acknowledged the messages, they and the submission's id are erased: with the
+id, a collector that gets hold of the device could recognize this person's submission. They are
+overwritten in the file and in its journal. A program cannot erase copies that the disk itself keeps
+elsewhere, as solid-state disks do.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ WAIT_SECONDS = 30.0
 
 
 class AlreadySubmitted(InvalidInput):
-    """This round has been answered and acknowledged; nothing is sent twice."""
+    """This round has been answered and acknowledged; nothing is sent again."""
 
     def __init__(self, plan: Plan, round_number: int) -> None:
         super().__init__(
             "round",
             f"of survey {plan.survey.id} must not have been answered on this device before",
             round_number,
-            "the first answers stand, and a collector has them; the new ones were not sent",
+            "the collector has the first answers, and they stay; the new ones were not sent",
         )
 
 
@@ -62,7 +62,7 @@ class Submission:
     id: bytes
     messages: tuple[bytes, ...]
     kept: bool = field(default=False, compare=False)
-    """Whether it was made earlier and kept: then the answers given first stand in it."""
+    """Whether it was made and kept earlier; then it contains the first answers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What all surveys together may have revealed about this person (basic composition)."""
+    """The total privacy loss of this person over all surveys (basic composition)."""
 
     epsilon: float
     delta: float
@@ -87,9 +87,9 @@ class Spent:
 
 
 class Ledger:
-    """A file on the device, safe against crashes at any moment; made if it is not there yet.
+    """A file on the device, safe against crashes at any time; created if it does not exist.
 
-    With `create=False` it must be there, and nothing is written by looking at it.
+    With `create=False` it must exist, and reading it writes nothing.
 
     >>> from krand import Ledger
     >>> Ledger("answered.ledger").spent()
@@ -101,12 +101,12 @@ class Ledger:
         if create:
             _create(self.path)
         elif not self.path.exists():
-            hint = "it is made when the first survey is answered"
+            hint = "it is created when the first survey is answered"
             raise InvalidInput("ledger", "must be a file that exists", str(path), hint)
         with self._open() as connection:
             if _version(connection) == 0:
                 if not create:
-                    raise InvalidInput("ledger", "must be a ledger of krand", str(path))
+                    raise InvalidInput("ledger", "must be a krand ledger", str(path))
                 connection.execute(SCHEMA)
                 connection.execute(f"PRAGMA user_version = {VERSION}")
             elif create:
@@ -115,7 +115,7 @@ class Ledger:
     def submission(
         self, plan: Plan, round_number: int, make: Callable[[], Submission]
     ) -> Submission:
-        """That of this round: the one stored, or a new one, stored before it is returned."""
+        """The submission of this round: the stored one, or a new one, stored before returning."""
         check_round(plan, round_number)
         key = (bytes.fromhex(plan.hash), round_number)
         with self._open() as connection, self._at_once(connection):
@@ -139,14 +139,14 @@ class Ledger:
         return made
 
     def acknowledge(self, plan: Plan, round_number: int) -> None:
-        """The collector has them: forget messages and id, remember that the round is answered."""
+        """Erase messages and id, and record that the round is answered."""
         with self._open() as connection, self._at_once(connection):
             connection.execute(
                 f"{FORGET} WHERE plan = ? AND round = ?", (bytes.fromhex(plan.hash), round_number)
             )
 
     def entries(self) -> tuple[Entry, ...]:
-        """All rounds that have been answered, in no order that tells anything."""
+        """All rounds that have been answered, in no particular order."""
         with self._open() as connection:
             rows = connection.execute(
                 "SELECT plan, round, survey, epsilon, delta, messages IS NULL FROM answers"
@@ -157,7 +157,7 @@ class Ledger:
         )
 
     def spent(self) -> Spent:
-        """The sum over all plans; a plan's promise covers all of its rounds at once."""
+        """The sum over all plans; a plan's promise covers all of its rounds together."""
         plans = {entry.plan_hash: entry for entry in self.entries()}
         return Spent(
             sum(entry.epsilon for entry in plans.values()),
@@ -169,7 +169,7 @@ class Ledger:
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
             connection = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode=rw",  # a lost file is not made again
+                f"{self.path.absolute().as_uri()}?mode=rw",  # a lost file is not recreated
                 timeout=WAIT_SECONDS,
                 isolation_level=None,
                 uri=True,
@@ -178,7 +178,7 @@ class Ledger:
             raise _unreadable(self.path, error) from None
         try:
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA secure_delete = ON")  # what is forgotten is overwritten
+            connection.execute("PRAGMA secure_delete = ON")  # erased data is overwritten
             yield connection
         except (sqlite3.DatabaseError, OSError) as error:
             raise _unreadable(self.path, error) from None
@@ -187,10 +187,10 @@ class Ledger:
 
     @contextmanager
     def _at_once(self, connection: sqlite3.Connection) -> Iterator[None]:
-        """A transaction that holds the file from the first look until its journal is wiped."""
+        """A transaction that locks the file from the first read until its journal is erased."""
         connection.execute("PRAGMA journal_mode = PERSIST")
         connection.execute("BEGIN EXCLUSIVE")
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # beyond the transaction's end
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # beyond the end of the transaction
         try:
             yield
             connection.execute("COMMIT")
@@ -202,7 +202,7 @@ class Ledger:
         self._wipe_journal(connection)
 
     def _wipe_journal(self, connection: sqlite3.Connection) -> None:
-        """It holds pages as they were; with the transaction it has ended, and counts no more."""
+        """Erase the journal, which holds old pages and is not needed after the transaction."""
         resolved = self.path.resolve()
         with suppress(FileNotFoundError):
             _overwrite(resolved.with_name(f"{resolved.name}-journal"))
@@ -210,7 +210,7 @@ class Ledger:
         connection.execute("PRAGMA journal_mode = DELETE")
 
     def _forget_acknowledged(self, connection: sqlite3.Connection) -> None:
-        """Earlier versions kept the ids."""
+        """Erase the ids that earlier versions kept."""
         where = "messages IS NULL AND submission != x''"
         if connection.execute(f"SELECT 1 FROM answers WHERE {where} LIMIT 1").fetchone():
             with self._at_once(connection):
@@ -218,7 +218,7 @@ class Ledger:
 
 
 def _create(path: Path) -> None:
-    """For its owner's eyes only: it tells which surveys somebody has answered."""
+    """Only its owner may read the file: it reveals which surveys somebody has answered."""
     try:
         with suppress(FileExistsError):  # a link that leads nowhere is not followed
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
@@ -227,7 +227,7 @@ def _create(path: Path) -> None:
 
 
 def _overwrite(path: Path) -> None:
-    """Zeros over all of a file, on the disk."""
+    """Overwrite a file with zeros, on disk."""
     handle = os.open(path, os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0))
     with os.fdopen(handle, "wb") as stream:
         stream.write(bytes(os.fstat(handle).st_size))
@@ -236,7 +236,7 @@ def _overwrite(path: Path) -> None:
 
 
 def _version(connection: sqlite3.Connection) -> int:
-    """That of the file's format, 0 before there is any; another one is refused."""
+    """The version of the file's format, 0 for a new file; others are refused."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if version not in (0, VERSION):
         raise InvalidInput("ledger", f"must have version {VERSION}", version, "use a newer krand")
@@ -244,13 +244,13 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _unreadable(path: Path, error: Exception) -> InvalidInput:
-    return InvalidInput("ledger", "must be a ledger that can be used", str(path), str(error))
+    return InvalidInput("ledger", "must be a usable ledger", str(path), str(error))
 
 
 def _one_length(messages: Sequence[bytes]) -> int:
     lengths = {len(message) for message in messages}
     if len(lengths) != 1:
-        raise InvalidInput("messages", "must all have one length", sorted(lengths))
+        raise InvalidInput("messages", "must all have the same length", sorted(lengths))
     return lengths.pop()
 
 

@@ -1,4 +1,4 @@
-"""From true positions to what is reported: exact flips, as tokens or as whole vectors."""
+"""Randomizes true positions by exact flips, as tokens or as whole vectors."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ __all__ = [
 
 
 def message_format(plan: Plan) -> MessageFormat:
-    """How the messages of a plan look inside."""
+    """The format of a plan's messages."""
     return MessageFormat(plan.survey.linkage, plan.layout.positions)
 
 
 def payloads(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list[Payload]:
-    """One person's messages before they are sealed, in random order; always of the same number.
+    """One person's messages before they are sealed, always the same number, in random order.
 
-    In bit linkage nulls fill them up to the plan's number. Should there be more tokens than that,
-    as many as fit are kept, every choice of them being equally likely.
+    In bit linkage nulls fill up the plan's number of messages. If there are more tokens than
+    messages, a uniformly random subset is kept.
     """
     if plan.survey.linkage is Linkage.RECORD:
         rows = reported_vectors(plan, true_ones, random)
@@ -47,7 +47,7 @@ def payloads(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list
 def reported_positions(
     plan: Plan, true_ones: Iterable[int], random: SecureRandom
 ) -> NDArray[np.int64]:
-    """The positions reported as 1: the true ones, with every position flipped with its own q."""
+    """The positions reported as 1: each bit of the true answer is flipped with its own q."""
     flips = [
         block.offset + flipped_positions(block.positions, numerator, random)
         for block, numerator in zip(plan.layout.blocks, plan.numerators, strict=True)

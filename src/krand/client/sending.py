@@ -1,4 +1,4 @@
-"""From a device to the collector: the same bytes again and again, until they are acknowledged."""
+"""Sends the same bytes to the collector until they are acknowledged."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["Failed", "NotDelivered", "send"]
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
 AGAIN = (408, 429, 500, 502, 503, 504)
-"""What may be better later; everything else is told at once."""
+"""Statuses after which a retry makes sense; others are errors."""
 
 
 class NotDelivered(Unavailable):
-    """The collector could not be reached, or could not store; the ledger keeps the submission."""
+    """The collector could not be reached or could not store it; the ledger keeps the submission."""
 
     def __init__(self, problem: str, hint: str = "nothing is lost: send it again") -> None:
         self.problem = problem
@@ -28,7 +28,7 @@ class NotDelivered(Unavailable):
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An attempt that failed, and how long it is until the next one."""
+    """A failed attempt, and the wait before the next one."""
 
     attempt: int
     attempts: int
@@ -48,11 +48,11 @@ def send(
     random: SecureRandom | None = None,
     failed: Callable[[Failed], None] | None = None,
 ) -> None:
-    """Deliver a submission; returns only when the collector has it.
+    """Send a submission; returns only when the collector has it.
 
-    Between attempts it waits longer and longer, for a time drawn at random, so that clients which
-    failed together do not come back together; and never less than the collector asks for. `failed`
-    is told before each wait.
+    The waits between attempts become longer. They are random, so that clients that failed together
+    do not retry together, and never shorter than the collector asks for. `failed` is called before
+    each wait.
     """
     address, transport = _address(url, plan_hash), transport or Http()
     body = submission_bytes(round_number, submission.id, submission.messages)
@@ -74,11 +74,11 @@ def send(
         problem, asked = f"{reply.status} {reply.rule}".strip(), reply.wait
         if reply.status not in AGAIN:
             hint = "is this the collector of this plan and round?"
-            raise InvalidInput("submission", "must be taken by the collector", problem, hint)
+            raise InvalidInput("submission", "must be accepted by the collector", problem, hint)
     raise NotDelivered(f"not delivered to {url} in {attempts} attempts ({problem})")
 
 
 def _address(url: str, plan_hash: str) -> str:
-    """Where to send it."""
+    """The address to send it to."""
     parts = collector_parts("url", url)
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}/v1/{plan_hash}/submissions"

@@ -1,4 +1,4 @@
-"""How a submission travels: the seam where a test puts its own collector instead of a network."""
+"""How submissions are sent; tests replace the network with their own collector here."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ __all__ = ["Http", "Reply", "Transport", "collector_parts", "connection_to"]
 
 TIMEOUT_SECONDS = 20.0
 LONGEST_ASKED = 600.0
-"""A collector may ask for patience (Retry-After), but not for ever."""
+"""The longest wait that a collector may ask for (Retry-After)."""
 LONGEST_ANSWER = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a collector says to a submission."""
+    """A collector's reply to a submission."""
 
     status: int
-    """As in HTTP: 202 is taken, 503 and some others may be better later."""
+    """As in HTTP: 202 means accepted; 503 and some others mean: try again later."""
     rule: str = ""
-    """Which rule the submission breaks."""
+    """The rule that the submission violates."""
     wait: float = 0.0
     """How long the collector wants the client to wait, in seconds."""
 
@@ -37,23 +37,23 @@ class Transport(Protocol):
     """Carries submissions, and waits between attempts."""
 
     def post(self, url: str, body: bytes) -> Reply:
-        """Deliver the bytes to this address; OSError where nobody answers."""
+        """Send the bytes to this address; OSError if there is no reply."""
 
     def wait(self, seconds: float) -> None:
-        """Let this much time pass."""
+        """Wait this long."""
 
 
 class Http:
-    """The real one: a connection for each submission, and nothing that tells clients apart.
+    """Real HTTP: a new connection for each submission, and nothing that distinguishes clients.
 
-    It has no cookie and no name of an agent: only what HTTP cannot do without.
+    It sends no cookie and no user agent, only the headers that HTTP requires.
     """
 
     def __init__(self, timeout: float = TIMEOUT_SECONDS) -> None:
         self.timeout = timeout
 
     def post(self, url: str, body: bytes) -> Reply:
-        """Deliver the bytes by POST."""
+        """Send the bytes with POST."""
         from http.client import HTTPException  # with ssl and email: loaded when it is needed
 
         parts = urlsplit(url)
@@ -77,19 +77,19 @@ class Http:
 
 
 def collector_parts(field: str, url: str) -> SplitResult:
-    """The parts of a collector's address; one that cannot be right is refused before anything."""
+    """The parts of a collector's address; an invalid address is rejected."""
     try:
         parts = urlsplit(url)
-        host, _ = parts.hostname or "", parts.port  # a ValueError if it is no port
+        host, _ = parts.hostname or "", parts.port  # ValueError if it is not a port
         host.encode("idna")
     except ValueError:
         host = ""
     usual = url.isascii() and url.isprintable() and " " not in url
     if not (host and usual and parts.scheme in ("http", "https")):
-        rule = "must be an address that begins with https:// or http://"
+        rule = "must be an address that starts with https:// or http://"
         raise InvalidInput(field, rule, url)
     if parts.query or parts.fragment or parts.username is not None:
-        raise InvalidInput(field, "must have neither query nor fragment nor name of a user", url)
+        raise InvalidInput(field, "must have no query, no fragment and no user name", url)
     return parts
 
 
@@ -102,13 +102,13 @@ def connection_to(parts: SplitResult, timeout: float) -> HTTPConnection:
 
 
 def _seconds(text: str) -> float:
-    """A Retry-After in seconds; a date would need a clock that is right, and counts for nothing."""
+    """A Retry-After in seconds; dates are ignored, because they need a correct clock."""
     digits = text.strip()
     return min(float(digits), LONGEST_ASKED) if digits.isascii() and digits.isdigit() else 0.0
 
 
 def _rule(answer: bytes) -> str:
-    """What the collector says, if it is one: fit to be shown."""
+    """The rule in a collector's reply, cleaned for display."""
     try:
         said = str(json.loads(answer)["error"]["rule"])
     except (ValueError, KeyError, TypeError, RecursionError):

@@ -1,1 +1,1 @@
-"""The demonstration: a whole survey, from its file to its report, answered by simulated people."""
+"""The demonstration: a whole survey, from file to report, with simulated people."""

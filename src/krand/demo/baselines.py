@@ -1,10 +1,10 @@
-"""The same people's answers collected in other ways at the same promise, each really run.
+"""Baselines: the same answers collected by other methods with the same promise, each actually run.
 
-- The drafts' k-randomization: everybody sends k noisy copies of the whole record. The noise is the
-  certified one, not the one of the drafts' formulas.
-- RAPPOR (basic, one-time): every report protects itself, so that nobody need be trusted.
+- The drafts' k-randomization: each person sends k noisy copies of the whole record. The noise is
+  the certified one, not that of the drafts' formulas.
+- RAPPOR (basic, one-time): the noise of each response suffices alone, so nobody must be trusted.
 - A trusted curator, who sees all raw answers and adds Gaussian or geometric noise to the counts,
-  whichever is less. The noise is divided over the questions by their weights.
+  whichever is smaller. The noise is divided among the questions by their weights.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ from krand.terminal.output import Output
 
 __all__ = [
     "COPIES",
-    "Way",
-    "all_ways",
+    "Baseline",
+    "all_baselines",
     "curator_noise",
     "curator_sigmas",
     "linked",
@@ -53,44 +53,44 @@ Counts = NDArray[np.int64]
 
 COPIES = (1, 16)
 MOST_BITS = 2**31
-"""More bits than these are not flipped for a comparison: it would take minutes."""
+"""A comparison that flips more bits than this is not run: it would take minutes."""
 NUMBERS_AT_A_TIME = 2**22
-"""Random numbers in memory, whatever the survey and the crowd."""
+"""The most random numbers in memory, for any survey and crowd."""
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """A way to collect the survey, and its error: root mean square over all positions, people."""
+class Baseline:
+    """A method and its error in people: root mean square over all positions."""
 
     name: str
     trusted: str
     sigma: float | None = None
-    """What was to be expected before anybody answered."""
+    """The expected error, known before anybody answers."""
     error: float | None = None
-    """What it was for these people."""
+    """The actual error for these people."""
     times_curator: float | None = None
-    """`sigma` as a multiple of the curator's."""
+    """`sigma` divided by the curator's."""
     note: str = ""
-    """Why it could not be run."""
+    """Why the method was not run."""
 
 
-def all_ways(
+def all_baselines(
     plan: Plan, tally: Tally, crowd: Crowd, truth: Counts, chance: Chance, out: Output
-) -> tuple[Way, ...]:
-    """What was done, then the others; `out` shows how far they are."""
+) -> tuple[Baseline, ...]:
+    """krand, then the baselines; `out` shows their progress."""
     curator = _by_curator(plan.survey, truth, chance)
     found = [_done(plan, tally, truth)]
     for copies in COPIES:
         if plan.survey.linkage is not Linkage.RECORD or plan.survey.copies != copies:
             found.append(_by_records(plan.survey, copies, crowd, truth, chance, out))
     found += [_by_rappor(plan, crowd, truth, chance, out), curator]
-    return tuple(_beside(way, curator) for way in found)
+    return tuple(_beside(method, curator) for method in found)
 
 
-def _beside(way: Way, curator: Way) -> Way:
-    if way.sigma is None or curator.sigma is None:
-        return way
-    return replace(way, times_curator=way.sigma / curator.sigma)
+def _beside(method: Baseline, curator: Baseline) -> Baseline:
+    if method.sigma is None or curator.sigma is None:
+        return method
+    return replace(method, times_curator=method.sigma / curator.sigma)
 
 
 def _rms(values: NDArray[np.floating[Any]]) -> float:
@@ -98,13 +98,13 @@ def _rms(values: NDArray[np.floating[Any]]) -> float:
 
 
 def _sigma(plan: Plan) -> float:
-    """The root mean square of the planned σ of all positions."""
+    """The root mean square of the planned σ over all positions."""
     sizes = [block.positions for block in plan.layout.blocks]
     return _rms(np.repeat([precision.sigma for precision in plan.precisions], sizes))
 
 
 def _error(plan: Plan, tally: Tally, truth: Counts) -> float:
-    """Of unbiased counts, position by position; nothing is made consistent."""
+    """The error of the unbiased counts, position by position, before they are made consistent."""
     parts = block_counts(plan, tally)
     return _rms(np.concatenate([part.law.estimate(part.ones) for part in parts]) - truth)
 
@@ -112,11 +112,11 @@ def _error(plan: Plan, tally: Tally, truth: Counts) -> float:
 # --- krand ---------------------------------------------------------------------------------------
 
 
-def _done(plan: Plan, tally: Tally, truth: Counts) -> Way:
+def _done(plan: Plan, tally: Tally, truth: Counts) -> Baseline:
     survey = plan.survey
     linked = survey.linkage is Linkage.RECORD
     name = f"krand, {_records(survey.copies)}" if linked else "krand"
-    return Way(name, "shuffler", _sigma(plan), _error(plan, tally, truth))
+    return Baseline(name, "collector", _sigma(plan), _error(plan, tally, truth))
 
 
 def _records(copies: int) -> str:
@@ -124,7 +124,7 @@ def _records(copies: int) -> str:
 
 
 def linked(survey: Survey, copies: int) -> Survey:
-    """The same positions as one record: what is declared together becomes one choice of cells."""
+    """The same positions as one record; questions declared together become one choice of cells."""
     layout = layout_of(survey)
     asked = []
     for block in layout.blocks:
@@ -132,7 +132,7 @@ def linked(survey: Survey, copies: int) -> Survey:
         if len(block.questions) > 1:
             cells = Choices(describe(layout, p).label for p in layout.positions_of(block))
             question = Choice(name="_and_".join(block.question_names), choices=cells)
-        asked.append(replace(question, weight=1.0))  # all bits of a record have the same noise
+        asked.append(replace(question, weight=1.0))  # all bits of a record get the same noise
     return replace(
         survey, questions=tuple(asked), together=(), linkage=Linkage.RECORD, copies=copies
     )
@@ -140,15 +140,15 @@ def linked(survey: Survey, copies: int) -> Survey:
 
 def _by_records(
     survey: Survey, copies: int, crowd: Crowd, truth: Counts, chance: Chance, out: Output
-) -> Way:
-    way = Way(f"drafts: {_records(copies)}", "shuffler")
+) -> Baseline:
+    method = Baseline(f"drafts: {_records(copies)}", "collector")
     if refusal := _too_much(crowd, copies):
-        return replace(way, note=refusal)
+        return replace(method, note=refusal)
     try:
         with out.progress(f"planning {_records(copies)}"):
             plan = make_plan(linked(survey, copies))
-    except KrandError as refused:  # nothing but noise, or not to be had at all
-        return replace(way, note=str(refused).partition("\n")[0])
+    except KrandError as refused:  # too noisy to use, or not possible at all
+        return replace(method, note=str(refused).partition("\n")[0])
     counts = np.zeros(len(truth), np.int64)
     with out.counting(_records(copies), crowd.people, "people") as told:
         for rows in noisy_rows(plan, crowd, chance.noise(f"records {copies}"), told):
@@ -156,11 +156,11 @@ def _by_records(
     empty = empty_tally(plan.hash, Linkage.RECORD, len(truth))
     people = crowd.people
     tally = replace(empty, people=people, crowd=people, reports=people * copies, counts=counts)
-    return replace(way, sigma=_sigma(plan), error=_error(plan, tally, truth))
+    return replace(method, sigma=_sigma(plan), error=_error(plan, tally, truth))
 
 
 def _too_much(crowd: Crowd, copies: int = 1) -> str:
-    """Why a comparison is left out, if it is."""
+    """Why a comparison is not run; empty if it is."""
     bits = crowd.people * crowd.layout.positions * copies
     return f"not run: {bits:,} bits would have to be flipped" if bits > MOST_BITS else ""
 
@@ -168,23 +168,23 @@ def _too_much(crowd: Crowd, copies: int = 1) -> str:
 # --- local differential privacy ------------------------------------------------------------------
 
 
-def _by_rappor(plan: Plan, crowd: Crowd, truth: Counts, chance: Chance, out: Output) -> Way:
-    """Every bit of everybody is flipped with one q; a changed answer costs ε in all."""
+def _by_rappor(plan: Plan, crowd: Crowd, truth: Counts, chance: Chance, out: Output) -> Baseline:
+    """Each bit is flipped with the same q; changing all of a person's answers costs ε in total."""
     policy = plan.survey.policy
     reports = replace(record_reports(plan.survey, plan.layout), copies=1)
-    way = Way("RAPPOR", "nobody", rappor_sigma(policy, reports))
+    method = Baseline("RAPPOR", "nobody", rappor_sigma(policy, reports))
     if refusal := _too_much(crowd):
-        return replace(way, note=refusal)
+        return replace(method, note=refusal)
     q = rappor_noise(policy, reports)
-    # p - q by its own formula: near q = ½ the difference of the two has no digits left.
+    # p - q from its own formula: near q = ½ the difference would lose all digits.
     gap = math.tanh(policy.epsilon / (2 * reports.sensitivity * reports.rounds))
     with out.counting("RAPPOR", crowd.people, "people") as told:
         ones = _flipped(crowd, q, chance.numbers("RAPPOR"), told)
-    return replace(way, error=_rms((ones - crowd.people * q) / gap - truth))
+    return replace(method, error=_rms((ones - crowd.people * q) / gap - truth))
 
 
 def _flipped(crowd: Crowd, q: float, random: np.random.Generator, told: Told) -> Counts:
-    """How many reports have a 1 at each position, every bit of everybody drawn for itself."""
+    """How many responses have a 1 at each position; each bit is drawn independently."""
     positions = crowd.layout.positions
     counts = np.zeros(positions, np.int64)
     for bits in _bits(crowd, positions, told):
@@ -204,7 +204,7 @@ def _bits(crowd: Crowd, positions: int, told: Told) -> Iterator[NDArray[np.bool_
 
 
 def survey_curator(survey: Survey) -> DividedCurator:
-    """Gaussian or geometric noise for the survey's weights, whichever is less."""
+    """Gaussian or geometric noise for the survey's weights, whichever is smaller."""
     blocks = layout_of(survey).blocks
     shares = [Share(block.changes, block.weight) for block in blocks]
     return divided_curator(survey.policy, shares, survey.rounds)
@@ -216,15 +216,15 @@ def curator_sigmas(survey: Survey, curator: DividedCurator) -> Floats:
 
 
 def curator_noise(noise: CentralNoise, sigmas: Floats, random: np.random.Generator) -> Floats:
-    """What the curator adds to each count. Geometric: the difference of two geometric numbers."""
+    """The noise that the curator adds to each count (geometric: the difference of two draws)."""
     if noise is CentralNoise.GAUSSIAN:
         return sigmas * random.standard_normal(len(sigmas))
     end = -np.expm1(-2 * np.arcsinh(1 / (math.sqrt(2) * sigmas)))  # σ = 1/(√2·sinh(loss/2))
     return np.asarray(random.geometric(end) - random.geometric(end), np.float64)
 
 
-def _by_curator(survey: Survey, truth: Counts, chance: Chance) -> Way:
+def _by_curator(survey: Survey, truth: Counts, chance: Chance) -> Baseline:
     curator = survey_curator(survey)
     sigmas = curator_sigmas(survey, curator)
     error = curator_noise(curator.noise, sigmas, chance.numbers("curator"))
-    return Way("trusted curator", "curator", _rms(sigmas), _rms(error))
+    return Baseline("trusted curator", "curator", _rms(sigmas), _rms(error))

@@ -1,7 +1,7 @@
-"""The same with a real collector on this machine: keys, seals, HTTP, a spool, a signed batch.
+"""The demonstration with a real collector on this machine: keys, seals, HTTP, a signed batch.
 
-The collector runs in a thread: it cannot outlive the demonstration, however that ends. Spool and
-ledgers lie in a temporary folder. All noise is the devices' own, and no seed reaches it.
+The collector runs in a thread, so it always ends with the demonstration. Spool and ledgers are in
+a temporary folder. The noise comes from the devices' secure randomness, not from the seed.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ if TYPE_CHECKING:
 __all__ = ["Keys", "collected", "collector", "for_a_crowd", "for_a_small_crowd", "new_keys"]
 
 WANTED_SHARE = 0.025
-"""± so much of the crowd is a result that tells something."""
+"""A half-width of this share of the crowd is a useful result."""
 MOST_DOUBLINGS = 3
 LOOPBACK = "127.0.0.1"
 MEMORY = "/dev/shm"
 
 
 def for_a_crowd(survey: Survey, population: int) -> Survey:
-    """The survey for another crowd, in which the same share of people hides nobody."""
+    """The survey for another crowd, with the same share of colluding participants."""
     check_population(population)
     policy = survey.policy
     share = -(-policy.colluding * population // policy.population)  # rounded up
@@ -63,9 +63,9 @@ def for_a_crowd(survey: Survey, population: int) -> Survey:
 
 
 def for_a_small_crowd(survey: Survey, population: int) -> Survey:
-    """The survey with ε doubled until a small crowd tells something, but not more than needed.
+    """The survey with ε doubled as often as a small crowd needs for useful results.
 
-    Noise in people hardly depends on the crowd, so in a small one it is a large share.
+    The noise in people hardly depends on the crowd, so in a small crowd it is a large share.
     """
     found = for_a_crowd(survey, population)
     policy = found.policy
@@ -78,16 +78,16 @@ def for_a_small_crowd(survey: Survey, population: int) -> Survey:
 
 
 def _expected(survey: Survey) -> tuple[float, ...]:
-    """About the σ of every block's counts, known at once: that of Gaussian noise."""
+    """A quick approximation of the σ of each block's counts: that of Gaussian noise."""
     shares = [Share(block.changes, block.weight) for block in layout_of(survey).blocks]
     return gaussian_division(survey.policy, shares, survey.rounds)
 
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The private keys of the two parties, and the files that hold them."""
+    """The private keys of the two parties, and their files."""
 
-    analyzer: X25519PrivateKey
+    analyst: X25519PrivateKey
     collector: Ed25519PrivateKey
     files: dict[str, Path]
 
@@ -95,7 +95,7 @@ class Keys:
 def collected(
     plan: Plan, crowd: Crowd, keys: Keys, folder: Path, out: Output
 ) -> tuple[Tally, dict[str, Path]]:
-    """Everybody seals and sends; the collector releases; the analyzer opens and counts."""
+    """Devices seal and send, the collector releases, the analyst opens and counts."""
     written = dict(keys.files)
     with TemporaryDirectory(prefix="krand-demo-", dir=_memory()) as place:
         work = Path(place)
@@ -114,23 +114,23 @@ def collected(
 
 
 def _memory() -> str | None:
-    """Where a folder lies in memory, if anywhere: a thousand devices sync their ledgers there."""
+    """A folder in memory, if there is one: a thousand devices sync their ledgers there."""
     return MEMORY if os.access(MEMORY, os.W_OK) else None
 
 
 def new_keys(folder: Path) -> Keys:
-    """New ones for every demonstration; those of an earlier one are replaced."""
-    files = {"analyzer_key": folder / "analyzer.pem", "collector_key": folder / "collector.pem"}
+    """New keys for each demonstration; those of an earlier one are replaced."""
+    files = {"analyst_key": folder / "analyst.pem", "collector_key": folder / "collector.pem"}
     keys = Keys(generate_private_key(), generate_signing_key(), files)
     for name, path in files.items():
-        key = keys.analyzer if name == "analyzer_key" else keys.collector
+        key = keys.analyst if name == "analyst_key" else keys.collector
         write_key_pair(key, path, path.with_suffix(".pub.pem"), overwrite=True)
     return keys
 
 
 @contextmanager
 def collector(plan: Plan, spool: Path) -> Iterator[str]:
-    """A collector on a free port of this machine, stopped when the block ends; its address."""
+    """Run a collector on a free port until the block ends; yields its address."""
     with closing(listen(LOOPBACK, 0)) as listener:
         server = make_server(open_spool(plan, spool))
         thread = threading.Thread(
@@ -149,7 +149,7 @@ def collector(plan: Plan, spool: Path) -> Iterator[str]:
 
 
 def _send_all(plan: Plan, crowd: Crowd, url: str, work: Path, told: Told) -> None:
-    """Each with a device and a ledger of their own."""
+    """Each person has their own device and ledger."""
     plan_hash = plan.hash
     ledger = work / "ledger.sqlite"
     for columns in crowd.answers():
@@ -159,13 +159,15 @@ def _send_all(plan: Plan, crowd: Crowd, url: str, work: Path, told: Told) -> Non
             client = Client(plan, Ledger(ledger), expected_hash=plan_hash)
             submission = client.prepare(answers)
             send(url, plan_hash, 1, submission)
-            ledger.unlink()  # the next person has another device
+            ledger.unlink()  # the next person uses another device
             told(1)
 
 
 def _opened(plan: Plan, keys: Keys, written: dict[str, Path], out: Output) -> Tally:
-    """The analyzer's part: the manifest is verified, messages are opened and counted."""
+    """The analyst's part: verify the manifest, open the messages and count them."""
     sources = batches_in(plan, [written["batch"]], keys.collector.public_key())
     with out.counting("opening", sources[0].rows, "messages") as told:
-        tally = tally_sources(plan, sources, key=keys.analyzer, options=Options(progress=told))
-    return replace(tally, provenance=Provenance.SIMULATION)  # nobody stands behind these devices
+        tally = tally_sources(plan, sources, key=keys.analyst, options=Options(progress=told))
+    return replace(
+        tally, provenance=Provenance.SIMULATION
+    )  # there are no people behind these devices

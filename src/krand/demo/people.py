@@ -1,4 +1,4 @@
-"""The simulated people of a demonstration, met a chunk at a time, and what they truly say."""
+"""The simulated people of a demonstration, in chunks, and their true answers."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ __all__ = ["Crowd", "Told", "Truth", "pieces", "truth_of"]
 Counts = NDArray[np.int64]
 
 Told = Callable[[int], None]
-"""Told how many more people are done."""
+"""Called with the number of people processed since the last call."""
 
 CHUNK = 2**16
-"""People who are in memory at a time."""
+"""The most people in memory at a time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """People who answer a survey; whoever asks again meets the same ones."""
+    """The people who answer a survey; they are the same on every iteration."""
 
     survey: Survey
     people: int
@@ -41,17 +41,17 @@ class Crowd:
 
     @property
     def layout(self) -> Layout:
-        """Which position belongs to what."""
+        """The layout of the positions."""
         return layout_of(self.survey)
 
     def answers(self) -> Iterator[dict[str, Column]]:
-        """Everybody's answers in chunks: a chunk is a crowd of the same population by itself."""
+        """All answers in chunks; each chunk is drawn from the same distribution."""
         for number, first in enumerate(range(0, self.people, CHUNK)):
             height = min(CHUNK, self.people - first)
             yield simulated_answers(self.survey, height, _seed(self.seed, number))
 
     def encoded(self, told: Told = lambda _: None) -> Iterator[tuple[Encoded, int]]:
-        """The positions that everybody sets, in chunks, each with the number of its people."""
+        """The positions that each person sets, in chunks, each with its number of people."""
         layout, left = self.layout, self.people
         for columns in self.answers():
             height = min(CHUNK, left)
@@ -61,12 +61,12 @@ class Crowd:
 
 
 def _seed(seed: int, chunk: int) -> int:
-    """A seed of its own for each chunk."""
+    """A separate seed for each chunk."""
     return int.from_bytes(hashlib.sha256(f"people\n{seed}\n{chunk}".encode()).digest()[:8])
 
 
 def pieces(encoded: Encoded, people: int, most: int) -> Iterator[tuple[Encoded, int]]:
-    """The same people, at most so many at a time."""
+    """The same people, at most `most` at a time."""
     for first in range(0, people, most):
         end = min(first + most, people)
         inside = slice(*np.searchsorted(encoded.rows, [first, end]))
@@ -76,16 +76,16 @@ def pieces(encoded: Encoded, people: int, most: int) -> Iterator[tuple[Encoded, 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
-    """What nobody but a simulation can know."""
+    """The true counts, which only a simulation can know."""
 
     positions: Counts
     """How many people set each position."""
     words: Mapping[str, Mapping[str, int]]
-    """How many people name each word, for questions of type words."""
+    """How many people name each word, for each question of type words."""
 
 
 def truth_of(crowd: Crowd, told: Told = lambda _: None) -> Truth:
-    """Everybody's answers, counted without any noise."""
+    """All answers, counted without noise."""
     layout = crowd.layout
     counts = np.zeros(layout.positions, np.int64)
     words: dict[str, dict[str, int]] = {

@@ -1,8 +1,8 @@
-"""Chance for a demonstration: by a seed, so that everybody sees the same screen, or fresh.
+"""Randomness for a demonstration: from a seed, so that everybody sees the same numbers, or fresh.
 
-The people of a demonstration are simulated, so their noise may be too: a seed fixes both. This is
-the only place where noise can have a seed, and nothing that randomizes a real answer knows of it:
-devices and data holders draw from `krand.randomness.generator`, which has none.
+The people of a demonstration are simulated, so their noise may be too: the seed determines both.
+Only here can noise have a seed. Code that randomizes real answers does not use this module: devices
+and data holders draw from `krand.randomness.generator`, which has no seed.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from krand.survey.rules import raise_first, whole_rules
 __all__ = ["FRESH", "MAX_SEED", "Chance", "simulated_random"]
 
 FRESH = 0
-"""The seed that is none: other people and other noise every time."""
+"""The seed that means: different people and different noise every time."""
 MAX_SEED = 2**64 - 1
 
 
 class _SimulatedRandom(SecureRandom):
-    """The same numbers for the same key: everybody can know them, so they protect nobody."""
+    """The same numbers for the same key: anybody can compute them, so they protect nobody."""
 
     __slots__ = ("_keystream",)
 
@@ -43,13 +43,13 @@ class _SimulatedRandom(SecureRandom):
 
 
 def simulated_random(seed: int, name: str) -> SecureRandom:
-    """Noise for simulated people, and for nobody else: each name has a stream of its own."""
+    """Noise for simulated people only; each name has its own stream."""
     return _SimulatedRandom(_digest(seed, name))
 
 
 @dataclass(frozen=True, slots=True)
 class Chance:
-    """Where everything random of a demonstration comes from."""
+    """The source of all randomness in a demonstration."""
 
     seed: int
 
@@ -58,19 +58,19 @@ class Chance:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether every run is another one."""
+        """Whether each run is different."""
         return self.seed == FRESH
 
     def people(self) -> int:
-        """Which simulated people are met; a fresh one is drawn anew by every call."""
+        """The seed of the simulated people; if it is fresh, each call draws a new one."""
         return secrets.randbits(64) if self.is_fresh else self.seed
 
     def noise(self, name: str) -> SecureRandom:
-        """What the devices of one way flip bits with."""
+        """The randomness with which the devices of one method flip bits."""
         return SecureRandom() if self.is_fresh else simulated_random(self.seed, name)
 
     def numbers(self, name: str) -> np.random.Generator:
-        """What the other ways draw their noise with."""
+        """The randomness from which the baselines draw their noise."""
         if self.is_fresh:
             return np.random.default_rng()
         return np.random.default_rng(int.from_bytes(_digest(self.seed, name)))

@@ -1,4 +1,4 @@
-"""The demonstration's report: that of the release, with what only a simulation can show."""
+"""The demonstration's report: the results, with the truth and the baselines."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from markupsafe import Markup
 
 from krand.analysis.results_file import release_values
 from krand.demo.screen import (
+    baselines_sentence,
     held_sentence,
     opening_lines,
     people,
     times,
-    ways_sentence,
 )
 from krand.files import write_atomically
 from krand.report import Section, release_page
 from krand.report.pages import render
 
 if TYPE_CHECKING:
-    from krand.demo.baselines import Way
+    from krand.demo.baselines import Baseline
     from krand.demo.story import Demonstration
     from krand.demo.truth import Answer
 
 __all__ = ["sections", "write_report"]
 
 MOST_ANSWERS = 20
-"""Of one question; the release has them all."""
+"""The most answers shown for a question; the results file has all of them."""
 
 
 def write_report(shown: Demonstration) -> Path:
-    """One HTML file beside the others."""
+    """Write the report as one HTML file next to the others."""
     path = shown.asked.folder / "report.html"
     page = release_page(release_values(shown.release), sections(shown), _notice(shown))
     write_atomically("output", path, page)
@@ -42,17 +42,17 @@ def write_report(shown: Demonstration) -> Path:
 
 
 def _notice(shown: Demonstration) -> Markup:
-    """Nobody may take this for a survey of people."""
+    """A note, so that nobody takes this for a survey of real people."""
     return Markup(
         '<p class="panel" role="note"><strong>A demonstration: the {} people are simulated.'
-        "</strong> Nobody was asked, and nothing here is about anybody. What only a simulation can"
-        " show follows the results: the truth beside the estimates, and the same answers collected"
-        " in other ways.</p>"
+        "</strong> Nobody was asked, and nothing here is about real people. After the results there"
+        " are two sections that only a simulation can have: the estimates compared with the truth,"
+        " and the same answers collected with baselines.</p>"
     ).format(f"{shown.release.people:,}")
 
 
 def sections(shown: Demonstration) -> list[Section]:
-    """What a real survey cannot have: the truth, and other ways on the same people."""
+    """Two sections that a real survey cannot have: the truth, and baselines on the same people."""
     truth = render(
         "demo_truth.html",
         room=__package__,
@@ -61,22 +61,24 @@ def sections(shown: Demonstration) -> list[Section]:
         confidence=f"{100 * shown.held.confidence:g} %",
         questions=_questions(shown.answers),
     )
-    scale = _Scale.of([way.sigma for way in shown.ways if way.sigma is not None])
-    ways = render(
-        "demo_ways.html",
+    scale = _Scale.of([method.sigma for method in shown.baselines if method.sigma is not None])
+    baselines = render(
+        "demo_baselines.html",
         room=__package__,
-        ways=[_row(way, scale, first=place == 0) for place, way in enumerate(shown.ways)],
+        baselines=[
+            _row(method, scale, first=place == 0) for place, method in enumerate(shown.baselines)
+        ],
         decades=scale.decades(),
-        explanation=ways_sentence(shown),
+        explanation=baselines_sentence(shown),
     )
     return [
-        Section("Truth beside estimate", Markup(truth)),
-        Section("The same answers in other ways", Markup(ways)),
+        Section("Estimates and truth", Markup(truth)),
+        Section("Comparison with baselines", Markup(baselines)),
     ]
 
 
 def _questions(answers: Sequence[Answer]) -> list[dict[str, Any]]:
-    """Questions with their answers; of very many, the most frequent."""
+    """Questions with their answers; if there are many, the most frequent ones."""
     names = dict.fromkeys(answer.question for answer in answers)
     found = []
     for name in names:
@@ -90,7 +92,7 @@ def _questions(answers: Sequence[Answer]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class _Scale:
-    """Powers of ten along a row, in percent of its width; some room is left at both ends."""
+    """Powers of ten along a row, in percent of its width, with a margin at both ends."""
 
     low: int
     high: int
@@ -108,15 +110,15 @@ class _Scale:
         return [{"place": self.place(10.0**n), "label": f"{10.0**n:,.12g}"} for n in powers]
 
 
-def _row(way: Way, scale: _Scale, *, first: bool) -> dict[str, Any]:
-    color = {"nobody": "local", "curator": "curator"}.get(way.trusted, "record")
+def _row(method: Baseline, scale: _Scale, *, first: bool) -> dict[str, Any]:
+    color = {"nobody": "local", "curator": "curator"}.get(method.trusted, "record")
     return {
-        "name": way.name,
-        "trusted": way.trusted,
-        "sigma": people(way.sigma),
-        "error": people(way.error),
-        "times": times(way.times_curator),
-        "place": None if way.sigma is None else scale.place(way.sigma),
+        "name": method.name,
+        "trusted": method.trusted,
+        "sigma": people(method.sigma),
+        "error": people(method.error),
+        "times": times(method.times_curator),
+        "place": None if method.sigma is None else scale.place(method.sigma),
         "color": "bit" if first else color,
-        "note": way.note,
+        "note": method.note,
     }

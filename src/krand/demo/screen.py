@@ -1,4 +1,4 @@
-"""The demonstration on the terminal: one screen, the rest is in the report."""
+"""The demonstration on the terminal: one screen; the rest is in the report."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from krand.showing import fixed
 from krand.wording.phrases import number
 from krand.wording.plans import promise_sentence
 
@@ -22,23 +23,23 @@ if TYPE_CHECKING:
     from krand.survey.plan import Plan
 
 __all__ = [
+    "baselines_notes",
+    "baselines_sentence",
+    "baselines_table",
     "held_sentence",
     "opening_lines",
     "people",
     "show",
     "times",
     "truth_table",
-    "ways_notes",
-    "ways_sentence",
-    "ways_table",
 ]
 
 MOST_SHOWN = 16
-"""Answers on the screen."""
+"""The most answers on the screen."""
 
 
 def show(shown: Demonstration, report: Path, console: Console) -> None:
-    """Everything, the path of the report last."""
+    """Print everything; the last line is the path of the report."""
     for line in opening_lines(shown):
         console.print(line, markup=False)
     console.print()
@@ -46,11 +47,11 @@ def show(shown: Demonstration, report: Path, console: Console) -> None:
     console.print()
     console.print(f"{_left(shown)}{held_sentence(shown)}", markup=False)
     console.print()
-    console.print(ways_sentence(shown), markup=False)
+    console.print(baselines_sentence(shown), markup=False)
     console.print()
-    console.print(ways_table(shown))
+    console.print(baselines_table(shown))
     console.print()
-    for line in (*ways_notes(shown), promise_sentence(shown.plan)):
+    for line in (*baselines_notes(shown), promise_sentence(shown.plan)):
         console.print(line, markup=False)
     files = ", ".join(path.name for path in shown.written.values())
     console.print(f"Files: {files} in {shown.asked.folder}", markup=False)
@@ -58,40 +59,41 @@ def show(shown: Demonstration, report: Path, console: Console) -> None:
 
 
 def opening_lines(shown: Demonstration) -> Iterator[str]:
-    """Who was asked what, and what was done."""
+    """Who was asked what, and how."""
     plan = shown.plan
     questions = _counted(len(plan.survey.questions), "question")
     yield (
-        f"{plan.survey.id}: {questions} ({_counted(plan.layout.positions, 'position')}) to"
-        f" {shown.release.people:,} simulated people; {_chance(shown)}."
+        f"{plan.survey.id}: {questions} ({_counted(plan.layout.positions, 'position')}),"
+        f" {shown.release.people:,} simulated people; {_randomness(shown)}."
     )
     low, high = number(min(plan.noises), 3), number(max(plan.noises), 3)
     q = low if low == high else f"{low} to {high}"
     if shown.asked.live:
         yield (
-            f"Devices flipped every bit with probability q = {q} and sent {plan.messages:,} sealed"
-            " messages each; a collector on this machine shuffled and signed them; the analyzer"
-            " opened them, counted, and subtracted the noise."
+            f"Each device flipped every bit with probability q = {q} and sent {plan.messages:,}"
+            " sealed messages. A collector on this machine shuffled and signed them. The analyst"
+            " opened and counted them, and corrected the counts for the noise."
         )
     else:
         yield (
-            f"Devices flipped every bit with probability q = {q}; reports were shuffled, counted,"
-            " and the noise subtracted."
+            f"Each device flipped every bit with probability q = {q}. The responses were shuffled"
+            " and counted, and the counts were corrected for the noise."
         )
     epsilon = plan.survey.policy.epsilon
     if epsilon != shown.epsilon_asked:
         yield (
-            f"The survey asks for ε = {shown.epsilon_asked:g}. The noise in people would be about"
-            f" the same for any crowd, too much for so few: this is with ε = {epsilon:g}."
+            f"The survey asks for ε = {shown.epsilon_asked:g}. The noise in people is about the"
+            " same for any crowd, which is too much for so few people. Therefore"
+            f" ε = {epsilon:g} is used here."
         )
 
 
-def _chance(shown: Demonstration) -> str:
-    """Whether anybody else would see the same."""
+def _randomness(shown: Demonstration) -> str:
+    """Whether everybody sees the same numbers."""
     seed = shown.asked.seed
     if not shown.has_fresh_noise:
-        return f"all chance is of seed {seed}"
-    return f"answers of seed {seed}, fresh noise" if seed else "fresh answers, fresh noise"
+        return f"all randomness uses seed {seed}"
+    return f"answers use seed {seed}, noise is fresh" if seed else "answers and noise are fresh"
 
 
 def _counted(count: int, what: str) -> str:
@@ -99,7 +101,7 @@ def _counted(count: int, what: str) -> str:
 
 
 def truth_table(shown: Demonstration) -> Table:
-    """The weightiest question in full, the most frequent answer of the others."""
+    """All answers to the question with the largest weight, the most frequent one of the others."""
     answers = _chosen(shown.plan, shown.answers)
     percent = f"{100 * shown.held.confidence:g} %"
     table = Table(box=SIMPLE_HEAD, show_edge=False)
@@ -114,8 +116,8 @@ def truth_table(shown: Demonstration) -> Table:
             "" if row.question == last else Text(row.question),
             Text(row.answer),
             f"{row.truth:,}",
-            f"{row.estimate:,.0f}",
-            f"{row.low:,.0f} to {row.high:,.0f}",
+            fixed(row.estimate),
+            f"{fixed(row.low)} to {fixed(row.high)}",
             "" if row.holds else "missed",
         )
         last = row.question
@@ -124,11 +126,12 @@ def truth_table(shown: Demonstration) -> Table:
 
 def _left(shown: Demonstration) -> str:
     left = len(shown.answers) - len(_chosen(shown.plan, shown.answers))
-    return f"{left:,} more answers are in the report. " if left else ""
+    answers = "1 more answer is" if left == 1 else f"{left:,} more answers are"
+    return f"{answers} in the report. " if left else ""
 
 
 def _chosen(plan: Plan, answers: Sequence[Answer]) -> list[Answer]:
-    if not answers:  # nothing but words, none of which stands out
+    if not answers:  # only words, none of which stands out from the noise
         return []
     questions = {name: [a for a in answers if a.question == name] for name in _names(answers)}
     weights = {question.name: question.weight for question in plan.survey.questions}
@@ -144,64 +147,63 @@ def _names(answers: Sequence[Answer]) -> list[str]:
 
 
 def _most_frequent(answers: list[Answer], most: int) -> list[Answer]:
-    """In their own order if all fit."""
+    """The most frequent answers; all of them in their own order if they fit."""
     if len(answers) <= most:
         return answers
     return sorted(answers, key=lambda answer: -answer.estimate)[:most]
 
 
 def held_sentence(shown: Demonstration) -> str:
-    """37 of 37 intervals contain the truth; at 95 %, 35.2 or more are expected to.
-
-    More, because intervals end at nobody and at everybody.
-    """
+    """37 of 37 intervals contain the truth; at 95 %, about 35 of 37 are expected to."""
     held = shown.held
     if not held.intervals:
-        return "Of words, those that stand out of the noise are shown."
-    expected = f"{held.expected:,.1f}" if held.expected < 1000 else f"{held.expected:,.0f}"
+        return "Only words that stand out from the noise are shown."
     return (
-        f"{held.hold:,} of {held.intervals:,} intervals contain the truth;"
-        f" at {100 * held.confidence:g} %, {expected} or more are expected to."
+        f"{held.hold:,} of {held.intervals:,} intervals contain the truth; at"
+        f" {100 * held.confidence:g} %, about {held.expected:,.0f} of {held.intervals:,} are"
+        " expected to."
     )
 
 
-def ways_table(shown: Demonstration) -> Table:
-    """What the same people's data would have been worth in other ways."""
+def baselines_table(shown: Demonstration) -> Table:
+    """krand's error for these people, compared with the baselines."""
     table = Table(box=SIMPLE_HEAD, show_edge=False)
-    table.add_column("way")
-    table.add_column("trusted")
-    for heading in ("planned σ", "error seen", "÷ curator's σ"):
+    table.add_column("method")
+    table.add_column("trusted party")
+    for heading in ("expected σ", "actual error", "σ ÷ curator's"):
         table.add_column(heading, justify="right")
-    for place, way in enumerate(shown.ways):
+    for place, method in enumerate(shown.baselines):
         table.add_row(
-            Text(way.name),
-            way.trusted,
-            *(people(value) for value in (way.sigma, way.error)),
-            times(way.times_curator),
+            Text(method.name),
+            method.trusted,
+            *(people(value) for value in (method.sigma, method.error)),
+            times(method.times_curator),
             style="bold" if place == 0 else None,
         )
     return table
 
 
-def ways_sentence(shown: Demonstration) -> str:
-    """What the table of ways is about."""
+def baselines_sentence(shown: Demonstration) -> str:
+    """What the table of baselines compares."""
     policy = shown.plan.survey.policy
-    slack = f"δ = {policy.delta:g}" if policy.delta is not None else f"η = {policy.eta:g}"
-    run = "some could not be" if any(way.error is None for way in shown.ways) else "each really"
+    name, value = ("δ", policy.delta) if policy.eta is None else ("η", policy.eta)
+    missing = any(method.error is None for method in shown.baselines)
+    run = "some were not run" if missing else "each actually run"
     positions = _counted(shown.plan.layout.positions, "position")
     return (
-        f"The same answers collected in other ways at ε = {policy.epsilon:g}, {slack}, {run} run."
+        f"The same answers collected by other methods at ε = {policy.epsilon:g},"
+        f" {name} = {number(value or 0.0)}, {run}."
         f" Errors are in people, root mean square over {positions}."
     )
 
 
-def ways_notes(shown: Demonstration) -> list[str]:
-    """Why a way is missing."""
-    return [f"{way.name}: {way.note}" for way in shown.ways if way.note]
+def baselines_notes(shown: Demonstration) -> list[str]:
+    """Why a baseline was not run."""
+    return [f"{method.name}: {method.note}" for method in shown.baselines if method.note]
 
 
 def people(value: float | None) -> str:
-    """A number of people that need not be whole."""
+    """A number of people, not necessarily whole."""
     if value is None:
         return "–"
     return f"{value:,.0f}" if value >= 1000 else f"{value:,.1f}"

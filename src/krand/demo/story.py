@@ -1,6 +1,6 @@
-"""The whole story, from a survey to its report: planned, answered, randomized, counted, compared.
+"""The whole survey, from planning to the report: answered, randomized, counted, compared.
 
-Every step uses the part that a real survey uses, and leaves its file for whoever wants to look.
+Each step uses the same code as a real survey, and writes its file.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from krand.analysis.results import Release, ReleaseOptions, make_release
 from krand.analysis.results_file import write_release
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import write_tally
-from krand.analysis.tallying import reports_in, tally_sources
-from krand.demo.baselines import Way, all_ways
-from krand.demo.devices import write_reports
+from krand.analysis.tallying import responses_in, tally_sources
+from krand.demo.baselines import Baseline, all_baselines
+from krand.demo.devices import write_responses
 from krand.demo.live import collected, for_a_crowd, for_a_small_crowd, new_keys
 from krand.demo.people import Crowd, truth_of
 from krand.demo.randomness import Chance
@@ -34,15 +34,15 @@ __all__ = ["LIVE_PEOPLE", "Asked", "Demonstration", "demonstrate", "example_text
 
 EXAMPLE = "browser.toml"
 MARK = ".krand-demo"
-MARK_TEXT = "krand demo made this folder, and replaces what is in it.\n"
+MARK_TEXT = "krand demo created this folder and replaces the files in it.\n"
 WRITTEN = (
-    *(MARK, "plan.json", "reports.parquet", "tally.json", "release.json", "report.html"),
+    *(MARK, "plan.json", "responses.parquet", "tally.json", "release.json", "report.html"),
     *("batch.parquet", "batch.manifest.json"),
-    *("analyzer.pem", "analyzer.pub.pem", "collector.pem", "collector.pub.pem"),
+    *("analyst.pem", "analyst.pub.pem", "collector.pem", "collector.pub.pem"),
 )
-"""Names in the folder under which something is written whatever the survey."""
+"""File names that are written for every survey."""
 LIVE_PEOPLE = 1_000
-"""Each of them seals and sends: a crowd that is done in half a minute."""
+"""Each of them seals and sends; this takes half a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +51,24 @@ class Asked:
 
     folder: Path
     survey: Path | None = None
-    """The example if not given."""
+    """The example by default."""
     population: int | None = None
-    """As the survey says if not given; live, 1,000."""
+    """The survey's own number by default; live, 1,000."""
     seed: int = 1
     live: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Demonstration:
-    """All that there is to show."""
+    """Everything that the demonstration shows."""
 
     asked: Asked
     release: Release
     answers: tuple[Answer, ...]
     held: Held
-    ways: tuple[Way, ...]
+    baselines: tuple[Baseline, ...]
     epsilon_asked: float
-    """What the survey itself asks for; live it may be another one."""
+    """The survey's own ε; a live demonstration may use a larger one."""
     written: dict[str, Path]
 
     @property
@@ -78,7 +78,7 @@ class Demonstration:
 
     @property
     def has_fresh_noise(self) -> bool:
-        """Whether the noise is secret, as that of real devices is."""
+        """Whether the noise is secret, as on real devices."""
         return self.asked.live or Chance(self.asked.seed).is_fresh
 
 
@@ -88,7 +88,7 @@ def example_text() -> str:
 
 
 def demonstrate(asked: Asked, out: Output) -> Demonstration:
-    """Do everything, and write everything but the report."""
+    """Run the survey and write all files except the report."""
     _claim(asked.folder)
     chance = Chance(asked.seed)
     own = _own_survey(asked)
@@ -98,7 +98,7 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     keys = new_keys(asked.folder) if asked.live else None
     with out.progress("planning"):
         plan = make_plan(survey)
-    plan = plan if keys is None else plan.sealed_for(keys.analyzer.public_key())
+    plan = plan if keys is None else plan.sealed_for(keys.analyst.public_key())
     written = _write_plan(asked, plan)
     with out.counting("answering", crowd.people, "people") as told:
         truth = truth_of(crowd, told)
@@ -111,19 +111,19 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     with out.progress("estimating") as progress:
         release = make_release(plan, tally, options, progress)
     written |= _write_results(asked.folder, tally, release)
-    ways = all_ways(plan, tally, crowd, truth.positions, chance, out)
+    baselines = all_baselines(plan, tally, crowd, truth.positions, chance, out)
     answers = answers_beside_truth(release, tally, truth)
     holding = held(answers, options.wanted.confidence)
-    return Demonstration(asked, release, answers, holding, ways, own.policy.epsilon, written)
+    return Demonstration(asked, release, answers, holding, baselines, own.policy.epsilon, written)
 
 
 def _claim(folder: Path) -> None:
-    """Take a folder that is empty, or was taken before: files of the same names get replaced."""
+    """Claim a folder that is empty or was claimed before; its files will be replaced."""
     ensure_directory("output", folder)
     mark = folder / MARK
     if not mark.exists() and any(folder.iterdir()):
-        rule = "must be an empty folder, or one that krand demo made"
-        raise InvalidInput("output", rule, str(folder), "name another one with --output")
+        rule = "must be an empty folder, or one that krand demo created"
+        raise InvalidInput("output", rule, str(folder), "name another folder with --output")
     write_atomically("output", mark, MARK_TEXT)
 
 
@@ -134,7 +134,7 @@ def _own_survey(asked: Asked) -> Survey:
 
 
 def _spare_inputs(asked: Asked) -> None:
-    """The survey may lie in the folder, under a name that nothing gets written to."""
+    """The survey may be in the folder, but not under a name that will be written."""
     if asked.survey is not None:
         inputs = [asked.survey, *files_named_in(asked.survey)]
         for name in WRITTEN:
@@ -142,7 +142,7 @@ def _spare_inputs(asked: Asked) -> None:
 
 
 def _survey(asked: Asked, own: Survey) -> Survey:
-    """The survey for the crowd that is asked for."""
+    """The survey for the requested crowd."""
     if asked.live:
         people = LIVE_PEOPLE if asked.population is None else asked.population
         return for_a_small_crowd(own, people)
@@ -152,7 +152,7 @@ def _survey(asked: Asked, own: Survey) -> Survey:
 
 
 def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
-    """The plan, and the survey if it is the example: its policy as it was asked for."""
+    """Write the plan, and the survey with the requested policy if it is the example."""
     path = asked.folder / "plan.json"
     write_atomically("output", path, plan.bytes.decode())
     if asked.survey is not None:
@@ -168,15 +168,15 @@ def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
 def _randomized(
     plan: Plan, crowd: Crowd, chance: Chance, folder: Path, out: Output
 ) -> tuple[Tally, dict[str, Path]]:
-    """Devices flip, the shuffler mixes, the analyzer counts."""
-    reports = folder / "reports.parquet"
+    """Devices randomize, responses are shuffled, the analyst counts."""
+    responses = folder / "responses.parquet"
     with out.counting("randomizing", crowd.people, "people") as told:
         run = chance.noise("run").bytes(16).hex()
-        write_reports(plan, crowd, chance.noise("devices"), reports, run, told)
-    sources = reports_in(plan, [reports])
-    with out.counting("counting", sources[0].rows, "reports") as told:
+        write_responses(plan, crowd, chance.noise("devices"), responses, run, told)
+    sources = responses_in(plan, [responses])
+    with out.counting("counting", sources[0].rows, "rows") as told:
         tally = tally_sources(plan, sources, options=Options(progress=told))
-    return tally, {"reports": reports}
+    return tally, {"responses": responses}
 
 
 def _write_results(folder: Path, tally: Tally, release: Release) -> dict[str, Path]:

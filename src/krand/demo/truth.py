@@ -1,4 +1,4 @@
-"""Truth beside estimate, answer by answer: what only a simulation can show."""
+"""The truth next to each estimate, which only a simulation can show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Answer", "Held", "answers_beside_truth", "held"]
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One answer: how many people gave it, and what is known about that."""
+    """One answer: how many people gave it, and the estimate with its interval."""
 
     question: str
     answer: str
@@ -27,7 +27,7 @@ class Answer:
     low: float
     high: float
     word: bool = False
-    """A word that was found among many candidates."""
+    """Whether this is a word found among many candidates."""
 
     @property
     def holds(self) -> bool:
@@ -37,7 +37,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """How often intervals contain the truth, and how often they should."""
+    """How many intervals contain the truth, and how many should."""
 
     hold: int
     intervals: int
@@ -45,19 +45,20 @@ class Held:
 
     @property
     def expected(self) -> float:
-        """On average over many surveys."""
+        """The expected number, at least; intervals that are cut off at 0 or at everybody hold
+        more often."""
         return self.confidence * self.intervals
 
 
 def held(answers: Sequence[Answer], confidence: float) -> Held:
-    """All intervals but those of words: these are of words that stood out, which is a choice."""
+    """All intervals except those of words, which were selected because they stood out."""
     asked = [answer for answer in answers if not answer.word]
     return Held(sum(answer.holds for answer in asked), len(asked), confidence)
 
 
 def answers_beside_truth(release: Release, tally: Tally, truth: Truth) -> tuple[Answer, ...]:
-    """Every answer of every question, then the words that were found."""
-    # The analyzer's own sums, of counts without noise.
+    """Each answer to each question, then the words that were found."""
+    # The analyst's own sums, applied to counts without noise.
     blocks = block_counts(release.plan, replace(tally, counts=truth.positions))
     by_offset = {counts.block.offset: counts for counts in blocks}
     used = {q.name: by_offset[release.plan.block_of(q.name).offset] for q in release.questions}

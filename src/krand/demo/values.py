@@ -1,4 +1,4 @@
-"""The demonstration as one object, for programs."""
+"""The demonstration as one JSON object."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["demonstration_values"]
 
 
 def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
-    """Every answer beside its truth, every way beside the others, and what was written."""
+    """Each answer with its truth, the baselines, and the files written."""
     plan, held = shown.plan, shown.held
     return {
         "survey": plan.survey.id,
@@ -32,6 +32,6 @@ def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
         "promise_sentence": promise_sentence(plan),
         "answers": [{**asdict(answer), "holds": answer.holds} for answer in shown.answers],
         "intervals": {**asdict(held), "expected": held.expected},
-        "ways": [asdict(way) for way in shown.ways],
+        "baselines": [asdict(method) for method in shown.baselines],
         "written": {kind: str(path) for kind, path in (shown.written | {"report": report}).items()},
     }

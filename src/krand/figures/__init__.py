@@ -1,1 +1,1 @@
-"""Figures, one module each, all in one style; `krand.figures.svg` offers them together."""
+"""Figures, one module each, all in one style; `krand.figures.svg` exports them all."""

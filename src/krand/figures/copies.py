@@ -1,4 +1,4 @@
-"""Precision against k: what more copies of a whole record buy, and what they are held against."""
+"""Precision versus the number of copies of a whole record, compared with baselines."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ COPIES = (1, 2, 4, 8, 16, 32, 64)
 HEIGHT = 3.6
 FEW_POWERS = 100.0
 MANY_POINTS = 9
-"""With more points than this only the axis tells their numbers."""
+"""With more points than this, the points have no labels."""
 
 
 @styled
 def copies_figure(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> Figure:
-    """± people at 95 % against the copies of a whole record; every bit alone and a curator beside.
+    """Margin of error versus copies of a whole record, compared with single bits and a curator.
 
     Numbers of copies that cannot keep the policy are left out.
     """
@@ -47,19 +47,20 @@ def copies_figure(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> 
     plans = _records(policy, bits, copies)
     widths = _draw_records(axes, plans) + _draw_lines(axes, policy, bits)
     _scale(axes, [plan.reports.copies for plan in plans], widths)
-    name_above(figure, f"Precision of a count against copies k\n{_asked(policy, bits)}")
+    name_above(figure, f"Precision of a count versus copies k\n{_asked(policy, bits)}")
     return figure
 
 
 def _asked(policy: Policy, bits: int) -> str:
-    limit = f"δ = {policy.delta:g}" if policy.eta is None else f"η = {policy.eta:g}"
+    name, value = ("δ", policy.delta) if policy.eta is None else ("η", policy.eta)
+    limit = f"{name} = {number(value or 0.0)}"
     return f"{bits:,} bits, ε = {policy.epsilon:g}, {limit}, {policy.population:,} people"
 
 
 def _records(policy: Policy, bits: int, copies: Sequence[int]) -> list[NoisePlan]:
-    """The plan for each number of copies that can keep the policy; the reason if none can."""
+    """The plan for each number of copies that can keep the policy; an error if none can."""
     if not copies:
-        raise InvalidInput("copies", "must name at least one number", list(copies))
+        raise InvalidInput("copies", "must contain at least one number", list(copies))
     plans, refused = [], CannotMeet("no number of copies")
     for k in sorted(set(copies)):
         try:
@@ -78,7 +79,7 @@ def _planned(policy: Policy, reports: ResponseFormat) -> NoisePlan:
 
 
 def _draw_records(axes: Axes, plans: list[NoisePlan]) -> list[float]:
-    """The curve; each point with its number."""
+    """Draw the curve, with a number at each point."""
     places = [plan.reports.copies for plan in plans]
     widths = [plan.precision.half_width_95 for plan in plans]
     axes.plot(
@@ -106,7 +107,7 @@ def _draw_records(axes: Axes, plans: list[NoisePlan]) -> list[float]:
 
 
 def _draw_lines(axes: Axes, policy: Policy, bits: int) -> list[float]:
-    """What does not depend on k: every bit alone, and somebody trusted with the answers."""
+    """Draw the lines that do not depend on k: single bits, and a trusted curator."""
     from krand.accounting.curator import curator
 
     widths = []
@@ -115,7 +116,7 @@ def _draw_lines(axes: Axes, policy: Policy, bits: int) -> list[float]:
     except CannotMeet:
         pass
     else:
-        label = f"every bit alone: ± {number(alone, 3)}"
+        label = f"each bit separately: ± {number(alone, 3)}"
         axes.axhline(alone, color=BIT, linestyle=(0, (5, 1.5)), linewidth=1.8, label=label)
         widths.append(alone)
     trusted = Z95 * curator(policy, ResponseFormat(bits)).sigma
@@ -131,8 +132,8 @@ def _scale(axes: Axes, places: list[int], widths: list[float]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(x=0.14, y=0.14)
-    axes.set_xlabel("copies k that each person sends")
-    axes.set_ylabel("± people at 95 %")
+    axes.set_xlabel("copies k per person")
+    axes.set_ylabel("margin of error (95 %), people")
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticks(places if len(places) <= MANY_POINTS else places[:: len(places) // 5])
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")

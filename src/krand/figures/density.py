@@ -1,4 +1,4 @@
-"""The law of the privacy ratio: two curves, the limits between them, and what lies beyond."""
+"""The distribution of the privacy ratio: two curves, and the limits of the promise."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ __all__ = ["density_figure", "density_of"]
 
 HEIGHT = 3.9
 MANY_NOISES, FEW_BUCKETS = 8, 64
-"""With more different noises than this the law is composed a little more coarsely, for speed."""
+"""With more different noises than this, the composition is coarser, for speed."""
 RAISED = 0.3
-"""The most that what lies beyond the limits may take of the height, once enlarged."""
+"""The largest share of the height for the enlarged parts beyond the limits."""
 MOST_TICKS = 8
 
 
 @styled
 def density_figure(plan: NoisePlan | Plan) -> Figure:
-    """The density of log R if my answer is in the crowd and if another one is in its place."""
+    """The density of log R with my answers, and with different ones in their place."""
     figure, axes = new_figure(WIDTH, HEIGHT)
     density = density_of(plan)
     _draw_curves(axes, density)
@@ -51,7 +51,7 @@ def density_figure(plan: NoisePlan | Plan) -> Figure:
 
 
 def density_of(plan: NoisePlan | Plan) -> RatioDensity:
-    """The law that the figure draws."""
+    """The distribution that the figure shows."""
     from krand.accounting.density import bits_density, plan_density, reports_density
     from krand.planning.record import record_reports
 
@@ -73,7 +73,7 @@ def _policy(plan: NoisePlan | Plan) -> Policy:
 
 
 def _proven(plan: NoisePlan | Plan) -> str:
-    """What is promised, and how that is known, in the words of a legend."""
+    """The promise and how we know it, for the legend."""
     if isinstance(plan, NoisePlan):
         delta, eta = plan.guarantee.delta.upper, plan.guarantee.eta.upper
     else:
@@ -84,7 +84,7 @@ def _proven(plan: NoisePlan | Plan) -> str:
 
 
 def _draw_curves(axes: Axes, density: RatioDensity) -> None:
-    """Two outlines whose areas are probabilities, and what lies beyond the limits enlarged."""
+    """Draw two outlines whose areas are probabilities, and enlarge the parts beyond the limits."""
     mine, another = density.heights
     power = f"{density.epsilon:.4g}"
     names = (
@@ -108,13 +108,13 @@ def _draw_curves(axes: Axes, density: RatioDensity) -> None:
 
 
 def _draw_beyond(axes: Axes, density: RatioDensity, top: float) -> None:
-    """The parts of the two curves that break the promise; too small to be seen as they are."""
+    """Draw the parts of the curves beyond the limits, enlarged because they are very small."""
     beyond = density.beyond
     if beyond.max() <= 0:
         return
     room = RAISED * top / float(beyond.max())
     factor = 10 ** max(0, math.floor(math.log10(room)))
-    label = "beyond the limits" + (f", {factor:,} times enlarged" if factor > 1 else "")
+    label = "beyond the limits" + (f", enlarged {factor:,} times" if factor > 1 else "")
     axes.stairs(factor * beyond, density.edges, fill=True, color=BIT, label=label, zorder=2)
 
 
@@ -128,7 +128,7 @@ def _label(axes: Axes, density: RatioDensity) -> None:
     from matplotlib.ticker import MaxNLocator
 
     draw_frame(axes, grid="x")
-    axes.set_xlabel("R = P(what is seen | my answer) / P(… | another)")
+    axes.set_xlabel("R = P(outcome | my answer) / P(outcome | another)")
     axes.set_ylabel("density of log R")
     axes.xaxis.set_major_locator(MaxNLocator(MOST_TICKS, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_locator(MaxNLocator(4))

@@ -1,8 +1,7 @@
-"""The answers to one question as bars, each with its interval."""
+"""The answers to one question as bars with confidence intervals."""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from krand.figures.style import (
@@ -15,6 +14,7 @@ from krand.figures.style import (
     new_figure,
     styled,
 )
+from krand.showing import decimals_for, fixed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,16 +26,16 @@ __all__ = ["estimates_figure"]
 
 ROW_HEIGHT, REST_HEIGHT, BAR = 0.27, 1.05, 0.66
 MOST_ANSWERS = 20
-"""More answers than this are not drawn; the release has them all."""
+"""The most answers drawn; the results file has all of them."""
 LONGEST = 22
-"""Characters of an answer that stand beside its bar."""
+"""The most characters of an answer next to its bar."""
 TEXT_ROOM = 0.2
-"""Of the axis, for the numbers to the right of the bars."""
+"""The share of the axis for the numbers to the right of the bars."""
 
 
 @styled
 def estimates_figure(question: QuestionEstimate) -> Figure:
-    """The share of every answer and its interval; of many answers the most frequent ones."""
+    """The share of each answer with its interval; if there are many, the most frequent ones."""
     rows = _shown(question)
     silent = [] if question.unanswered is None else [question.unanswered]
     all_rows = [*rows, *silent]
@@ -49,17 +49,17 @@ def estimates_figure(question: QuestionEstimate) -> Figure:
 
 
 def _shown(question: QuestionEstimate) -> list[Row]:
-    """All answers in the order of the survey, or the most frequent ones, the first one first."""
+    """All answers in the order of the survey, or the most frequent ones in that of frequency."""
     if len(question.rows) <= MOST_ANSWERS:
         return list(question.rows)
     most = sorted(question.rows, key=lambda row: -row.consistent)[:MOST_ANSWERS]
     if question.distribution is None and not question.summaries:
         return most
-    return [row for row in question.rows if row in most]  # numbers stay in their order
+    return [row for row in question.rows if row in most]  # ranges of numbers keep their order
 
 
 def _draw_bars(axes: Axes, rows: list[Row], colors: list[str]) -> None:
-    """A bar for the estimate, a line for the interval that holds it."""
+    """Draw a bar for each estimate and a line for its interval."""
     places = range(len(rows))
     shares = [100 * row.consistent_share for row in rows]
     axes.barh(places, shares, height=BAR, color=colors, zorder=2)
@@ -74,24 +74,19 @@ def _draw_bars(axes: Axes, rows: list[Row], colors: list[str]) -> None:
 
 
 def _draw_numbers(axes: Axes, rows: list[Row]) -> None:
-    """Every share beside its bar, with the digits that its interval deserves."""
-    decimals = max(_decimals(row) for row in rows)
+    """Write each share next to its bar; its decimals follow the interval."""
+    halves = (50 * (row.share_interval.high - row.share_interval.low) for row in rows)
+    decimals = max(map(decimals_for, halves))
     for place, row in enumerate(rows):
         end = 100 * row.share_interval.high
         axes.annotate(
-            f"{100 * row.consistent_share:.{decimals}f} %",
+            f"{fixed(100 * row.consistent_share, decimals)} %",
             (end, place),
             xytext=(5, 0),
             textcoords="offset points",
             va="center",
             fontsize=SMALL,
         )
-
-
-def _decimals(row: Row) -> int:
-    """Digits of a percentage up to the first of its half width."""
-    half = 50 * (row.share_interval.high - row.share_interval.low)
-    return 1 if half <= 0 else min(4, max(0, math.ceil(-math.log10(half))))
 
 
 def _label(axes: Axes, rows: list[Row], question: QuestionEstimate) -> None:
@@ -102,7 +97,7 @@ def _label(axes: Axes, rows: list[Row], question: QuestionEstimate) -> None:
     axes.spines["left"].set_visible(False)
     whom = "the crowd" if question.sampling is None else "the population"
     sure = f"{100 * question.confidence:g} %"
-    axes.set_xlabel(f"% of {whom}; the line is the interval at {sure}")
+    axes.set_xlabel(f"% of {whom}, with {sure} confidence intervals")
 
 
 def _short(label: str) -> str:
@@ -112,7 +107,7 @@ def _short(label: str) -> str:
 def _title(question: QuestionEstimate, shown: int) -> str:
     people = f"{question.people:,} people"
     if question.unreadable:
-        people += f"; {len(question.unreadable):,} of {len(question.all_rows):,} cannot be read"
+        people += f"; {len(question.unreadable):,} of {len(question.all_rows):,} too noisy"
     if shown == len(question.rows):
         return f"{question.name}: {people}"
     return f"{question.name}: {people}\nthe {shown} most frequent of {len(question.rows):,} answers"

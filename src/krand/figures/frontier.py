@@ -1,4 +1,4 @@
-"""σ against volume: every way to meet one policy as a point, labelled where there is room."""
+"""σ versus data sent: each method that keeps a policy as a point, labelled if there is room."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["frontier_figure"]
 
 WIDTH, HEIGHT = 6.4, 4.4
-"""Inches: wider than the other figures, because its points carry labels."""
+"""Inches: wider than the other figures, because its points have labels."""
 
 
 class _Series(NamedTuple):
-    """One kind of row: how it is drawn and called."""
+    """A kind of row: its style and its name."""
 
     label: str
     color: str
@@ -46,7 +46,7 @@ class _Series(NamedTuple):
 
 @styled
 def frontier_figure(frontier: Frontier) -> Figure:
-    """The figure itself, laid out, with its labels where there is room for them."""
+    """The figure, with labels where there is room."""
     figure, axes = new_figure(WIDTH, HEIGHT)
     canvas: Any = figure.canvas
     _draw(axes, frontier)
@@ -63,7 +63,7 @@ def _series(frontier: Frontier) -> list[_Series]:
     record = [row for row in rows if row.linkage is Linkage.RECORD]
     local = [row for row in rows if row.linkage is None and not _is_curator(row)]
     return [
-        _Series("krand, every bit alone", BIT, "D", bit, True),
+        _Series("krand, each bit separately", BIT, "D", bit, True),
         _Series("krand, whole record, k copies", RECORD, "o", record, True),
         _Series("local differential privacy", LOCAL, "s", local, False),
     ]
@@ -96,7 +96,7 @@ def _draw(axes: Axes, frontier: Frontier) -> None:
         axes.lines[-1].set_label(f"trusted curator, σ = {number(row.sigma)}")
     axes.margins(x=0.12, y=0.12)
     draw_frame(axes)
-    axes.set_xlabel("bytes that each person sends")
+    axes.set_xlabel("bytes sent per person")
     axes.set_ylabel("σ of an estimated count, people")
     axes.xaxis.set_major_formatter(lambda value, _: plain(value))
     axes.yaxis.set_major_formatter(lambda value, _: plain(value))
@@ -110,7 +110,7 @@ def _label(row: FrontierRow) -> str:
 
 
 def _along(path: Iterable[Iterable[float]], steps: int = 60) -> list[tuple[float, float]]:
-    """Points all along a broken line."""
+    """Points along a line."""
     corners = [tuple(corner) for corner in path]
     return [
         (x0 + (x1 - x0) * step / steps, y0 + (y1 - y0) * step / steps)
@@ -129,11 +129,11 @@ _PLACES = (
     ((7, -7), "left", "top"),
     ((-7, 7), "right", "bottom"),
 )
-"""Where a label may stand around its point, best place first."""
+"""Possible places of a label around its point, the best first."""
 
 
 def _label_points(axes: Axes, renderer: RendererBase, all_series: Iterable[_Series]) -> None:
-    """Put a label beside every point where there is room; a label never covers another one."""
+    """Label each point if there is room; labels never overlap."""
     from matplotlib.transforms import Bbox
 
     points = [(series, row) for series in all_series for row in series.rows]

@@ -1,6 +1,6 @@
-"""How every figure looks: colours with names, sizes, axes, names above the axes.
+"""The style of all figures: colours, sizes, axes, titles.
 
-matplotlib is loaded when a figure is drawn, not before.
+matplotlib is loaded only when a figure is drawn.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
     "styled",
 ]
 
-# Okabe and Ito's palette: told apart by colour-blind readers; markers and dashes differ as well.
+# Okabe and Ito's palette, for colour-blind readers; markers and dashes differ as well.
 INK, PAPER, GRID = "#1c2128", "#ffffff", "#d5d9de"
 BIT, RECORD, LOCAL, CURATOR = "#d55e00", "#0072b2", "#6e7781", "#009e73"
 FIGURE_COLORS = {
@@ -50,17 +50,17 @@ FIGURE_COLORS = {
     "local": LOCAL,
     "curator": CURATOR,
 }
-"""Name of each colour, so that a page can exchange them for its own."""
+"""The name of each colour, so that a page can replace it with its own."""
 
 WIDTH = 4.8
-"""Inches. At 360 pixels for the width ten points are ten pixels high."""
+"""Inches. If the figure is 360 pixels wide, ten points are ten pixels."""
 SMALL = 9.0
 
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10.0,
     "svg.hashsalt": "krand",  # the same numbers give the same file, byte for byte
-    "svg.fonttype": "path",  # readable where the font is missing
+    "svg.fonttype": "path",  # readable if the font is missing
     "text.color": INK,
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
@@ -72,7 +72,7 @@ Arguments = ParamSpec("Arguments")
 
 
 def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
-    """Draw in krand's style, whatever the notebook's own."""
+    """Draw in krand's style, independent of the notebook's settings."""
 
     @functools.wraps(draw)
     def drawn(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Figure:
@@ -84,7 +84,7 @@ def styled(draw: Callable[Arguments, Figure]) -> Callable[Arguments, Figure]:
 
 @contextmanager
 def in_style() -> Iterator[None]:
-    """krand's settings and matplotlib's own for everything else; afterwards all are as before."""
+    """krand's settings, with matplotlib's defaults for the rest; restored afterwards."""
     try:
         import matplotlib
     except ModuleNotFoundError as error:
@@ -98,7 +98,7 @@ def in_style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
-    """An empty figure of so many inches; it arranges itself again if its size changes."""
+    """An empty figure of this size in inches, with automatic layout."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -108,7 +108,7 @@ def new_figure(width: float, height: float) -> tuple[Figure, Axes]:
 
 
 def draw_frame(axes: Axes, grid: str = "both") -> None:
-    """Two spines, a faint grid behind everything; colours that need no setting to be right."""
+    """Draw two spines and a faint grid, in explicit colours."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
     axes.tick_params(colors=INK, labelsize=SMALL)
@@ -117,7 +117,7 @@ def draw_frame(axes: Axes, grid: str = "both") -> None:
 
 
 def name_above(figure: Figure, title: str) -> None:
-    """What is drawn and what is what, above the axes, so that it never covers a curve."""
+    """Put title and legend above the axes, so that they never cover a curve."""
     figure.legend(
         title=title,
         loc="outside upper left",
@@ -134,7 +134,7 @@ def name_above(figure: Figure, title: str) -> None:
 
 
 def plain_ticks(axis: Axis, few_powers: bool) -> None:
-    """Plain numbers on a logarithmic axis: 1, 2 and 5 where there are few powers of ten."""
+    """Plain numbers on a logarithmic axis, with 1, 2 and 5 if there are few powers of ten."""
     from matplotlib.ticker import LogLocator, NullLocator
 
     axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few_powers else (1.0,), numticks=12))
@@ -143,5 +143,5 @@ def plain_ticks(axis: Axis, few_powers: bool) -> None:
 
 
 def plain(value: float) -> str:
-    """5,000 or 0.02: no exponent where none is needed."""
+    """5,000 or 0.02, without exponents."""
     return f"{value:,.0f}" if value >= 1 else f"{value:g}"

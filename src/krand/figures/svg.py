@@ -1,4 +1,4 @@
-"""All figures, and any of them as an SVG document. matplotlib is loaded when one is drawn."""
+"""All figures, and any of them as an SVG document."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ __all__ = [
 
 
 def is_available() -> bool:
-    """Whether figures can be drawn at all."""
+    """Whether matplotlib is installed."""
     return find_spec("matplotlib") is not None
 
 
 def require_matplotlib() -> None:
-    """Refuse early, before any long computation."""
+    """Raise MissingComponent before any long computation."""
     if not is_available():
         raise MissingComponent("matplotlib", "plots")
 
@@ -71,5 +71,5 @@ def svg_document(draw: Callable[[], Figure]) -> str:
 
 
 def frontier_svg(frontier: Frontier) -> str:
-    """σ against bytes per user, both logarithmic, as an SVG document."""
+    """σ versus bytes per person, both logarithmic, as an SVG document."""
     return svg_document(lambda: frontier_figure(frontier))

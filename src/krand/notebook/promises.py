@@ -29,14 +29,17 @@ def policy_line(policy: Policy) -> str:
 
 def policy_rows(policy: Policy) -> Rows:
     """What must be promised, and to whom."""
-    limit = f"δ = {policy.delta:g}" if policy.eta is None else f"η = {policy.eta:g}"
+    name, value = ("δ", policy.delta) if policy.eta is None else ("η", policy.eta)
+    limit = f"{name} = {at_most(value or 0.0)}"
     rows = [
         ("promise", f"ε = {policy.epsilon:g}, {limit}"),
         ("crowd", _crowd(policy.population, policy.colluding)),
         ("assurance", policy.assurance.value),
     ]
     if policy.max_local_epsilon is not None:
-        rows.append(("without a shuffler", f"ε₀ at most {policy.max_local_epsilon:g}"))
+        rows.append(
+            ("if collector and analyst collude", f"ε₀ at most {policy.max_local_epsilon:g}")
+        )
     return rows
 
 
@@ -46,7 +49,7 @@ def guarantee_rows(guarantee: Guarantee) -> Rows:
     local = guarantee.local_epsilon
     return [
         ("guarantee", f"ε = {at_most(guarantee.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
-        ("without a shuffler", f"{protection(local)} (ε₀ = {at_most(local)})"),
+        ("if collector and analyst collude", f"{protection(local)} (ε₀ = {at_most(local)})"),
         ("assurance", f"{guarantee.assurance.value}: {method_text(guarantee.method)}"),
         ("crowd", _crowd(guarantee.population, guarantee.colluding)),
         *(("assumption", text) for text in assumption_texts(guarantee)),

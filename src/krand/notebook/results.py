@@ -14,7 +14,7 @@ from krand.wording.summaries import summary_text
 __all__ = ["question_table", "release_rows", "tally_rows"]
 
 Rows = list[tuple[str, str]]
-UNREADABLE = f"cannot be read: margin of error above {100 * READABLE:g} %"
+UNREADABLE = f"too noisy: margin of error above {100 * READABLE:g} %"
 
 
 def tally_rows(tally: Tally) -> Rows:

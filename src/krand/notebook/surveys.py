@@ -72,7 +72,7 @@ def promise_line(promise: Promise) -> str:
     return (
         f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)},"
         f" η ≤ {at_most(promise.eta)}, {promise.assurance}, {promise.population:,} people;"
-        f" {protection(promise.local_epsilon)} without a shuffler"
+        f" {protection(promise.local_epsilon)} if collector and analyst collude"
         f" (ε₀ = {at_most(promise.local_epsilon)})"
     )
 

@@ -1,4 +1,4 @@
-"""Whether a plan's promise is no better than its noise gives."""
+"""Checks that a plan promises no more than its noise gives."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from krand.survey.plan_check import HINT, RELATIVE, check_alike
 __all__ = ["check_promise", "not_below", "too_good"]
 
 SMALLEST = 1e-30
-"""Probabilities below this are all nothing."""
+"""Smaller probabilities are treated as zero."""
 
 
 def check_promise(plan: Plan) -> None:
-    """Refuse a plan whose promise is not what its noise gives; computed once for each plan.
+    """Refuse a plan that promises more than its noise gives.
 
-    It takes about a second, and is remembered by the plan's hash.
+    The check takes about a second; its result is remembered by the plan's hash.
     """
     check_alike(plan)
     if is_remembered(plan):
@@ -28,16 +28,16 @@ def check_promise(plan: Plan) -> None:
     try:
         true = verify_promise(plan)
     except KrandError as error:
-        rule = "must have noise that something can be promised with"
+        rule = "must have noise that allows a promise"
         raise InvalidInput("plan", rule, plan.hash, f"{error}; {HINT}") from None
     for fault in too_good(plan.promise, true):
-        rule = "must promise what its noise gives, and no more"
+        rule = "must not promise more than its noise gives"
         raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")
     remember(plan)
 
 
 def too_good(told: Promise, true: Promise) -> Iterator[str]:
-    """Where a promise claims to be better than it comes out when computed anew."""
+    """The differences in which a promise claims more than the recomputed one."""
     exact = (
         ("ε", told.epsilon, true.epsilon),
         ("assurance", told.assurance, true.assurance),
@@ -46,7 +46,7 @@ def too_good(told: Promise, true: Promise) -> Iterator[str]:
     )
     for name, claimed, found in exact:
         if claimed != found:
-            yield f"{name} = {claimed} is claimed, computed anew it is {found}"
+            yield f"{name} = {claimed} is claimed, but recomputed it is {found}"
     bounds = (
         ("δ", told.delta, true.delta),
         ("η", told.eta, true.eta),
@@ -54,12 +54,12 @@ def too_good(told: Promise, true: Promise) -> Iterator[str]:
     )
     for name, claimed, found in bounds:
         if not not_below(claimed, found):
-            yield f"{name} = {claimed:.6g} is claimed, computed anew it is {at_most(found, 6)}"
+            yield f"{name} = {claimed:.6g} is claimed, but recomputed it is {at_most(found, 6)}"
     for assumption in true.assumptions:
         if assumption not in told.assumptions:
-            yield f"it rests on an assumption that is not named: {assumption}"
+            yield f"it needs an assumption that it does not state: {assumption}"
 
 
 def not_below(told: float, true: float) -> bool:
-    """Whether a claimed bound is no better than the true one."""
+    """Whether a claimed bound is not below the true one."""
     return told >= true * (1 - RELATIVE) - SMALLEST

@@ -1,4 +1,4 @@
-"""From a survey to its plan: the least noise that keeps the policy, and what follows from it."""
+"""Turns a survey into a plan: the smallest noise that keeps the policy, and what follows."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from krand.survey.survey import Survey
 __all__ = ["make_plan", "planned_from", "promise_for", "verify_promise"]
 
 MOST_TIMES = 100
-"""A crowd is counted as at most so many times the planned one."""
+"""A larger crowd than this multiple of the planned one is treated as this large."""
 
 
 def make_plan(survey: Survey) -> Plan:
-    """The least noise that keeps the survey's policy, and everything that follows from it.
+    """The plan of a survey: the smallest noise that keeps its policy, and what follows from it.
 
     >>> from krand import make_plan
     >>> from krand.testing import small_survey
     >>> plan = make_plan(small_survey())
-    >>> [round(precision.half_width_95) for precision in plan.precisions]  # ± people, at 95 %
+    >>> [round(precision.half_width_95) for precision in plan.precisions]  # ± people (95 %)
     [6, 7]
     """
     plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
@@ -65,7 +65,7 @@ def planned_from(
 
 
 def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
-    """What one answer to each question of a group adds up, and how precise that is."""
+    """The precision of each question in a group, whose counts are sums over cells."""
     if block.kind is not Kind.TOGETHER:
         return ()
     reports, people = ResponseFormat(1, copies=survey.copies), survey.policy.population
@@ -77,9 +77,9 @@ def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
 
 
 def _room(survey: Survey, layout: Layout, numerators: tuple[int, ...]) -> tuple[int, float]:
-    """How many messages everybody sends, and how likely that is too few for one person.
+    """The number of messages per person, and the probability that one person needs more.
 
-    Anybody's overflow in any round makes a difference, so all of them share what is allowed.
+    An overflow of any person in any round counts, so all of them share the allowed probability.
     """
     if survey.linkage is Linkage.RECORD:
         return survey.copies, 0.0
@@ -97,12 +97,12 @@ def _tokens(layout: Layout, numerators: tuple[int, ...]) -> list[Tokens]:
 
 
 def verify_promise(plan: Plan) -> Promise:
-    """The promise computed anew for exactly the plan's noise; it must be the plan's own."""
+    """The promise recomputed for exactly the plan's noise; it must equal the plan's own."""
     return promise_for(plan, plan.survey.policy)
 
 
 def promise_for(plan: Plan, policy: Policy) -> Promise:
-    """What exactly the plan's noise promises to a member of another policy's crowd."""
+    """The promise of exactly the plan's noise to a member of another policy's crowd."""
     survey = plan.survey
     if survey.linkage is Linkage.RECORD:
         found = assess(
@@ -122,16 +122,16 @@ def promise_for(plan: Plan, policy: Policy) -> Promise:
 
 
 def _distance(survey: Survey, policy: Policy, overflow: float) -> float:
-    """At most so likely does anybody of the crowd overflow in any round."""
+    """An upper bound for the probability that anybody overflows in any round."""
     return policy.population * survey.rounds * overflow
 
 
 def _counted(survey: Survey, policy: Policy) -> Policy:
     """The policy for no more people than its promise needs.
 
-    Whoever comes on top hides the others further, and their overflows are nothing to them: their
-    reports could be added by the adversary. So for a far larger crowd than planned, whose overflows
-    would add up, the promise for a part of it is given.
+    Additional people hide the others even better, and their overflows do not matter to the others:
+    an adversary could have added their responses. In a crowd far larger than planned the overflows
+    would add up, so the promise is given for a part of it.
     """
     most = MOST_TIMES * survey.policy.population + policy.colluding
     return policy if policy.population <= most else replace(policy, population=most)
@@ -142,7 +142,7 @@ def _shares(layout: Layout) -> list[Share]:
 
 
 def _bit_by_bit(survey: Survey) -> Plan:
-    """Every position is its own mechanism; the noise is divided by weights (mathematics §7)."""
+    """Each position is a separate mechanism; the noise is divided by weights (mathematics §7)."""
     policy, layout = survey.policy, layout_of(survey)
 
     def distance(numerators: tuple[int, ...]) -> float:
@@ -161,7 +161,7 @@ def _linked(survey: Survey) -> Plan:
 
 
 def _check_use(plan: Plan) -> None:
-    """Refuse a survey whose answers would be all noise, and say what would help."""
+    """Refuse a survey whose counts would be only noise, and say what would help."""
     population = plan.survey.policy.population
     blocks = zip(plan.layout.blocks, plan.precisions, strict=True)
     drowned = [(b.name, p.half_width_95) for b, p in blocks if 2 * p.half_width_95 >= population]
@@ -169,19 +169,19 @@ def _check_use(plan: Plan) -> None:
         return
     name, width = max(drowned, key=lambda entry: entry[1])
     raise cannot_meet(
-        f"counts of {name} would be ± {width:,.0f} people at 95 % in a crowd of {population:,}:"
-        " an estimate could be anything",
+        f"the margin of error (95 %) of {name} would be ± {width:,.0f} people in a crowd of"
+        f" {population:,}, so the counts would be only noise",
         _nearest_surveys(plan, name),
     )
 
 
 def _nearest_surveys(plan: Plan, drowned: str) -> Nearest:
-    """What would help: another crowd or promise for all questions, or fewer questions."""
+    """What would help: another crowd or promise, or fewer questions."""
     policy, rounds, shares = plan.survey.policy, plan.survey.rounds, _shares(plan.layout)
     found = nearest_policies(policy, lambda other: can_be_met(other, shares, rounds))
     names = [block.name for block in plan.layout.blocks]
     alone = shares[names.index(drowned)]
     if len(shares) > 1 and can_be_met(policy, [alone], rounds):
-        alone_text = f"fewer questions: {drowned} alone could be asked"
+        alone_text = f"fewer questions: {drowned} alone is possible"
         return replace(found, requests=(*found.requests, alone_text))
     return found

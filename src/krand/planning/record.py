@@ -1,7 +1,7 @@
-"""What the privacy engine is told about a whole record: which answers are possible at all.
+"""The structure of a whole record for the accounting: which answers are possible.
 
-Every question may be left unanswered, so a choice is "at most one of C", never "exactly one": the
-engine's ExactlyOne would promise too much here.
+Every question may be left unanswered, so a choice is "at most one of C", never "exactly one":
+ExactlyOne would promise too much here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["record_blocks", "record_reports"]
 
 
 def record_blocks(layout: Layout) -> tuple[FreeBits | AtMost, ...]:
-    """The structure of one record; bits that can take any value are put into one block."""
+    """The structure of one record; bits that can take any value form one block."""
     free = sum(block.positions for block in layout.blocks if _is_free(block))
     sparse = tuple(
         AtMost(block.most_ones, block.positions) for block in layout.blocks if not _is_free(block)
@@ -23,7 +23,7 @@ def record_blocks(layout: Layout) -> tuple[FreeBits | AtMost, ...]:
 
 
 def record_reports(survey: Survey, layout: Layout) -> ResponseFormat:
-    """What one person sends if all bits travel together, as the planner of noise asks for it."""
+    """The response format if all bits are sent together, for the calibration of noise."""
     return ResponseFormat(
         layout.positions,
         Linkage.RECORD,

@@ -1,9 +1,9 @@
-"""Plans whose promise was computed anew and holds, remembered by their hash without a key.
+"""Remembers plans whose promise has been checked, by their hash without a key.
 
-No promise depends on the key that messages are sealed for.
+The promise does not depend on the key that messages are sealed for.
 
-In this process, and for the next one as empty files in the user's cache directory, apart for every
-release of krand. Without a cache that can be used, promises are computed again: nothing else.
+They are remembered in this process, and for later ones as empty files in the user's cache folder,
+separately for each version of krand. Without a usable cache, promises are only checked again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HERE: set[str] = set()
 
 
 def is_remembered(plan: Plan) -> bool:
-    """Whether the promise of this plan was found to hold."""
+    """Whether the promise of this plan has been checked."""
     name = _name(plan)
     if name in _HERE:
         return True
@@ -33,17 +33,17 @@ def is_remembered(plan: Plan) -> bool:
 
 
 def remember_here(plan: Plan) -> None:
-    """For this process alone."""
+    """Remember it in this process only."""
     _HERE.add(_name(plan))
 
 
 def remember(plan: Plan) -> None:
-    """For the user's next commands too, if there is a place that can be written to."""
+    """Remember it for the user's next commands too, if the cache is writable."""
     remember_here(plan)
     with suppress(OSError, RuntimeError):
         path = _file(_name(plan))
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # not through a link
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))  # follows no link
 
 
 def _name(plan: Plan) -> str:
@@ -51,7 +51,7 @@ def _name(plan: Plan) -> str:
 
 
 def _file(name: str) -> Path:
-    """Its existence is all that it says; RuntimeError where the user has no home."""
+    """Only its existence matters; RuntimeError if the user has no home folder."""
     given = Path(os.environ.get("XDG_CACHE_HOME", ""))
     cache = given if given.is_absolute() else Path.home() / ".cache"
     return cache / "krand" / "promises" / __version__ / name

@@ -1,1 +1,1 @@
-"""Random numbers that nobody can predict: exact flips, exact draws, uniform shuffles."""
+"""Unpredictable random numbers: exact flips, exact draws, uniform shuffles."""

@@ -1,11 +1,11 @@
-"""How many of 2^b positions are flipped: the exact binomial law, without its enormous fractions.
+"""How many of 2^b positions are flipped: the exact binomial distribution, without huge fractions.
 
 The number of flips is drawn by inversion: K is the smallest k with U < F(k), for a uniform real
-U and the distribution function F. Neither is ever known in full. U is known to `precision` binary
-digits, u/2^precision ≤ U < (u+1)/2^precision, and F(k) lies between two whole numbers over
-2^precision, rounded outwards. Where these settle U < F(k) for all k, K is the one that complete
-knowledge would give; where they do not, more digits of U are drawn and F is computed finer. So K
-has the law F exactly. One round settles it but for a chance of about 2^-50.
+U and the distribution function F. Neither is ever known completely. U is known to `precision`
+binary digits, u/2^precision ≤ U < (u+1)/2^precision, and F(k) lies between two whole numbers over
+2^precision, rounded outwards. If these decide U < F(k) for all k, K is the same as with complete
+knowledge; if not, more digits of U are drawn and F is computed more precisely. So K has exactly the
+distribution F. One round decides, except with a probability of about 2^-50.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ __all__ = ["BinomialBounds", "binomial_bounds", "draw_flips"]
 GRID_BITS = NOISE_GRID.bit_length() - 1
 FIRST_PRECISION = 64
 GUARD_BITS = 64
-"""Digits beyond the precision, so that rounding seldom reaches the digits that are compared."""
+"""Digits beyond the precision, so that rounding rarely affects the digits that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class BinomialBounds:
-    """low[k] ≤ 2^precision · F(k) ≤ high[k] for k = 0, 1, … as far as the precision sees."""
+    """low[k] ≤ 2^precision · F(k) ≤ high[k] for k = 0, 1, … as far as the precision reaches."""
 
     precision: int
     low: tuple[int, ...]
     high: tuple[int, ...]
 
     def settle(self, digits: int) -> int | None:
-        """K, or None where the digits of U do not settle it."""
+        """K, or None if the digits of U do not decide it."""
         flips = bisect_right(self.low, digits)  # U < F(flips), and for no smaller k surely so
         if flips == len(self.low):
             return None
@@ -58,7 +58,7 @@ def binomial_bounds(size_bits: int, numerator: int, precision: int) -> BinomialB
     """F(k) from both sides, by whole numbers: one power, then from each mass to the next."""
     size = 1 << size_bits
     mean = (size * numerator >> GRID_BITS) + 1
-    # No flip at all has probability (1-q)^size ≥ 2^(-2·mean); so many digits more keep it alive.
+    # P(no flip) = (1-q)^size ≥ 2^(-2·mean); this many additional digits represent it.
     scale = precision + GUARD_BITS + size_bits + 2 * mean
     low, high = _no_flip(size_bits, numerator, scale)
     drop = scale - precision

@@ -1,7 +1,7 @@
-"""The same kernels compiled by numba, where it is installed (extra `fast`) and pays for itself.
+"""The same kernels compiled by numba, if it is installed (extra `fast`) and worth loading.
 
-Loading numba takes most of a second. That is more than the compiled loops save on small work, so
-they are loaded only above LOAD_ABOVE bits. Given the same random words they flip the same bits.
+Loading numba takes most of a second, more than the compiled loops save on small inputs, so they are
+loaded only above LOAD_ABOVE bits. With the same random words they flip the same bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from krand.randomness.compiling import Loop, compiled
 __all__ = ["LOAD_ABOVE", "Kernels", "kernels_for"]
 
 LOAD_ABOVE = 2**32
-"""Bits to flip from which loading numba costs less than it saves; see benchmarks/randomizer.md."""
+"""From this number of bits on, loading numba saves time; see benchmarks/randomizer.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +32,9 @@ _loaded: list[Kernels] = []
 
 
 def kernels_for(bits: int) -> Kernels | None:
-    """The compiled loops if they are loaded or worth loading for so many bits in all.
+    """The compiled loops, if they are loaded or worth loading for this many bits.
 
-    A job that works in chunks asks once at the start with its whole size.
+    A job that works in chunks asks once, with its total size.
     """
     if not _loaded and bits >= LOAD_ABOVE:
         kernels = _compile()
@@ -57,7 +57,7 @@ def _look_up(
     mask: NDArray[np.uint64],
     late: NDArray[np.int64],
 ) -> int:
-    """The patterns of eight words at a time; list the words that hit leftover cells."""
+    """The patterns of eight words at a time; also lists the words that hit leftover cells."""
     found = 0
     for group in range(mask.size):
         patterns, hit = np.uint64(0), False
@@ -77,7 +77,7 @@ def _look_up(
 def _walk(
     gaps: NDArray[np.uint16], reach: int, start: int, end: int, row: NDArray[np.uint8]
 ) -> int:
-    """Flip the bits that the gaps lead to; return how far they led."""
+    """Flip the bits at the ends of the gaps; return the last position reached."""
     at = start
     for gap in gaps:
         at += gap

@@ -1,6 +1,6 @@
-"""Loops compiled by numba, where it is installed (extra `fast`).
+"""Compiles loops with numba, if it is installed (extra `fast`).
 
-Loading numba takes most of a second, so nobody loads it before there is enough to do.
+Loading numba takes most of a second, so it is loaded only if there is enough to do.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Loop = Callable[..., Any]
 
 
 def compiled(*loops: Loop) -> tuple[Loop, ...] | None:
-    """The loops compiled, or None where numba is not installed and numpy does the same work."""
+    """The compiled loops, or None if numba is not installed; then numpy does the same work."""
     try:
         numba: Any = importlib.import_module("numba")
     except ImportError:
@@ -26,6 +26,6 @@ def compiled(*loops: Loop) -> tuple[Loop, ...] | None:
 def _compiled(numba: Any, loop: Loop) -> Loop:
     try:
         result: Loop = numba.njit(cache=True, nogil=True)(loop)
-    except RuntimeError:  # nowhere to keep compiled code: compile again in every process
+    except RuntimeError:  # no folder for compiled code: compile again in each process
         result = numba.njit(nogil=True)(loop)
     return result

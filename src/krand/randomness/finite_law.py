@@ -1,12 +1,12 @@
-"""Draw from an exact finite law with one 16-bit random word, and seldom a few more.
+"""Draws from an exact finite distribution with one 16-bit random word, and rarely a few more.
 
 A law is a list of whole numbers, the masses of the outcomes, that add up to 2^bits. Of the 65,536
 values of a word an outcome owns as many *cells* as fit into its mass: floor(mass · 2^16 / 2^bits).
-What the floors cut off adds up to the cells that nobody owns, the leftover ones, which are last.
-A word that hits one of them is the beginning of a number V below leftover · 2^(bits-16); more
+What the floors cut off adds up to the *leftover* cells, which no outcome owns and which are last.
+A word that hits one of them is the beginning of a number V below leftover · 2^(bits-16). More
 random bits are its other digits, and V chooses among the cut-off pieces, laid end to end:
-outcome j where bound[j-1] ≤ V < bound[j]. Cells and piece together are the outcome's mass, so
-every outcome has exactly its probability; no floating-point number takes part.
+outcome j if bound[j-1] ≤ V < bound[j]. Cells and piece together are the outcome's mass, so
+each outcome has exactly its probability; no floating-point number is involved.
 
 The first 64 digits of V are compared at once. They decide unless they equal those of a bound,
 which happens about once in 2^40 words; then all digits are drawn.
@@ -29,7 +29,7 @@ from krand.randomness.generator import SecureRandom
 __all__ = ["ExactTable", "Law", "exact_table"]
 
 Law = Callable[[], list[int]]
-"""The masses; asked again when they are needed in full, because they are too large to keep."""
+"""The masses; computed again when they are needed, because they are too large to keep."""
 
 WORD_BITS = 16
 KEY_BITS = 64
@@ -37,7 +37,7 @@ KEY_BITS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactTable:
-    """A law over outcomes 0, 1, 2, … laid out for fast drawing."""
+    """A distribution over outcomes 0, 1, 2, … as tables for fast drawing."""
 
     law: Law
     bits: int
@@ -84,11 +84,11 @@ def exact_table(law: Law, bits: int, dtype: DTypeLike) -> ExactTable:
     """The table of a law whose masses add up to 2^bits, bits ≥ 64."""
     masses = law()
     if sum(masses) != 1 << bits:
-        raise InternalError("the masses of a law do not add up to its whole")
+        raise InternalError("the masses of a distribution do not add up to 1")
     owned = [mass >> (bits - WORD_BITS) for mass in masses]
     cells = np.zeros(1 << WORD_BITS, dtype)
     leftover = sum(owned)
     cells[:leftover] = np.repeat(np.arange(len(masses)), owned)
-    # The last bound lies above every V, so a search among all of them always ends at an outcome.
+    # The last bound is above every V, so a search always ends at an outcome.
     keys = [bound >> (bits - KEY_BITS) for bound in _bounds(masses, bits)]
     return ExactTable(law, bits, cells, leftover, np.array(keys, np.uint64))

@@ -1,13 +1,13 @@
-"""Flip every bit of packed answers with probability exactly q = a/2^32.
+"""Flips each bit of packed answers with probability exactly q = a/2^32.
 
-Three ways with one law, chosen by speed alone (benchmarks/randomizer.md):
+Three methods with the same distribution, chosen only by speed (benchmarks/randomizer.md):
 
 - q large: one random word decides eight flips. A pattern with w flips has mass q^w(1-q)^(8-w),
   a whole number over 2^256, so an exact table draws it.
 - q small: walk from flip to flip (`sparse`), and touch no other bit.
-- q tiny: draw how many flips there are and where (`sparse`).
+- q tiny: draw the number of flips and their positions (`sparse`).
 
-Work goes in chunks: memory beyond the result does not grow with the input.
+The work is done in chunks: memory beyond the result does not grow with the input.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ Packed = NDArray[np.uint8]
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
 TABLE_FROM, TABLE_FROM_COMPILED = NOISE_GRID * 2 // 100, NOISE_GRID * 35 // 1000
-"""Measured: the table takes the same time for every q, the walk a time that grows with q."""
+"""Measured: the table takes the same time for every q; the time of the walk grows with q."""
 TABLE_CHUNK = 2**18
-"""Bytes at a time: enough to make what a chunk costs anyway small."""
+"""Bytes at a time: enough to make the fixed cost of a chunk small."""
 WALK_CHUNK_BITS = 2**24
 WALK_CHUNK_FLIPS = 2**15
-"""Few enough that the walk of a chunk is drawn in one go."""
+"""Small enough that the walk of a chunk is drawn at once."""
 
 
 def flip_packed(
@@ -43,8 +43,8 @@ def flip_packed(
 ) -> Packed:
     """A copy with every bit flipped with probability numerator/2^32, independently.
 
-    Rows lie along the last axis, first bit highest, as `numpy.packbits` makes them. With `bits`
-    per row given, the padding behind them stays 0.
+    Rows are along the last axis, first bit highest, as in `numpy.packbits`. If `bits` per row is
+    given, the padding after them stays 0.
     """
     check_numerator(numerator)
     if packed.dtype != np.uint8:
@@ -52,7 +52,7 @@ def flip_packed(
     if bits is not None and packed.shape[-1:] != ((bits + 7) // 8,):
         raise InvalidInput("bits", "must fill the rows' bytes", (bits, packed.shape))
     flat = np.ascontiguousarray(packed).reshape(-1)
-    # Blocks have no compiled form: loading it would be in vain.
+    # Blocks have no compiled form, so nothing need be loaded.
     kernels = None if uses_blocks(8 * flat.size, numerator) else kernels_for(8 * flat.size)
     if numerator >= (TABLE_FROM if kernels is None else TABLE_FROM_COMPILED):
         flipped = _by_table(flat, pattern_table(numerator), random, kernels)
@@ -94,7 +94,7 @@ def _by_table(
 
 
 def _draw_compiled(count: int, table: ExactTable, random: SecureRandom, kernels: Kernels) -> Packed:
-    """What `table.draw` gives, for a multiple of eight words."""
+    """The same as `table.draw`, for a multiple of eight words."""
     words = random.words(count, np.uint16)
     patterns, late = np.empty(count // 8, np.uint64), np.empty(count, np.int64)
     late = late[: kernels.look_up(words, table.cells, table.leftover, patterns, late)]
@@ -127,6 +127,6 @@ def _by_compiled_walk(
 
 
 def _walk_chunks(flat: Packed, numerator: int) -> list[Packed]:
-    """Views small enough that the positions of their flips need little memory."""
+    """Views that are small enough for the positions of their flips to need little memory."""
     size = min(WALK_CHUNK_BITS, WALK_CHUNK_FLIPS * NOISE_GRID // numerator) // 8
     return [flat[start : start + size] for start in range(0, flat.size, size)]

@@ -1,22 +1,22 @@
-"""Random numbers that nobody can predict, and that nobody can compute again afterwards.
+"""Random numbers that nobody can predict, and that nobody can recompute afterwards.
 
-The numbers are AES-256 in counter mode, keyed by the operating system. Privacy rests on them, so
-there is no seed to set and no way to copy a generator. A fork starts a new key, because two
-processes with one stream would flip the same bits. A source of entropy that fails, is short or
-repeats itself stops the program: noise that can be guessed is worse than no survey.
+The numbers are AES-256 in counter mode, with a key from the operating system. Privacy depends on
+them, so there is no seed, and a generator cannot be copied. A fork starts with a new key, because
+two processes with the same stream would flip the same bits. If the source of entropy fails, returns
+too little or repeats itself, the program stops: noise that can be guessed is worse than no survey.
 
-Whoever reads the memory of this process learns no earlier number from the generator (fast key
-erasure, Bernstein 2017). A key makes one stretch of the stream. The first bytes of the stretch are
-the next key and take the place of the old one; the others are handed out, and overwritten as they
-go. A large request is a stretch of its own, whose key is gone when it is answered.
-Fresh entropy is mixed into the key by `refresh`, after REKEY_AFTER bytes, and once a second
-while numbers are drawn: whoever read the memory cannot foresee what is drawn after that.
+Somebody who reads the memory of this process learns no earlier number from the generator (fast key
+erasure, Bernstein 2017). A key produces one segment of the stream. The first bytes of the segment
+are the next key and replace the old one; the others are handed out, and then overwritten. A large
+request is a separate segment, whose key is erased when the request is answered. Fresh entropy is
+mixed into the key by `refresh`, after REKEY_AFTER bytes, and once a second while numbers are drawn:
+somebody who has read the memory cannot predict what is drawn after that.
 
-What this cannot do: numbers that were handed out are the caller's, and Python frees objects without
-overwriting them; memory that was written to disk (swap, a core file) stays there. A process cannot
-know that its machine was restored from a snapshot. It then repeats at most what it draws until
-the clock shows another second; from there on it depends on whether the system's own source has
-noticed, which Linux does where the hypervisor tells it (vmgenid).
+Limits: the caller owns numbers that were handed out, and Python frees objects without overwriting
+them; memory that was written to disk (swap, a core file) stays there. A process cannot know that
+its machine was restored from a snapshot. It then repeats at most what it draws until the clock
+shows another second; after that it depends on whether the system's own source has noticed, which
+Linux does if the hypervisor tells it (vmgenid).
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ __all__ = ["REKEY_AFTER", "SecureRandom", "secure_random"]
 KEY_BYTES, NONCE_BYTES = 32, 16
 SEED_BYTES = KEY_BYTES + NONCE_BYTES
 REKEY_AFTER = 2**24
-"""Bytes until fresh entropy is due."""
+"""Bytes until fresh entropy is mixed in."""
 PIECE = 2**20
-"""Zeros that are kept at hand for the cipher."""
+"""Zeros kept ready for the cipher."""
 POOL, FIRST = 2**16, 2**12
-"""The pool is small after fresh entropy, and doubles: a new key costs as much as 12 KB."""
+"""The pool is small after fresh entropy and doubles: a new key costs as much as 12 KB."""
 SMALL = POOL // 4
-"""Requests up to this size are cut from the pool."""
+"""Requests up to this size are served from the pool."""
 NOBODY = -1
-"""No process has this number."""
+"""A number that no process has."""
 ZEROS = memoryview(bytes(PIECE))
 DEVICE = "/dev/urandom"
 
 
 class SecureRandom:
-    """A stream of unpredictable bytes, safe to share between threads and across forks."""
+    """A stream of unpredictable bytes, safe with threads and forks."""
 
     __slots__ = (
         "__weakref__",
@@ -91,7 +91,7 @@ class SecureRandom:
 
     def bytes(self, count: int) -> builtins.bytes:
         """That many random bytes."""
-        if count < 0:  # a negative count would wind the pool back: old numbers again
+        if count < 0:  # a negative count would move the pool back and repeat numbers
             raise InvalidInput("count", "must be at least 0", count)
         with self._lock:
             self._keep_fresh()
@@ -102,9 +102,9 @@ class SecureRandom:
         return stream.update(ZEROS[:count] if count <= PIECE else bytes(count))
 
     def refresh(self) -> None:
-        """Mix in fresh entropy: numbers known or foreseen before do not tell those after.
+        """Mix in fresh entropy: knowledge of earlier numbers does not reveal later ones.
 
-        It takes microseconds. Call it where one person's numbers end and another's begin.
+        It takes microseconds. Call it between the numbers of one person and the next.
         """
         with self._lock:
             if self._pid == os.getpid():
@@ -120,7 +120,7 @@ class SecureRandom:
         return np.frombuffer(self.bytes(count * kind.itemsize), kind)
 
     def below(self, bound: int) -> int:
-        """A uniform integer in range(bound): draws that are too large are drawn again."""
+        """A uniform integer in range(bound); values that are too large are drawn again."""
         if bound < 1:
             raise InvalidInput("bound", "must be at least 1", bound)
         bits = (bound - 1).bit_length()
@@ -132,8 +132,8 @@ class SecureRandom:
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A uniform order of range(count), by sorting random keys.
 
-        A key's low bits carry the index, so that sorting moves one word per item. Equal random
-        parts are put in order by more random words; without that, ties would keep their order.
+        A key's low bits hold the index, so that sorting moves one word per item. Ties of the random
+        parts are ordered by more random words; otherwise they would keep their order.
         """
         index_bits = np.uint64(max(1, count - 1).bit_length())
         keys = self.words(count, np.uint64) >> index_bits << index_bits
@@ -204,17 +204,17 @@ class SecureRandom:
         self._pool[:] = ZEROS[:POOL]
         _read_device(self._pool[:SEED_BYTES])
         self._mix()
-        self._pid = os.getpid()  # last: where the key failed, the next call must fail too
+        self._pid = os.getpid()  # last: if the key failed, the next call must fail too
 
     def _mix(self) -> None:
-        """Fresh entropy over the key, in place: as good as the better of the two.
+        """Combine the key with fresh entropy, in place: it is as good as the better of the two.
 
-        The key that is replaced has made nothing that was handed out.
+        The replaced key has produced nothing that was handed out.
         """
         seed, now = self._seed(), _second()
         self._key ^= np.frombuffer(seed, np.uint8)
         left = self._pool[SEED_BYTES : self._end]
-        self._taken = self._end = 0  # first: whoever is interrupted must not hand out zeros
+        self._taken = self._end = 0  # first: an interrupted call must not hand out zeros
         left[:] = ZEROS[: len(left)]
         self._made, self._second = 0, now
 
@@ -250,9 +250,9 @@ def _entropy(count: int) -> bytes:
 
 
 def _read_device(target: memoryview) -> None:
-    """Entropy read in place: `os.urandom` leaves a copy in memory that Python has freed.
+    """Read entropy in place: `os.urandom` would leave a copy in freed memory.
 
-    Where there is no such device, `os.urandom` alone is the key's source.
+    If there is no such device, `os.urandom` is the only source of the key.
     """
     with suppress(OSError), open(DEVICE, "rb", buffering=0) as device:
         device.readinto(target)
@@ -265,7 +265,7 @@ def secure_random() -> SecureRandom:
 
 
 def _after_fork() -> None:
-    """Only forget: Python ignores an error raised here, so the new key waits for the first draw."""
+    """Only forget: Python ignores errors raised here, so the first draw creates the new key."""
     for generator in SecureRandom._alive:
         generator._forget()
 

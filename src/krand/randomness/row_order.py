@@ -1,10 +1,11 @@
 """A uniform order of many rows at once, faster than sorting.
 
-Every row is thrown into one of 256 buckets by a random byte; each bucket, which fits into the
-cache, is then shuffled by Fisher and Yates' method: row i changes places with a row drawn uniformly
-from the first i+1. A random bucket for each and a random order within each is a uniform order of
-all. The drawing is Lemire's: a product of a random word and i+1, drawn again where it would prefer
-some rows. Compiled where numba is installed and there is enough to do; else by sorting keys.
+A random byte puts each row into one of 256 buckets. Each bucket, which fits into the cache, is then
+shuffled by Fisher and Yates' method: row i changes places with a row drawn uniformly from the first
+i+1. A random bucket for each row and a random order within each bucket is a uniform order of all
+rows. Draws use Lemire's method: a product of a random word and i+1, drawn again if it would be
+biased. The loops are compiled if numba is installed and there is enough to do; otherwise keys are
+sorted.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ from krand.randomness.generator import SecureRandom
 __all__ = ["LOAD_ABOVE", "shuffled_rows"]
 
 LOAD_ABOVE = 2**22
-"""Rows from which loading numba costs less than it saves."""
+"""From this number of rows on, loading numba saves time."""
 MOST_MOVED = 16
-"""Bytes of a row that are moved several times rather than sought once."""
+"""Rows up to this many bytes are moved several times instead of being looked up once."""
 MORE_WORDS = 64
-"""Beside one for each row: hardly any is drawn again."""
+"""Additional random words besides one for each row: few are drawn again."""
 
 Rows = NDArray[np.uint8]
 
@@ -37,7 +38,7 @@ def shuffled_rows(rows: Rows, random: SecureRandom) -> Rows:
         return random.shuffled(rows)
     if rows.shape[1] <= MOST_MOVED:
         return _compiled_shuffle(np.ascontiguousarray(rows), random, *loops)
-    # Wide rows are moved once: their numbers are shuffled in their place.
+    # Wide rows are moved once: their numbers are shuffled instead.
     numbers = np.arange(len(rows), dtype=np.uint32).view(np.uint8).reshape(-1, 4)
     order = _compiled_shuffle(numbers, random, *loops).view(np.uint32).reshape(-1)
     return rows.take(order, axis=0)
@@ -62,7 +63,7 @@ def _compiled_shuffle(rows: Rows, random: SecureRandom, scatter: Loop, exchange:
 
 
 def _scatter(rows: Rows, chosen: Rows, starts: NDArray[Any], into: Rows) -> None:
-    """Each row to the next free place of its bucket."""
+    """Move each row to the next free place of its bucket."""
     free = starts.copy()
     width = rows.shape[1]
     for place in range(rows.shape[0]):

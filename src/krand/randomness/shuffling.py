@@ -1,11 +1,11 @@
-"""A uniform shuffle of more reports than fit into memory.
+"""A uniform shuffle of more rows than fit into memory.
 
-Every report is thrown into one of 256 piles at random; then each pile is shuffled by itself, and
-the piles are laid end to end. All orders of all reports are equally likely: a random pile for each
-and a random order within each is what sorting by random keys would give. A pile that is still too
-large is shuffled the same way.
+Each row is put into one of 256 piles at random. Then each pile is shuffled separately, and they are
+concatenated. All orders of all rows are equally likely: a random pile for each row and a random
+order within each pile is the same as sorting by random keys. A pile that is still too large is
+shuffled in the same way.
 
-The piles are files without a name: nothing of them is left, however the program ends.
+The piles are files without names, so nothing is left of them, however the program ends.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def shuffled_chunks(
                 yield shuffled_rows(_rows(pile.read(), width), random)
             else:
                 yield from shuffled_chunks(_reread(pile, width), width, random, directory)
-            pile.close()  # gives its room back before the next one is written out
+            pile.close()  # frees its space before the next one is written
 
 
 def open_piles(directory: Path, stack: ExitStack) -> list[IO[bytes]]:
@@ -60,7 +60,7 @@ def open_piles(directory: Path, stack: ExitStack) -> list[IO[bytes]]:
 
 
 def throw(rows: Rows, chosen: NDArray[np.uint8], piles: Sequence[IO[bytes]]) -> None:
-    """Each row to the pile chosen for it; within a pile rows keep their order."""
+    """Write each row to its pile; within a pile rows keep their order."""
     order = np.argsort(chosen, kind="stable")
     ends = np.cumsum(np.bincount(chosen, minlength=PILES))
     for pile, part in zip(piles, np.split(rows[order], ends[:-1]), strict=True):

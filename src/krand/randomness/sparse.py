@@ -1,18 +1,18 @@
-"""Few flips among many positions: find them without drawing for every position.
+"""Finds few flips among many positions without a draw for each position.
 
-Two exact ways, chosen by speed alone.
+Two exact methods, chosen only by speed.
 
-*Gaps*: one random word tells how far away the next flip is, or that there is none within reach.
+*Gaps*: one random word gives the distance to the next flip, or says that none is within reach.
 P(gap = g) = q(1-q)^g is a whole number over 2^(32·reach) for every g < reach, so an exact table
-draws it. Flips are independent, so the walk starts afresh behind every flip and at every edge.
+draws it. Flips are independent, so the walk starts afresh after each flip and at each edge.
 
-*Blocks*, for the rarest flips and for little work: the number of flips in 2^b positions is drawn
-from its exact binomial law, then that many different positions are drawn, all sets of them alike:
-positions are drawn until there are enough different ones, and as that treats all positions the
-same, no set is preferred. Given their number, that is how independent flips lie.
+*Blocks*, for the rarest flips and for small inputs: the number of flips in 2^b positions is drawn
+from its exact binomial distribution, then that many distinct positions are drawn, all sets equally
+likely: positions are drawn until there are enough distinct ones, and because all positions are
+treated the same, no set is preferred. Given their number, independent flips have this distribution.
 
-Both may look at more positions than were asked for; the flips beyond the end are dropped, which
-changes nothing about the others. The time taken depends on how many flips there are.
+Both may cover more positions than requested; flips beyond the end are dropped, which does not
+affect the others. The time depends on the number of flips.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ Positions = NDArray[np.int64]
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
 MOST_REACH = 512
-"""Positions that one word can look ahead; the law of a longer gap takes long to write down."""
+"""Positions that one word can look ahead; the table of longer gaps takes long to compute."""
 MOST_WORDS = 2**16
 """Words drawn at a time, so that memory is bounded."""
 BLOCKS_BELOW = NOISE_GRID // 10_000
 """Measured: below q ≈ 1e-4 most words say "none within reach", and blocks are faster."""
 LITTLE_BELOW, LITTLE_FLIPS = NOISE_GRID // 32, 64
-"""So few flips are found by blocks: the first call need not write down the law of a gap."""
+"""Up to this many flips are found by blocks: then the table of gaps need not be computed."""
 FLIPS_PER_BLOCK = 256
 MOST_BLOCK_BITS = 32
 
 
 def check_numerator(numerator: int) -> None:
-    """A noise level a/2^32 below one half, or an error that says so."""
+    """A noise level a/2^32 below one half; otherwise an error."""
     whole = isinstance(numerator, int) and not isinstance(numerator, bool)
     if not whole or not 0 < numerator < NOISE_GRID // 2:
         raise InvalidInput("numerator", "must be a whole number from 1 to 2^31 - 1", numerator)
@@ -66,22 +66,22 @@ def flipped_positions(count: int, numerator: int, random: SecureRandom) -> Posit
 
 
 def uses_blocks(count: int, numerator: int) -> bool:
-    """Whether flips are so rare or few that blocks find them faster than gaps."""
+    """Whether flips are so rare or few that blocks are faster than gaps."""
     few = numerator < LITTLE_BELOW and count * numerator <= LITTLE_FLIPS * NOISE_GRID
     return few or numerator < BLOCKS_BELOW
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GapWalk:
-    """From flip to flip; the table's outcome `reach` means: no flip within reach."""
+    """A walk from flip to flip; the outcome `reach` means: no flip within reach."""
 
     table: ExactTable
     reach: int
     stride: float
-    """Positions that a word covers on average; decides only how many words are drawn at once."""
+    """Positions that a word covers on average; it only determines how many words are drawn."""
 
     def draw(self, count: int, random: SecureRandom) -> NDArray[np.uint16]:
-        """Gaps that cover about `count` positions, and not many more."""
+        """Gaps that cover about `count` positions."""
         words = int(count / self.stride)
         return self.table.draw(min(words + words // 64 + 16, MOST_WORDS), random)
 
@@ -129,7 +129,7 @@ def _by_blocks(count: int, numerator: int, random: SecureRandom) -> Positions:
 
 
 def _places(flips: int, bits: int, random: SecureRandom) -> Positions:
-    """That many different positions below 2^bits, sorted, every set of them equally likely."""
+    """This many distinct positions below 2^bits, sorted, all sets equally likely."""
     if not flips:
         return np.empty(0, np.int64)
     found = _some(flips, bits, random)

@@ -21,7 +21,7 @@ __all__ = [
 
 WIDTH = 1000.0
 """Units of a bar's drawing; the page stretches it to the room there is."""
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
 NICE = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
@@ -87,11 +87,7 @@ def percent(share: float, decimals: int = 2) -> str:
 
 def bound(value: float) -> str:
     """A proven bound, rounded up; powers of ten as people write them: 1.049 × 10⁻⁷."""
-    digits, exponent, power = at_most(value).partition("e")
-    if not exponent:
-        return digits
-    raised = str(int(power)).translate(SUPERSCRIPT)
-    return f"10{raised}" if digits == "1" else f"{digits}\u00a0×\u00a010{raised}"
+    return at_most(value).replace("×", "\u00a0×\u00a0")
 
 
 def of_confidence(confidence: float) -> str:

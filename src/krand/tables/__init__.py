@@ -1,1 +1,1 @@
-"""A data holder's table becomes noisy responses."""
+"""Turns a data holder's table into noisy responses."""

@@ -1,4 +1,4 @@
-"""A data holder's table of answers: Parquet, CSV or anything that speaks Arrow, chunk by chunk."""
+"""A data holder's table of answers: Parquet, CSV or any Arrow table, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class Answers:
 
     chunks: Iterator[Chunk]
     rows: int | None
-    """How many there are, where the file knows."""
+    """The number of rows, if the file states it."""
     ignored: tuple[str, ...]
-    """Columns that belong to no question."""
+    """Columns that do not belong to any question."""
     torn: list[Torn] = field(default_factory=list)
-    """They grow while a text file is read."""
+    """Rows with a wrong number of fields; the list grows while a text file is read."""
 
 
 def open_answers(
@@ -70,12 +70,12 @@ def open_answers(
     encoding: str = "utf-8",
     skip_torn: bool = False,
 ) -> Answers:
-    """The answers in a Parquet or CSV file; what it is, is told by its ending."""
+    """The answers in a Parquet or CSV file; its ending says which."""
     where = Path(path)
     ending = where.suffix.lower()
     if ending not in (".parquet", ".csv"):
         rule = "must be a file that ends in .parquet or .csv"
-        raise InvalidInput("answers", rule, str(path), "in Python any Arrow table will do")
+        raise InvalidInput("answers", rule, str(path), "in Python any Arrow table works")
     _check_separator(separator)
     try:
         if ending == ".csv":
@@ -89,7 +89,7 @@ def open_answers(
 
 
 def answers_in(table: Any, layout: Layout, *, separator: str = SEPARATOR) -> Answers:
-    """The answers in anything that speaks Arrow: a table, a reader, a data frame."""
+    """The answers in any Arrow data: a table, a reader, a data frame."""
     _check_separator(separator)
     rows = None
     try:
@@ -100,7 +100,7 @@ def answers_in(table: Any, layout: Layout, *, separator: str = SEPARATOR) -> Ans
         elif hasattr(table, "__arrow_c_stream__"):
             reader = pa.RecordBatchReader.from_stream(table)
         else:
-            rule = "must be an Arrow table, or something that can give one"
+            rule = "must be an Arrow table, or convertible to one"
             raise InvalidInput("answers", rule, type(table).__name__)
     except (pa.ArrowException, TypeError) as error:  # columns of several types at once
         raise _malformed(type(table).__name__, error) from None
@@ -124,18 +124,18 @@ def _parquet(path: Path, layout: Layout, separator: str) -> Answers:
 
 
 def _as_many_as_declared(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """Arrow gives what it finds, even if the file says that there is more."""
+    """Raise an error if there are fewer rows than the file states; Arrow does not."""
     left = rows
     for batch in batches:
         left -= batch.num_rows
         yield batch
     if left:
-        raise pa.ArrowInvalid(f"it says that it has {rows:,} rows, but it has {rows - left:,}")
+        raise pa.ArrowInvalid(f"it states {rows:,} rows, but has {rows - left:,}")
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text file, and how it is written."""
+    """A text file and its format."""
 
     path: Path
     delimiter: str
@@ -143,7 +143,7 @@ class _Text:
 
 
 def _csv(text: _Text, layout: Layout, separator: str, skip_torn: bool) -> Answers:
-    """Everything is read as text, so that a wrong answer is found as one, with its row."""
+    """Read all columns as text, so that an invalid answer is reported with its row."""
     names = _header_of(text)
     try:
         ignored = _check_columns(names, layout)
@@ -174,7 +174,7 @@ def _opened(
             delimiter=text.delimiter,
             newlines_in_values=True,
             invalid_row_handler=on_torn_row,
-            ignore_empty_lines=columns > 1,  # of a single column an empty line is silence
+            ignore_empty_lines=columns > 1,  # in a single column an empty line means no answer
         ),
         convert_options=pyarrow.csv.ConvertOptions(
             column_types=dict.fromkeys(layout.question_names, pa.string()),
@@ -202,7 +202,7 @@ def _header_of(text: _Text) -> list[str]:
 
 
 def _with_hint(error: InvalidInput, text: _Text, names: list[str], layout: Layout) -> InvalidInput:
-    """The same error, and what the first line of the file looks like."""
+    """The same error, with a hint from the first line of the file."""
     if names and names[0].startswith("sep="):
         hint = f"remove the first line, {names[0]}, and add --delimiter '{names[0][4:]}'"
         return InvalidInput(error.field, error.rule, error.value, hint)
@@ -210,7 +210,7 @@ def _with_hint(error: InvalidInput, text: _Text, names: list[str], layout: Layou
     if likely is None:
         return error
     shown = "tab" if likely == "\t" else f"'{likely}'"
-    hint = f"its columns look separated by {shown}: add --delimiter {shown}"
+    hint = f"its columns seem to be separated by {shown}: add --delimiter {shown}"
     return InvalidInput(error.field, error.rule, error.value, hint)
 
 
@@ -225,14 +225,14 @@ def _readable(
         if not torn:
             raise _malformed(source, error) from None
         first = torn[0]
-        rule, hint = f"must have {first.wanted} fields", "mend it, or leave it out"
+        rule, hint = f"must have {first.wanted} fields", "correct the row or remove it"
         raise InvalidInput(f"row {first.row:,}", rule, f"{first.found} fields", hint) from None
 
 
 def _to_the_end(
     batches: Iterable[pa.RecordBatch], word: str, path: Path
 ) -> Iterator[pa.RecordBatch]:
-    """All rows but the last, which must be the one that was added."""
+    """All rows except the last, which must be the row that was added."""
     rows, last = 0, None
     for batch in batches:
         if not batch.num_rows:
@@ -242,7 +242,7 @@ def _to_the_end(
         rows, last = rows + batch.num_rows, batch
     if last is None or last.column(0)[-1].as_py() != word:
         rule = "must close every quotation mark that it opens"
-        hint = f"look at row {rows:,}, which goes on to the end of the file"
+        hint = f"see row {rows:,}, which continues to the end of the file"
         raise InvalidInput("answers", rule, str(path), hint)
     yield last.slice(0, last.num_rows - 1)
 
@@ -259,7 +259,7 @@ def _chunks(batches: Iterable[pa.RecordBatch], layout: Layout, separator: str) -
 
 
 def _check_columns(names: list[str], layout: Layout) -> tuple[str, ...]:
-    """Every question needs its column, once; the columns that are left over."""
+    """Check that each question has exactly one column; returns the other columns."""
     missing = [question for question in layout.question_names if question not in names]
     twice = [question for question in layout.question_names if names.count(question) > 1]
     if missing:
@@ -270,13 +270,13 @@ def _check_columns(names: list[str], layout: Layout) -> tuple[str, ...]:
             "; ".join([*_similar(missing, names), "leave a column empty if nobody was asked"]),
         )
     if twice:
-        rule = f"must have one column for every question; there are several of {', '.join(twice)}"
+        rule = f"must have one column for every question; there are several for {', '.join(twice)}"
         raise InvalidInput("answers", rule, f"the columns {_few(names)}", "rename or remove them")
     return tuple(name for name in names if name not in layout.question_names)
 
 
 def _similar(missing: list[str], names: list[str]) -> Iterator[str]:
-    """For every misspelt column the one that was probably meant."""
+    """For each misspelt column the question that was probably meant."""
     plain = {name.strip().casefold(): name for name in names}
     for question in missing:
         near = difflib.get_close_matches(question.casefold(), plain, 1, 0.7)

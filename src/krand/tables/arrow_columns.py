@@ -1,8 +1,8 @@
-"""From Arrow's arrays to columns of answers: each different answer is written down once.
+"""Turns Arrow arrays into columns of answers, in which each distinct answer is stored once.
 
-The same answer is read alike from CSV, Parquet and data frames. Programs write whole numbers as 1,
-"1", 1.0 or "1.0", depending on what else is in the column, and leave NaN where nothing is known.
-Whatever could mean two things is a wrong answer, never a guess.
+The same answer is read in the same way from CSV, Parquet and data frames. Programs write whole
+numbers as 1, "1", 1.0 or "1.0", depending on the rest of the column, and NaN for a missing value.
+An ambiguous value is an invalid answer; krand does not guess.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from krand.tables.column import SILENT, Alone, Column
 __all__ = ["SEPARATOR", "from_arrow"]
 
 SEPARATOR = ";"
-"""Between the answers of a list that is written as one text."""
+"""Separates the answers of a list that is written as one text."""
 
 
 def from_arrow(question: Question, given: pa.Array, separator: str = SEPARATOR) -> Column:
-    """A column of whatever type; answers that do not fit end up as wrong ones, row by row."""
+    """A column of any type; answers that do not fit are invalid, row by row."""
     kind = given.type
     try:
         return _column(question, _simple(given), separator)
@@ -56,7 +56,7 @@ def _column(question: Question, given: pa.Array, separator: str) -> Column:
 
 
 def _simple(given: pa.Array) -> pa.Array:
-    """The same values in the plainest type of Arrow that has them."""
+    """The same values in the simplest Arrow type that can hold them."""
     if isinstance(given, pa.ExtensionArray):
         given = given.storage
     if pa.types.is_dictionary(given.type):
@@ -82,15 +82,15 @@ def _is_large_binary(kind: pa.DataType) -> bool:
 
 
 def _numbers(given: pa.Array) -> Column:
-    """Numbers are mostly different, so that they are taken as they are."""
+    """Numbers are mostly distinct, so they are used directly."""
     if _is_text(given.type):
         try:
             return _numbers(pc.utf8_trim_whitespace(given).cast(pa.float64()))
-        except pa.ArrowInvalid:  # some are no numbers: find out which
+        except pa.ArrowInvalid:  # some are not numbers: find out which
             return Column(*_different(given, _number), len(given))
     if pa.types.is_decimal(given.type):
         given = given.cast(pa.float64(), safe=False)
-    if not pa.types.is_floating(given.type):  # whole ones stay exact, other types are wrong
+    if not pa.types.is_floating(given.type):  # whole numbers stay exact, other types are invalid
         return Column(*_different(given), len(given))
     numbers = given.cast(pa.float64())
     values = pc.fill_null(numbers, math.nan).to_numpy(zero_copy_only=False)
@@ -99,7 +99,7 @@ def _numbers(given: pa.Array) -> Column:
 
 
 def _number(text: str) -> float | str | None:
-    """The number, or the text again, which is then a wrong answer."""
+    """The number, or the text, which is then an invalid answer."""
     trimmed = text.strip()
     if not trimmed or trimmed.casefold() in MISSING:
         return None
@@ -113,8 +113,8 @@ def _number(text: str) -> float | str | None:
 def _separated(question: Several, given: pa.Array, separator: str) -> Column:
     """Lists that are written as one text."""
     if torn := question.torn_by(separator):
-        rule = f"must not stand in a choice of {question.name}, such as {torn!r}"
-        hint = "put another one into the table, and say so: --separator '|'"
+        rule = f"must not occur in a choice of {question.name}, such as {torn!r}"
+        hint = "use another one in the table and name it: --separator '|'"
         raise InvalidInput("separator", rule, separator, hint)
     if not _is_text(given.type):
         values, codes = _different(given, question.read_cell)
@@ -129,7 +129,7 @@ def _separated(question: Several, given: pa.Array, separator: str) -> Column:
 def _different(
     given: pa.Array, read: Callable[[Any], Any] = lambda value: None if is_nan(value) else value
 ) -> tuple[list[Any], NDArray[np.int64]]:
-    """The different answers, and which one everybody gave; SILENT for none."""
+    """The distinct answers, and the code of each person's answer; SILENT for none."""
     if pa.types.is_null(given.type):
         return [], np.full(len(given), SILENT, np.int64)
     encoded = given.dictionary_encode()
@@ -141,7 +141,7 @@ def _different(
 
 
 def _listed(values: pa.Array) -> list[Any]:
-    """As values of Python; days and times that Python does not know are wrong ones."""
+    """The values as Python objects; dates and times that Python cannot represent are invalid."""
     try:
         found: list[Any] = values.to_pylist()
     except OverflowError as error:

@@ -1,4 +1,4 @@
-"""A column of answers, each different one written down once; and what encoding makes of it."""
+"""A column of answers, in which each distinct answer is stored once, and its encoding."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 SILENT = -1
 MOST_TOLD = 100
-"""Mistakes that are told in words; the others are only counted."""
+"""The most mistakes that are described; the others are only counted."""
 
 Ints = NDArray[np.int64]
 
@@ -42,19 +42,19 @@ class Alone:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """The answers of many people to one question, each different one written down once."""
+    """The answers of many people to one question; each distinct answer is stored once."""
 
     values: Sequence[Any] | NDArray[np.float64]
-    """The different answers; numbers may come as they are."""
+    """The distinct answers; numbers may be stored directly."""
     codes: Ints
-    """Which of them was given; -1 is no answer."""
+    """The index of each given answer; -1 means no answer."""
     height: int
     rows: Ints | None = None
-    """Whose answer each code is, where people may give several; else the first is the first's."""
+    """The row of each code, if people may give several answers; otherwise one code per row."""
 
 
 def answered(column: Column) -> int:
-    """How many people gave an answer, right or wrong."""
+    """How many people gave an answer, valid or not."""
     given = column.codes >= 0
     if column.rows is None:
         return int(np.count_nonzero(given))
@@ -62,7 +62,7 @@ def answered(column: Column) -> int:
 
 
 def column_of(question: Question, answers: Column | Sequence[Any] | NDArray[Any]) -> Column:
-    """Any sequence of the answers that `encode` takes, or an array, as a column."""
+    """A column of a sequence or array of answers that `encode` accepts."""
     if isinstance(answers, Column):
         return answers
     given = answers.tolist() if isinstance(answers, np.ndarray) else list(answers)
@@ -86,9 +86,9 @@ def _different(given: Sequence[Any]) -> tuple[list[Any], Ints]:
     for index, value in enumerate(given):
         if value is None:
             continue
-        try:  # with its type: 1, 1.0 and True are equal, but not the same answer
+        try:  # with its type: 1, 1.0 and True are equal, but are different answers
             place = places.setdefault((type(value), value), len(values))
-        except TypeError:  # what cannot be looked up is wrong, and stands for itself
+        except TypeError:  # an unhashable value is invalid, and is stored separately
             place = len(values)
         if place == len(values):
             values.append(value)
@@ -106,7 +106,7 @@ class Mistake:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Encoded:
-    """Pairs (row, position) of everything that is set, and the rows that could not be read."""
+    """Pairs (row, position) of all set bits, and the invalid rows."""
 
     rows: Ints
     positions: Ints
@@ -117,7 +117,7 @@ class Encoded:
 
 
 def told(bad: Ints, wrong_answer: Callable[[int], object]) -> tuple[Mistake, ...]:
-    """What is wrong with the first bad rows, in the words that a single person would get."""
+    """What is wrong with the first invalid rows, as for a single person."""
     return tuple(_mistakes(bad[:MOST_TOLD].tolist(), wrong_answer))
 
 
@@ -128,4 +128,4 @@ def _mistakes(rows: Iterable[int], wrong_answer: Callable[[int], object]) -> Ite
         except InvalidInput as error:
             yield Mistake(row, error)
         else:
-            raise InternalError(f"row {row} is wrong in a column but right for a person")
+            raise InternalError(f"row {row} is invalid in a column but valid for a person")

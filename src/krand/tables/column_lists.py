@@ -20,7 +20,7 @@ Ints = NDArray[np.int64]
 
 
 def encode_several(survey_id: str, block: Block, question: Several, column: Column) -> Encoded:
-    """Lists of answers: each different one of a row counts once, and there is a limit to them."""
+    """Lists of answers: each distinct answer of a row counts once, up to a limit."""
     own = column.codes >= 0
     codes = column.codes[own]
     rows = np.flatnonzero(own) if column.rows is None else column.rows[own]
@@ -49,7 +49,7 @@ def encode_several(survey_id: str, block: Block, question: Several, column: Colu
 
 
 def _pairs(rows: Ints, items: Ints, kinds: int) -> tuple[Ints, Ints]:
-    """Each different pair once, sorted; as one number, because that sorts ten times as fast."""
+    """The distinct pairs, sorted; a pair is one number, because that sorts ten times as fast."""
     keys = np.sort(rows * kinds + items)
     keys = keys[np.append(True, keys[1:] != keys[:-1])] if keys.size else keys
     return np.divmod(keys, kinds)
@@ -64,7 +64,7 @@ def _ranges(starts: Ints, lengths: Ints) -> Ints:
 def _identified(
     survey_id: str, question: Several, values: Sequence[Any] | NDArray[Any]
 ) -> tuple[Ints, list[tuple[int, ...]]]:
-    """Which answers are the same, or WRONG; and what each different one sets."""
+    """The index of each answer, or WRONG; and the positions that each distinct answer sets."""
     names: list[int] = []
     known: dict[Any, int] = {}
     positions: list[tuple[int, ...]] = []

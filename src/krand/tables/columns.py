@@ -1,8 +1,8 @@
-"""From columns of answers to positions: many people at once, mistakes by row.
+"""Encodes columns of answers into positions, for many people at once, with mistakes by row.
 
-Each different answer is encoded once, by the same functions that encode a single person; the rest
-is looking up. Nothing is raised for a wrong answer: a data holder wants to know all bad rows, and
-to stop or to skip them. A row with a mistake sets no position at all.
+Each distinct answer is encoded once, by the same functions that encode a single person; the rest is
+table lookup. An invalid answer raises no error: a data holder wants to know all invalid rows, and
+to stop or to skip them. A row with a mistake sets no position.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def encode_columns(
     if bad.size:
         right = ~np.isin(rows, bad)
         rows, positions = rows[right], positions[right]
-    # Stable, because that is fast for what is sorted piece by piece already.
+    # A stable sort is fast for data that is already sorted in pieces.
     keys = np.sort(rows * layout.positions + positions, kind="stable")
     rows, positions = np.divmod(keys, layout.positions)
     return Encoded(rows, positions, bad, _sorted_mistakes(found))
@@ -91,7 +91,7 @@ def _encode_levels(block: Block, question: Leveled, column: Column) -> Encoded:
 
 
 def _encode_group(block: Block, columns: Sequence[Column]) -> Encoded:
-    """One choice over the cells; the cell in which nothing is answered is no bit."""
+    """One choice among the cells; the cell for no answer has no bit."""
     members = list(zip(block.levels, columns, strict=True))
     levels = [_levels(question, column) for question, column in members]
     wrong = np.logical_or.reduce([part == WRONG for part in levels])
@@ -108,7 +108,7 @@ def _encode_group(block: Block, columns: Sequence[Column]) -> Encoded:
 
 
 def _levels(question: Leveled, column: Column) -> Ints:
-    """The level of everybody's answer, SILENT or WRONG."""
+    """The level of each person's answer, SILENT or WRONG."""
     if isinstance(column.values, np.ndarray):
         table = question.levels_of(column.values)
     else:

@@ -1,7 +1,7 @@
-"""The text of a CSV file, checked while it is read: one encoding, no binary data, a whole end.
+"""The text of a CSV file, checked while it is read: one encoding, no binary data, complete.
 
-Arrow's reader swallows what follows a quotation mark that is never closed. So the text ends with
-one more row that only krand knows; whoever does not see it at the end has lost rows before it.
+Arrow's reader swallows everything after a quotation mark that is never closed. Therefore krand adds
+a last row with unique content. If that row is missing at the end, rows before it were lost.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ HEAD = 2**16
 
 
 class TextTable(io.RawIOBase):
-    """A file as UTF-8, whatever its encoding is; a stream that pyarrow reads from."""
+    """A file converted to UTF-8, as a stream for pyarrow."""
 
     def __init__(self, path: Path, encoding: str, ending: str = "") -> None:
         super().__init__()
         try:
             self._decoder = codecs.getincrementaldecoder(encoding)()
-            "x".encode(encoding)  # refuses what is no encoding of text
+            "x".encode(encoding)  # rejects codecs that are not text encodings
         except (LookupError, ValueError):
             hint = "for example utf-8, utf-16, cp1252 (Windows) or latin-1"
             rule = "must be an encoding that Python knows"
@@ -92,17 +92,17 @@ class TextTable(io.RawIOBase):
 
 
 def secret_row(delimiter: str, columns: int) -> tuple[str, str]:
-    """A text that nobody has written, and a row of it."""
+    """A unique text, and a row that consists of it."""
     word = f"end-{secrets.token_hex(16)}"
     return word, delimiter.join([word] * columns)
 
 
 def delimiter_of(given: str) -> str:
-    """The one character between two fields; tab may be spelt out."""
+    """The delimiter: one character, or the word tab."""
     found = {"tab": "\t", "\\t": "\t"}.get(given, given)
     if len(found) != 1 or found in '"\r\n' or not found.isascii():
         hint = "for example ',' or ';' or tab"
-        raise InvalidInput("delimiter", "must be one character, no quotation mark", given, hint)
+        raise InvalidInput("delimiter", "must be one character, but no quotation mark", given, hint)
     return found
 
 

@@ -1,8 +1,8 @@
-"""A data holder's memory of what has been randomized: one run for each plan, round and people.
+"""A data holder's record of what has been randomized.
 
-Two randomizations of one table tell more than one. So a run is noted before its file gets its name,
-and the next one of the same plan and round is refused, unless the data holder declares that it is
-about other people, or that the earlier file was deleted before anybody saw it.
+Two randomizations of the same table reveal more than one. Therefore each run is recorded before its
+file appears, and the next run for the same plan and round is refused, unless the data holder
+declares that it is about other people, or that the earlier file was deleted before anybody saw it.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ WAIT_SECONDS = 30.0
 
 
 class Declared(Enum):
-    """What the data holder says about earlier runs of the same plan and round."""
+    """What the data holder declares about earlier runs of the same plan and round."""
 
     NOTHING = "nothing"
     OTHER_PEOPLE = "other_people"
-    """Nobody in this table is in the table of an earlier run."""
+    """Nobody in this table was in the table of an earlier run."""
     DISCARDED = "discarded"
     """The files of earlier runs were deleted before anybody saw them."""
 
 
 def declaration(*, other_people: bool, discarded: bool) -> Declared:
-    """What two options together say; both at once would contradict each other."""
+    """The declaration of two options; both at once would be a contradiction."""
     if other_people and discarded:
         rule = "must not be declared together with other_people"
-        raise InvalidInput("discarded", rule, True, "leave one of them out")
+        raise InvalidInput("discarded", rule, True, "remove one of them")
     if other_people:
         return Declared.OTHER_PEOPLE
     return Declared.DISCARDED if discarded else Declared.NOTHING
@@ -82,7 +82,7 @@ class AlreadyRandomized(InvalidInput):
         self.earlier = earlier
         first, rounds = earlier[0], plan.survey.rounds
         later = (
-            f"a later round of the same people is --round {round_number + 1}"
+            f"for a later round of the same people use --round {round_number + 1}"
             if round_number < rounds
             else f"the plan has {rounds:,} round{'s' if rounds > 1 else ''}, so the same people"
             " cannot be asked again"
@@ -91,19 +91,19 @@ class AlreadyRandomized(InvalidInput):
             "round",
             f"of survey {plan.survey.id} must not have been randomized before",
             f"{round_number}, randomized for {first.people:,} people into {first.output}",
-            f"use that file: a second randomization of the same answers tells more than the plan"
-            f" promises; {later}; a table of other people needs --other-people, and a file that was"
-            " deleted before anybody saw it --discarded",
+            f"use that file: a second randomization of the same answers would reveal more than the"
+            f" plan promises; {later}; for a table of other people add --other-people; if the file"
+            " was deleted before anybody saw it add --discarded",
         )
 
 
 def default_table_ledger() -> Path:
-    """In the user's folder for state."""
+    """The default place, in the user's folder for state."""
     return state_folder() / "randomized.sqlite"
 
 
 class TableLedger:
-    """A file that knows all runs of a data holder; made if it is not there yet.
+    """A file that records all runs of a data holder; created if it does not exist.
 
     >>> from krand.tables.ledger import TableLedger
     >>> TableLedger("randomized.sqlite").runs()
@@ -122,17 +122,17 @@ class TableLedger:
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def runs(self) -> tuple[Run, ...]:
-        """All runs that count, in no order."""
+        """All runs that were not discarded, in no particular order."""
         with self._open() as connection:
             return _read(connection, "discarded = 0", ())
 
     def admit(self, plan: Plan, round_number: int, declared: Declared) -> tuple[str, ...]:
-        """The earlier runs whose people are declared to be others; an error if a run may not be."""
+        """The earlier runs of other people, as declared; an error if the run is not allowed."""
         with self._open() as connection:
             return _admitted(connection, plan, round_number, declared)
 
     def add(self, plan: Plan, run: Run, declared: Declared) -> None:
-        """Note a run, if it may still be: another one may have ended meanwhile."""
+        """Record a run if it is still allowed: another one may have finished in the meantime."""
         with self._open() as connection, _at_once(connection):
             _admitted(connection, plan, run.round, declared)
             if declared is Declared.DISCARDED:
@@ -142,7 +142,7 @@ class TableLedger:
             connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     def remove(self, run: str) -> None:
-        """Its file did not come to be."""
+        """Remove a run whose file was not written."""
         with self._open() as connection:
             connection.execute("DELETE FROM runs WHERE run = ?", (run,))
 
@@ -177,8 +177,8 @@ def _admitted(
         raise AlreadyRandomized(plan, round_number, earlier)
     for entry in earlier:
         if os.path.lexists(entry.output):
-            rule = "must be true of the file of every earlier run of this round"
-            raise InvalidInput("discarded", rule, entry.output, "it is still there: delete it")
+            rule = "must be true for the file of every earlier run of this round"
+            raise InvalidInput("discarded", rule, entry.output, "the file still exists: delete it")
     return ()
 
 
@@ -204,7 +204,7 @@ def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 def _create(path: Path) -> None:
-    """For its owner's eyes only: it tells which tables somebody holds."""
+    """Only its owner may read the file: it reveals which tables somebody holds."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):  # a link that leads nowhere is not followed
@@ -214,5 +214,5 @@ def _create(path: Path) -> None:
 
 
 def _unusable(path: Path, error: Exception) -> InvalidInput:
-    hint = f"{error}; name another place with --ledger"
-    return InvalidInput("ledger", "must be a ledger that can be used", str(path), hint)
+    hint = f"{error}; name another file with --ledger"
+    return InvalidInput("ledger", "must be a usable ledger", str(path), hint)

@@ -1,8 +1,7 @@
-"""A data holder's whole table at once: every row is a person, randomized as on their device.
+"""Randomizes a data holder's table: each row is a person, randomized as on their own device.
 
-The table is read once, in chunks. What is written carries no order: counts of positions, written
-out as sorted tokens, or records in uniform random order. Nothing is written for a crowd smaller
-than planned.
+The table is read once, in chunks. The output carries no order: sorted tokens, or records in uniform
+random order. Nothing is written for a crowd smaller than planned.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.batches.provenance import Provenance
-from krand.batches.responses import ReportsHeader, ReportsWriter
+from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.files import complete_file
 from krand.planning.checking import check_promise
@@ -40,22 +39,22 @@ __all__ = ["BadRows", "Randomized", "randomize"]
 RUN_BYTES = 16
 TOKENS_AT_A_TIME = 2**20
 MOST_KEPT = 100
-"""Mistakes of all chunks together that are told in words."""
+"""The most mistakes that are described, over all chunks."""
 AGAIN = (
-    "name another file; responses cannot be made again, so replace it only if nobody needs it, with"
-    " --force (in Python: overwrite=True)"
+    "name another file; responses cannot be recreated, so replace the file only if nobody needs it,"
+    " with --force (in Python: overwrite=True)"
 )
 
 
 class BadRows(InvalidInput):
-    """Rows that cannot be read; `mistakes` tells the first of them."""
+    """Invalid rows; `mistakes` describes the first of them."""
 
     def __init__(self, mistakes: tuple[Mistake, ...]) -> None:
         first = mistakes[0]
         self.mistakes = mistakes
         lines = [f"row {m.row:,}, {_said(m)}" for m in mistakes[1:10]]
         more = ["…"] if len(mistakes) > 10 else []
-        hint = "\n  ".join([*lines, *more, "mend them, or leave them out with --on-error skip"])
+        hint = "\n  ".join([*lines, *more, "correct them, or skip them with --on-error skip"])
         error = first.error
         super().__init__(f"row {first.row:,}, {error.field}", error.rule, error.value, hint)
 
@@ -67,19 +66,19 @@ def _said(mistake: Mistake) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Randomized:
-    """What became of a table."""
+    """The result of randomizing a table."""
 
     output: Path
     people: int
-    reports: int
-    """Tokens, or noisy records."""
+    rows: int
+    """Rows in the file: tokens, or noisy records."""
     skipped: int
     mistakes: tuple[Mistake, ...]
-    """The first rows that were left out, and why; rows are counted from 1."""
+    """The first skipped rows, and why; rows are counted from 1."""
     run: str
-    """Random; the file carries it, so that nobody counts the same run twice."""
+    """A random id, also in the file, so that a run is not counted twice."""
     unanswered: Mapping[str, int]
-    """How many rows have no answer to a question, where there are any."""
+    """The number of rows without an answer, for each question that has such rows."""
 
 
 def randomize(
@@ -94,10 +93,10 @@ def randomize(
     overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Randomized:
-    """Write the reports of all people of a table; all of them, or no file at all.
+    """Write the responses of all people in a table: all of them, or no file.
 
-    The ledger knows of the run before the file has its name. Killed in between, it knows of a file
-    that is not there, which is the safe side.
+    The run is recorded in the ledger before the file appears. If the process is killed in between,
+    the ledger records a file that does not exist, which is safe.
     """
     check_promise(plan)
     check_round(plan, round_number)
@@ -106,15 +105,15 @@ def randomize(
         check_crowd(plan, answers.rows)
         kernels_for(answers.rows * plan.survey.copies * plan.layout.positions)
     people = _People(plan, answers, skip_bad_rows, progress)
-    run, reports = secure_random().bytes(RUN_BYTES).hex(), 0
+    run, rows = secure_random().bytes(RUN_BYTES).hex(), 0
     with (
         _noted(ledger, run),
         complete_file("output", output, replace=overwrite, hint=AGAIN) as stream,
     ):
-        chunks = _reports(plan, people, secure_random(), output.parent)
-        first = next(chunks)  # everybody has been read when the first reports come out
+        chunks = _responses(plan, people, secure_random(), output.parent)
+        first = next(chunks)  # all people have been read when the first responses appear
         check_crowd(plan, people.count)
-        header = ReportsHeader(
+        header = ResponsesHeader(
             plan.hash,
             round_number,
             people.count,
@@ -124,20 +123,20 @@ def randomize(
             Provenance.TABLE,
             others,
         )
-        with ReportsWriter(stream, header) as writer:
+        with ResponsesWriter(stream, header) as writer:
             for chunk in chain((first,), chunks):
                 writer.write(chunk)
-                reports += len(chunk)
+                rows += len(chunk)
         place = str(output.absolute())
         made = Run(run, plan.hash, round_number, plan.survey.id, people.count, place)
         ledger.add(plan, made, declared)
     left_out, silent = tuple(people.mistakes), dict(people.unanswered)
-    return Randomized(output, people.count, reports, people.skipped, left_out, run, silent)
+    return Randomized(output, people.count, rows, people.skipped, left_out, run, silent)
 
 
 @contextmanager
 def _noted(ledger: TableLedger, run: str) -> Iterator[None]:
-    """A run whose file does not come to be is forgotten."""
+    """Remove the run from the ledger if its file is not written."""
     try:
         yield
     except BaseException:
@@ -145,10 +144,10 @@ def _noted(ledger: TableLedger, run: str) -> Iterator[None]:
         raise
 
 
-def _reports(
+def _responses(
     plan: Plan, people: _People, random: SecureRandom, directory: Path
 ) -> Iterator[NDArray[Any]]:
-    """Everybody's reports in an order that tells nothing; the first come after the last person."""
+    """All responses without their order; the first appear after the last person was read."""
     if plan.survey.linkage is Linkage.BIT:
         return _tokens(plan, people, random)
     rows = (reported_rows(plan, *found, random) for found in people)
@@ -156,19 +155,19 @@ def _reports(
 
 
 def _tokens(plan: Plan, people: _People, random: SecureRandom) -> Iterator[NDArray[np.int32]]:
-    """All tokens, sorted: a multiset has no order."""
+    """All tokens, sorted, so that no order is left."""
     counts = np.zeros(plan.layout.positions, np.int64)
     for encoded, height in people:
         add_reported_counts(plan, encoded, height, random, counts)
     ends = np.cumsum(counts)
-    yield np.empty(0, np.int32)  # there may be none at all
+    yield np.empty(0, np.int32)  # there may be none
     for start in range(0, int(ends[-1]), TOKENS_AT_A_TIME):
         places = np.arange(start, min(start + TOKENS_AT_A_TIME, int(ends[-1])))
         yield np.searchsorted(ends, places, side="right").astype(np.int32)
 
 
 class _People:
-    """The people of a table, chunk by chunk; bad rows stop it, or are left out and counted."""
+    """The people in a table, chunk by chunk; invalid rows stop it, or are skipped and counted."""
 
     def __init__(
         self,
@@ -207,20 +206,20 @@ class _People:
         self.mistakes += here[: MOST_KEPT - len(self.mistakes)]
 
     def _row(self, row: int) -> int:
-        """Its number in the file, torn rows counted."""
+        """Its number in the file, including rows with a wrong number of fields."""
         for torn in self._answers.torn:
             row += torn.row <= row
         return row
 
 
 def _unanswered(chunk: Chunk) -> dict[str, int]:
-    """How many rows of the chunk have no answer to each question, where there are any."""
+    """The number of rows without an answer in the chunk, for each question that has such rows."""
     silent = {name: chunk.height - answered(column) for name, column in chunk.columns.items()}
     return {name: count for name, count in silent.items() if count}
 
 
 def _without_gaps(encoded: Encoded) -> Encoded:
-    """People are numbered without those who were left out."""
+    """Renumber people without those who were skipped."""
     if not encoded.bad.size:
         return encoded
     return replace(encoded, rows=encoded.rows - np.searchsorted(encoded.bad, encoded.rows))

@@ -1,4 +1,4 @@
-"""Noisy responses of many people at once, by the same law as on each person's device."""
+"""Noisy responses of many people at once, with the same distribution as on their devices."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from krand.tables.column import Encoded
 __all__ = ["add_reported_counts", "reported_rows"]
 
 MOST_FLIPS = 2**20
-"""Flips that are looked at together, so that memory is bounded whatever the noise."""
+"""The most flips handled together, so that memory is bounded for any noise."""
 
 
 def add_reported_counts(
     plan: Plan, encoded: Encoded, people: int, random: SecureRandom, into: NDArray[np.int64]
 ) -> None:
-    """Add to `into` how many of these people report each position as 1; rows are people.
+    """Add to `into` how many of these people report a 1 at each position; rows are people.
 
-    The same as `reported_positions` for each of them, counted: flips lie anywhere among all bits
-    of all people, and one that hits a true one takes it away.
+    This is the same as counting `reported_positions` for each person: flips fall anywhere among all
+    bits of all people, and a flip of a true one removes it.
     """
     for block, numerator in zip(plan.layout.blocks, plan.numerators, strict=True):
         width, counts = block.positions, into[block.offset : block.offset + block.positions]

@@ -1,4 +1,4 @@
-"""A data holder's table in one call, whatever it comes as."""
+"""Randomizes a data holder's table in one call."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def randomize_table(
     discarded: bool = False,
     ledger: str | Path | None = None,
 ) -> Randomized:
-    """Write the noisy reports of everybody in a table, one row for each person, without order.
+    """Write the noisy responses of all people in a table, without order; each row is a person.
 
-    `answers` is the path of a Parquet or CSV file, or anything that speaks Arrow, such as a data
-    frame of pandas or Polars. A file that is there already stays, unless `overwrite` says
-    otherwise. `separator` stands between the answers of a list that is written as one text,
-    `delimiter` between the columns of a CSV file, and `encoding` is the file's.
+    `answers` is the path of a Parquet or CSV file, or Arrow data, such as a data frame of pandas or
+    Polars. An existing output file is replaced only if `overwrite` is true. `separator` separates
+    the answers of a list that is written as one text, `delimiter` the columns of a CSV file, and
+    `encoding` is that of the file.
 
-    A second randomization of the same answers reveals more. So a ledger, in the user's folder for
-    state unless another file is named, notes every run, and a second one for the same plan and
-    round is refused. `other_people` declares that nobody in the table is in that of an earlier run,
-    `discarded` that the earlier file was deleted before anybody saw it.
+    A second randomization of the same answers would reveal more. Therefore a ledger records each
+    run and refuses a second one for the same plan and round. It is in the user's folder for state,
+    unless another file is given. `other_people` declares that nobody in the table was in an earlier
+    one, `discarded` that the earlier file was deleted before anybody saw it.
 
     >>> from krand import randomize_table
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
     >>> everybody = simulated_table(plan.survey, 100, seed=1)
-    >>> randomize_table(plan, everybody, "reports.parquet").people
+    >>> randomize_table(plan, everybody, "responses.parquet").people
     100
     """
     if isinstance(answers, (str, Path)):

@@ -1,1 +1,1 @@
-"""What commands show on a terminal, and which files they may overwrite."""
+"""Output of commands on a terminal, and the files that they may overwrite."""

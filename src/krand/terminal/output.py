@@ -1,4 +1,4 @@
-"""Where results go: one JSON object for programs, rich text for people."""
+"""Output of commands: one JSON object for programs, formatted text for people."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 __all__ = ["QUIET", "Output", "no_color_wanted", "to_json"]
 
 QUIET = "krand.quiet"
-"""Where a command's context keeps whether people want to hear anything."""
+"""The key in a command's context that holds --quiet."""
 
 WIDTH_OF_FILES = 100
-"""Columns where the output goes to a file or a pipe, which have no width of their own."""
+"""Width of the output if it goes to a file or a pipe, which have no width."""
 
 
 def no_color_wanted(asked: bool) -> bool:
-    """Whether text must be plain: by --no-color, or by NO_COLOR with any value but none."""
+    """Whether text must be plain: --no-color was given, or NO_COLOR is set and not empty."""
     return asked or bool(os.environ.get("NO_COLOR"))
 
 
 def to_json(value: dict[str, Any]) -> str:
-    """Standard JSON: what is not a finite number becomes null."""
+    """Standard JSON: numbers that are not finite become null."""
     return json.dumps(_finite(value), indent=2, allow_nan=False)
 
 
@@ -53,7 +53,7 @@ class Output:
         self.quiet = context is not None and bool(context.meta.get(QUIET))
 
     def console(self, *, stderr: bool = False) -> Console:
-        """A console on the stream as it is now, so that redirection works."""
+        """A console on the current stream, so that redirection works."""
         return self._console(stderr=stderr, quiet=self.quiet)
 
     def _console(self, *, stderr: bool, quiet: bool) -> Console:
@@ -64,7 +64,7 @@ class Output:
         return PlainConsole(
             file=stream,
             width=WIDTH_OF_FILES if roomy else None,
-            # rich's own no_color keeps bold and italic; plain text has no escape codes at all.
+            # rich's own no_color keeps bold and italic; plain text must have no escape codes.
             color_system=None if self.no_color else "auto",
             highlight=False,
             emoji=False,
@@ -76,23 +76,23 @@ class Output:
         click.echo(to_json(value))
 
     def warn(self, message: str) -> None:
-        """A warning on stderr, whatever happens on stdout."""
+        """A warning on stderr, also with --quiet and --json."""
         from rich.text import Text
 
         line = Text.assemble(("warning: ", "bold yellow"), message)
         self._console(stderr=True, quiet=False).print(line, soft_wrap=True)
 
     def _is_unseen(self) -> bool:
-        # A bar moves by escape codes, so plain text has none.
+        # A progress bar needs escape codes, so there is none in plain text.
         return self.as_json or self.quiet or self.no_color or not sys.stderr.isatty()
 
     @contextmanager
     def progress(
         self, title: str, total: int | None = None
     ) -> Iterator[Callable[[str], None] | None]:
-        """A moving bar on stderr while work is done; nothing where no person looks.
+        """A progress bar on stderr; nothing if stderr is not a terminal.
 
-        With a total every call is one step done; without one the bar only shows that work goes on.
+        With a total, each call is one step. Without one, the bar only shows that work continues.
         """
         if self._is_unseen():
             yield None
@@ -111,7 +111,7 @@ class Output:
 
     @contextmanager
     def counting(self, title: str, total: int | None, unit: str) -> Iterator[Callable[[int], None]]:
-        """A bar on stderr that is told how much more is done; silent where no person looks."""
+        """A progress bar that is told how much more is done; nothing if stderr is no terminal."""
         if self._is_unseen():
             yield lambda _: None
             return

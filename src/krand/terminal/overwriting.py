@@ -1,7 +1,7 @@
-"""What a command may write over: never a file that it reads, and, unless told, nothing precious.
+"""What a command may overwrite: never a file that it reads, nor one that krand cannot recreate.
 
-Tallies, results, reports and figures can be made again from other files, so they are replaced.
-Keys, plans, responses, batches and everything that krand did not write are not.
+Tallies, results, reports and figures can be recreated from other files, so they are replaced.
+Keys, plans, responses, batches and files that krand did not write are replaced only with --force.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 
 GUARDED = "spares its inputs"
-"""What the function of a command is marked with."""
+"""The mark on the function of a command."""
 HEAD = 4096
-"""Bytes that are enough to see what a file is."""
+"""Bytes that are enough to recognize the type of a file."""
 MADE_AGAIN = re.compile(
     rb'\s*(?:\{\s*"format":\s*"krand-(?:tally|release|results)-|<!doctype html>|<\?xml|<svg'
     rb'|"question","kind","answer",)',
@@ -54,9 +54,9 @@ class InputFile(click.Path):
 
 
 class OutputFile(click.Path):
-    """A file that a command writes; `made_again`: an earlier one may be replaced unasked.
+    """A file that a command writes; `made_again`: an earlier one is replaced without --force.
 
-    `endings` are those that tell other programs rightly what is inside; a name may have none.
+    `endings` are the file name endings that fit the content; a name may also have none.
     """
 
     def __init__(self, *, made_again: bool, endings: tuple[str, ...] = ()) -> None:
@@ -65,11 +65,11 @@ class OutputFile(click.Path):
 
 
 class PlaceOrFile(click.types.StringParamType):
-    """A file that a command reads, or the address of one elsewhere, as text."""
+    """A file that a command reads, or the address of a remote one, as text."""
 
 
 class LabelledFile(click.types.StringParamType):
-    """LABEL=FILE: a file that a command reads, and what for, as text."""
+    """LABEL=FILE: a file that a command reads, with a label, as text."""
 
 
 FILE = InputFile()
@@ -77,7 +77,7 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 def guarded(command: F) -> F:
-    """The function of a command, which begins only when its outputs spare its inputs."""
+    """Check before a command runs that its outputs do not overwrite its inputs."""
 
     @wraps(command)
     def begin(*arguments: Any, **options: Any) -> Any:
@@ -119,7 +119,7 @@ def _without_labels(parameter: click.Parameter, values: dict[str, Any]) -> objec
 
 
 def _paths(value: object) -> list[Path]:
-    """The files of this machine that an option or argument names."""
+    """The local files that an option or argument names."""
     if value is None:
         return []
     if isinstance(value, (list, tuple)):
@@ -132,17 +132,17 @@ def _paths(value: object) -> list[Path]:
 
 
 def files_named_in(survey: Path) -> list[Path]:
-    """The lists of choices that are read with a survey file."""
+    """The files of choices that belong to a survey file."""
     from krand.survey.reading import survey_files
 
     return [survey.parent / name for name in survey_files(survey)]
 
 
 def may_replace(field: str, path: Path) -> None:
-    """Refuse to replace a file that krand could not make again."""
+    """Refuse to replace a file that krand cannot recreate."""
     if not path.is_file() or _can_be_made_again(path):
         return
-    rule = "must not replace a file that is no tally, no results and no report"
+    rule = "must not replace a file other than a tally, results or a report"
     raise Exists(field, rule, str(path), "name another file, or replace it with --force")
 
 

@@ -1,7 +1,7 @@
-"""A terminal that shows text as it is: never markup, never a command to the terminal.
+"""A console that shows text literally: no markup, no control sequences.
 
-Labels, titles, names, paths and values come from files and from users. Everything that krand shows
-passes here, so nobody has to remember to escape them.
+Labels, titles, names, paths and values come from files and users. All output of krand passes
+through here, so that no caller has to escape it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["PlainConsole", "plain_column"]
 
 
 class PlainConsole(Console):
-    """rich's console without its markup; styles are given to `Text`, not written into texts."""
+    """rich's console without markup; styles are set on `Text` objects."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(markup=False, **options)
@@ -32,12 +32,12 @@ class PlainConsole(Console):
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """As rich's own; what came as `Text` is made harmless too, and may be cut off."""
+        """As rich's own, but control characters in `Text` objects become visible too."""
         for segment in super().render(renderable, options):
             shown = segment.text if segment.control else visible(segment.text)
             yield segment if shown == segment.text else segment._replace(text=shown)
 
 
 def plain_column(text: str) -> TextColumn:
-    """A column of a progress bar whose text is no markup."""
+    """A column of a progress bar, without markup."""
     return TextColumn(text, markup=False)

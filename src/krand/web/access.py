@@ -1,4 +1,4 @@
-"""Where the pages are, under which names they may be asked for, and the dashboard's token."""
+"""The address of the pages, the host names they accept, and the dashboard's token."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOCAL_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the pages are bound, and the token of the dashboard if there is one."""
+    """The address that the pages are bound to, and the dashboard's token if there is one."""
 
     host: str
     port: int
@@ -51,14 +51,14 @@ class Address:
 
     @property
     def cookie(self) -> str:
-        """Cookies know no ports: two servers on one machine must not share a name."""
+        """Cookies ignore ports, so two servers on one machine need different names."""
         return f"krand-token-{self.port}"
 
     def is_ours(self, host_header: str) -> bool:
-        """Whether a Host header names us; with a name of theirs, others could reach through us.
+        """Whether a Host header names this server; this prevents DNS rebinding.
 
-        Any port will do, because tunnels change it. Where we listen on every address, any
-        address will do: only names can be made to point here.
+        Any port is accepted, because tunnels change it. If the server listens on all addresses, any
+        address is accepted: only names can be made to point here.
         """
         name = _name(host_header)
         if name in (self.host.lower(), socket.gethostname().lower()):
@@ -69,12 +69,12 @@ class Address:
 
 
 def is_same(given: str, token: str) -> bool:
-    """Compared in constant time, so that guesses cannot be improved letter by letter."""
+    """Compared in constant time, so that the token cannot be guessed letter by letter."""
     return hmac.compare_digest(given.encode(errors="replace"), token.encode())
 
 
 def dashboard_token(path: Path | None) -> str:
-    """A new token, or the one in the file, which is made if it is not there."""
+    """A new token, or the one in the file, which is created if it does not exist."""
     if path is None:
         return secrets.token_urlsafe(32)
     try:
@@ -100,14 +100,14 @@ def _kept_token(path: Path) -> str:
         hint = f"chmod 600 {path}"
         raise InvalidInput(FIELD, "must be readable by its owner only", str(path), hint)
     if not TOKEN.fullmatch(token):
-        hint = "delete it, and a new one is made"
+        hint = "delete it, and a new one is created"
         rule = "must hold a token of at least 32 letters, digits, - or _"
         raise InvalidInput(FIELD, rule, str(path), hint)
     return token
 
 
 def _name(host_header: str) -> str:
-    """The host without its port, in small letters."""
+    """The host without its port, in lower case."""
     text = host_header.strip().lower()
     if text.startswith("["):
         return text[1:].partition("]")[0]

@@ -33,7 +33,7 @@ log = logging.getLogger("krand.web")
 
 
 def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
-    """The planner, and the dashboard if there is something to watch."""
+    """The planner, and the dashboard if there is something to monitor."""
     workers = Workers()
     shared: dict[str, Any] = {"version": __version__, "has_collector": watch is not None}
     planner = Planner(workers, shared)
@@ -54,8 +54,8 @@ def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
         return HTMLResponse(render("missing.html", **shared), status, headers)
 
     async def unforeseen(_: Request, error: Exception) -> Response:
-        """A bug of ours: its kind is logged, nothing of the request."""
-        log.error("unforeseen %s", type(error).__name__)
+        """A bug in krand: its type is logged, but nothing about the request."""
+        log.error("unexpected %s", type(error).__name__)
         return HTMLResponse(render("failed.html", **shared), 500)
 
     routes = [*planner.routes(), Route("/static/{name}", _static)]
@@ -72,12 +72,12 @@ def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
             Exception: unforeseen,
         },
     )
-    app.router.redirect_slashes = False  # a redirect would send back what the request said
-    return Guard(app, address)  # outermost, so that our own failures carry the headers too
+    app.router.redirect_slashes = False  # a redirect would repeat the content of the request
+    return Guard(app, address)  # outermost, so that error pages have the headers too
 
 
 async def _quietly(planner: Planner) -> None:
-    with suppress(KrandError):  # whoever asks for it will be told
+    with suppress(KrandError):  # the first request for it reports the error
         await planner.warm_up()
 
 

@@ -1,4 +1,4 @@
-"""Asking a collector over HTTP whether it is there, and for its coarse numbers."""
+"""Asks a collector over HTTP for its state and its coarse counters."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ COUNTERS = ("accepted", "repeated", "refused", "unavailable")
 
 @dataclass(frozen=True, slots=True)
 class CollectorAddress:
-    """Where a collector answers."""
+    """The address of a collector."""
 
     url: str
     parts: SplitResult
@@ -27,7 +27,7 @@ class CollectorAddress:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Whether it answers, whether its spool takes submissions, and its counters."""
+    """Whether it responds, whether it accepts submissions, and its counters."""
 
     answers: bool
     ready: bool
@@ -35,12 +35,12 @@ class Condition:
 
 
 def collector_address(url: str) -> CollectorAddress:
-    """The address in a URL; one that cannot be right is refused before anything is asked."""
+    """The address in a URL; an invalid one is rejected before any request."""
     return CollectorAddress(url, collector_parts("collector", url))
 
 
 def ask(address: CollectorAddress) -> Condition:
-    """How it is now; a collector that does not answer is no error."""
+    """The current state; a collector that does not respond is not an error."""
     try:
         ready = _get(address, "/readyz")[0] == 200
     except (OSError, http.client.HTTPException):

@@ -1,4 +1,4 @@
-"""The dashboard: how far a running collector is. Nothing is told without the token."""
+"""The dashboard: the progress of a running collector. It shows nothing without the token."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["PATH", "Dashboard"]
 
 PATH = "/collector"
 LOOK_SECONDS = 2.0
-"""However many watch, the collector is looked at no more often."""
+"""The collector is read no more often than this, for any number of viewers."""
 REFRESH_SECONDS = 5
 
 Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Dashboard:
-    """The dashboard's addresses; `shared` is what every page shows around its content."""
+    """The dashboard's routes; `shared` is what every page shows around its content."""
 
     def __init__(
         self, watch: Watched, address: Address, workers: Workers, shared: dict[str, Any]
@@ -49,7 +49,7 @@ class Dashboard:
         self._seen, self._seen_at, self._looking = "", -LOOK_SECONDS, asyncio.Lock()
 
     def routes(self) -> Sequence[Route]:
-        """Which address leads where; each of them wants the token."""
+        """The routes; each of them requires the token."""
         return (
             Route(PATH, self._with_token(self.page)),
             Route(PATH, self.enter, methods=["POST"]),
@@ -71,11 +71,11 @@ class Dashboard:
         return HTMLResponse(html)
 
     async def part(self, _: Request) -> Response:
-        """What changes while one looks at it."""
+        """The part that is updated."""
         return HTMLResponse(await self._state())
 
     async def release(self, request: Request) -> Response:
-        """A release as a report page."""
+        """Results as a report page."""
         for file in await asyncio.to_thread(self._files):
             if file.name == request.path_params["name"]:
                 arguments = {"path": file.path, "stamp": list(file.stamp)}
@@ -89,7 +89,7 @@ class Dashboard:
         return HTMLResponse(render("missing.html", **self._shared), 404)
 
     async def enter(self, request: Request) -> Response:
-        """The token, typed into a form."""
+        """The token, entered in a form."""
         try:
             given = (await read_form(request)).texts.get("token", "").strip()
         except KrandError:
@@ -101,7 +101,7 @@ class Dashboard:
             if is_same(request.cookies.get(self._address.cookie, ""), self._token):
                 if "token" not in request.query_params:
                     return await handler(request)
-                return RedirectResponse(PATH, 303)  # out of the address and the history
+                return RedirectResponse(PATH, 303)  # removes it from the address and the history
             given = request.query_params.get("token", "")
             return self._entered() if is_same(given, self._token) else self._locked(bool(given))
 
@@ -115,7 +115,7 @@ class Dashboard:
         return response
 
     def _locked(self, wrong: bool) -> Response:
-        """Says how to get in, and nothing about the survey."""
+        """Explains the token, and says nothing about the survey."""
         page = render("locked.html", **self._shared, wrong=wrong)
         return HTMLResponse(page, 401, {"Referrer-Policy": "same-origin"})
 

@@ -1,4 +1,4 @@
-"""Forms as browsers send them: the body, bounded in size and time, taken apart."""
+"""Parses forms as browsers send them, limited in size and time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Form:
 
 
 async def read_form(request: Request) -> Form:
-    """The form in a request; InvalidInput if it is too long, too slow or no form."""
+    """The form in a request; InvalidInput if it is too long, too slow or not a form."""
     try:
         body = await asyncio.wait_for(_body(request), BODY_SECONDS)
     except TimeoutError:
@@ -47,7 +47,7 @@ async def _body(request: Request) -> bytes:
         body += part
         if len(body) > MOST_BODY_BYTES:
             rule = f"must have at most {MOST_BODY_BYTES:,} bytes"
-            raise InvalidInput("form", rule, None, "the command line takes more")
+            raise InvalidInput("form", rule, None, "the command line allows more")
     return bytes(body)
 
 
@@ -60,7 +60,7 @@ def _pairs(body: bytes) -> Form:
 
 
 def _parts(body: bytes, boundary: str) -> Form:
-    """RFC 7578: parts between lines of the boundary, each with a head and an empty line."""
+    """RFC 7578: parts separated by the boundary, each with headers and an empty line."""
     form = Form()
     parts = (b"\r\n" + body).split(b"\r\n--" + boundary.encode(errors="replace"))
     if not boundary or len(parts) - 2 > MOST_FIELDS or not parts[-1].startswith(b"--"):
@@ -90,4 +90,4 @@ def _named(head: bytes) -> tuple[str, bool]:
 
 
 def _no_form() -> InvalidInput:
-    return InvalidInput("form", "must be a form as browsers send it", None)
+    return InvalidInput("form", "must be a form in the format that browsers send", None)

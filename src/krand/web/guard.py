@@ -1,8 +1,8 @@
-"""What every request must obey before anything is done for it, and what every answer says.
+"""Checks of every request, and security headers of every answer.
 
-Pages on a loopback address can be reached by every web site that the same browser visits: by a
-name that is made to point here (so the Host is checked), by forms and scripts of its own (so the
-Origin is). Answers tell the browser to load nothing from anywhere else.
+Any web site that the same browser visits can try to reach pages on a loopback address: through a
+name that points here (so Host is checked), or through its own forms and scripts (so Origin is
+checked). The headers tell the browser to load nothing from anywhere else.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ READING = ("GET", "HEAD")
 
 
 def document_policy() -> str:
-    """For a whole document of krand's own with its style inside: no scripts, nothing loaded."""
+    """For a report of krand, which has inline styles: no scripts, nothing loaded."""
     return f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; {CLOSED}"
 
 
 class Guard:
-    """Refuses what does not come from our own pages; puts the headers on every answer."""
+    """Rejects requests that do not come from our own pages; adds the headers to every answer."""
 
     def __init__(self, app: ASGIApp, address: Address) -> None:
         self._app, self._address = app, address
@@ -66,7 +66,7 @@ class Guard:
         if not self._address.is_ours(host):
             return _refused(421, "Host: must be the address that krand web printed.")
         if method in READING:
-            # Following a link from elsewhere is fine; using our pages as a part of theirs is not.
+            # Other sites may link to our pages, but not embed them.
             foreign = headers.get("sec-fetch-site") in ("cross-site", "same-site")
             if foreign and headers.get("sec-fetch-mode") != "navigate":
                 return _refused(403, "Origin: must be a page of krand web itself.")
@@ -77,7 +77,7 @@ class Guard:
 
 
 def _is_from(host: str, headers: Headers) -> bool:
-    """Whether a form was sent from our own page; programs that are no browsers say nothing."""
+    """Whether a form was sent from our own page; programs other than browsers do not say."""
     origin = headers.get("origin")
     if origin is None:
         return headers.get("sec-fetch-site") in (None, "same-origin", "none")

@@ -1,4 +1,4 @@
-"""What one form, and all forms together, may take of the machine."""
+"""Limits on the resources that one form, and all forms together, may use."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ __all__ = [
 ]
 
 WORKERS = 2
-"""Plans at a time."""
+"""The most plans at a time."""
 MOST_WAITING = 8
-"""Plans that wait for one of those; more are told to come again."""
+"""The most plans that wait; further requests are told to try again."""
 NUMBERS_SECONDS = 30.0
 SURVEY_SECONDS = 60.0
 FRONTIER_SECONDS = 90.0
 RELEASE_SECONDS = 30.0
 PATIENCE_SECONDS = 2.0
-"""How long a plan goes on that nobody waits for: a new process would cost as much."""
+"""How long a plan continues if nobody waits for it: a new process would cost as much."""
 MOST_MEMORY = 4 * 2**30
 KEPT_ANSWERS = 64
-"""Answers that are kept in memory: the same question always has the same one."""
+"""The most answers kept in memory; the same request always has the same answer."""
 
 MOST_BODY_BYTES = 2**20
 MOST_SURVEY_BYTES = 2**19

@@ -1,4 +1,4 @@
-"""The planner's numbers: noise, precision and promise of one request, and what others would do."""
+"""The planner's numbers: noise, precision and promise of one request, and the baselines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from krand.web.pages import page_figure, render
 from krand.wording.collusion import protection
 from krand.wording.guarantees import assumption_texts, how_known, method_text
 from krand.wording.phrases import (
+    MARGIN,
     at_most,
     gap,
     number,
@@ -29,11 +30,11 @@ __all__ = ["frontier_part", "nearest_query", "numbers_part", "width"]
 
 NEAREST = re.compile(r"\b(population|epsilon|delta|bits|copies) ([\d.,e+-]*\d)")
 FRONTIER_COPIES = (1, 4, 64, 1024)
-"""Fewer than the command line compares: each takes seconds."""
+"""Fewer than on the command line: each takes seconds."""
 
 
 def numbers_part(settings: Settings) -> str:
-    """The part of the page that a change of the form replaces."""
+    """The part of the page that is replaced when the form changes."""
     from krand.accounting.calibration import plan_noise
 
     plan = plan_noise(settings.policy(), settings.reports())
@@ -45,14 +46,14 @@ def numbers_part(settings: Settings) -> str:
         known=f"{plan.guarantee.assurance}: {how_known(plan.guarantee.assurance)}",
         method=method_text(plan.guarantee.method),
         assumptions=assumption_texts(plan.guarantee),
-        peers=_peers(plan),
+        baselines=_baselines(plan),
         density=_density(plan),
         can_draw=_can_draw(),
     )
 
 
 def frontier_part(settings: Settings) -> str:
-    """Volume against precision: a table, and a figure where one can be drawn."""
+    """Precision versus data sent: a table, and a figure if matplotlib is installed."""
     from krand.accounting.frontier import frontier
     from krand.figures.svg import frontier_svg
 
@@ -69,27 +70,27 @@ def frontier_part(settings: Settings) -> str:
 
 
 def nearest_query(settings: Settings | None, text: str) -> str | None:
-    """The form that one of the nearest requests asks for, as the end of an address."""
+    """The form for one of the suggested requests, as a query string."""
     changes = {name: value.replace(",", "") for name, value in NEAREST.findall(text)}
     return settings.query(**changes) if settings is not None and changes else None
 
 
 def _facts(plan: NoisePlan) -> list[dict[str, Any]]:
-    """The large numbers: what is shown, and exactly what is meant."""
+    """The main numbers, rounded for people and exact."""
     from krand.accounting.frontier import message_size
 
     known, guarantee = plan.precision, plan.guarantee
     messages, size = message_size(plan)
     grid = f"{plan.noise_numerator:,} / 2^{NOISE_GRID.bit_length() - 1}"
-    share = f"{percent(known.half_width_percent)} of the crowd, at 95 %"
+    share = f"{percent(known.half_width_percent)} of the crowd"
     sealed = f"in {messages:,} sealed {'message' if messages == 1 else 'messages'}"
     return [
-        _fact("half-width", "Every count", people(known), known.half_width_95, share),
+        _fact("half-width", _title(MARGIN), people(known), known.half_width_95, share),
         _fact("noise", "Noise q", number(plan.noise, 6), plan.noise, grid),
         _fact("sigma", "σ of a count", number(known.sigma), known.sigma, "people"),
         _fact("bytes", "Each person sends", f"{size:,} bytes", size, sealed),
         _fact(
-            *("local-epsilon", "If shuffler and analyst collude"),
+            *("local-epsilon", "If collector and analyst collude"),
             *(f"ε₀ = {at_most(guarantee.local_epsilon)}", guarantee.local_epsilon),
             protection(guarantee.local_epsilon),
         ),
@@ -100,12 +101,16 @@ def _facts(plan: NoisePlan) -> list[dict[str, Any]]:
     ]
 
 
+def _title(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
 def _fact(name: str, title: str, shown: str, value: float, note: str) -> dict[str, Any]:
     return {"id": name, "title": title, "shown": shown, "value": repr(value), "note": note}
 
 
-def _peers(plan: NoisePlan) -> list[dict[str, Any]]:
-    """What the alternatives would give at the same ε."""
+def _baselines(plan: NoisePlan) -> list[dict[str, Any]]:
+    """The margin of error of krand and of the baselines at the same ε."""
     from krand.accounting.baselines import rappor_noise, rappor_sigma
     from krand.accounting.curator import curator
 
@@ -124,11 +129,11 @@ def _peers(plan: NoisePlan) -> list[dict[str, Any]]:
             "name": "RAPPOR at the same ε",
             "width": width(rappor),
             "value": repr(rappor),
-            "note": f"each report protects itself, q = {number(rappor_noise(policy, reports))}",
+            "note": f"no collector to trust, q = {number(rappor_noise(policy, reports))}",
         },
         {
             "id": "curator",
-            "name": "a trusted curator",
+            "name": "trusted curator",
             "width": width(Z95 * trusted.sigma),
             "value": repr(Z95 * trusted.sigma),
             "note": f"sees all raw answers, adds {trusted.noise} noise: {gap(plan, trusted)}",
@@ -137,7 +142,7 @@ def _peers(plan: NoisePlan) -> list[dict[str, Any]]:
 
 
 def width(half: float) -> str:
-    """± 28 people, for a half-width that stands in no precision."""
+    """± 28 people, for a half-width that does not belong to a `Precision`."""
     return f"± {f'{half:,.0f}' if half >= 10 else number(half, 2)} people"
 
 
@@ -148,13 +153,13 @@ def _can_draw() -> bool:
 
 
 def _density(plan: NoisePlan) -> Markup | None:
-    """The law of R with the limit marked; None where it cannot be drawn."""
+    """The distribution of R with its limit; None if it cannot be drawn."""
     if not _can_draw():
         return None
     from krand.figures.svg import density_figure, svg_document
 
-    label = "Density of the privacy ratio R, with the limit that is promised"
+    label = "Density of the privacy ratio R, with the promised limit"
     try:
         return page_figure(svg_document(lambda: density_figure(plan)), label, "density")
-    except KrandError:  # there is no such law for this request
+    except KrandError:  # there is no such distribution for this request
         return None

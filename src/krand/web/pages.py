@@ -1,4 +1,4 @@
-"""The templates of the pages, and figures that a strict browser policy lets through."""
+"""The page templates, and figures that comply with a strict content security policy."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NAMES = re.compile(r'(\bid="|\bhref="#|url\(#)')
 
 
 def render(template: str, **values: Any) -> str:
-    """One of the pages' templates, filled in; everything is escaped unless it is markup."""
+    """A rendered template; everything is escaped unless it is markup."""
     return _environment().get_template(template).render(**values)
 
 
@@ -41,19 +41,19 @@ def _environment() -> Environment:
 
 @cache
 def static(name: str) -> bytes:
-    """A file that pages load from us."""
+    """A static file of the pages."""
     return files(__package__).joinpath("static", name).read_bytes()
 
 
 def page_figure(svg: str, label: str, name: str) -> Markup:
-    """An SVG document as a part of a page, without styles inside and with names of its own.
+    """An SVG document as part of a page, without inline styles and with unique names.
 
-    Styles in a page are forbidden, so that nobody can bring their own: SVG has attributes for them.
+    The content security policy forbids inline styles, so they become SVG attributes.
     """
     element = NOT_NEEDED.sub("", str(inline_figure(svg, label)))
     element = STYLE_ATTRIBUTE.sub(_attributes, element)
     element = NAMES.sub(rf"\g<1>{name}-", element)
-    lines = 'stroke-linejoin="round" stroke-linecap="butt"'  # what the style for all of it said
+    lines = 'stroke-linejoin="round" stroke-linecap="butt"'  # of the whole document
     return Markup(element.replace("<svg", f"<svg {lines}", 1))
 
 

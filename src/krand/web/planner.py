@@ -1,4 +1,4 @@
-"""The planner's pages: numbers in the address, a survey in a form; live, or with a button."""
+"""The planner's pages: numbers in the address, a survey in a form; with scripts or without."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ __all__ = ["FIRST_EXAMPLE", "Planner", "answered", "status_of"]
 
 FIRST_EXAMPLE = "browser"
 STATUS = {"planned": 200, "refused": 200, "invalid": 422, "busy": 503, "failed": 500}
-# Without a referrer browsers send forms from nowhere, and we only take forms from our own pages.
+# Without a referrer browsers send no origin with forms, and only our own pages may send forms.
 SENDS_FORMS = {"Referrer-Policy": "same-origin"}
 
 
 class Planner:
-    """The planner's addresses; `shared` is what every page shows around its content."""
+    """The planner's routes; `shared` is what every page shows around its content."""
 
     def __init__(self, workers: Workers, shared: dict[str, Any]) -> None:
         self._workers, self._shared = workers, shared
 
     def routes(self) -> Sequence[Route]:
-        """Which address leads where."""
+        """The routes."""
         return (
             Route("/", self.numbers),
             Route("/part/numbers", self.numbers_part),
@@ -53,11 +53,11 @@ class Planner:
         )
 
     async def warm_up(self) -> None:
-        """Plan what the first visitor will see."""
+        """Compute what the first visitor will see."""
         await self._workers.run("numbers", _query(settings_from({})), NUMBERS_SECONDS)
 
     async def numbers(self, request: Request) -> Response:
-        """The whole page: a form and what it gives."""
+        """The whole page: a form and its result."""
         settings = settings_from(request.query_params)
         answer = await self._numbers(request, settings)
         frontier = None
@@ -76,15 +76,15 @@ class Planner:
         return HTMLResponse(page, status_of(answer))
 
     async def numbers_part(self, request: Request) -> Response:
-        """What the form gives, alone."""
+        """Only the result of the form."""
         return _part(await self._numbers(request, settings_from(request.query_params)))
 
     async def frontier_part(self, request: Request) -> Response:
-        """Volume against precision, alone."""
+        """Only precision versus data sent."""
         return _part(await self._frontier(request, settings_from(request.query_params)))
 
     async def survey(self, request: Request) -> Response:
-        """The whole page: a survey to edit, and what its plan gives."""
+        """The whole page: a survey to edit, and its plan."""
         text = example(FIRST_EXAMPLE)
         try:
             if request.method == "POST":
@@ -105,7 +105,7 @@ class Planner:
         return HTMLResponse(page, status_of(answer), SENDS_FORMS)
 
     async def survey_part(self, request: Request) -> Response:
-        """What the plan of the survey gives, alone."""
+        """Only the plan of the survey."""
         try:
             text = _survey_text(await read_form(request))
         except KrandError as error:
@@ -113,7 +113,7 @@ class Planner:
         return _part(await self._survey(request, text))
 
     async def save_survey(self, request: Request) -> Response:
-        """The survey as a file, whether it is right or not."""
+        """The survey as a file, valid or not."""
         try:
             text = _survey_text(await read_form(request))
         except KrandError as error:
@@ -149,7 +149,7 @@ class Planner:
 
 
 async def answered(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
-    """The answer, or why there is none; the work stops when nobody waits for it any more."""
+    """The answer, or why there is none; the work stops if nobody waits for it."""
     job, gone = asyncio.ensure_future(work), asyncio.ensure_future(_gone(request))
     try:
         await asyncio.wait({job, gone}, return_when=asyncio.FIRST_COMPLETED)
@@ -164,7 +164,7 @@ async def answered(request: Request, work: Coroutine[Any, Any, Answer]) -> Answe
 
 
 async def _gone(request: Request) -> None:
-    """Returns when the browser does not listen any more."""
+    """Returns when the browser has disconnected."""
     while (await request.receive())["type"] != "http.disconnect":
         pass
 
@@ -175,7 +175,7 @@ def status_of(answer: Answer) -> int:
 
 
 def _part(answer: Answer) -> Response:
-    """A refusal is an answer like any other: only our own failure is one to the script."""
+    """For the script a refusal is a normal answer; only a bug in krand is a failure."""
     status = 500 if answer["state"] == "failed" else 200
     headers = {"X-State": answer["state"], "X-Field": answer["field"] or ""}
     return HTMLResponse(answer["html"], status, _ascii(headers))
@@ -192,7 +192,7 @@ def _query(settings: Settings) -> dict[str, Any]:
 
 
 def _survey_text(form: Form, otherwise: SurveyText | None = None) -> SurveyText:
-    """A file that was chosen comes first, then the text field."""
+    """The chosen file if there is one, otherwise the text field."""
     if "file" in form.files:
         return text_from_file(form.files["file"])
     if "survey" in form.texts:

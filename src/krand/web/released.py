@@ -1,4 +1,4 @@
-"""The release files in a folder: which there are, and what can be said of each in one line."""
+"""The results files in a folder, with one line about each."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from krand.web.limits import MOST_RELEASE_BYTES, MOST_RELEASES
 __all__ = ["ReleaseFile", "Releases"]
 
 Stamp = tuple[int, int]
-"""Time of the last change, in nanoseconds, and size: another version has another one."""
+"""Time of the last change, in nanoseconds, and size: they identify a version of a file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFile:
-    """A release, as the dashboard lists it."""
+    """Results, as the dashboard lists them."""
 
     name: str
     path: str
@@ -36,7 +36,7 @@ class Releases:
         self._known: dict[tuple[str, Stamp], ReleaseFile | None] = {}
 
     def files(self) -> tuple[ReleaseFile, ...]:
-        """All releases by name; other files are passed over."""
+        """All results files by name; other files are ignored."""
         found = {}
         for name, stamp in self._candidates():
             key = (name, stamp)
@@ -49,7 +49,7 @@ class Releases:
             with os.scandir(self._folder) as entries:
                 files = [e for e in entries if e.name.endswith(".json") and e.is_file()]
                 stamped = [(e.name, (e.stat().st_mtime_ns, e.stat().st_size)) for e in files]
-        except OSError:  # gone, or not ours to read: then there are none
+        except OSError:  # missing or not readable: no results
             return []
         small = [entry for entry in stamped if entry[1][1] <= MOST_RELEASE_BYTES]
         return sorted(small)[:MOST_RELEASES]

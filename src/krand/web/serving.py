@@ -1,4 +1,4 @@
-"""Running the pages: uvicorn, told to keep nothing about anybody."""
+"""Runs the pages with uvicorn, without logging requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["make_server", "serve"]
 
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 1
-"""Whoever stops it means it: nothing is lost with a page."""
+"""Stop quickly: no data can be lost."""
 
 
 def make_server(address: Address, watch: Watched | None) -> uvicorn.Server:
@@ -52,7 +52,7 @@ def make_server(address: Address, watch: Watched | None) -> uvicorn.Server:
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, show: str | None = None) -> None:
-    """Serve until told to stop; `show` is opened in a browser, which waits for us by itself."""
+    """Serve until stopped; open `show` in a browser, which waits for the server."""
     from krand.collector.serving import JsonLines
 
     handler = logging.StreamHandler(sys.stderr)

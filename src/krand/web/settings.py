@@ -1,4 +1,4 @@
-"""The numbers form: what it asks, and the promise and reports that its answers describe."""
+"""The numbers form: its fields, and the promise and response format that they describe."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from krand.wording.numbers import parse_count, parse_real
 __all__ = ["CHOICES", "FIELDS", "Choice", "Field", "Settings", "settings_from"]
 
 LONGEST_TEXT = 40
-"""Of what is typed into a field; no number needs more."""
+"""The most characters in a field; no number needs more."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A number that is typed, or moved by a slider between two ends."""
+    """A number that is typed, or set with a slider between `low` and `high`."""
 
     name: str
     label: str
@@ -33,39 +33,39 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of a few words."""
+    """One of a few options."""
 
     name: str
     label: str
     options: tuple[tuple[str, str], ...]
-    """The words and what they mean, the usual one first."""
+    """The options and their meanings, the default first."""
 
 
 FIELDS = {
     field.name: field
     for field in (
-        Field("epsilon", "ε", "2", 0.05, 20, "e^ε bounds how much anything can reveal"),
-        Field("delta", "δ", "1e-6", 1e-12, 1e-2, "how far the bound may fail, as a probability"),
-        Field("eta", "η", "0.003", 1e-6, 1e-1, "how often the ratio may exceed e^ε"),
+        Field("epsilon", "ε", "2", 0.05, 20, "e^ε bounds the privacy ratio"),
+        Field("delta", "δ", "1e-6", 1e-12, 1e-2, "probability that is added to the bound"),
+        Field("eta", "η", "0.003", 1e-6, 1e-1, "probability that the ratio may exceed e^ε"),
         Field(
             *("population", "Crowd", "10M", 100, 1e9),
-            hint="people who take part; write 10M, 1e7 or 10_000_000",
+            hint="number of participants, for example 10M, 1e7 or 10_000_000",
             whole=True,
         ),
         Field(
             *("bits", "Questions", "40", 1, 1000),
-            hint="yes/no bits about each person",
+            hint="yes/no facts about each person",
             whole=True,
         ),
         Field(
-            *("max_set_bits", "Most set bits", "", 1, 1000),
-            hint="the most yeses of one person; empty: all",
+            *("max_set_bits", 'Maximum "yes" answers per person', "", 1, 1000),
+            hint="empty: no limit",
             whole=True,
             optional=True,
         ),
         Field(
             *("copies", "Copies", "1", 1, 1024),
-            hint="noisy copies that each person sends",
+            hint="noisy copies per person",
             whole=True,
         ),
     )
@@ -81,15 +81,15 @@ CHOICES = {
         ),
         Choice(
             "linkage",
-            "What travels together",
-            (("bit", "every bit alone"), ("record", "the whole record")),
+            "What is sent together",
+            (("bit", "each bit separately"), ("record", "the whole record")),
         ),
         Choice(
             "assurance",
-            "How the promise is known",
+            "How we know",
             (
                 ("certified", "certified: proven"),
-                ("outlier", "outlier: the drafts' attack"),
+                ("outlier", "outlier: exact for the drafts' attack"),
             ),
         ),
     )
@@ -98,16 +98,16 @@ CHOICES = {
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The form as it was filled in: text, right or wrong."""
+    """The form as it was filled in: text, valid or not."""
 
     texts: Mapping[str, str]
 
     def query(self, **changes: str) -> str:
-        """The form as the end of an address, with some answers changed."""
+        """The form as a query string, with some fields changed."""
         return urlencode({**self.texts, **changes})
 
     def policy(self) -> Policy:
-        """What must be promised; InvalidInput names the field that is wrong."""
+        """The promise; InvalidInput names the invalid field."""
         epsilon = self._real("epsilon")
         promise = self._choice("promise")
         limit = self._real(promise)
@@ -121,7 +121,7 @@ class Settings:
         )
 
     def reports(self) -> ResponseFormat:
-        """What each person sends; InvalidInput names the field that is wrong."""
+        """The response format; InvalidInput names the invalid field."""
         bits, copies = self._count("bits", MOST_BITS), self._count("copies", MOST_COPIES)
         most = self._count("max_set_bits") if self.texts["max_set_bits"].strip() else None
         return ResponseFormat(bits, Linkage(self._choice("linkage")), copies, most)
@@ -143,7 +143,7 @@ class Settings:
     def _count(self, name: str, most: int | None = None) -> int:
         count = parse_count(name, self._given(name))
         if most is not None and count > most:
-            rule, hint = f"must be at most {most:,} on this page", "the command line takes more"
+            rule, hint = f"must be at most {most:,} on this page", "the command line allows more"
             raise InvalidInput(name, rule, count, hint)
         return count
 
@@ -161,7 +161,7 @@ class Settings:
 
 
 def settings_from(query: Mapping[str, str]) -> Settings:
-    """The form in a query; what is not asked for is ignored, what is missing is as usual."""
+    """The form in a query; unknown fields are ignored, missing ones have their defaults."""
     usual = {name: field.default for name, field in FIELDS.items()}
     usual |= {name: choice.options[0][0] for name, choice in CHOICES.items()}
     given = {name: query.get(name, text)[:LONGEST_TEXT] for name, text in usual.items()}

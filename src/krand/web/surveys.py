@@ -1,7 +1,7 @@
-"""A survey file in a form: what was loaded is what is saved, byte for byte.
+"""A survey file in a form: it is saved byte for byte as it was loaded.
 
-A browser sends every line end of a text field as CR LF and cannot hold a byte order mark. How the
-file had them travels beside the text.
+A browser sends each line end of a text field as CR LF and cannot hold a byte order mark. Hidden
+fields keep what the file had.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ EXAMPLES = {
     "health": "A health survey",
 }
 PLACES = {"browser": "krand.demo", "health": "krand.web"}
-"""The packages that hold them; the demonstration has one already."""
+"""The packages that contain the examples."""
 UNEVEN = re.compile("\r(?!\n)|(?<!\r)\n")
 """A line end that is not CR LF."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyText:
-    """The text with plain line ends, and how the file has them."""
+    """The text with LF line ends, and what the file had."""
 
     text: str
     windows_lines: bool = False
@@ -51,7 +51,7 @@ class SurveyText:
 
 
 def text_from_file(content: bytes) -> SurveyText:
-    """A file that was loaded; SurveyErrors if it is no text."""
+    """A file that was loaded; SurveyErrors if it is not text."""
     _check_size(len(content))
     try:
         text = content.decode()
@@ -70,7 +70,7 @@ def text_from_file(content: bytes) -> SurveyText:
 
 
 def text_from_field(text: str, windows_lines: bool, byte_order_mark: bool) -> SurveyText:
-    """What stands in the form's text field."""
+    """The content of the form's text field."""
     _check_size(len(text.encode(errors="replace")))
     return SurveyText(_plain_lines(text), windows_lines, byte_order_mark)
 
@@ -83,11 +83,11 @@ def example(name: str) -> SurveyText:
 
 
 def survey_from(text: str) -> Survey:
-    """The survey of a form: of bounded size, and without files of this machine."""
+    """The survey in a form: of limited size, and without files on this machine."""
     try:
         document = toml_document(text)
     except (ValueError, RecursionError):
-        document = {}  # parse_survey says what is wrong
+        document = {}  # parse_survey reports the mistakes
     foreign = list(_files(document, text))
     if foreign:
         raise SurveyErrors(SOURCE, foreign)
@@ -103,14 +103,14 @@ def survey_from(text: str) -> Survey:
 
 
 def _files(document: dict[str, Any], text: str) -> Iterator[Problem]:
-    """A page must not read files for whoever sends it a form."""
+    """A page must not read files for the sender of a form."""
     asked = document.get("question")
     questions = enumerate(asked if isinstance(asked, list) else ())
     for place, question in ((i, q) for i, q in questions if isinstance(q, dict)):
         if KEY in question:
             where = ("question", place, KEY)
             line, rule = locate(text).of(where), "must not be used on this page: it reads no files"
-            hint = "write the choices into the survey, or use krand plan"
+            hint = "write the choices in the survey, or use krand plan"
             yield Problem(path_text(where), line, rule, question[KEY], hint)
 
 

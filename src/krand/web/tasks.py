@@ -1,7 +1,7 @@
-"""The jobs of a planning process: from a form to a part of a page.
+"""The tasks of a planning process: from a form to a part of a page.
 
-Every answer has `html` and `state`: planned, refused (the request cannot be met), invalid (a value
-breaks a rule), busy (later perhaps) or failed (a bug of ours). `field` names what breaks the rule.
+Each answer has `html` and `state`: planned, refused (the request cannot be met), invalid (a value
+is), busy (try again later) or failed (a bug in krand). `field` names the invalid field.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STATES = {
 
 
 def refusal(error: BaseException, settings: Settings | None = None) -> Answer:
-    """The failure as a part of a page: krand's own words, never a traceback."""
+    """The failure as a part of a page: a message, never a traceback."""
     found = describe(as_krand_error(error))["error"]
     state = STATES.get(found["kind"], "failed")
     nearest = [(text, numbers.nearest_query(settings, text)) for text in found["nearest"]]
@@ -39,7 +39,7 @@ def refusal(error: BaseException, settings: Settings | None = None) -> Answer:
 
 
 def _told(task: Callable[P, Answer]) -> Callable[P, Answer]:
-    """The task, with every failure turned into an answer."""
+    """Run the task; failures become answers."""
 
     @wraps(task)
     def safely(*arguments: P.args, **more: P.kwargs) -> Answer:
@@ -60,19 +60,19 @@ def _planned(html: str, **more: Any) -> Answer:
 
 @_told
 def numbers_task(*, query: dict[str, str]) -> Answer:
-    """What the numbers form gives."""
+    """The result of the numbers form."""
     return _planned(numbers.numbers_part(settings_from(query)))
 
 
 @_told
 def frontier_task(*, query: dict[str, str]) -> Answer:
-    """Volume against precision for the numbers form."""
+    """Precision versus data sent, for the numbers form."""
     return _planned(numbers.frontier_part(settings_from(query)))
 
 
 @_told
 def survey_task(*, text: str) -> Answer:
-    """What a survey's plan gives, with the plan file."""
+    """The plan of a survey, with its file."""
     from krand.planning.making import make_plan
     from krand.web.survey_part import survey_part
     from krand.web.surveys import survey_from
@@ -83,7 +83,7 @@ def survey_task(*, text: str) -> Answer:
 
 @_told
 def release_task(*, path: str, stamp: list[int]) -> Answer:
-    """A release file as a report page; `stamp` only tells one version of the file from another."""
+    """A results file as a report page; `stamp` distinguishes versions of the file."""
     from krand.analysis.published_file import read_published
     from krand.report import release_page
 
@@ -91,8 +91,8 @@ def release_task(*, path: str, stamp: list[int]) -> Answer:
 
 
 def too_large_task() -> Answer:
-    """Said when there was not enough memory for something else."""
-    return refusal(Unavailable("This needs more memory than a page may take. Ask for less."))
+    """The answer if there was not enough memory."""
+    return refusal(Unavailable("This needs more memory than a page may use. Choose less."))
 
 
 TASKS: dict[str, Callable[..., Answer]] = {

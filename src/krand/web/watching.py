@@ -1,4 +1,4 @@
-"""What the dashboard watches: a plan, its collector's folder, its releases, its address.
+"""What the dashboard monitors: a plan, its collector's folder, results and address.
 
 The spool is read without disturbing the collector. The number of people in an open batch is as
 coarse as in the collector's own metrics.
@@ -24,7 +24,7 @@ __all__ = ["Crowd", "Watched", "crowd_of", "watched"]
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """What was named when the pages were started."""
+    """What the options of krand web named."""
 
     plan: Plan
     spool: Path
@@ -44,7 +44,7 @@ class Crowd:
     batches: tuple[Batch, ...]
 
     def count(self, state: str) -> int:
-        """How many batches are in a state."""
+        """The number of batches in a state."""
         return sum(batch.state == state for batch in self.batches)
 
 

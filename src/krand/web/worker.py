@@ -1,6 +1,6 @@
-"""A planning process: reads tasks line by line, answers line by line, ends with its input.
+"""A planning process: it reads tasks and writes answers line by line until its input ends.
 
-It is started as `python -m krand.web.worker` by the pages and is of no use to people.
+The pages start it as `python -m krand.web.worker`; people do not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 def main() -> None:
     """Answer until the input ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one that started this
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process
     _limit()
     answers = _own_output()
     _warm_up()
@@ -37,7 +37,7 @@ def _done(task: str, arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def _limit() -> None:
-    """A form may not take all the memory, where the system can prevent it."""
+    """Limit the memory of a task, if the system can."""
     try:
         import resource
     except ImportError:
@@ -46,14 +46,14 @@ def _limit() -> None:
 
 
 def _own_output() -> BinaryIO:
-    """The pipe for answers, out of reach of anything that prints."""
+    """The pipe for answers, separate from anything that prints."""
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return answers
 
 
 def _warm_up() -> None:
-    """What every task needs is loaded before the first one comes."""
+    """Load what every task needs before the first one arrives."""
     import krand.accounting.calibration
     import krand.figures.svg
 

@@ -1,7 +1,7 @@
-"""Processes that plan: a few at a time, and none of them longer than it may.
+"""Planning processes: limited in number and in time.
 
-A thread cannot be stopped, a process can. So whoever sends a form that would take an hour holds a
-worker for its seconds, and then that worker is ended and another one takes its place.
+A thread cannot be stopped, but a process can. A form that would take an hour occupies a worker for
+a few seconds; then the worker is stopped and replaced.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from krand.web.limits import KEPT_ANSWERS, MOST_WAITING, PATIENCE_SECONDS, WORKE
 __all__ = ["Answer", "Busy", "TooSlow", "Workers"]
 
 Answer = dict[str, Any]
-"""What a task gives, as JSON has it."""
+"""The answer of a task, as a JSON object."""
 
 LONGEST_LINE = 2**28
 
 
 class Busy(Unavailable):
-    """Too many are waiting already."""
+    """Too many requests are waiting."""
 
 
 class TooSlow(Unavailable):
-    """It would take longer than it may."""
+    """The task exceeds its time limit."""
 
 
 class Workers:
-    """Up to `most` processes; a task waits for one that is free."""
+    """Up to `most` processes; a task waits for a free one."""
 
     def __init__(self, most: int = WORKERS, most_waiting: int = MOST_WAITING) -> None:
         self._slots = asyncio.Semaphore(most)
@@ -50,7 +50,7 @@ class Workers:
             self._kept.move_to_end(key)
             return self._kept[key]
         if self._waiting >= self._most_waiting:
-            raise Busy("Too many plans are being made here already. Try again in a moment.")
+            raise Busy("Too many plans are being computed. Try again in a moment.")
         self._waiting += 1
         try:
             await self._slots.acquire()
@@ -61,7 +61,7 @@ class Workers:
         job.add_done_callback(self._done)
         try:
             return await asyncio.shield(job)
-        except asyncio.CancelledError:  # nobody waits any more
+        except asyncio.CancelledError:  # nobody is waiting any longer
             asyncio.get_running_loop().call_later(PATIENCE_SECONDS, job.cancel)
             raise
 
@@ -80,13 +80,13 @@ class Workers:
             async with asyncio.timeout(seconds):
                 process = self._idle.pop() if self._idle else await _Process.start()
                 answer = await process.ask(key)
-        except BaseException as error:  # what it does cannot be stopped in any other way
+        except BaseException as error:  # its work cannot be stopped in any other way
             if process is not None:
                 await process.end()
             if isinstance(error, TimeoutError):
                 raise TooSlow(
-                    f"This would take longer than the {seconds:g} seconds that a page may take."
-                    " Ask for fewer bits or copies, or use the command line, which has no limit."
+                    f"This takes longer than {seconds:g} seconds, the limit for a page."
+                    " Choose fewer bits or copies, or use the command line, which has no limit."
                 ) from None
             raise
         finally:
@@ -98,7 +98,7 @@ class Workers:
     def _done(self, job: asyncio.Task[Answer]) -> None:
         self._jobs.discard(job)
         if not job.cancelled():
-            job.exception()  # whoever waits gets it too; nobody need wait
+            job.exception()  # everybody who waits gets it; nobody has to wait
 
     def _keep(self, key: str, answer: Answer) -> None:
         self._kept[key] = answer
@@ -118,7 +118,7 @@ class _Process:
         return cls(
             await asyncio.create_subprocess_exec(
                 sys.executable,
-                "-P",  # the folder it is started in has no say in what is imported
+                "-P",  # the current folder must not affect what is imported
                 "-m",
                 "krand.web.worker",
                 stdin=asyncio.subprocess.PIPE,
@@ -129,7 +129,7 @@ class _Process:
         )
 
     async def ask(self, line: str) -> Answer:
-        """Its answer; InternalError if it has died."""
+        """Its answer; InternalError if the process has died."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         answer = b""
@@ -138,7 +138,7 @@ class _Process:
             await self._process.stdin.drain()
             answer = await self._process.stdout.readline()
         if not answer.endswith(b"\n"):
-            raise InternalError("a planning process ended before it had an answer")
+            raise InternalError("a planning process ended without an answer")
         found: Answer = json.loads(answer)
         return found
 

@@ -1,5 +1,5 @@
-"""What travels: the format of a message, its seal, the keys, and why a message is refused.
+"""What a device sends: the format of messages, seals, keys, and reasons to refuse a message.
 
-A message says nothing outside its seal, and all messages of a plan have one length. The format is
-written down byte by byte in docs/reference/formats.md.
+A message reveals nothing outside its seal, and all messages of a plan have the same length.
+docs/reference/formats.md describes the format byte by byte.
 """

@@ -1,8 +1,8 @@
-"""Key pairs: made, named, written and read, with errors that say what is wrong.
+"""Creates, identifies, writes and reads key pairs, with errors that say what is wrong.
 
-Messages are sealed for the analyzer (X25519); the collector signs what it releases (Ed25519).
+Messages are sealed for the analyst (X25519); the collector signs what it releases (Ed25519).
 
-Private keys are PKCS#8, public keys SubjectPublicKeyInfo, both PEM, as every other tool has them.
+Private keys are PKCS#8 and public keys SubjectPublicKeyInfo, both in PEM, the usual formats.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ PublicKey = X25519PublicKey | Ed25519PublicKey
 
 
 def generate_private_key() -> X25519PrivateKey:
-    """A new private key from the operating system's randomness: reports are sealed for it.
+    """A new private key for the analyst, from the operating system's randomness.
 
     >>> from krand import generate_private_key
     >>> len(generate_private_key().public_key().public_bytes_raw())
@@ -61,7 +61,7 @@ def generate_private_key() -> X25519PrivateKey:
 
 
 def generate_signing_key() -> Ed25519PrivateKey:
-    """A new key for a collector to sign with.
+    """A new signing key for a collector.
 
     >>> from krand import generate_signing_key
     >>> len(generate_signing_key().sign(b"what is released"))
@@ -71,7 +71,7 @@ def generate_signing_key() -> Ed25519PrivateKey:
 
 
 def fingerprint(key: PublicKey) -> str:
-    """A short name of a public key, for people to compare: 64 bits of the SHA-256 of its bytes."""
+    """The fingerprint of a public key, for people to compare: 64 bits of its SHA-256."""
     return hashlib.sha256(key.public_bytes_raw()).hexdigest()[:FINGERPRINT_DIGITS]
 
 
@@ -155,7 +155,7 @@ def load_verifying_key(path: str | Path) -> Ed25519PublicKey:
 def parse_private_key(
     pem: bytes, passphrase: bytes | None = None, source: str = "PEM text"
 ) -> X25519PrivateKey:
-    """The private key in a PEM text; `source` says in errors where the text is from."""
+    """The private key in a PEM text; errors name `source`."""
     key = _private_key(pem, passphrase, source)
     if not isinstance(key, X25519PrivateKey):
         raise InvalidInput("private key", "must be an X25519 key", source, _found(key))
@@ -163,24 +163,24 @@ def parse_private_key(
 
 
 def _private_key(pem: bytes, passphrase: bytes | None, source: str) -> object:
-    """A private key of any sort."""
+    """A private key of any type."""
     from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
 
     _check_pem("private key", pem, b"PRIVATE KEY-----", source)
     encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in pem
     if encrypted and passphrase is None:
-        raise InvalidInput("private key", "is encrypted: its passphrase must be given", source)
+        raise InvalidInput("private key", "is encrypted: a passphrase must be given", source)
     if passphrase is not None and not encrypted:
-        raise InvalidInput("private key", "is not encrypted: no passphrase may be given", source)
+        raise InvalidInput("private key", "is not encrypted: give no passphrase", source)
     try:
         return serialization.load_pem_private_key(pem, passphrase)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        damage = "must be readable: wrong passphrase, or damaged" if encrypted else _DAMAGED
+        damage = "cannot be read: wrong passphrase, or damaged" if encrypted else _DAMAGED
         raise InvalidInput("private key", damage, source) from None
 
 
 def parse_public_key(pem: bytes, source: str = "PEM text") -> X25519PublicKey:
-    """The public key in a PEM text; `source` says in errors where the text is from."""
+    """The public key in a PEM text; errors name `source`."""
     key = _public_key(pem, source)
     if not isinstance(key, X25519PublicKey):
         raise InvalidInput("public key", "must be an X25519 key", source, _found(key))
@@ -189,10 +189,10 @@ def parse_public_key(pem: bytes, source: str = "PEM text") -> X25519PublicKey:
 
 
 def analyst_key_of(plan: Plan) -> X25519PublicKey:
-    """The key that messages of a plan are sealed for; it stands in the plan, and nowhere else."""
+    """The key that messages are sealed for; only the plan contains it."""
     if plan.analyst_key is None:
         rule = "must be in the plan of a sealed collection"
-        hint = "make it anew: krand plan survey.toml --analyst-key key.pub.pem -o plan.json"
+        hint = "recreate it: krand plan survey.toml --analyst-key key.pub.pem -o plan.json"
         raise InvalidInput("analyst_key", rule, None, hint)
     key = X25519PublicKey.from_public_bytes(bytes.fromhex(plan.analyst_key))
     _check_order(key, "analyst_key", plan.analyst_key)
@@ -200,16 +200,16 @@ def analyst_key_of(plan: Plan) -> X25519PublicKey:
 
 
 def check_analyst_key(plan: Plan, private_key: X25519PrivateKey) -> None:
-    """Refuse a private key that cannot open what was sealed for the plan."""
+    """Reject a private key that cannot open the plan's messages."""
     planned, given = analyst_key_of(plan), private_key.public_key()
     if given.public_bytes_raw() != planned.public_bytes_raw():
         rule = f"must belong to the public key in the plan, fingerprint {fingerprint(planned)}"
-        hint = "it is not the key these messages were sealed for; krand keygen printed fingerprints"
+        hint = "these messages were sealed for another key; krand keygen printed its fingerprint"
         raise InvalidInput("private key", rule, fingerprint(given), hint)
 
 
 def _check_order(key: X25519PublicKey, field: str, source: str) -> None:
-    """A few values are no real keys: whoever sealed for them would seal for everybody."""
+    """Reject the few values that are not real keys: anybody could open what is sealed for them."""
     try:
         X25519PrivateKey.generate().exchange(key)
     except ValueError:
@@ -217,7 +217,7 @@ def _check_order(key: X25519PublicKey, field: str, source: str) -> None:
 
 
 def _public_key(pem: bytes, source: str) -> object:
-    """A public key of any sort."""
+    """A public key of any type."""
     from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
 
     _check_pem("public key", pem, b"PUBLIC KEY-----", source)
@@ -227,11 +227,11 @@ def _public_key(pem: bytes, source: str) -> object:
         raise InvalidInput("public key", _DAMAGED, source) from None
 
 
-_DAMAGED = "must be a PEM file that is whole"
+_DAMAGED = "must be a complete PEM file"
 
 
 def _check_pem(field: str, pem: bytes, ending: bytes, source: str) -> None:
-    """A PEM text of the right sort: the two are easily mixed up."""
+    """Check that a PEM text is of the right type, because the two are easily confused."""
     if b"-----BEGIN " not in pem:
         raise InvalidInput(field, "must be PEM, a text with the line -----BEGIN …-----", source)
     if ending not in pem:
@@ -241,8 +241,8 @@ def _check_pem(field: str, pem: bytes, ending: bytes, source: str) -> None:
 
 
 def _found(key: object) -> str:
-    hint = "krand keygen makes the right one, with --signing for a collector"
-    return f"this is another sort of key ({type(key).__name__}); {hint}"
+    hint = "krand keygen creates the right one, with --signing for a collector"
+    return f"this is another type of key ({type(key).__name__}); {hint}"
 
 
 def write_key_pair(
@@ -253,16 +253,16 @@ def write_key_pair(
     *,
     overwrite: bool = False,
 ) -> None:
-    """Write both files, or neither; the private one is its owner's alone from the first byte on.
+    """Write both files or neither; only the owner can read the private one, from the start.
 
-    An existing file is never replaced unless `overwrite` says so: a lost private key takes
-    everything that was sealed for it along.
+    An existing file is replaced only if `overwrite` is true: without its private key, what was
+    sealed for it is lost.
     """
     if private_path.resolve() == public_path.resolve():
         rule = "must not be the file of the private key"
         raise InvalidInput("public", rule, str(public_path))
     for field, path in (("output", private_path), ("public", public_path)):
-        if path.is_dir():  # found now, because later one of the two files may be in place already
+        if path.is_dir():  # checked now, because later one of the two files may already be written
             raise InvalidInput(field, "must be a file, not a folder", str(path))
     private, public = private_key_pem(key, passphrase), public_key_pem(key.public_key())
     with ExitStack() as cleanup:
@@ -278,7 +278,7 @@ def write_key_pair(
 
 
 def _staged(field: str, path: Path, content: bytes, mode: int, cleanup: ExitStack) -> Path:
-    """A whole new file beside `path` that nobody looks for; `cleanup` removes what is left."""
+    """A complete temporary file next to `path`; `cleanup` removes it if it is left over."""
     temporary = path.parent / f".{path.name}.{secrets.token_hex(8)}"
     try:
         handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -293,7 +293,7 @@ def _staged(field: str, path: Path, content: bytes, mode: int, cleanup: ExitStac
 
 
 def _place(field: str, temporary: Path, path: Path, overwrite: bool) -> None:
-    """Give the file its name in one step; a link, unlike a renaming, never replaces anything."""
+    """Name the file in one step; unlike a rename, a link never replaces a file."""
     try:
         if overwrite:
             os.replace(temporary, path)

@@ -1,9 +1,9 @@
-"""The plaintext of one message: version, kind, payload; one length for all messages of a plan.
+"""The plaintext of a message: version, kind, payload; the same length for all messages of a plan.
 
-Bit linkage has tokens (one position that was reported as 1) and nulls (nothing at all), which
-nobody can tell apart by their length. Record linkage has vectors (a whole noisy record).
-Reading is strict: whatever the writer here would not have written is refused, so that there is
-one encoding for each payload and no room for a hidden mark.
+Bit linkage has tokens (a position that was reported as 1) and nulls (nothing), which have the same
+length. Record linkage has vectors (a whole noisy record). Reading is strict: anything that the
+writer here would not have written is refused, so that each payload has one encoding and a hidden
+mark is impossible.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ __all__ = [
 
 FORMAT_VERSION = 1
 MAX_POSITIONS = 10**7
-"""What the format has room for; a survey has fewer (`krand.promise.MAX_BITS`)."""
+"""The limit of the format; a survey has fewer (`krand.promise.MAX_BITS`)."""
 SEAL_LENGTH = 32 + 16
-"""What sealing adds: an encapsulated X25519 key in front, an authentication tag behind."""
+"""Bytes added by sealing: an encapsulated X25519 key before, an authentication tag after."""
 
 HEADER_LENGTH = 2
 POSITION_LENGTH = 4
@@ -50,7 +50,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Null:
-    """Nothing: fills a submission up to the plan's number of messages."""
+    """An empty message: it fills a submission up to the plan's number of messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ Payload: TypeAlias = Null | Token | Vector
 
 @dataclass(frozen=True, slots=True)
 class MessageFormat:
-    """How the messages of a plan look inside: `positions` is P in bit linkage, L in record."""
+    """The format of a plan's messages: `positions` is P in bit linkage, L in record linkage."""
 
     linkage: Linkage
     positions: int
@@ -91,12 +91,12 @@ class MessageFormat:
 
     @property
     def plaintext_length(self) -> int:
-        """Bytes of every message before it is sealed."""
+        """Bytes of each message before sealing."""
         return HEADER_LENGTH + self.payload_length
 
     @property
     def sealed_length(self) -> int:
-        """Bytes of every message as it travels."""
+        """Bytes of each sealed message."""
         return self.plaintext_length + SEAL_LENGTH
 
     def encode(self, payload: Payload) -> bytes:
@@ -141,7 +141,7 @@ class MessageFormat:
             rule = f"must be {self.payload_length:,} bytes for {self.positions:,} positions"
             raise InvalidInput("vector", rule, f"{len(packed):,} bytes")
         if self._has_padding(packed):
-            raise InvalidInput("vector", "must have zeros behind its last position", "a one")
+            raise InvalidInput("vector", "must have zeros after its last position", "a one")
         return bytes(packed)
 
     def _token(self, payload: bytes) -> Token:
@@ -156,7 +156,7 @@ class MessageFormat:
         return Vector(payload)
 
     def _has_padding(self, packed: bytes) -> bool:
-        """Is any bit set behind the last position? Those are the lowest bits of the last byte."""
+        """Whether any bit after the last position is set: the lowest bits of the last byte."""
         unused = -self.positions % 8
         return packed[-1] & ((1 << unused) - 1) != 0
 
@@ -172,7 +172,7 @@ def _null(payload: bytes) -> Null:
 
 
 def _whole_number(value: object) -> int | None:
-    """The value as an int (numpy's integers too), or None if it is none."""
+    """The value as an int (also for numpy's integers), or None if it is not one."""
     if isinstance(value, bool):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Why a message is refused: a few names, so that refusals can be counted and compared."""
+"""Reasons to refuse a message, as codes, so that refusals can be counted and compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from krand.errors import InvalidInput
 __all__ = ["REPEATED", "RejectedMessage", "Rejection"]
 
 REPEATED = "repeated"
-"""The reason for a copy of another message in the batch. Only whoever has all messages sees it."""
+"""The reason for a copy of another message in the batch; only a reader of the batch can see it."""
 
 
 class Rejection(StrEnum):
@@ -24,28 +24,28 @@ class Rejection(StrEnum):
 
     @property
     def rule(self) -> str:
-        """The rule that such a message breaks."""
+        """The rule that such a message violates."""
         return _RULES[self]
 
 
 _RULES = {
-    Rejection.WRONG_LENGTH: "must have the length that the plan gives all its messages",
+    Rejection.WRONG_LENGTH: "must have the same length as all messages of the plan",
     Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN: "must be sealed, unchanged, for this key, plan and"
     " version of the format",
-    Rejection.UNKNOWN_VERSION: "must have a version of the format that is known here",
-    Rejection.UNKNOWN_KIND: "must be of a kind that the plan's linkage has",
+    Rejection.UNKNOWN_VERSION: "must have a known version of the format",
+    Rejection.UNKNOWN_KIND: "must be of a kind that belongs to the plan's linkage",
     Rejection.POSITION_OUT_OF_RANGE: "must name a position that the plan has",
-    Rejection.PADDING_NOT_ZERO: "must have zeros wherever it carries nothing",
+    Rejection.PADDING_NOT_ZERO: "must have zeros in all unused bits",
 }
 
 
 class RejectedMessage(InvalidInput):
-    """A message that is refused; it names the reason and nothing that the message contains."""
+    """A message is refused; the error names the reason, but no content of the message."""
 
     def __init__(self, reason: Rejection) -> None:
         self.reason = reason
         super().__init__("message", reason.rule, str(reason))
 
     def __reduce__(self) -> tuple[type[RejectedMessage], tuple[Rejection]]:
-        """A worker process can hand the error back: it is built again from its reason."""
+        """Lets a worker process return the error: it is rebuilt from its reason."""
         return type(self), (self.reason,)

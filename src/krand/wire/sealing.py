@@ -1,8 +1,8 @@
-"""Seals: only the analyzer's key opens a message, and only as a message of the plan it is for.
+"""Seals: only the analyst's key opens a message, and only as a message of its plan.
 
-HPKE (RFC 9180), base mode, one message for each encapsulated key. The library takes no additional
+HPKE (RFC 9180), base mode, one message for each encapsulated key. The library accepts no additional
 data for a single message, so purpose, version and plan are bound through `info` (RFC 9180, 8.1):
-a message of another plan or version does not open at all.
+a message of another plan or version cannot be opened.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PLAN_HASH_LENGTH = 32
 
 
 def seal_info(plan_hash: bytes) -> bytes:
-    """What every seal of a plan is bound to: purpose, version, plan; one length, so unambiguous."""
+    """What each seal is bound to: purpose, version, plan; of fixed length, so unambiguous."""
     if len(plan_hash) != PLAN_HASH_LENGTH:
         rule = f"must be the {PLAN_HASH_LENGTH} bytes of a SHA-256"
         raise InvalidInput("plan_hash", rule, f"{len(plan_hash)} bytes")
@@ -41,7 +41,7 @@ def seal_info(plan_hash: bytes) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Sealer:
-    """Seals messages of one plan for the analyzer; what a user's device has."""
+    """Seals messages of one plan for the analyst, on a device."""
 
     key: X25519PublicKey
     format: MessageFormat
@@ -52,13 +52,13 @@ class Sealer:
         object.__setattr__(self, "_info", seal_info(self.plan_hash))
 
     def seal(self, payload: Payload) -> bytes:
-        """One message as it travels; sealing the same payload again gives other bytes."""
+        """A sealed message; sealing the same payload again gives different bytes."""
         return SUITE.encrypt(self.format.encode(payload), self.key, self._info)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Opened:
-    """What a collection of messages held, in the order they came in, and what was refused."""
+    """The content of many messages, in their order, and what was refused."""
 
     positions: NDArray[np.int64]
     """Bit linkage: the position of each token."""
@@ -69,14 +69,14 @@ class Opened:
 
     @property
     def messages(self) -> int:
-        """How many messages there were, whatever became of them."""
+        """The number of all messages, opened or refused."""
         kept = len(self.positions) + len(self.vectors)
         return kept + self.nulls + self.rejected.total()
 
 
 @dataclass(frozen=True, slots=True)
 class Opener:
-    """Opens messages of one plan; what only the analyzer has."""
+    """Opens messages of one plan, with the analyst's key."""
 
     key: X25519PrivateKey = field(repr=False)
     format: MessageFormat
@@ -97,9 +97,9 @@ class Opener:
         return self.format.decode(plaintext)
 
     def open_all(self, sealed: Iterable[bytes] | NDArray[np.uint8]) -> Opened:
-        """The payloads of many messages; refused ones are counted by reason, never raised.
+        """The payloads of many messages; refused ones are counted by reason, without an error.
 
-        Takes bytes one by one, or a 2-D array of bytes with one message in each row.
+        Takes separate bytes objects, or a 2-D array of bytes with one message per row.
         """
         import numpy as np
 
@@ -123,7 +123,7 @@ class Opener:
 
 
 def _messages(sealed: Iterable[bytes] | NDArray[np.uint8]) -> Iterator[bytes]:
-    """Message by message; what is no collection of messages is the caller's mistake."""
+    """The messages one by one; InvalidInput if the argument holds no messages."""
     import numpy as np
 
     if isinstance(sealed, np.ndarray):

@@ -1,9 +1,9 @@
-"""A submission on its way to the collector: a short head, then sealed messages, nothing else.
+"""The format of a submission: a short header, then the sealed messages.
 
     version (1) || round (2) || id (16) || message || message || …
 
-The plan gives the length and the number of messages, so all submissions have one length. Whatever
-else arrives is refused by name.
+The plan determines the length and number of messages, so all submissions have the same length.
+Anything else is refused with a reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ HEAD_LENGTH = 1 + 2 + ID_LENGTH
 
 
 class Refusal(StrEnum):
-    """Why a submission is refused; the first reason that applies counts."""
+    """Reasons to refuse a submission; the first that applies is used."""
 
     TOO_SHORT = "too_short"
     UNKNOWN_VERSION = "unknown_version"
@@ -38,20 +38,20 @@ class Refusal(StrEnum):
 
     @property
     def rule(self) -> str:
-        """The rule that such a submission breaks."""
+        """The rule that such a submission violates."""
         return _RULES[self]
 
 
 _RULES = {
-    Refusal.TOO_SHORT: f"must have a head of {HEAD_LENGTH} bytes",
+    Refusal.TOO_SHORT: f"must have a header of {HEAD_LENGTH} bytes",
     Refusal.UNKNOWN_VERSION: f"must have version {VERSION}",
-    Refusal.OTHER_ROUND: "must be of the round that is being collected",
-    Refusal.WRONG_LENGTH: "must hold exactly as many messages of one length as the plan says",
+    Refusal.OTHER_ROUND: "must belong to the round that is being collected",
+    Refusal.WRONG_LENGTH: "must contain exactly the plan's number of messages, of its length",
 }
 
 
 class Refused(InvalidInput):
-    """A submission that is refused; it names the reason and nothing that was sent."""
+    """A submission is refused; the error names the reason, but nothing that was sent."""
 
     def __init__(self, reason: Refusal) -> None:
         self.reason = reason
@@ -64,12 +64,12 @@ class Submitted:
 
     id: bytes
     messages: bytes
-    """End to end; all of one length."""
+    """Concatenated; all of the same length."""
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionFormat:
-    """What every submission of a plan and round looks like."""
+    """The format of the submissions of a plan and round."""
 
     round: int
     message_length: int
@@ -94,7 +94,7 @@ class SubmissionFormat:
 
 
 def submission_bytes(round_number: int, name: bytes, messages: tuple[bytes, ...]) -> bytes:
-    """What is sent; a retry sends the same."""
+    """The bytes that are sent; a retry sends the same."""
     if len(name) != ID_LENGTH:
         raise InvalidInput("id", f"must have {ID_LENGTH} bytes", f"{len(name)} bytes")
     return bytes((VERSION,)) + round_number.to_bytes(2) + name + b"".join(messages)

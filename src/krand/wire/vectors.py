@@ -1,8 +1,8 @@
 """Test vectors for other implementations: `python -m krand.wire.vectors > vectors.json`.
 
-Everything is the same in every run except the values called "sealed", because sealing draws a new
-key for each message. An implementation is right if it opens every one of them as the file says.
-The keys are derived from public words: they protect nothing and are for tests only.
+Each run gives the same file except for the values called "sealed", because sealing draws a new key
+for each message. An implementation is correct if it opens each of them as the file states. The keys
+are derived from public words: they protect nothing and are for tests only.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ MALFORMED: tuple[tuple[str, str, str, Rejection], ...] = (
     ("lowest padding bit", "record of 1", "010201", Rejection.PADDING_NOT_ZERO),
     ("highest padding bit", "record of 1", "0102c0", Rejection.PADDING_NOT_ZERO),
 )
-"""Name, plan, plaintext, reason; each is also sealed as it stands."""
+"""Name, plan, plaintext, reason; each plaintext is also sealed unchanged."""
 
 
 def make_vectors() -> dict[str, Any]:
@@ -107,7 +107,7 @@ def make_vectors() -> dict[str, Any]:
 
 
 def packed(ones: list[int], positions: int) -> bytes:
-    """A record from the positions that are 1, written as the format's definition reads."""
+    """A record from the positions that are 1, literally as the format defines it."""
     record = bytearray((positions + 7) // 8)
     for position in ones:
         record[position // 8] |= 1 << (7 - position % 8)
@@ -158,7 +158,7 @@ def _accepted(key: X25519PrivateKey, plan: str, description: dict[str, Any]) -> 
 
 
 def _malformed(key: X25519PrivateKey) -> Iterator[dict[str, Any]]:
-    """Well sealed, but what is inside breaks a rule."""
+    """Correctly sealed messages with invalid content."""
     for name, plan, plaintext, reason in MALFORMED:
         info = seal_info(_plan_hash(plan))
         sealed = SUITE.encrypt(bytes.fromhex(plaintext), key.public_key(), info)
@@ -166,7 +166,7 @@ def _malformed(key: X25519PrivateKey) -> Iterator[dict[str, Any]]:
 
 
 def _badly_sealed(key: X25519PrivateKey) -> Iterator[dict[str, Any]]:
-    """A good plaintext whose seal is broken, or meant for something else."""
+    """Valid plaintexts whose seal is broken, or made for something else."""
     plan, reader = "40 bits", key.public_key()
     plaintext = FORMATS[plan].encode(Token(5))
     info = seal_info(_plan_hash(plan))

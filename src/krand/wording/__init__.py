@@ -1,1 +1,1 @@
-"""Words that several rooms show: numbers, promises, plans, failures."""
+"""Sentences that several rooms show: numbers, promises, plans, failures."""

@@ -1,4 +1,4 @@
-"""Errors as people and programs read them: one description, two renderings."""
+"""Errors as text for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["as_krand_error", "describe", "explain"]
 
 
 def as_krand_error(error: BaseException) -> KrandError:
-    """The same failure in krand's own words: usage errors name their field too."""
+    """The same failure as one of krand's errors, so that usage errors name their field too."""
     if isinstance(error, KrandError):
         return error
     if isinstance(error, click.MissingParameter):
@@ -42,7 +42,7 @@ def as_krand_error(error: BaseException) -> KrandError:
 
 
 def describe(error: KrandError) -> dict[str, Any]:
-    """The failure as one JSON object of constant shape."""
+    """The failure as a JSON object that always has the same keys."""
     entry: dict[str, Any] = {
         "kind": "internal_error",
         "message": explain(error),
@@ -82,14 +82,14 @@ def explain(error: KrandError) -> str:
         if not error.nearest:
             return error.reason
         nearest = "".join(f"\n  • {request}" for request in error.nearest)
-        return f"{error.reason}\nnearest requests that can be met:{nearest}"
+        return f"{error.reason}\nsimilar requests that can be met:{nearest}"
     if isinstance(error, (MissingComponent, NoEntropy, Unavailable)):
         return str(error)
     return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
 
 
 def _problem(problem: Problem) -> dict[str, Any]:
-    """One mistake of a survey file; what is not known is null."""
+    """One mistake in a survey file; what is unknown is null."""
     return {
         "path": problem.path or None,
         "line": problem.line,
@@ -100,7 +100,7 @@ def _problem(problem: Problem) -> dict[str, Any]:
 
 
 def _plain(value: object) -> object:
-    """The value itself where JSON has a word for it, its text otherwise."""
+    """The value itself if JSON can represent it, otherwise its text."""
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["assumption_text", "assumption_texts", "how_known", "method_text"]
 
 ASSURANCES = {
-    Assurance.CERTIFIED: "proven, whatever everybody else answers",
-    Assurance.OUTLIER: "exact for the attack that the drafts analyse; otherwise a conjecture",
+    Assurance.CERTIFIED: "proven, whatever the other participants answer",
+    Assurance.OUTLIER: "exact for the attack analysed in the drafts; otherwise a conjecture",
 }
 
 METHODS = {

@@ -23,7 +23,7 @@ else:
 _SCALE = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "b": 10**9, "t": 10**12}
 _COUNT = re.compile(r"([+-]?\d[\d_]*(?:\.[\d_]*)?(?:e[+-]?\d{1,3})?)([kmgbt]?)", re.IGNORECASE)
 _MAX_DIGITS = 40
-"""No count has more digits; longer ones are refused before any arithmetic."""
+"""No count has more digits; longer ones are rejected before any arithmetic."""
 
 
 def parse_count(field: str, text: str) -> int:
@@ -43,7 +43,7 @@ def parse_count(field: str, text: str) -> int:
 
 
 def parse_real(field: str, text: str) -> float:
-    """A finite number: 0.003, 1e-6, 1/3; infinities and words are refused."""
+    """A finite number: 0.003, 1e-6, 1/3; infinities and words are rejected."""
     hint = "write it like 0.003, 1e-6 or 1/3"
     above, slash, below = text.partition("/")
     try:
@@ -61,7 +61,7 @@ def _field(param: click.Parameter | None) -> str:
 
 
 class Count(_CountType):
-    """A whole number in any of the usual spellings, optionally within limits."""
+    """A whole number in any of the usual notations, optionally within limits."""
 
     name = "count"
 
@@ -93,13 +93,13 @@ class Counts(_CountsType):
         parts = [part for part in str(value).split(",") if part.strip()]
         if not parts:
             raise InvalidInput(
-                field, "must name at least one number", value, "write it like 1,4,16"
+                field, "must contain at least one number", value, "write it like 1,4,16"
             )
         return tuple(dict.fromkeys(parse_count(field, part) for part in parts))
 
 
 class Real(_RealType):
-    """A finite number; fractions are welcome."""
+    """A finite number, possibly written as a fraction."""
 
     name = "number"
 

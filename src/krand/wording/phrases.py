@@ -1,4 +1,4 @@
-"""Numbers and promises in plain words, shared by tables and pages."""
+"""Numbers and promises in words, shared by tables and pages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EVENLY",
+    "MARGIN",
     "against_curator",
     "at_most",
+    "factor",
     "gap",
     "half_width",
     "liars_can",
@@ -34,15 +36,18 @@ __all__ = [
 ]
 
 
-EVENLY = "estimates assume that values are spread evenly within their ranges, intervals do not"
-"""What a number's quantiles and mean rest on, where ranges hold several values."""
+MARGIN = "typical margin of error (95 %)"
+"""The half-width of a count's 95 % confidence interval, as noise alone makes it."""
+
+EVENLY = "estimates assume that values are spread evenly within each range; intervals do not"
+"""What estimated quantiles and means assume where a range holds several values."""
 
 
 def open_mean(mean: MeanEstimate) -> str:
-    """What is known of a mean that cannot be estimated, and why it cannot."""
-    cannot = "the mean cannot be estimated, because the"
+    """Why a mean cannot be estimated, and its known bound if there is one."""
+    cannot = "the mean cannot be estimated: the"
     if mean.low is None and mean.high is None:
-        return f"{cannot} first and the last range are open-ended"
+        return f"{cannot} lowest and top ranges are open-ended"
     if mean.high is None:
         return f"{cannot} top range is open-ended; the mean is at least {mean.low:,.4g}"
     return f"{cannot} lowest range is open-ended; the mean is at most {mean.high:,.4g}"
@@ -54,7 +59,7 @@ def refused_messages(
     rejected: Mapping[str, int],
     shown: Callable[[float], str] = at_most,
 ) -> str:
-    """What it means that messages were refused: how many people were planned for, what δ is now."""
+    """What refused messages mean for the promise: how many the plan allowed for, and δ now."""
     many, policy = sum(rejected.values()), plan.survey.policy
     reasons = ", ".join(f"{count:,} {why.replace('_', ' ')}" for why, count in rejected.items())
     if policy.delta is not None:
@@ -64,24 +69,23 @@ def refused_messages(
     were = "message was" if many == 1 else "messages were"
     return (
         f"{many:,} {were} refused ({reasons}) and not counted. {_senders(many, plan.messages)} may"
-        f" hide nobody. The promise was planned for {_persons(policy.colluding)} of that kind; at"
-        f" worst there are now {promise.colluding:,} among {promise.population:,}, so {name} is"
-        f" {shown(now)}. Promised was {shown(asked)}."
+        f" not help to hide anybody. The promise allowed for {_such_people(policy.colluding)}; in"
+        f" the worst case there are now {promise.colluding:,} among {promise.population:,}, so"
+        f" {name} is {shown(now)}. The survey promised {shown(asked)}."
     )
 
 
 def _senders(many: int, each: int) -> str:
-    """Who sent so many messages, if everybody sends `each`: nobody can tell more."""
+    """Who may have sent this many messages, if each person sends `each`."""
     least = -(-many // each)
     if many == 1:
         return "Whoever sent it"
     return f"The {'' if least == many else f'{least:,} to '}{many:,} people who sent them"
 
 
-def _persons(count: int) -> str:
-    if not count:
-        return "nobody"
-    return "1 person" if count == 1 else f"{count:,} people"
+def _such_people(count: int) -> str:
+    many = f"{count:,}" if count else "no"
+    return f"{many} such {'person' if count == 1 else 'people'}"
 
 
 def percent(value: float) -> str:
@@ -100,43 +104,48 @@ def people(precision: Precision) -> str:
 
 
 def half_width(precision: Precision) -> str:
-    """± 28 people (0.00028 %) at 95 %."""
-    return f"{people(precision)} ({percent(precision.half_width_percent)}) at 95 %"
+    """typical margin of error (95 %) ± 28 people (0.00028 %)."""
+    return f"{MARGIN} {people(precision)} ({percent(precision.half_width_percent)})"
 
 
 def promise(policy: Policy, guarantee: Guarantee) -> str:
     """The promise as a sentence."""
-    ratio = f"e^{policy.epsilon:g} ≈ {number(math.exp(policy.epsilon))}"
-    subject = "Exchanging one person's answers for any others"
+    ratio = factor(policy.epsilon)
+    subject = "Changing one person's answers changes the probability of"
     if policy.delta is not None:
         return (
-            f"{subject} changes the probability of anything the analyst can see by a factor of at"
-            f" most {ratio}, give or take δ = {at_most(policy.delta)}."
+            f"{subject} anything the analyst can see by a factor of at most {ratio}, plus at most"
+            f" δ = {at_most(policy.delta)}."
         )
     assert policy.eta is not None
     return (
-        f"{subject} changes the probability of what the analyst sees by a factor of at most"
-        f" {ratio}, except with probability η = {at_most(policy.eta)}."
+        f"{subject} what the analyst sees by a factor of at most {ratio}, except with probability"
+        f" η = {at_most(policy.eta)}."
     )
 
 
+def factor(epsilon: float) -> str:
+    """2.72 (ε = 1): e^ε, rounded up."""
+    return f"{at_most(math.exp(epsilon), 3)} (ε = {epsilon:g})"
+
+
 def liars_can(shifts: Sequence[WorstShift]) -> str:
-    """What one or more people who lie can do at worst, before anybody is asked."""
+    """The most that dishonest clients can do, known before anybody is asked."""
     return _liars(shifts, "can raise", "lower")
 
 
 def liars_could_have(shifts: Sequence[WorstShift]) -> str:
-    """The same about a crowd that was counted."""
+    """The same for a crowd that has been counted."""
     return _liars(shifts, "could have raised", "lowered")
 
 
 def _liars(shifts: Sequence[WorstShift], raised: str, lowered: str) -> str:
     worst = max(shifts, key=lambda shift: shift.too_high)
-    who = "1 client" if worst.corrupted == 1 else f"{worst.corrupted:,} clients"
+    many = worst.corrupted
+    who = "One dishonest client" if many == 1 else f"{many:,} dishonest clients together"
     return (
-        f"{who} lying as well as possible {raised} the count of an answer by at most"
-        f" {whole_people(worst.too_high)} ({worst.name}), or {lowered} one by"
-        f" {math.ceil(worst.too_low):,}."
+        f"{who} {raised} the count of an answer by at most {whole_people(worst.too_high)}"
+        f" ({worst.name}), or {lowered} a count by at most {math.ceil(worst.too_low):,}."
     )
 
 
@@ -147,18 +156,18 @@ def whole_people(bound: float) -> str:
 
 
 def against_curator(plan: NoisePlan, curator: Curator) -> str:
-    """σ beside that of somebody who is trusted with the raw answers."""
+    """The σ of a curator who is trusted with the raw answers, and how krand compares."""
     return (
-        f"a trusted curator ({curator.noise} noise) would have"
+        f"a trusted curator ({curator.noise} noise) would reach"
         f" σ = {number(curator.sigma)}; {gap(plan, curator)}"
     )
 
 
 def gap(plan: NoisePlan, curator: Curator) -> str:
-    """How far krand's σ is from the curator's."""
+    """krand's σ compared with the curator's."""
     ratio = plan.precision.sigma / curator.sigma
     if ratio >= 2:
-        return f"krand's is {number(ratio, 3)} times that"
+        return f"krand's σ is {number(ratio, 3)} times as large"
     if ratio >= 1:
-        return f"krand's is {percent(100 * (ratio - 1))} above"
-    return f"krand's is {percent(100 * (1 - ratio))} below"
+        return f"krand's σ is {percent(100 * (ratio - 1))} higher"
+    return f"krand's σ is {percent(100 * (1 - ratio))} lower"

@@ -1,4 +1,4 @@
-"""A plan as people read it, and what the alternatives would have given."""
+"""A plan as people read it, compared with its alternatives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from krand.promise import READABLE, Z95, Assurance, Linkage
 from krand.survey.questions import Kind
 from krand.wording.collusion import if_they_collude
 from krand.wording.guarantees import how_known
-from krand.wording.phrases import at_most, number, people, percent
+from krand.wording.phrases import MARGIN, at_most, factor, number, people, percent
 
 if TYPE_CHECKING:
     from krand.promise import Precision
@@ -39,7 +39,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another way to keep the promise: ± at 95 % of its most and least precise question."""
+    """Another method with the same promise; `best` and `worst` are half-widths (95 %) in people,
+    of the most and the least precise question."""
 
     name: str
     best: float
@@ -52,33 +53,33 @@ class Alternative:
 def alternatives(
     plan: Plan, progress: Callable[[str], None] | None = None
 ) -> tuple[Alternative, ...]:
-    """This plan, weaker assurance, whole records, and what others would do at the same ε."""
+    """This plan, its variants (assurance, linkage, copies), and the baselines at the same ε."""
     survey = plan.survey
     found = [_planned("this plan", plan)]
-    for name, changes in _other_ways(survey):
+    for name, changes in _variants(survey):
         if progress is not None:
             progress(name)
         try:
             found.append(_planned(name, make_plan(replace(survey, **changes))))
-        except KrandError as refusal:  # nothing but noise
+        except KrandError as refusal:  # the counts would be nothing but noise
             found.append(Alternative(name, math.nan, math.nan, None, None, str(refusal)))
-    return (*found, *_peers(plan))
+    return (*found, *_baselines(plan))
 
 
-def _other_ways(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
-    """What else could be asked for, as changes of the survey."""
+def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
+    """Variants of the survey, as changes to it."""
     alike = tuple(replace(question, weight=1.0) for question in survey.questions)
     record = {"questions": alike, "together": (), "linkage": Linkage.RECORD}
-    ways: list[tuple[str, dict[str, Any]]] = [
+    variants: list[tuple[str, dict[str, Any]]] = [
         ("whole records, one copy", {**record, "copies": 1}),
         ("whole records, 16 copies", {**record, "copies": 16}),
     ]
     if survey.policy.assurance is Assurance.CERTIFIED:
         weaker = replace(survey.policy, assurance=Assurance.OUTLIER)
-        ways.insert(0, ("outlier assurance", {"policy": weaker}))
+        variants.insert(0, ("outlier assurance", {"policy": weaker}))
     if survey.linkage is Linkage.RECORD:
-        ways.append(("every bit alone", {"linkage": Linkage.BIT, "copies": 1}))
-    return ways
+        variants.append(("each bit separately", {"linkage": Linkage.BIT, "copies": 1}))
+    return variants
 
 
 def _planned(name: str, plan: Plan) -> Alternative:
@@ -87,7 +88,7 @@ def _planned(name: str, plan: Plan) -> Alternative:
     return Alternative(name, min(widths), max(widths), plan.promise.local_epsilon, plan.messages)
 
 
-def _peers(plan: Plan) -> tuple[Alternative, ...]:
+def _baselines(plan: Plan) -> tuple[Alternative, ...]:
     policy = plan.survey.policy
     reports = replace(record_reports(plan.survey, plan.layout), copies=1)
     rappor = Z95 * rappor_sigma(policy, reports)
@@ -101,7 +102,7 @@ def _peers(plan: Plan) -> tuple[Alternative, ...]:
             rappor,
             policy.epsilon,
             1,
-            f"no shuffler needed, q = {number(rappor_noise(policy, reports))}",
+            f"no collector to trust, q = {number(rappor_noise(policy, reports))}",
         ),
         Alternative("trusted curator", width, width, None, None, note),
     )
@@ -109,11 +110,11 @@ def _peers(plan: Plan) -> tuple[Alternative, ...]:
 
 def survey_table(plan: Plan) -> Table:
     """One row for each question or group: how precise its counts will be."""
-    table = Table(title=f"{plan.survey.id}: what will be known", title_justify="left")
+    table = Table(title=f"{plan.survey.id}: expected precision", title_justify="left")
     table.add_column("question")
-    table.add_column("asked as")
+    table.add_column("type")
     table.add_column("positions", justify="right")
-    table.add_column("each count, at 95 %", justify="right")
+    table.add_column(MARGIN, justify="right")
     table.add_column("noise q", justify="right")
     rows = zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)
     for block, noise, precision, margins in rows:
@@ -130,7 +131,7 @@ def survey_table(plan: Plan) -> Table:
 
 
 EACH = {Kind.TOGETHER: " per cell", Kind.WORDS: " per position"}
-"""What a precision is of: an answer's count may be the sum of several noisy ones."""
+"""What a precision refers to: the count of an answer may be the sum of several noisy counts."""
 
 
 def _width(precision: Precision) -> str:
@@ -138,7 +139,7 @@ def _width(precision: Precision) -> str:
 
 
 def unreadable(plan: Plan) -> str:
-    """A warning about questions whose counts would say nothing; empty if there are none."""
+    """A warning about questions whose counts would be too noisy to use; empty if there are none."""
     names = [n for n in plan.layout.question_names if not plan.precision_of(n).readable]
     names += [
         f"cells of {' + '.join(block.question_names)}"
@@ -148,25 +149,24 @@ def unreadable(plan: Plan) -> str:
     if not names:
         return ""
     return (
-        f"results of {', '.join(names)} could not be read: their margin of error would be above"
-        f" {100 * READABLE:g} % of the crowd; ask more people, ask fewer questions, or allow a"
-        " larger epsilon or delta"
+        f"too noisy to use: {', '.join(names)}; the margin of error would be above"
+        f" {100 * READABLE:g} % of the crowd; ask more people or fewer questions, or allow a larger"
+        " epsilon or delta"
     )
 
 
 def promise_sentence(plan: Plan) -> str:
-    """What the survey promises, and to whom."""
+    """What the survey promises to each participant."""
     promise, policy = plan.promise, plan.survey.policy
-    limit = f"e^{promise.epsilon:g} ≈ {number(math.exp(promise.epsilon))}"
     if policy.delta is not None:
-        slack = f"give or take δ = {at_most(promise.delta)}"
+        slack = f"plus at most δ = {at_most(promise.delta)}"
     else:
         slack = f"except with probability η = {at_most(promise.eta)}"
     rounds = "" if plan.survey.rounds == 1 else f" in all {plan.survey.rounds:,} rounds together"
     return (
-        f"To everybody who takes part in a crowd of at least {policy.population:,}: exchanging your"
-        f" answers for any others changes the probability of anything the analyst can see{rounds}"
-        f" by a factor of at most {limit}, {slack}"
+        f"If at least {policy.population:,} people take part, changing your answers changes the"
+        f" probability of anything the analyst can see{rounds} by a factor of at most"
+        f" {factor(promise.epsilon)}, {slack}"
         f" ({promise.assurance}: {how_known(policy.assurance)}).{_helpers(promise.colluding)}"
         f" {if_they_collude(promise.local_epsilon)}."
     )
@@ -175,29 +175,31 @@ def promise_sentence(plan: Plan) -> str:
 def _helpers(colluding: int) -> str:
     if not colluding:
         return ""
-    verb = "helps" if colluding == 1 else "help"
-    return f" It holds even if {colluding:,} of them {verb} the analyst."
+    verb = "colludes" if colluding == 1 else "collude"
+    return f" It holds even if {colluding:,} of them {verb} with the analyst."
 
 
 def alternatives_table(found: tuple[Alternative, ...]) -> Table:
     """The alternatives, one row each."""
-    table = Table(title="the same promise in other ways", title_justify="left")
-    table.add_column("way")
-    table.add_column("± people at 95 %", justify="right")
+    table = Table(title="other methods with the same promise", title_justify="left")
+    table.add_column("method")
+    table.add_column("± people (95 %)", justify="right")
     table.add_column("ε₀", justify="right")
     table.add_column("messages", justify="right")
     table.add_column("note")
-    for way in found:
-        best, worst = (f"{v:,.0f}" if v >= 10 else number(v, 2) for v in (way.best, way.worst))
+    for method in found:
+        best, worst = (
+            f"{v:,.0f}" if v >= 10 else number(v, 2) for v in (method.best, method.worst)
+        )
         table.add_row(
-            way.name,
-            "cannot be had"
-            if math.isnan(way.best)
+            method.name,
+            "not possible"
+            if math.isnan(method.best)
             else best
             if best == worst
             else f"{best} to {worst}",
-            "" if way.local_epsilon is None else at_most(way.local_epsilon),
-            "" if way.messages is None else f"{way.messages:,}",
-            Text(way.note),
+            "" if method.local_epsilon is None else at_most(method.local_epsilon),
+            "" if method.messages is None else f"{method.messages:,}",
+            Text(method.note),
         )
     return table

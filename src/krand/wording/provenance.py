@@ -1,7 +1,7 @@
-"""What may be said about a result: it follows where the answers became noisy.
+"""What may be said about a result depends on where the answers became noisy.
 
-On devices nobody but the person saw an answer. A data holder saw all of them: the promise is
-towards whoever sees the responses and the results. In a simulation there is nobody.
+On devices nobody but the person saw an answer. A data holder saw all answers, so the promise covers
+only those who see the responses and the results. In a simulation there are no people to protect.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ __all__ = ["HOW_NOISY", "TRUSTED", "WORD", "declared"]
 HOW_NOISY = {
     Provenance.DEVICES: "Every answer was made noisy on the device it came from.",
     Provenance.TABLE: (
-        "A data holder had everybody's answers in a table, saw all of them, and made them noisy"
-        " before handing them on."
+        "A data holder had all answers in a table, could see them, and made them noisy before"
+        " passing them on."
     ),
     Provenance.SIMULATION: "Nobody was asked: the people and their answers are simulated.",
 }
@@ -24,25 +24,30 @@ HOW_NOISY = {
 TRUSTED = {
     Provenance.DEVICES: "",
     Provenance.TABLE: (
-        "A data holder saw all answers and randomized them: this is promised towards whoever sees"
-        " the responses or these results, not towards the data holder."
+        "A data holder saw all answers and randomized them. The promise is about what others can"
+        " learn from the responses or these results, not about the data holder."
     ),
     Provenance.SIMULATION: (
-        "Nobody was asked: people and answers are simulated, and nothing is promised to anybody."
+        "Nobody was asked: people and answers are simulated, so there is no promise to anybody."
     ),
 }
-"""Beside a guarantee on the terminal."""
+"""Shown with a guarantee on the terminal."""
 
 WORD = {
-    DistinctPeople.DATA_HOLDER: "the data holder, in the files",
-    DistinctPeople.ANALYST: "the analyst who counted them; nothing in the files says so",
+    DistinctPeople.DATA_HOLDER: "The data holder",
+    DistinctPeople.ANALYST: "The analyst who counted them",
+}
+WHERE = {
+    DistinctPeople.DATA_HOLDER: ", in the files",
+    DistinctPeople.ANALYST: "; nothing in the files says so",
 }
 
 
 def declared(who: DistinctPeople | None, files: int) -> Iterator[str]:
-    """Who says that several files are about different people; nothing if nobody had to."""
+    """Who declared that the files are about different people; empty if nobody had to."""
     if who is not None:
         yield (
-            f"That the {files:,} files are about different people was declared by {WORD[who]}."
-            " If somebody is in two of them, more was revealed than the guarantee says."
+            f"{WORD[who]} declared that the {files:,} files are about different people"
+            f"{WHERE[who]}. If somebody is in two of them, more was revealed than the guarantee"
+            " says."
         )

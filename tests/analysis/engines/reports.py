@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.engines.partition import Work
-from krand.analysis.engines.source import Source, open_batch, open_reports
+from krand.analysis.engines.source import Source, open_batch, open_responses
 from krand.analysis.tally import Bits
 from krand.batches.manifest import Manifest, manifest_bytes, parse_manifest
-from krand.batches.responses import ReportsHeader, ReportsWriter
+from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.batches.sealed import write_batch
 from krand.client.randomizer import message_format
 from krand.promise import Linkage, Policy
@@ -82,13 +82,13 @@ def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:
     record = plan.survey.linkage is Linkage.RECORD
     rows = PEOPLE * plan.survey.copies if record else 5_000
     content = content_for(plan, rows, seed)
-    header = ReportsHeader(
+    header = ResponsesHeader(
         plan.hash, 1, PEOPLE, plan.survey.linkage, plan.layout.positions, run_of(seed)
     )
-    with path.open("wb") as stream, ReportsWriter(stream, header) as writer:
+    with path.open("wb") as stream, ResponsesWriter(stream, header) as writer:
         for part in np.array_split(content, chunks):
             writer.write(part if record else part.astype(np.int32))
-    return Case(plan, open_reports(str(path), plan), work_for(plan, False), content, 0, {})
+    return Case(plan, open_responses(str(path), plan), work_for(plan, False), content, 0, {})
 
 
 def sealed(plan: Plan, path: Path, seed: int = 1) -> Case:

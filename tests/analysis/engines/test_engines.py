@@ -52,7 +52,7 @@ def test_counts_are_those_of_the_content(
     count: Count, form: Callable[..., Case], name: str, tmp_path: Path
 ) -> None:
     """Every number of the tally is what numpy finds in the content that was put in."""
-    case = form(PLANS[name], tmp_path / "reports.parquet")
+    case = form(PLANS[name], tmp_path / "responses.parquet")
     found = count(case)
     positions = case.plan.layout.positions
     assert found.people == PEOPLE
@@ -81,7 +81,7 @@ def test_counts_are_those_of_the_content(
 
 def test_an_engine_of_its_own_cluster(tmp_path: Path) -> None:
     """Without an address Dask and Spark start their own workers, and stop them again."""
-    case = sealed(PLANS["bit"], tmp_path / "reports.parquet")
+    case = sealed(PLANS["bit"], tmp_path / "responses.parquet")
     expected = tally_source(case.source, case.work)
     require("distributed")
     assert tally_source(case.source, case.work, "dask", Options(2)).same_as(expected)

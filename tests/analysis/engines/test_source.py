@@ -14,9 +14,9 @@ from krand.analysis.engines.source import (
     group_columns,
     group_sizes,
     open_batch,
-    open_reports,
+    open_responses,
 )
-from krand.batches.responses import ReportsHeader, ReportsWriter
+from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.limits import CrowdTooSmall
@@ -48,7 +48,7 @@ def test_row_groups_are_the_whole_file(tmp_path: Path) -> None:
 def test_addresses_are_read_too(tmp_path: Path) -> None:
     """A file:// address is the same file."""
     case = unsealed(BIT, tmp_path / "r")
-    again = open_reports((tmp_path / "r").as_uri(), BIT)
+    again = open_responses((tmp_path / "r").as_uri(), BIT)
     assert replace(again, uri=case.source.uri) == case.source
 
 
@@ -56,7 +56,7 @@ def test_reports_of_another_plan_are_refused(tmp_path: Path) -> None:
     """Both hashes are named."""
     unsealed(BIT, tmp_path / "r")
     with pytest.raises(InvalidInput, match=rf"{SHORT.hash}.*{BIT.hash}"):
-        open_reports(str(tmp_path / "r"), SHORT)
+        open_responses(str(tmp_path / "r"), SHORT)
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,14 @@ def test_reports_that_do_not_fit_are_refused(
     change: dict[str, int], message: str, tmp_path: Path
 ) -> None:
     """Too few people, a round that was not planned, records that are not k for each."""
-    header = ReportsHeader(SHORT.hash, 1, PEOPLE, Linkage.RECORD, SHORT.layout.positions, "5e" * 16)
+    header = ResponsesHeader(
+        SHORT.hash, 1, PEOPLE, Linkage.RECORD, SHORT.layout.positions, "5e" * 16
+    )
     changed = replace(header, **change)
-    with (tmp_path / "r").open("wb") as stream, ReportsWriter(stream, changed) as writer:
+    with (tmp_path / "r").open("wb") as stream, ResponsesWriter(stream, changed) as writer:
         writer.write(np.zeros((2 * PEOPLE, 2), np.uint8))
     with pytest.raises(InvalidInput, match=message):
-        open_reports(str(tmp_path / "r"), SHORT)
+        open_responses(str(tmp_path / "r"), SHORT)
 
 
 def test_a_batch_must_be_the_one_its_manifest_vouches_for(tmp_path: Path) -> None:
@@ -129,4 +131,4 @@ def test_files_that_do_not_do(content: bytes | None, message: str, tmp_path: Pat
     if content is not None:
         (tmp_path / "r").write_bytes(content)
     with pytest.raises(InvalidInput, match=message):
-        open_reports(str(tmp_path / "r"), BIT)
+        open_responses(str(tmp_path / "r"), BIT)

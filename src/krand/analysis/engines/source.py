@@ -37,7 +37,7 @@ __all__ = [
     "group_columns",
     "group_sizes",
     "open_batch",
-    "open_reports",
+    "open_responses",
 ]
 
 PIECE = 2**22
@@ -64,7 +64,7 @@ class Source:
     """Of a sealed batch: what the collector signed, as it stands in the file."""
 
 
-def open_reports(uri: str, plan: Plan, progress: Callable[[int], None] | None = None) -> Source:
+def open_responses(uri: str, plan: Plan, progress: Callable[[int], None] | None = None) -> Source:
     """The reports that `krand randomize` wrote."""
     with _reading(uri), _file(uri) as file:
         header, rows = header_of(file, uri), file.metadata.num_rows

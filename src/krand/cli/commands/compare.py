@@ -1,4 +1,4 @@
-"""`krand compare`: the same question in two releases."""
+"""`krand compare`: compare the same question in two results."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from krand.terminal.output import Output
 __all__ = ["compare"]
 
 
-@click.command(short_help="The same question in two releases.")
+@click.command(short_help="Compare the same question in two results.")
 @click.argument("first", type=FILE)
 @click.argument("second", type=FILE)
-@click.option("--question", "names", multiple=True, help="Which; all that both asked.")
+@click.option("--question", "names", multiple=True, help="Question to compare; all by default.")
 @confidence_option
 @output_options
 def compare(
@@ -28,10 +28,10 @@ def compare(
     names: tuple[str, ...],
     confidence: float,
 ) -> None:
-    """Compare two surveys, or two rounds: the difference of every share, with its interval.
+    """Compare two surveys or two rounds: the difference of each share, with its interval.
 
-    The noise of both is taken into account, and the sampling if the releases were made with it.
-    The two must have been randomized apart.
+    The intervals include the noise of both, and sampling if the results were made with --sample-of.
+    The two must have been randomized independently.
 
     \b
     Example:

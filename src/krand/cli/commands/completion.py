@@ -1,4 +1,4 @@
-"""`krand completion`: the script with which a shell completes krand's command lines."""
+"""`krand completion`: the completion script for a shell."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ __all__ = ["completion"]
 
 SHELLS = ("bash", "zsh", "fish")
 VARIABLE = "_KRAND_COMPLETE"
-"""Where the shell says what it wants to know; click looks for it."""
+"""The environment variable through which the shell asks click for completions."""
 
 
-@click.command(short_help="Let the shell complete commands, options and files.")
+@click.command(short_help="Set up shell completion.")
 @click.argument("shell", type=OneOf(SHELLS))
 @output_options
 def completion(as_json: bool, no_color: bool, shell: str) -> None:
     """Print the script that completes commands, options, choices and files in bash, zsh or fish.
 
-    Put this line into the file that your shell reads when it starts, then open a new one:
+    Add this line to the file that your shell reads at startup, then open a new shell:
 
     \b
       bash, in ~/.bashrc:                     eval "$(krand completion bash)"
@@ -37,7 +37,7 @@ def completion(as_json: bool, no_color: bool, shell: str) -> None:
 
     kind = get_completion_class(shell)
     assert kind is not None
-    # Not kind.source(): that asks the shell for its version, and the shell need not be here.
+    # Not kind.source(): it asks the shell for its version, and the shell may not be installed.
     found = kind(krand, {}, "krand", VARIABLE)
     script = found.source_template % found.source_vars()
     out = Output(as_json, no_color)

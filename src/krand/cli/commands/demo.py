@@ -1,4 +1,4 @@
-"""`krand demo`: a whole survey, from its file to its report, with simulated people."""
+"""`krand demo`: a whole survey, from file to report, with simulated people."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from krand.wording.numbers import Count
 __all__ = ["demo"]
 
 
-@click.command(short_help="The whole story with simulated people, and a report.")
+@click.command(short_help="Run a whole survey with simulated people.")
 @click.option(
-    "--population", type=Count(), help="How many people answer; without it, as the survey says."
+    "--population", type=Count(), help="Number of people; the survey's own number by default."
 )
 @click.option(
     "--survey",
     type=FILE,
-    help="Your own survey instead of the example about browsers.",
+    help="Your own survey, instead of the browser example.",
 )
 @click.option(
     "-o",
@@ -29,19 +29,19 @@ __all__ = ["demo"]
     type=FOLDER,
     default=Path("demo-output"),
     show_default=True,
-    help="The folder for plan, reports, tally, release and report.",
+    help="The folder for plan, responses, tally, results and report.",
 )
 @click.option(
     "--seed",
     type=int,
     default=1,
     show_default=True,
-    help="Which simulated people are met, and their noise; 0: others every time.",
+    help="Seed of the simulated people and their noise; 0: different every time.",
 )
 @click.option(
     "--live",
     is_flag=True,
-    help="A real collector on this machine, sealed submissions over HTTP; 1,000 people.",
+    help="Use a real collector on this machine, sealed submissions and HTTP; 1,000 people.",
 )
 @output_options
 def demo(
@@ -53,14 +53,14 @@ def demo(
     seed: int,
     live: bool,
 ) -> None:
-    """Plan a survey, let simulated people answer it, and see how near the estimates come.
+    """Plan a survey, let simulated people answer it, and compare the estimates with the truth.
 
-    Everything is done by the parts that a real survey uses, and every step leaves its file. The
-    same answers are then collected as the method's first papers did, by RAPPOR and by a trusted
-    curator, at the same promise. Nothing is downloaded, and nothing leaves this machine.
+    The demonstration uses the same code as a real survey, and each step writes its file. The same
+    answers are then collected with the baselines, under the same promise: the method of the drafts,
+    RAPPOR and a trusted curator. Nothing is downloaded, and nothing leaves this machine.
 
-    People and noise come from the seed, so that everybody sees the same numbers; with --seed 0 or
-    --live the noise is that of real devices.
+    People and noise come from the seed, so everybody sees the same numbers. With --seed 0 or --live
+    the noise is fresh, as on real devices.
 
     \b
     Examples:

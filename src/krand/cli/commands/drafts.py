@@ -1,4 +1,4 @@
-"""`krand drafts`: the papers the method comes from, number by number."""
+"""`krand drafts`: reproduce the papers that the method comes from."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
     from krand.drafts.reproduction.tasks import Reproduction
 
 SECTIONS = ("single-bit", "ratio", "tail", "precision", "sparse", "copies", "collections")
-"""Spelt out so that `krand --help` need not load the mathematics."""
+"""Listed here so that `krand --help` need not load the mathematics."""
 
 
 @click.group(
     invoke_without_command=True,
-    short_help="The drafts of the method, reproduced and corrected.",
+    short_help="Reproduce and correct the drafts of the method.",
 )
 @click.option(
     "-o",
@@ -57,11 +57,11 @@ def drafts(
     directory: Path,
     sections: tuple[str, ...],
 ) -> None:
-    """Compute again every number and figure of the drafts that krand comes from.
+    """Recompute every number and figure of the drafts that krand is based on.
 
-    Each stands beside what the draft says: it agrees, or it is an erratum, with the reason. Every
-    statement of theirs is put to the test by exact enumeration. Takes about a minute on two
-    cores; two runs give the same numbers, bit for bit.
+    Each number is compared with the draft: it agrees, or it is an erratum, with the reason. Each
+    statement is tested by exact enumeration. This takes about a minute on two cores. Two runs give
+    the same numbers, bit for bit.
 
     \b
     Examples:

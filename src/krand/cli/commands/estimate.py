@@ -1,4 +1,4 @@
-"""`krand estimate`: from a tally to a release."""
+"""`krand estimate`: turn a tally into results."""
 
 from __future__ import annotations
 
@@ -28,47 +28,47 @@ if TYPE_CHECKING:
 __all__ = ["estimate"]
 
 
-@click.command(short_help="From a tally to estimates with a guarantee.")
+@click.command(short_help="Turn a tally into estimates with a guarantee.")
 @click.argument("tally", type=FILE)
 @plan_option
-@output_option("Where the release is written.", made_again=True)
+@output_option("The results file to write.", made_again=True)
 @force_option
 @click.option(
     "--format",
     "form",
     type=OneOf(["json", "parquet", "csv"]),
-    help="Everything as JSON, or a flat table; by the ending of the output if not given.",
+    help="Everything as JSON, or a flat table; by default from the ending of the output.",
 )
 @confidence_option
 @click.option(
     "--sample-of",
     metavar="PEOPLE",
-    help="The crowd is a random sample of so many people, or of 'everybody' without limit.",
+    help="The crowd is a random sample of this many people, or of 'everybody' (no limit).",
 )
 @click.option(
     "--joint",
     multiple=True,
     metavar="A,B",
-    help="Questions to show jointly, beside those declared together; several times if you like.",
+    help="Questions to show jointly, besides those declared together; repeatable.",
 )
 @click.option(
     "--candidates",
     type=LabelledFile(),
     multiple=True,
     metavar="QUESTION=FILE",
-    help="Words to look for, one on each line, for a question of type words.",
+    help="Words to look for, one per line, for a question of type words.",
 )
 @click.option(
     "--corrupted",
     type=Count(),
     default="1",
     show_default=True,
-    help="Dishonest clients whose worst effect is told.",
+    help="Number of dishonest clients whose worst effect is shown.",
 )
 @click.option(
     "--raw",
     is_flag=True,
-    help="Also show raw counts: unbiased, so they may be negative or above the crowd.",
+    help="Also show raw counts: unbiased, so they can be negative or exceed the crowd.",
 )
 @output_options
 def estimate(
@@ -86,12 +86,12 @@ def estimate(
     corrupted: int,
     raw: bool,
 ) -> None:
-    """Invert the noise: how many people gave each answer, how well that is known, and what was
-    promised to them.
+    """Correct the counts for the noise: how many people gave each answer, with confidence intervals
+    and the guarantee.
 
-    The guarantee is computed anew for the crowd that came. What is shown are the counts nearest to
-    the estimates that people could have given. The raw, unbiased ones are in the file; --raw shows
-    them too.
+    The guarantee is recomputed for the people who actually took part. The counts shown are the
+    possible ones that are closest to the estimates. The raw, unbiased estimates are in the file;
+    --raw shows them too.
 
     \b
     Examples:
@@ -128,7 +128,7 @@ def estimate(
     for line in remarks(release):
         console.print(line, markup=False)
     if not release.kept:
-        out.warn("this is less than the survey promised, because messages were refused")
+        out.warn("the guarantee is weaker than the survey promised: messages were refused")
     console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
     console.print(f"Written: {output}", markup=False, soft_wrap=True)
 

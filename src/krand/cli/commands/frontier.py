@@ -1,4 +1,4 @@
-"""`krand frontier`: what volume buys."""
+"""`krand frontier`: precision versus data sent."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from krand.terminal.overwriting import OutputFile
 from krand.wording.numbers import Counts
 
 
-@click.command(short_help="What more volume buys, beside the alternatives.")
+@click.command(short_help="Compare precision with the data sent.")
 @crowd_options
 @promise_options
 @click.option(
@@ -38,17 +38,17 @@ from krand.wording.numbers import Counts
 @click.option(
     "--plot",
     type=OutputFile(made_again=True, endings=(".svg",)),
-    help="Also draw it: an SVG file.",
+    help="Also draw a figure, as an SVG file.",
 )
 @force_option
 @output_options
 def frontier(
     as_json: bool, no_color: bool, plot: Path | None, copies_list: tuple[int, ...], **options: Any
 ) -> None:
-    """Every way to keep one promise: volume against precision.
+    """Precision versus data sent, for all methods that keep one promise.
 
-    Compares linkages and numbers of copies with plain local differential privacy and with a
-    trusted curator.
+    Compares linkages and numbers of copies with local differential privacy and with a trusted
+    curator.
 
     \b
     Examples:

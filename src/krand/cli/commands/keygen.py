@@ -1,4 +1,4 @@
-"""`krand keygen`: the analyzer's key pair."""
+"""`krand keygen`: create a key pair."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from krand.terminal.overwriting import OutputFile
 __all__ = ["keygen"]
 
 
-@click.command(short_help="The key pair that reports are sealed for.")
-@output_option("File of the private key, which stays with the analyzer.")
+@click.command(short_help="Create the key pair that responses are sealed for.")
+@output_option("File for the private key, which stays with the analyst.")
 @click.option(
     "--public",
     type=OutputFile(made_again=False),
-    help="File of the public key, for everybody; key.pub.pem beside key.pem if not given.",
+    help="File for the public key, for everybody; by default key.pub.pem next to key.pem.",
 )
 @passphrase_options
 @click.option(
     "--signing",
     is_flag=True,
-    help="A collector's key instead: it signs what it releases, and opens nothing.",
+    help="Create a collector's signing key instead; it cannot open messages.",
 )
-@click.option("--force", is_flag=True, help="Replace existing files: what they opened is lost.")
+@click.option("--force", is_flag=True, help="Replace existing files; the old keys are lost.")
 @output_options
 def keygen(
     as_json: bool,
@@ -43,11 +43,11 @@ def keygen(
     signing: bool,
     force: bool,
 ) -> None:
-    """Make the key pair that messages are sealed for.
+    """Create the key pair that messages are sealed for.
 
-    Users' devices get the public key. Whoever has the private key can open the messages, so it
-    is written for its owner's eyes only, and an existing file is never replaced without --force.
-    A passphrase protects the file when it is copied; make it long.
+    Devices get the public key. Anybody who has the private key can open the messages, so only its
+    owner can read the file, and an existing file is never replaced without --force. A passphrase
+    protects the file if it is copied; choose a long one.
 
     \b
     Examples:
@@ -82,7 +82,7 @@ def keygen(
     lock = "not encrypted" if secret is None else "encrypted"
     console = screen.console()
     for line in (
-        f"private key: {output} ({lock}; keep it, and keep it secret)",
+        f"private key: {output} ({lock}; keep it safe and secret)",
         f"public key:  {public}",
         f"fingerprint: {name}",
     ):

@@ -1,4 +1,4 @@
-"""`krand ledger`: what a device has answered, and what that may have revealed in all."""
+"""`krand ledger`: what a device has answered, and the total privacy spent."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = ["ledger"]
 SHORT_HASH = 12
 """Enough of a plan's SHA-256 to tell it from others by eye."""
 LARGEST_FACTOR = 1e9
-"""A larger factor promises nothing that a person could weigh."""
+"""A larger factor means nothing to a person."""
 
 
-@click.command(short_help="What a device has answered, and the guarantee spent.")
+@click.command(short_help="Show what a device has answered and the privacy spent.")
 @click.argument("ledger", metavar="FILE", type=FILE)
 @output_options
 def ledger(as_json: bool, no_color: bool, ledger: Path) -> None:
-    """Show which rounds of which surveys a device has answered, and the guarantee spent.
+    """Show which rounds of which surveys a device has answered, and the privacy spent.
 
-    A round is acknowledged once the collector has it; until then it waits, and is sent again with
-    identical bytes. FILE is only looked at: it is neither made nor changed.
+    A round is acknowledged when the collector has stored it. Until then it waits, and is sent again
+    with identical bytes. FILE is only read: it is neither created nor changed.
 
     \b
     Examples:
@@ -91,21 +91,21 @@ def _table(entries: list[Entry]) -> Table:
 
 
 def _meaning(spent: Spent) -> str:
-    """What the sum says, and what it rests on."""
+    """What the total means, and what it assumes."""
     from krand.wording.phrases import at_most
 
     if not spent.surveys:
-        return "Nothing has been answered, so nothing is spent."
+        return "This device has answered nothing, so no privacy is spent."
     if spent.surveys == 1:
         surveys, answers = "1 survey", "your answers to it"
     else:
         surveys, answers = f"{spent.surveys:,} surveys", "your answers to all of them"
     factor = math.exp(min(spent.epsilon, 700))  # beyond that a float has no number for it
-    about = f" ≈ {at_most(factor)}" if factor <= LARGEST_FACTOR else ""
+    about = f" ≈ {at_most(factor, 3)}" if factor <= LARGEST_FACTOR else ""
     return (
-        f"Spent by {surveys}: ε = {at_most(spent.epsilon)}, δ = {at_most(spent.delta)}. Exchanging"
-        f" {answers} for any others changes the probability of anything that all analysts together"
-        f" can see by a factor of at most e^{at_most(spent.epsilon)}{about}, give or take this δ."
-        " The promises of all plans are added up; a plan's promise covers all of its rounds, also"
-        " those that wait, and holds as its plan says."
+        f"Spent by {surveys}: ε = {at_most(spent.epsilon)}, δ = {at_most(spent.delta)}. Changing"
+        f" {answers} changes the probability of anything that all analysts together can see by a"
+        f" factor of at most e^{at_most(spent.epsilon)}{about}, plus at most δ. These are the sums"
+        " over all plans. A plan's promise covers all of its rounds, including those that wait,"
+        " under the assumptions that the plan states."
     )

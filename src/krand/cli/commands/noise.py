@@ -1,4 +1,4 @@
-"""`krand noise`: from a policy to the smallest noise."""
+"""`krand noise`: find the smallest noise that keeps a policy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from krand.cli.options import (
 from krand.terminal.output import Output
 
 
-@click.command(short_help="From a promise to the smallest noise.")
+@click.command(short_help="Find the smallest noise that keeps a promise.")
 @crowd_options
 @promise_options
 @copies_option
@@ -29,7 +29,7 @@ from krand.terminal.output import Output
 @assurance_options
 @output_options
 def noise(as_json: bool, no_color: bool, **options: Any) -> None:
-    """The smallest noise that keeps a promise, and the precision it leaves.
+    """Find the smallest noise that keeps a promise, and the precision that remains.
 
     Give ε with either δ or η. Numbers may be written 10M, 1e7 or 10_000_000.
 

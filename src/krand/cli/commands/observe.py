@@ -1,4 +1,4 @@
-"""`krand observe`: how much the outcome that came in gives away."""
+"""`krand observe`: how much an observed outcome reveals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from krand.wording.numbers import Count
 __all__ = ["observe"]
 
 
-@click.command(short_help="How much the outcome that came in gives away.")
+@click.command(short_help="Measure how much an observed outcome reveals.")
 @click.argument("tally", type=FILE)
 @plan_option
 @click.option(
@@ -22,16 +22,16 @@ __all__ = ["observe"]
     type=Count(low=0),
     default=10,
     show_default=True,
-    help="How many positions are shown, in bit linkage.",
+    help="Number of positions to show, in bit linkage.",
 )
 @output_options
 def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: int) -> None:
-    """The privacy ratio R of a tally, and where it lies in its law.
+    """Compute the privacy ratio R of a tally, and where it lies in its distribution.
 
-    R says how much likelier what was counted is if one person had answered otherwise: for the
-    pair of crowds of the papers that krand comes from, all alike or all but one; in bit linkage
-    also for a crowd with as many true ones as are estimated. A real crowd is not alike: then the
-    first of the two says little, and the output says so.
+    R says how much more likely the counts are if one person had answered differently. It is
+    computed for the two crowds that the drafts compare: all people alike, or all but one. In bit
+    linkage it is also computed for a crowd with as many true ones as estimated. Real people are not
+    all alike: then the first ratio means little, and the output says so.
 
     \b
     Examples:
@@ -47,7 +47,7 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
     out = Output(as_json, no_color)
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
     check_tally(plan, counted)
-    with out.progress("looking"):
+    with out.progress("observing"):
         seen = look(plan, counted, most=show)
     said = statements(plan, counted, seen)
     if as_json:

@@ -1,4 +1,4 @@
-"""`krand plan`: from a survey file to a frozen plan."""
+"""`krand plan`: turn a survey file into a plan."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from krand.wording.plans import Alternative
 
 
-@click.command(short_help="From a survey file to a plan with its noise.")
+@click.command(short_help="Turn a survey file into a plan with its noise.")
 @click.argument("survey", type=FILE)
-@output_option("Where the plan is written; nothing is written without it.", required=False)
+@output_option("The plan file to write; without it nothing is written.", required=False)
 @force_option
 @click.option(
     "--analyst-key",
     type=FILE,
-    help="The analyst's public key, for a collection of sealed messages: it goes into the plan.",
+    help="The analyst's public key, needed for sealed messages; it becomes part of the plan.",
 )
 @click.option(
     "--explain",
     is_flag=True,
-    help="Also show how the noise was divided, and what each alternative would give.",
+    help="Also show how the noise was divided, and compare the alternatives.",
 )
 @output_options
 def plan(
@@ -40,13 +40,13 @@ def plan(
     analyst_key: Path | None,
     explain: bool,
 ) -> None:
-    """Find the smallest noise that keeps a survey's promise, and freeze it as a plan.
+    """Find the smallest noise that keeps a survey's promise, and write it as a plan.
 
-    The plan holds everything a client needs: questions with their lists of choices, positions,
-    noise, number of messages, guarantee, and the key that messages are sealed for. A data holder
-    who randomizes a whole table needs no key. It also says how far one person who lies can move a
-    count. The plan's name is its SHA-256 (sha256sum plan.json prints it); changing anything makes
-    another plan.
+    The plan holds everything that a device needs: questions and their choices, positions, noise,
+    number of messages, guarantee, and the key that messages are sealed for. A data holder who
+    randomizes a whole table needs no key. The plan also says how much one dishonest person can
+    change a count. A plan is identified by its SHA-256 hash (sha256sum plan.json prints it); any
+    change makes a different plan.
 
     \b
     Examples:
@@ -74,7 +74,7 @@ def plan(
 
             others = alternatives(made, progress)
     made = made if key is None else made.sealed_for(key)
-    remember(made)  # its promise was computed just now
+    remember(made)  # its promise has just been computed
     if output is not None:
         save_plan(made, output, overwrite=force)
     from krand.wording.plans import unreadable
@@ -98,15 +98,15 @@ def plan(
     console.print(promise_sentence(made), markup=False)
     sealed = "message" if made.messages == 1 else "messages"
     console.print(
-        f"Every submission is {made.messages:,} sealed {sealed}. {liars_can(made.shifts)}",
+        f"Each submission has {made.messages:,} sealed {sealed}. {liars_can(made.shifts)}",
         markup=False,
         highlight=False,
     )
     console.print(_sealed_for(key), markup=False, highlight=False)
     if explain:
         console.print(
-            "The noise is divided so that its spread pq/(p-q)² grows with √(t/w): t bits that one"
-            " person can change, w the weight of the question.",
+            "The noise is divided so that its variance pq/(p-q)² grows with √(t/w), where t is the"
+            " number of bits that one person can change and w is the weight of the question.",
             markup=False,
         )
         console.print(alternatives_table(others))
@@ -126,7 +126,7 @@ def _sealed_for(key: X25519PublicKey | None) -> str:
 
     if key is None:
         return (
-            "Without an analyst's key it is for a data holder's table; a collector needs"
-            " --analyst-key."
+            "The plan has no analyst's key, so it can only be used for a data holder's table; a"
+            " collector needs --analyst-key."
         )
-    return f"They are sealed for the key in the plan, fingerprint {fingerprint(key)}."
+    return f"Messages are sealed for the key in the plan, fingerprint {fingerprint(key)}."

@@ -1,4 +1,4 @@
-"""`krand privacy`: what a given noise gives."""
+"""`krand privacy`: compute the guarantee that a noise gives."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from krand.promise import Assurance
 from krand.terminal.output import Output
 
 
-@click.command(short_help="From a noise to the promise it keeps.")
+@click.command(short_help="Compute the guarantee that a noise gives.")
 @crowd_options
 @noise_option
 @copies_option
@@ -29,7 +29,7 @@ from krand.terminal.output import Output
 @assurance_options
 @output_options
 def privacy(as_json: bool, no_color: bool, **options: Any) -> None:
-    """The guarantee that a given noise gives: δ and η in both directions.
+    """Compute the guarantee that a given noise gives: δ and η in both directions.
 
     \b
     Examples:

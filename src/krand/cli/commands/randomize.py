@@ -1,4 +1,4 @@
-"""`krand randomize`: a data holder's whole table becomes noisy reports without order."""
+"""`krand randomize`: turn a data holder's table into noisy responses without order."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ __all__ = ["randomize"]
 MOST_SHOWN = 10
 
 
-@click.command(short_help="A whole table of answers becomes noisy reports.")
+@click.command(short_help="Turn a table of answers into noisy responses.")
 @click.argument("answers", type=FILE)
 @plan_option
-@output_option("Where the reports are written, as Parquet.")
+@output_option("The file of responses to write, in Parquet format.")
 @force_option
 @round_option
 @click.option(
@@ -39,40 +39,40 @@ MOST_SHOWN = 10
     type=OneOf(["stop", "skip"]),
     default="stop",
     show_default=True,
-    help="Stop at rows that cannot be read, or leave them out and say so.",
+    help="Stop at invalid rows, or skip and list them.",
 )
 @click.option(
     "--separator",
     default=";",
     show_default=True,
-    help="What stands between the answers of a list that is written as one text.",
+    help="Separator between the answers of a list written as one text.",
 )
 @click.option(
     "--delimiter",
     default=",",
     show_default=True,
-    help="What stands between the columns of a CSV file; tab is a word for it.",
+    help="Delimiter between the columns of a CSV file; tab for a tabulator.",
 )
 @click.option(
     "--encoding",
     default="utf-8",
     show_default=True,
-    help="The encoding of a CSV file, for example cp1252 (Windows) or utf-16.",
+    help="Encoding of a CSV file, for example cp1252 (Windows) or utf-16.",
 )
 @click.option(
     "--other-people",
     is_flag=True,
-    help="You declare that nobody in this table was randomized for this round before.",
+    help="Declare that nobody in this table was randomized for this round before.",
 )
 @click.option(
     "--discarded",
     is_flag=True,
-    help="You declare that the earlier file was deleted before anybody saw it.",
+    help="Declare that the earlier file was deleted before anybody saw it.",
 )
 @click.option(
     "--ledger",
     type=OutputFile(made_again=False),
-    help="What has been randomized here; $XDG_STATE_HOME/krand/randomized.sqlite if not given.",
+    help="Record of all runs; by default $XDG_STATE_HOME/krand/randomized.sqlite.",
 )
 @output_options
 def randomize(
@@ -91,17 +91,17 @@ def randomize(
     discarded: bool,
     ledger: Path | None,
 ) -> None:
-    """Randomize a table of answers, Parquet or CSV, as everybody's own device would have done.
+    """Randomize a table of answers, Parquet or CSV, as each person's own device would do.
 
-    One row is one person, one column a question of the survey; an empty field is no answer. The
-    reports carry no order: positions are sorted, records shuffled. Below the planned crowd
-    nothing is written. A second randomization of the same answers reveals more: a ledger notes
-    every run, and a second one for the same plan and round is refused.
+    Each row is a person, each column a question of the survey; an empty field means no answer. The
+    responses carry no order: positions are sorted, records are shuffled. Nothing is written for a
+    crowd smaller than planned. Randomizing the same answers twice reveals more, so a ledger records
+    each run and refuses a second one for the same plan and round.
 
     \b
     Examples:
-      krand randomize answers.parquet --plan plan.json -o reports.parquet
-      krand randomize answers.csv --plan plan.json -o reports.parquet --on-error skip
+      krand randomize answers.parquet --plan plan.json -o responses.parquet
+      krand randomize answers.csv --plan plan.json -o responses.parquet --on-error skip
       krand randomize north.csv --plan plan.json -o north.parquet --other-people
     """
     from krand.tables.answers import open_answers
@@ -120,7 +120,7 @@ def randomize(
         skip_torn=skip,
     )
     if table.ignored:
-        out.warn(f"not in the survey, so left out: {', '.join(table.ignored)}")
+        out.warn(f"ignored columns, which are not in the survey: {', '.join(table.ignored)}")
     with out.counting("randomizing", table.rows, "people") as progress:
         done = randomize_answers(
             plan,
@@ -138,20 +138,20 @@ def randomize(
         return
     if done.skipped:
         rows = (
-            "1 row could not be read and was"
+            "1 row was invalid and was"
             if done.skipped == 1
-            else (f"{done.skipped:,} rows could not be read and were")
+            else (f"{done.skipped:,} rows were invalid and were")
         )
-        out.warn(f"{rows} left out")
+        out.warn(f"{rows} skipped")
         for mistake in done.mistakes[:MOST_SHOWN]:
             error = mistake.error
             out.warn(f"row {mistake.row:,}, {error.field}: {error.rule}, found {error.value!r}")
     what = "positions reported as 1" if plan.survey.linkage == "bit" else "noisy records"
     console = out.console()
-    console.print(f"{done.people:,} people, {done.reports:,} {what}.", markup=False)
+    console.print(f"{done.people:,} people, {done.rows:,} {what}.", markup=False)
     if done.unanswered:
         silent = ", ".join(f"{name} {count:,}" for name, count in done.unanswered.items())
-        console.print(f"Without an answer (empty or NaN): {silent}.", markup=False)
+        console.print(f"No answer (empty or NaN): {silent}.", markup=False)
     console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
     console.print(f"Written: {output}", markup=False, soft_wrap=True)
 
@@ -161,7 +161,7 @@ def _values(done: Randomized) -> dict[str, Any]:
         "output": str(done.output),
         "run": done.run,
         "people": done.people,
-        "reports": done.reports,
+        "rows": done.rows,
         "skipped": done.skipped,
         "unanswered": dict(done.unanswered),
         "mistakes": [

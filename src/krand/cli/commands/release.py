@@ -46,7 +46,7 @@ def release(
     passphrase: bool,
     output: Path,
 ) -> None:
-    """Write every sealed batch, shuffled, with a signed manifest; then wipe it from the spool.
+    """Write each sealed batch, shuffled, with a signed manifest; then erase it from the spool.
 
     A batch below the planned crowd is never released; no option changes that. If interrupted, run
     the same command again: it writes the same bytes. A running collector need not be stopped.

@@ -1,4 +1,4 @@
-"""`krand report`: from a release to one page for people."""
+"""`krand report`: turn results into a readable report."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from krand.terminal.output import Output
 __all__ = ["report"]
 
 
-@click.command(short_help="From a release to one page for people.")
+@click.command(short_help="Turn results into a readable report.")
 @click.argument("release", type=FILE)
 @output_option("Where the page is written.", made_again=True, endings=(".html", ".htm"))
 @force_option
 @output_options
 def report(as_json: bool, no_color: bool, release: Path, output: Path, force: bool) -> None:
-    """Write a release as one HTML file: the results, what was promised, and how to verify it.
+    """Write results as one HTML file: the estimates, the guarantee, and how to verify them.
 
-    The file needs nothing but itself: no network, no script. It can be printed, read on a phone
-    and sent to whoever asks. It shows what the release says; krand verify checks that.
+    The file is self-contained: it needs no network and no scripts. It can be printed, read on a
+    phone and passed on. It shows what the results file says; krand verify checks that file.
 
     \b
     Example:
@@ -35,7 +35,7 @@ def report(as_json: bool, no_color: bool, release: Path, output: Path, force: bo
     values = read_published(release)
     write_atomically("output", output, release_page(values))
     if not values["kept"]:
-        out.warn("this is less than the survey promised; the page says so on top")
+        out.warn("the guarantee is weaker than the survey promised; the report says so at the top")
     if as_json:
         kept, plan = values["kept"], values["plan_hash"]
         out.json({"release": str(release), "output": str(output), "plan": plan, "kept": kept})

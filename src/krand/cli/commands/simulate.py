@@ -1,4 +1,4 @@
-"""`krand simulate`: Monte Carlo beside the exact value."""
+"""`krand simulate`: check the exact guarantee by Monte Carlo simulation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from krand.terminal.output import Output
 from krand.wording.numbers import Count
 
 
-@click.command(short_help="The exact law, checked by Monte Carlo.")
+@click.command(short_help="Check the exact guarantee by simulation.")
 @crowd_options
 @noise_option
 @copies_option
@@ -28,18 +28,19 @@ from krand.wording.numbers import Count
     type=Count(low=100, high=10**8),
     default="100k",
     show_default=True,
-    help="Outcomes to draw for each direction.",
+    help="Number of outcomes to draw for each direction.",
 )
-@click.option("--seed", type=Count(low=0), help="Repeat a simulation; drawn if not given.")
-@click.option("--plain", is_flag=True, help="No importance sampling: rare tails stay unseen.")
+@click.option("--seed", type=Count(low=0), help="Seed, to repeat a simulation.")
+@click.option("--plain", is_flag=True, help="No importance sampling; misses rare tails.")
 @output_options
 def simulate(
     as_json: bool, no_color: bool, samples: int, seed: int | None, plain: bool, **options: Any
 ) -> None:
-    """Check the exact law by Monte Carlo, for the whole record among equals.
+    """Check the exact guarantee by Monte Carlo simulation, for whole records.
 
-    Everybody else answers alike and one person the opposite: the drafts' outlier. The simulation
-    shares no code with the exact law. The cost does not depend on the population.
+    All people but one give the same answers and that person the opposite ones: the outlier of the
+    drafts. The simulation shares no code with the exact computation. Its cost does not depend on
+    the size of the crowd.
 
     \b
     Examples:
@@ -86,8 +87,9 @@ def simulate(
     console.print(agreement_table(comparison))
     if reports.copies > 1:
         console.print(
-            "several copies: the exact law is that of separately shuffled batches, an upper bound"
-            " for mixed ones; agreement means that the simulation does not exceed it"
+            "several copies: the exact value is for copies that are shuffled separately, an upper"
+            " bound for copies that are mixed; agreement means that the simulation does not exceed"
+            " it"
         )
     console.print(
         f"simulation with seed {seed}{' (drawn)' if drawn else ''}, {samples:,} outcomes for each"

@@ -14,16 +14,16 @@ from krand.terminal.output import Output
 __all__ = ["status"]
 
 
-@click.command(short_help="A collector's progress.")
+@click.command(short_help="Show a collector's progress.")
 @plan_option
 @spool_option
 @round_option
-@click.option("--check", is_flag=True, help="Also read everything once to find damage.")
+@click.option("--check", is_flag=True, help="Also read all data once, to find damage.")
 @output_options
 def status(
     as_json: bool, no_color: bool, plan_file: Path, spool: Path, round_number: int, check: bool
 ) -> None:
-    """Show the batches of a spool: open, sealed, released, and the crowd gathered so far.
+    """Show the batches of a spool (open, sealed, released) and the crowd so far.
 
     The number of people in the open batch is rounded down to coarse steps, so that watching it does
     not show when somebody took part.

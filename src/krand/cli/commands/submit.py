@@ -1,4 +1,4 @@
-"""`krand submit`: one person's answers, from this device to a collector."""
+"""`krand submit`: send one person's answers from this device to a collector."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 __all__ = ["submit"]
 
 
-@click.command(short_help="One person's answers, to a collector.")
+@click.command(short_help="Send one person's answers to a collector.")
 @click.argument("answers", type=FILE)
 @plan_option
 @click.option(
     "--plan-hash",
     metavar="HASH",
-    help="The plan's hash as it was published: another plan is refused.",
+    help="The published hash of the plan; any other plan is refused.",
 )
-@click.option("--collector", "url", required=True, metavar="URL", help="The collector.")
+@click.option("--collector", "url", required=True, metavar="URL", help="The collector's address.")
 @click.option(
     "--ledger",
     type=OutputFile(made_again=False),
     required=True,
-    help="What this device has answered.",
+    help="The record of what this device has answered.",
 )
 @round_option
 @output_options
@@ -47,11 +47,11 @@ def submit(
     ledger: Path,
     round_number: int,
 ) -> None:
-    """Randomize, seal and deliver the answers in a JSON file: an object, question by question.
+    """Randomize, seal and send the answers in a JSON file: an object with a value per question.
 
-    The ledger makes sure that a round is answered once. If the collector cannot be reached, or
-    after an interruption, the same command goes on: it sends the identical bytes. Answers given
-    after a round has been delivered are refused; the first ones stand.
+    The ledger makes sure that a round is answered only once. If the collector cannot be reached or
+    the command is interrupted, run it again: it sends identical bytes. Once a round has been
+    delivered, new answers are refused and the first ones stay.
 
     \b
     Example:
@@ -65,11 +65,11 @@ def submit(
 
     out = Output(as_json, no_color)
     given = _answers(answers)
-    collector_parts("url", url)  # before anything is kept for good
+    collector_parts("url", url)  # before anything is stored
     plan = checked_plan(plan_file, out)
     client = Client(plan, Ledger(ledger), expected_hash=plan_hash or plan.hash)
     submission = client.prepare(given, round_number)
-    kept = f"the sealed submission is kept in {ledger}: give the same command again to send it"
+    kept = f"the sealed submission is kept in {ledger}: run the same command again to send it"
 
     try:
         with out.progress("sending") as bar:
@@ -92,17 +92,17 @@ def submit(
         out.json({"plan": plan.hash, "round": round_number, **done})
         return
     line = f"Round {round_number} of {plan.survey.id} has been delivered"
-    first = ", with the answers given first: a submission was kept from an earlier attempt"
+    first = ", with the answers of an earlier attempt, whose submission was kept"
     out.console().print(line + (first if submission.kept else "") + ".", markup=False)
 
 
 def _said(failed: Failed) -> str:
     return (
-        f"attempt {failed.attempt} of {failed.attempts} failed ({failed.problem}); the next one"
+        f"attempt {failed.attempt} of {failed.attempts} failed ({failed.problem}); next attempt"
         f" in {failed.wait:.0f} s"
     )
 
 
 def _answers(path: Path) -> dict[str, object]:
-    rule = "must be a JSON object, question by question"
+    rule = "must be a JSON object with a value per question"
     return json_object("answers", read_whole("answers", path), str(path), rule)

@@ -1,4 +1,4 @@
-"""`krand tally`: open and count reports, on one machine or on many."""
+"""`krand tally`: open and count responses, on one machine or on many."""
 
 from __future__ import annotations
 
@@ -35,56 +35,56 @@ __all__ = ["tally"]
 
 
 def _files(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """An address is taken too, so that click does not know by itself that files are meant."""
+    """Complete file names; click cannot know, because addresses are accepted too."""
     from click.shell_completion import CompletionItem
 
     return [CompletionItem(begun, type="file")]
 
 
-@click.command(short_help="Open and count reports.")
-@click.argument("reports", nargs=-1, required=True, type=PlaceOrFile(), shell_complete=_files)
+@click.command(short_help="Open and count responses.")
+@click.argument("responses", nargs=-1, required=True, type=PlaceOrFile(), shell_complete=_files)
 @plan_option
-@click.option("--key", type=FILE, help="The analyzer's private key, for sealed batches.")
+@click.option("--key", type=FILE, help="The analyst's private key, for sealed batches.")
 @passphrase_options
 @click.option(
     "--collector-key",
     type=FILE,
-    help="The collector's public key, which must have signed the manifest.",
+    help="The public key of the collector that signed the manifest.",
 )
 @click.option(
     "--manifest",
     "manifests",
     type=FILE,
     multiple=True,
-    help="The manifest of each batch; batch.manifest.json beside batch.parquet if not given.",
+    help="The manifest of each batch; by default batch.manifest.json next to batch.parquet.",
 )
-@output_option("Where the tally is written.", made_again=True)
+@output_option("The tally file to write.", made_again=True)
 @force_option
 @click.option(
     "--different-people",
     is_flag=True,
-    help="You declare that nobody is in two of the files; the results will say that it was you.",
+    help="Declare that nobody is in two of the files; the results will say that you did.",
 )
 @click.option(
     "--joint",
     multiple=True,
     metavar="A,B",
-    help="Questions to count jointly, in record linkage; may be given several times.",
+    help="Questions to count jointly, in record linkage; repeatable.",
 )
 @click.option(
     "--engine",
     type=OneOf(["local", "spark", "dask"]),
     default="local",
     show_default=True,
-    help="Where to count: here, on Spark, on Dask.",
+    help="Where to count: on this machine, on Spark or on Dask.",
 )
-@click.option("--place", metavar="ADDRESS", help="Spark's master or Dask's scheduler.")
-@click.option("--workers", type=int, help="Processes on this machine; all cores if not given.")
+@click.option("--place", metavar="ADDRESS", help="Address of Spark's master or Dask's scheduler.")
+@click.option("--workers", type=int, help="Processes on this machine; all cores by default.")
 @output_options
 def tally(
     as_json: bool,
     no_color: bool,
-    reports: tuple[str, ...],
+    responses: tuple[str, ...],
     plan_file: Path,
     key: Path | None,
     passphrase_env: str | None,
@@ -99,18 +99,18 @@ def tally(
     place: str | None,
     workers: int | None,
 ) -> None:
-    """Count what reports say: how often each position, or each pattern of bits, was reported.
+    """Count responses: how often each position, or each pattern of bits, was reported.
 
-    Takes files that krand randomize wrote, or sealed batches that a collector released; several
-    of one plan and round are added up. A batch of another plan, of a crowd below the planned one,
-    or whose manifest does not verify is refused. So are batches that share messages, and files of
-    several runs of krand randomize, which may be about the same people. A message that is there
-    twice in a batch counts once, and its copies are refused. Long work can be interrupted: started
-    again, it goes on where it was.
+    Reads files from krand randomize, or sealed batches from a collector; several files of one plan
+    and round are added up. A batch is refused if it belongs to another plan, if its crowd is too
+    small, or if its manifest is not valid. Batches that share messages are refused, and so are
+    files of several runs of krand randomize, which may be about the same people. A message that
+    appears twice in a batch is counted once, and its copies are refused. A long tally can be
+    interrupted; the same command continues it.
 
     \b
     Examples:
-      krand tally reports.parquet --plan plan.json -o tally.json
+      krand tally responses.parquet --plan plan.json -o tally.json
       krand tally batch.parquet --plan plan.json --key key.pem --collector-key collector.pub.pem \\
           -o tally.json
     """
@@ -122,14 +122,14 @@ def tally(
 
     out = Output(as_json, no_color)
     if key is not None:
-        beside = [Path(report).with_suffix(".manifest.json") for report in reports]
+        beside = [Path(file).with_suffix(".manifest.json") for file in responses]
         keep_inputs("output", output, beside)
     plan = checked_plan(plan_file, out)
     secret = None
     if key is not None:
         secret = load_private_key(key, passphrase_from(passphrase_env, passphrase))
-    sources = _sources(reports, plan, secret, collector_key, manifests)
-    with out.counting("counting", sum(s.rows for s in sources), "reports") as progress:
+    sources = _sources(responses, plan, secret, collector_key, manifests)
+    with out.counting("counting", sum(s.rows for s in sources), "responses") as progress:
         found = tally_sources(
             plan,
             sources,
@@ -145,7 +145,7 @@ def tally(
 
 
 def _checkpoint(output: Path, source: Source) -> Path:
-    """Beside the tally, one for each batch."""
+    """One file for each batch, next to the tally."""
     return output.with_name(f".{output.name}.{source.sha256[:16]}.checkpoint")
 
 
@@ -156,21 +156,21 @@ def _workers(asked: int | None) -> int:
 
 
 def _sources(
-    reports: tuple[str, ...],
+    responses: tuple[str, ...],
     plan: Plan,
     key: X25519PrivateKey | None,
     collector_key: Path | None,
     manifests: tuple[Path, ...],
 ) -> list[Source]:
-    from krand.analysis.tallying import batches_in, reports_in
+    from krand.analysis.tallying import batches_in, responses_in
     from krand.wire.keys import load_verifying_key
 
     if key is None:
-        return reports_in(plan, reports)
+        return responses_in(plan, responses)
     if collector_key is None:
-        hint = "give --collector-key collector.pub.pem: its signature vouches for the crowd"
+        hint = "add --collector-key collector.pub.pem: its signature vouches for the crowd"
         raise InvalidInput("collector_key", "must be given with a sealed batch", None, hint)
-    return batches_in(plan, reports, load_verifying_key(collector_key), manifests)
+    return batches_in(plan, responses, load_verifying_key(collector_key), manifests)
 
 
 def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:

@@ -1,4 +1,4 @@
-"""`krand verify`: everything that can be checked about a file of krand's, a line for each check."""
+"""`krand verify`: check everything that can be checked about krand's files."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ from krand.terminal.output import Output
 __all__ = ["verify"]
 
 
-@click.command(short_help="Check a plan, a tally, a release or a batch.")
+@click.command(short_help="Check a plan, a tally, results or a batch.")
 @click.argument("files", nargs=-1, required=True, type=FILE)
-@click.option("--plan", "plan_file", type=FILE, help="The plan that the files must be of.")
-@click.option(
-    "--collector-key", type=FILE, help="The collector's public key, which must have signed."
-)
+@click.option("--plan", "plan_file", type=FILE, help="The plan that the files must belong to.")
+@click.option("--collector-key", type=FILE, help="The public key of the collector that signed.")
 @output_options
 @click.pass_context
 def verify(
@@ -30,15 +28,15 @@ def verify(
     plan_file: Path | None,
     collector_key: Path | None,
 ) -> None:
-    """Check everything that can be checked about plans, tallies, releases and batch manifests.
+    """Check everything that can be checked about plans, tallies, results and batch manifests.
 
-    What a file is, it says itself. Promises are computed anew for exactly the noise, and every
-    number of a release again from its counts. Given together, a release is also held against its
-    tally, and everything against a plan. A tally needs its plan, a manifest also the collector's
-    key and its batch beside it.
+    krand recognizes the type of each file. It recomputes promises from the exact noise, and every
+    number of the results from their counts. If files are given together, results are also compared
+    with their tally, and everything with the plan. A tally needs its plan. A manifest needs the
+    plan, the collector's key and its batch in the same folder.
 
-    Exit code 0: every check holds. 1: one does not. 2: a file is none of these, or something that
-    is needed is missing.
+    Exit code 0: all checks passed. 1: a check failed. 2: a file is of none of these types, or
+    something is missing.
 
     \b
     Examples:

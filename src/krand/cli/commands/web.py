@@ -1,4 +1,4 @@
-"""`krand web`: the planner and a collector's dashboard as pages."""
+"""`krand web`: the planner and a collector's dashboard in a browser."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from krand.terminal.overwriting import FILE, FOLDER, OutputFile
 __all__ = ["web"]
 
 
-@click.command(short_help="The planner and a collector's dashboard as pages.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", type=int, default=8090, show_default=True, help="Where to listen; 0: any.")
+@click.command(short_help="Show the planner and a collector's dashboard.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", type=int, default=8090, show_default=True, help="Port; 0: any.")
 @click.option(
     "--plan",
     "plan_file",
     type=FILE,
-    help="The plan that a collector collects for.",
+    help="The collector's plan.",
 )
 @click.option("--spool", type=FOLDER, help="The collector's folder.")
 @click.option(
@@ -30,18 +30,18 @@ __all__ = ["web"]
     type=int,
     default=1,
     show_default=True,
-    help="Which of the planned rounds.",
+    help="Number of the round.",
 )
 @click.option(
     "--releases",
     type=FOLDER,
-    help="A folder with release files, made by krand estimate.",
+    help="A folder with results files, written by krand estimate.",
 )
-@click.option("--collector", metavar="URL", help="Where the collector answers.")
+@click.option("--collector", metavar="URL", help="The collector's address.")
 @click.option(
     "--token-file",
     type=OutputFile(made_again=False),
-    help="Keep the dashboard's token here, for the next start; made if it is not there.",
+    help="Keep the dashboard's token in this file, for the next start; created if missing.",
 )
 @click.option("--open", "open_browser", is_flag=True, help="Open the page in a browser.")
 @output_options
@@ -60,11 +60,11 @@ def web(
 ) -> None:
     """Plan in a browser, and watch a collector.
 
-    The planner shows at once what a change of ε, crowd, questions or copies does to noise and
-    precision; it also loads, edits and saves survey files. With --plan and --spool there is a
-    dashboard too: how far the crowd is, the batches, the released results. The dashboard needs
-    the token that is in its address; the planner does not. Nothing is loaded from other hosts,
-    and no request is logged. Ctrl-C stops it.
+    The planner shows immediately how ε, the crowd, the questions and the copies affect noise and
+    precision. It also loads, edits and saves survey files. With --plan and --spool there is also a
+    dashboard: the crowd so far, the batches, the results. The dashboard needs the token in its
+    address; the planner does not. The pages load nothing from other hosts, and no request is
+    logged. Press Ctrl-C to stop.
 
     \b
     Examples:
@@ -88,8 +88,8 @@ def web(
     server = make_server(address, watch)
     if not address.is_loopback:
         out.warn(
-            "everybody who reaches this address can use the planner, and whoever listens on the"
-            " way can read the token: there is no TLS here. Put a proxy with TLS in front of it"
+            "everybody who can reach this address can use the planner, and the token is sent"
+            " without encryption; put a proxy with TLS in front of it"
         )
     if as_json:
         out.json({"planner": address.planner, "collector": address.collector})
@@ -98,5 +98,5 @@ def web(
         console.print(f"Planner    {address.planner}", markup=False, soft_wrap=True)
         if address.collector is not None:
             console.print(f"Collector  {address.collector}", markup=False, soft_wrap=True)
-        console.print("Ctrl-C stops.", markup=False)
+        console.print("Press Ctrl-C to stop.", markup=False)
     serve(server, listener, (address.collector or address.planner) if open_browser else None)
