@@ -214,10 +214,10 @@ def test_a_reader_cannot_write(tmp_path: Path, plan: Plan) -> None:
     """Whatever bug there may be, the spool is out of its reach."""
     import sqlite3
 
-    from krand.web.watching import _reading
+    from krand.collector.sqlite.reading import _connected
 
     open_spool(plan, tmp_path / "spool").close()
-    connection = _reading(tmp_path / "spool" / "spool.sqlite")
+    connection = _connected(tmp_path / "spool" / "spool.sqlite")
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM batches")
     connection.close()
