@@ -35,7 +35,7 @@ MENU = (
             Item("frontier", "What more volume buys, beside the alternatives."),
             Item("simulate", "The exact law, checked by Monte Carlo."),
             Item("plan", "From a survey file to a plan with its noise."),
-            Item("verify", "Check a plan, a tally, a release or a batch."),
+            Item("verify", "Check a plan, a tally, results or a batch."),
         ),
     ),
     Group(
@@ -59,8 +59,8 @@ MENU = (
         (
             Item("tally", "Open and count reports."),
             Item("estimate", "From a tally to estimates with a guarantee."),
-            Item("report", "From a release to one page for people."),
-            Item("compare", "The same question in two releases."),
+            Item("report", "Turn results into a readable report."),
+            Item("compare", "Compare the same questions in two results files."),
         ),
     ),
     Group(
@@ -89,7 +89,7 @@ FLOW = """\
                             │                                                │
                             └────randomize, a whole table────▶ reports ─┐    │
                                                                         ▼    ▼
-  report.html ◀──report── release.json ◀──estimate── tally.json ◀────────tally"""
+  report.html ◀──report── results.json ◀──estimate── tally.json ◀────────tally"""
 """Every arrow is a command, every thing between two of them a file."""
 
 

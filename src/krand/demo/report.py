@@ -1,4 +1,4 @@
-"""The demonstration's report: that of the release, with what only a simulation can show."""
+"""The demonstration's report: that of the results, with what only a simulation can show."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from krand.analysis.results_file import release_values
 from krand.demo.screen import (
     held_sentence,
     opening_lines,
@@ -19,7 +18,7 @@ from krand.demo.screen import (
     ways_sentence,
 )
 from krand.files import write_atomically
-from krand.report import Section, release_page
+from krand.report import Section, report_page
 from krand.report.pages import render
 
 if TYPE_CHECKING:
@@ -30,13 +29,13 @@ if TYPE_CHECKING:
 __all__ = ["sections", "write_report"]
 
 MOST_ANSWERS = 20
-"""Of one question; the release has them all."""
+"""Of one question; the results file has them all."""
 
 
 def write_report(shown: Demonstration) -> Path:
     """One HTML file beside the others."""
     path = shown.asked.folder / "report.html"
-    page = release_page(release_values(shown.release), sections(shown), _notice(shown))
+    page = report_page(shown.results, sections(shown), _notice(shown))
     write_atomically("output", path, page)
     return path
 
@@ -48,7 +47,7 @@ def _notice(shown: Demonstration) -> Markup:
         "</strong> Nobody was asked, and nothing here is about anybody. What only a simulation can"
         " show follows the results: the truth beside the estimates, and the same answers collected"
         " in other ways.</p>"
-    ).format(f"{shown.release.people:,}")
+    ).format(f"{shown.results.people:,}")
 
 
 def sections(shown: Demonstration) -> list[Section]:

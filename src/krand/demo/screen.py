@@ -63,7 +63,7 @@ def opening_lines(shown: Demonstration) -> Iterator[str]:
     questions = _counted(len(plan.survey.questions), "question")
     yield (
         f"{plan.survey.id}: {questions} ({_counted(plan.layout.positions, 'position')}) to"
-        f" {shown.release.people:,} simulated people; {_chance(shown)}."
+        f" {shown.results.people:,} simulated people; {_chance(shown)}."
     )
     low, high = number(min(plan.noises), 3), number(max(plan.noises), 3)
     q = low if low == high else f"{low} to {high}"

@@ -26,7 +26,7 @@ __all__ = ["estimates_figure"]
 
 ROW_HEIGHT, REST_HEIGHT, BAR = 0.27, 1.05, 0.66
 MOST_ANSWERS = 20
-"""More answers than this are not drawn; the release has them all."""
+"""More answers than this are not drawn; the results have them all."""
 LONGEST = 22
 """Characters of an answer that stand beside its bar."""
 TEXT_ROOM = 0.2

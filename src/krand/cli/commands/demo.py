@@ -29,7 +29,7 @@ __all__ = ["demo"]
     type=FOLDER,
     default=Path("demo-output"),
     show_default=True,
-    help="The folder for plan, reports, tally, release and report.",
+    help="The folder for plan, reports, tally, results and report.",
 )
 @click.option(
     "--seed",

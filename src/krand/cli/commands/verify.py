@@ -14,7 +14,7 @@ from krand.terminal.output import Output
 __all__ = ["verify"]
 
 
-@click.command(short_help="Check a plan, a tally, a release or a batch.")
+@click.command(short_help="Check a plan, a tally, results or a batch.")
 @click.argument("files", nargs=-1, required=True, type=FILE)
 @click.option("--plan", "plan_file", type=FILE, help="The plan that the files must be of.")
 @click.option(
@@ -30,21 +30,21 @@ def verify(
     plan_file: Path | None,
     collector_key: Path | None,
 ) -> None:
-    """Check everything that can be checked about plans, tallies, releases and batch manifests.
+    """Check everything that can be checked about plans, tallies, results and batch manifests.
 
-    What a file is, it says itself. Promises are computed anew for exactly the noise, and every
-    number of a release again from its counts. Given together, a release is also held against its
-    tally, and everything against a plan. A tally needs its plan, a manifest also the collector's
-    key and its batch beside it.
+    Each file says what it is. Promises are computed again for exactly the noise, and every number
+    of results again from its counts. Given together, results are also compared with their tally,
+    and everything with a plan. A tally needs its plan. A manifest also needs the collector's key,
+    and its batch in the same folder.
 
-    Exit code 0: every check holds. 1: one does not. 2: a file is none of these, or something that
+    Exit code 0: every check holds. 1: a check fails. 2: a file is none of these, or something that
     is needed is missing.
 
     \b
     Examples:
       krand verify plan.json
-      krand verify release.json --plan plan.json
-      krand verify plan.json tally.json release.json
+      krand verify results.json --plan plan.json
+      krand verify plan.json tally.json results.json
       krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
     """
     from krand.analysis.verification.files import verify_files

@@ -33,9 +33,9 @@ __all__ = ["web"]
     help="Which of the planned rounds.",
 )
 @click.option(
-    "--releases",
+    "--results",
     type=FOLDER,
-    help="A folder with release files, made by krand estimate.",
+    help="A folder with results files, made by krand estimate.",
 )
 @click.option("--collector", metavar="URL", help="Where the collector answers.")
 @click.option(
@@ -53,7 +53,7 @@ def web(
     plan_file: Path | None,
     spool: Path | None,
     round_number: int,
-    releases: Path | None,
+    results: Path | None,
     collector: str | None,
     token_file: Path | None,
     open_browser: bool,
@@ -62,14 +62,14 @@ def web(
 
     The planner shows at once what a change of ε, crowd, questions or copies does to noise and
     precision; it also loads, edits and saves survey files. With --plan and --spool there is a
-    dashboard too: how far the crowd is, the batches, the released results. The dashboard needs
+    dashboard too: how far the crowd is, the batches, the results. The dashboard needs
     the token that is in its address; the planner does not. Nothing is loaded from other hosts,
     and no request is logged. Ctrl-C stops it.
 
     \b
     Examples:
       krand web
-      krand web --plan plan.json --spool spool --releases releases \\
+      krand web --plan plan.json --spool spool --results results \\
           --collector http://127.0.0.1:8080
     """
     from krand.collector.serving import listen
@@ -78,7 +78,7 @@ def web(
     from krand.web.watching import watched
 
     out = Output(as_json, no_color)
-    watch = watched(plan_file, spool, round_number, releases, collector)
+    watch = watched(plan_file, spool, round_number, results, collector)
     if watch is None and token_file is not None:
         rule = "must come with --plan and --spool"
         raise InvalidInput("token-file", rule, str(token_file), "the planner needs no token")
