@@ -56,8 +56,9 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
     krand.randomize_table(plan, table, "reports.parquet", skip_bad_rows=True)
     found = krand.make_results(plan, krand.tally_reports(plan, ["reports.parquet"]))
     krand.save_results(found, "results.csv")
+    krand.save_results(found, "results.json")
     krand.save_report(found, "report.html")
-    return found
+    return krand.read_results("results.json")
 
 
 def count(plan: krand.Plan, batch: str) -> int:
