@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import Field, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -20,7 +20,7 @@ import numpy as np
 from krand.errors import KrandError
 from krand.survey.rules import path_text
 
-__all__ = ["Malformed", "plain", "said_format", "typed", "typed_fields", "written_fields"]
+__all__ = ["Malformed", "plain", "said_format", "typed", "typed_fields", "written_names"]
 
 Reader = Callable[[Any], Any]
 
@@ -47,15 +47,18 @@ def said_format(values: Mapping[str, Any]) -> str:
     return f"it says {said!r:.60}" if isinstance(said, str) else "it does not say what it is"
 
 
-def written_fields(value: Any) -> tuple[Field[Any], ...]:
+@cache
+def written_names(kind: type[Any]) -> tuple[str, ...]:
     """The fields of a dataclass that files have."""
-    return tuple(field for field in fields(value) if field.compare)
+    return tuple(field.name for field in fields(kind) if field.compare)
 
 
 def plain(value: Any) -> Any:
     """A value as JSON can hold it; what is not a finite number is None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: plain(getattr(value, field.name)) for field in written_fields(value)}
+        return {name: plain(getattr(value, name)) for name in written_names(type(value))}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, np.ndarray):
@@ -64,7 +67,7 @@ def plain(value: Any) -> Any:
         return {str(key): plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return value
 
 
 def typed(kind: Any, value: Any) -> Any:
@@ -72,10 +75,10 @@ def typed(kind: Any, value: Any) -> Any:
     return _reader(kind)(value)
 
 
-def typed_fields(kind: type[Any], values: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
+def typed_fields(kind: Any, values: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields of a dataclass by name, all but some."""
     hints = get_type_hints(kind)
-    names = [field.name for field in written_fields(kind) if field.name not in but]
+    names = [name for name in written_names(kind) if name not in but]
     return _named({name: _reader(hints[name]) for name in names}, values)
 
 
@@ -195,9 +198,9 @@ def _enum(kind: type[Enum]) -> Reader:
     return read
 
 
-def _dataclass(kind: type[Any]) -> Reader:
+def _dataclass(kind: Any) -> Reader:
     hints = get_type_hints(kind)
-    parts = {field.name: _reader(hints[field.name]) for field in written_fields(kind)}
+    parts = {name: _reader(hints[name]) for name in written_names(kind)}
 
     def read(value: Any) -> Any:
         found = _named(parts, value)

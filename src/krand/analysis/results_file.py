@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from krand.analysis.joint.tables import JointTable
-from krand.analysis.plain_values import Malformed, plain, said_format, typed_fields, written_fields
+from krand.analysis.plain_values import Malformed, plain, said_format, typed_fields, written_names
 from krand.analysis.results import Results
 from krand.errors import InvalidInput, KrandError
 from krand.files import complete_file, json_object, read_whole
@@ -53,7 +53,7 @@ AGAIN = (
 def results_values(results: Results) -> dict[str, Any]:
     """Everything as plain data, with the whole plan; what is not a finite number is None."""
     plan = results.plan
-    names = (field.name for field in written_fields(results) if field.name != "plan")
+    names = (name for name in written_names(Results) if name != "plan")
     rest = {name: plain(getattr(results, name)) for name in names}
     return {"format": FORMAT, "plan_hash": plan.hash, "plan": plan.values(), **rest}
 

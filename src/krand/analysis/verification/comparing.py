@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from krand.analysis.checks import same
-from krand.analysis.plain_values import written_fields
+from krand.analysis.plain_values import written_names
 
 __all__ = ["differences"]
 
@@ -40,7 +40,7 @@ def differences(told: Any, true: Any, where: str = "", scale: float = 1.0) -> It
 def _opened(value: Any) -> Any:
     """Dataclasses as mappings, with the fields that files have; arrays as lists."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in written_fields(value)}
+        return {name: getattr(value, name) for name in written_names(type(value))}
     if isinstance(value, np.ndarray):
         return value.tolist()
     return value.value if isinstance(value, Enum) else value
