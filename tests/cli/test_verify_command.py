@@ -511,6 +511,13 @@ def test_an_older_format_is_named(tmp_path: Path) -> None:
         assert "krand-plan-3" in said
 
 
+def test_results_of_an_earlier_krand_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    """Estimate the tally again."""
+    path = edited(bit_example(), tmp_path, lambda values: values.update(format="krand-release-2"))
+    assert refusal(path) == "files"
+    assert "krand estimate tally.json" in " ".join(run(path).stderr.split())
+
+
 @pytest.mark.parametrize(
     ("example", "parts"),
     [(record_example, None), (bit_example, ("questions", "words", "joint"))],

@@ -230,6 +230,35 @@ def test_a_broken_promise_is_loud() -> None:
     assert "not kept" not in page_of(bit_example().values).text.lower()
 
 
+@pytest.mark.parametrize(
+    ("colluding", "rejected", "said"),
+    [
+        (0, 0, "The promise assumes that no participant helps the analyst."),
+        (1, 0, "even if 1 participant tells the analyst everything"),
+        (7, 0, "even if 7 of the participants tell the analyst everything"),
+        (1, 1, "as if the refused message came from another participant who added no noise"),
+        (3, 3, "as if each of 3 refused messages came from another participant"),
+    ],
+)
+def test_colluding_participants_are_told(colluding: int, rejected: int, said: str) -> None:
+    """How many the promise allows for, and what refused messages count for."""
+    results = bit_example().results
+    promise = replace(results.promise, colluding=colluding)
+    reasons = {"wrong_length": rejected} if rejected else {}
+    page = report_page(replace(results, promise=promise, rejected=reasons))
+    assert said in read_page(page).text
+
+
+def test_a_pair_that_was_not_tested_is_not_said_to_be_unrelated() -> None:
+    """Too few answers or too many cells: nothing is known about independence."""
+    results = bit_example().results
+    (joint,) = results.joint
+    page = report_page(replace(results, joint=(replace(joint, independence=None),)))
+    text = read_page(page).text
+    assert "Independence was not tested" in text
+    assert "are related" not in text
+
+
 def test_what_liars_could_have_done_is_told() -> None:
     """For each block, too high and too low."""
     values = bit_example().values
