@@ -49,7 +49,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
         yield made
 
 
-class Releases:
+class ResultsFolder:
     """One release again and again, each from the same full spool."""
 
     def __init__(self, folder: Path, home: Nursery, way: str) -> None:
@@ -100,7 +100,7 @@ def test_kills_while_a_release_writes_leave_whole_files(
 
 
 def check_kills(tmp_path: Path, home: Nursery, way: str) -> None:
-    releases = Releases(tmp_path, home, way)
+    releases = ResultsFolder(tmp_path, home, way)
     calls = releases.calls()
     expected = releases.files()
     check_expected(releases.collector)

@@ -16,7 +16,7 @@ from krand import (
     generate_private_key,
     generate_signing_key,
     make_plan,
-    make_release,
+    make_results,
     tally_batches,
 )
 from krand.client.ledger import AlreadySubmitted
@@ -90,7 +90,7 @@ def test_an_exact_plan_gives_exact_counts(linkage: Linkage, tmp_path: Path) -> N
     batch = collector.release(tmp_path / "out")
     tally = tally_batches(plan, [batch], KEY, collector.public_key)
     assert (tally.people, dict(tally.rejected)) == (40, {})
-    counts = {row.label: round(row.count) for row in make_release(plan, tally).questions[1].rows}
+    counts = {row.label: round(row.count) for row in make_results(plan, tally).questions[1].rows}
     assert counts == {
         pet: sum(answers.get("pet") == pet for answers in people) for pet in ("cat", "dog", "none")
     }

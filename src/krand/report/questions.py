@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from krand.analysis.estimates.values import QuestionEstimate, Row
-from krand.analysis.published import PublishedRelease, PublishedWords
+from krand.analysis.results import Results
+from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import (
     OPEN_ROWS,
     Answers,
@@ -39,26 +40,26 @@ class QuestionView:
         return sum(not row.readable for row in rows)
 
 
-def question_views(release: PublishedRelease) -> tuple[QuestionView, ...]:
+def question_views(results: Results) -> tuple[QuestionView, ...]:
     """All questions in the order they were asked, words among them."""
-    estimates = {question.name: question for question in release.questions}
-    words = {entry.question: entry for entry in release.words}
-    asked = [question.name for question in release.plan.survey.question]
+    estimates = {question.name: question for question in results.questions}
+    words = {entry.question: entry for entry in results.words}
+    asked = [question.name for question in results.plan.survey.questions]
     names = dict.fromkeys((*asked, *estimates, *words))
     return tuple(
-        _view(release, f"question-{place}", name, estimates.get(name), words.get(name))
+        _view(results, f"question-{place}", name, estimates.get(name), words.get(name))
         for place, name in enumerate(names, 1)
     )
 
 
 def _view(
-    release: PublishedRelease,
+    results: Results,
     anchor: str,
     name: str,
     estimate: QuestionEstimate | None,
-    words: PublishedWords | None,
+    words: WordsEstimate | None,
 ) -> QuestionView:
-    title = release.text_of(name) or name
+    title = _text_of(results, name) or name
     if estimate is not None:
         cdf, answers = cdf_rows(estimate.distribution), _answers(estimate)
         view = VIEWS.get(estimate.kind, KindView(estimate.kind.value))
@@ -70,12 +71,17 @@ def _view(
     caption = f"{name}: {VIEWS[Kind.WORDS].asked_as}"
     if words is None:
         note = (
-            "Not decoded: words need a list of candidates to be looked for,"
+            "Not decoded: words are found with a list of candidates,"
             f" krand estimate --candidates {name}=words.txt."
         )
         return QuestionView(anchor, name, title, caption, None, (note,))
-    found = word_table(release.people, words) if words.found else None
+    found = word_table(results.people, words) if words.found else None
     return QuestionView(anchor, name, title, caption, found, tuple(word_notes(words)))
+
+
+def _text_of(results: Results, name: str) -> str:
+    """The wording of a question; empty if it has none."""
+    return next((q.text for q in results.plan.survey.questions if q.name == name), "")
 
 
 def _answers(question: QuestionEstimate) -> Answers:

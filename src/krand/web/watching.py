@@ -29,7 +29,7 @@ class Watched:
     plan: Plan
     spool: Path
     round: int = 1
-    releases: Path | None = None
+    results: Path | None = None
     collector: CollectorAddress | None = None
 
 
@@ -52,24 +52,24 @@ def watched(
     plan_file: Path | None,
     spool: Path | None,
     round_number: int = 1,
-    releases: Path | None = None,
+    results: Path | None = None,
     collector: str | None = None,
 ) -> Watched | None:
     """What to watch, from the options; None if none is given."""
     if plan_file is None or spool is None:
-        given = {"plan": plan_file, "spool": spool, "releases": releases, "collector": collector}
+        given = {"plan": plan_file, "spool": spool, "results": results, "collector": collector}
         for name, value in given.items():
             if value is not None:
                 rule = "must come with --plan and --spool"
                 raise InvalidInput(name, rule, str(value), "the planner alone needs none of them")
         return None
-    if releases is not None and not releases.is_dir():
-        raise InvalidInput("releases", "must be a folder", str(releases))
+    if results is not None and not results.is_dir():
+        raise InvalidInput("results", "must be a folder", str(results))
     plan = read_plan(plan_file)
     check_promise(plan)
     config_of(plan, round_number)  # refuses a round that was not planned
     address = None if collector is None else collector_address(collector)
-    return Watched(plan, spool, round_number, releases, address)
+    return Watched(plan, spool, round_number, results, address)
 
 
 def crowd_of(watch: Watched) -> Crowd:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from krand.accounting.curator import Curator
     from krand.analysis.estimates.values import MeanEstimate
-    from krand.analysis.published import PublishedPlan
     from krand.promise import Guarantee, NoisePlan, Policy, Precision
     from krand.survey.plan import Plan, Promise, WorstShift
 
@@ -54,7 +53,7 @@ def open_mean(mean: MeanEstimate) -> str:
 
 
 def refused_messages(
-    plan: Plan | PublishedPlan,
+    plan: Plan,
     promise: Promise,
     rejected: Mapping[str, int],
     shown: Callable[[float], str] = at_most,

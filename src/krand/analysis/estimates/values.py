@@ -8,8 +8,9 @@ alone, and was known before anybody answered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +32,20 @@ __all__ = [
     "Row",
     "Statistic",
     "Summary",
+    "same_fields",
 ]
+
+
+def same_fields(value: Any, other: Any) -> bool:
+    """Whether two values are equal, also where fields are arrays."""
+    if type(value) is not type(other):
+        return False
+    names = [field.name for field in fields(type(value)) if field.compare]
+    pairs = ((getattr(value, name), getattr(other, name)) for name in names)
+    return all(
+        np.array_equal(mine, its) if isinstance(mine, np.ndarray) else mine == its
+        for mine, its in pairs
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +70,11 @@ class Band:
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+
+    def __eq__(self, other: object) -> bool:
+        return same_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def containing(self, values: NDArray[np.float64]) -> Band:
         """As wide as it must be to contain what is shown beside it; never narrower."""

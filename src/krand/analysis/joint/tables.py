@@ -14,17 +14,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.estimates.counted import BlockCounts, block_counts
-from krand.analysis.estimates.intervals import check_confidence, limits, simultaneous_confidence
+from krand.analysis.estimates.intervals import (
+    check_confidence,
+    limits,
+    readable,
+    simultaneous_confidence,
+)
 from krand.analysis.estimates.inversion import Floats, NoiseModel, bit_variance
-from krand.analysis.estimates.reading import readable
 from krand.analysis.estimates.simplex import nearest_possible
-from krand.analysis.estimates.values import Band
+from krand.analysis.estimates.values import Band, same_fields
 from krand.analysis.joint.axes import Axis, axes_of
 from krand.analysis.joint.bit_tables import (
     counts_of_bits,
@@ -67,8 +71,13 @@ class JointTable:
     simultaneous: Band
     readable: NDArray[np.bool_]
     """False where the margin of error of a cell is above 15 % of the people."""
-    noise: TableNoise | None
-    """How the cells of a two-way table vary together."""
+    noise: TableNoise | None = field(default=None, compare=False, repr=False)
+    """How the cells of a two-way table vary together; None for more, and in what a file holds."""
+
+    def __eq__(self, other: object) -> bool:
+        return same_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def joint_table(

@@ -1,4 +1,4 @@
-"""Releases for tests of pages and checks: every kind of question, both linkages, planned for real.
+"""Results for tests of pages and checks: every kind of question, both linkages, planned for real.
 
 Counts are drawn as the randomizer would draw them, from a fixed seed.
 """
@@ -16,8 +16,8 @@ import numpy as np
 from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.results import ReleaseOptions, make_release
-from krand.analysis.results_file import release_values
+from krand.analysis.results import Results, ResultsOptions, make_results
+from krand.analysis.results_file import results_in, results_values
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import write_tally
 from krand.batches.manifest import Manifest, manifest_bytes
@@ -41,7 +41,7 @@ COLOURS = Choices(["red", "<b>green</b> & co", SCRIPT])
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Example:
-    """A plan, what was counted, and the release of it."""
+    """A plan, what was counted, and the results of it."""
 
     plan: Plan
     tally: Tally
@@ -53,16 +53,21 @@ class Example:
         found: dict[str, Any] = json.loads(self.text)
         return found
 
+    @property
+    def results(self) -> Results:
+        """As read from a file."""
+        return results_in(self.values)
+
     def write(self, folder: Path) -> None:
-        """plan.json, tally.json and release.json."""
+        """plan.json, tally.json and results.json."""
         (folder / "plan.json").write_bytes(self.plan.bytes)
         write_tally("tally", folder / "tally.json", self.tally)
-        (folder / "release.json").write_text(self.text, encoding="utf-8")
+        (folder / "results.json").write_text(self.text, encoding="utf-8")
 
 
-def _example(plan: Plan, tally: Tally, options: ReleaseOptions) -> Example:
+def _example(plan: Plan, tally: Tally, options: ResultsOptions) -> Example:
     tally = _signed(tally)
-    values = release_values(make_release(plan, tally, options))
+    values = results_values(make_results(plan, tally, options))
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))
 
 
@@ -111,14 +116,14 @@ def _bit_tally(**more: Any) -> Tally:
 @cache
 def bit_example() -> Example:
     """Every kind of question, each position alone; two questions together; words found."""
-    options = ReleaseOptions(candidates={"tag": ["jazz", "rock", "<i>folk</i>"]}, corrupted=5)
+    options = ResultsOptions(candidates={"tag": ["jazz", "rock", "<i>folk</i>"]}, corrupted=5)
     return _example(_bit_plan(), _bit_tally(), options)
 
 
 @cache
 def refused_example() -> Example:
     """So many messages refused that the promise is not kept; the crowd taken as a sample."""
-    options = ReleaseOptions(EstimateOptions(0.9, Sampling(1_000_000)))
+    options = ResultsOptions(EstimateOptions(0.9, Sampling(1_000_000)))
     return _example(_bit_plan(), _bit_tally(rejected={"wrong_length": 2_000}), options)
 
 
@@ -140,4 +145,4 @@ def record_example() -> Example:
     histogram = np.bincount(vectors, weights=tally.table, minlength=6).astype(np.int64)
     counted = replace(tally, histogram=histogram, batches=("cd" * 32,))
     joint = (("smokes", "colour"), ("smokes", "colour", "drives"))
-    return _example(plan, counted, ReleaseOptions(joint=joint))
+    return _example(plan, counted, ResultsOptions(joint=joint))

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from krand.analysis.results_file import FORMAT
-from krand.web.limits import MOST_RELEASE_BYTES, MOST_RELEASES
+from krand.web.limits import MOST_RESULTS, MOST_RESULTS_BYTES
 
-__all__ = ["ReleaseFile", "Releases"]
+__all__ = ["ResultsFile", "ResultsFolder"]
 
 Stamp = tuple[int, int]
 """Time of the last change, in nanoseconds, and size: they identify a version of a file."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseFile:
+class ResultsFile:
     """Results, as the dashboard lists them."""
 
     name: str
@@ -28,14 +28,14 @@ class ReleaseFile:
     people: int
 
 
-class Releases:
+class ResultsFolder:
     """The folder; a file is read again only when it has changed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._known: dict[tuple[str, Stamp], ReleaseFile | None] = {}
+        self._known: dict[tuple[str, Stamp], ResultsFile | None] = {}
 
-    def files(self) -> tuple[ReleaseFile, ...]:
+    def files(self) -> tuple[ResultsFile, ...]:
         """All results files by name; other files are ignored."""
         found = {}
         for name, stamp in self._candidates():
@@ -51,16 +51,16 @@ class Releases:
                 stamped = [(e.name, (e.stat().st_mtime_ns, e.stat().st_size)) for e in files]
         except OSError:  # missing or not readable: no results
             return []
-        small = [entry for entry in stamped if entry[1][1] <= MOST_RELEASE_BYTES]
-        return sorted(small)[:MOST_RELEASES]
+        small = [entry for entry in stamped if entry[1][1] <= MOST_RESULTS_BYTES]
+        return sorted(small)[:MOST_RESULTS]
 
-    def _read(self, name: str, stamp: Stamp) -> ReleaseFile | None:
+    def _read(self, name: str, stamp: Stamp) -> ResultsFile | None:
         path = self._folder / name
         try:
             values = json.loads(path.read_bytes())
             if values["format"] != FORMAT:
                 return None
             survey, plan_hash = str(values["plan"]["survey"]["id"]), str(values["plan_hash"])
-            return ReleaseFile(name, str(path), stamp, survey, plan_hash, int(values["people"]))
+            return ResultsFile(name, str(path), stamp, survey, plan_hash, int(values["people"]))
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None

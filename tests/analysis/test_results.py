@@ -1,9 +1,11 @@
-"""Releases: estimates that cannot be had without the guarantee for the crowd that came."""
+"""Results: estimates that cannot be had without the guarantee for the crowd that came."""
 
 from __future__ import annotations
 
 import csv
 import json
+import re
+from collections.abc import Callable
 from dataclasses import MISSING, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,13 +19,9 @@ from krand.analysis.actual_promise import actual_promise, keeps_policy
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.results import Release, ReleaseOptions, make_release
-from krand.analysis.results_file import (
-    flat_table,
-    read_estimates,
-    release_values,
-    write_release,
-)
+from krand.analysis.results import Results, ResultsOptions, make_results
+from krand.analysis.results_file import read_results, results_values, save_results, write_results
+from krand.analysis.results_table import flat_table
 from krand.analysis.tally import Tally
 from krand.errors import CannotMeet, InvalidInput
 from krand.planning.making import make_plan
@@ -70,14 +68,14 @@ def tally_for(plan: Plan, people: int = PEOPLE, **more: Any) -> Tally:
 
 
 @pytest.fixture(scope="module")
-def release(plan: Plan) -> Release:
-    options = ReleaseOptions(candidates={"tag": ["jazz", "rock"]}, corrupted=5)
-    return make_release(plan, tally_for(plan, batches=("ab" * 32,)), options)
+def results(plan: Plan) -> Results:
+    options = ResultsOptions(candidates={"tag": ["jazz", "rock"]}, corrupted=5)
+    return make_results(plan, tally_for(plan, batches=("ab" * 32,)), options)
 
 
 def test_an_estimate_cannot_be_had_without_a_guarantee() -> None:
-    """A release has no promise by default, and tables carry it in every row."""
-    (field,) = (f for f in fields(Release) if f.name == "promise")
+    """Results have no promise by default, and tables carry it in every row."""
+    (field,) = (f for f in fields(Results) if f.name == "promise")
     assert (field.default, field.default_factory) == (MISSING, MISSING)
 
 
@@ -104,7 +102,7 @@ def test_refused_messages_weaken_the_guarantee(plan: Plan) -> None:
     assert promise.colluding == 2_000
     assert not keeps_policy(plan, promise)
     assert keeps_policy(plan, actual_promise(plan, tally_for(plan)))
-    assert not make_release(plan, tally).kept
+    assert not make_results(plan, tally).kept
 
 
 def test_refused_messages_and_planned_colluders_add_up() -> None:
@@ -125,26 +123,26 @@ def test_refused_messages_and_planned_colluders_add_up() -> None:
 def test_below_the_planned_crowd_nothing_is_released(plan: Plan) -> None:
     """Whatever the tally holds."""
     with pytest.raises(CrowdTooSmall):
-        make_release(plan, tally_for(plan, PEOPLE - 1))
+        make_results(plan, tally_for(plan, PEOPLE - 1))
 
 
-def test_everything_is_there(plan: Plan, release: Release) -> None:
+def test_everything_is_there(plan: Plan, results: Results) -> None:
     """All questions, the declared table, its conditionals and test, words, shifts, versions."""
-    assert release.questions == estimate_questions(plan, tally_for(plan))
-    assert [q.name for q in release.questions] == ["colour", "smokes", "age", "pets"]
-    (joint,) = release.joint
+    assert results.questions == estimate_questions(plan, tally_for(plan))
+    assert [q.name for q in results.questions] == ["colour", "smokes", "age", "pets"]
+    (joint,) = results.joint
     assert joint.table.questions == ("colour", "smokes")
     assert [table.given for table in joint.given] == ["colour", "smokes"]
-    (words,) = release.words
+    (words,) = results.words
     assert [word.word for word in words.found] == ["jazz"]
-    assert {shift.corrupted for shift in release.shifts} == {5}
-    assert {"krand", "numpy", "scipy", "python"} <= set(release.versions)
-    assert release.kept
+    assert {shift.corrupted for shift in results.shifts} == {5}
+    assert {"krand", "numpy", "scipy", "python"} <= set(results.versions)
+    assert results.kept
 
 
-def test_joint_tables_match_the_truth(release: Release) -> None:
+def test_joint_tables_match_the_truth(results: Results) -> None:
     """Every cell lies in the simultaneous interval (a crowd drawn with a fixed seed)."""
-    table = release.joint[0].table
+    table = results.joint[0].table
     truth = np.zeros(table.counts.shape)
     truth[0, 0] = truth[-1, -1] = PEOPLE / 2
     assert np.all(table.simultaneous.low <= truth)
@@ -153,31 +151,29 @@ def test_joint_tables_match_the_truth(release: Release) -> None:
 
 def test_an_undeclared_pair_is_refused(plan: Plan) -> None:
     """With the reason, and what to do in the next survey."""
-    options = ReleaseOptions(joint=(("colour", "age"),))
+    options = ResultsOptions(joint=(("colour", "age"),))
     with pytest.raises(InvalidInput, match=r"cannot be linked again.*\[\[together\]\]"):
-        make_release(plan, tally_for(plan), options)
+        make_results(plan, tally_for(plan), options)
 
 
 def test_candidates_are_for_words(plan: Plan) -> None:
     """Of a question that exists and takes words."""
     with pytest.raises(InvalidInput, match="of type words"):
-        make_release(plan, tally_for(plan), ReleaseOptions(candidates={"age": ["x"]}))
+        make_results(plan, tally_for(plan), ResultsOptions(candidates={"age": ["x"]}))
     with pytest.raises(InvalidInput, match="question of the survey"):
-        make_release(plan, tally_for(plan), ReleaseOptions(candidates={"nothing": ["x"]}))
+        make_results(plan, tally_for(plan), ResultsOptions(candidates={"nothing": ["x"]}))
 
 
-def test_json_holds_everything(plan: Plan, release: Release, tmp_path: Path) -> None:
+def test_json_holds_everything(plan: Plan, results: Results, tmp_path: Path) -> None:
     """Standard JSON, with the plan inside, that gives back the estimates."""
-    write_release("output", tmp_path / "r.json", release)
+    write_results("output", tmp_path / "r.json", results)
     values = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=fail)
-    assert values == json.loads(json.dumps(release_values(release)))
+    assert values == json.loads(json.dumps(results_values(results)))
     assert values["plan_hash"] == plan.hash
     assert values["plan"] == json.loads(plan.bytes)
-    assert values["promise"]["delta"] == release.promise.delta
+    assert values["promise"]["delta"] == results.promise.delta
     assert values["batches"] == ["ab" * 32]
-    questions, rest = read_estimates(tmp_path / "r.json")
-    assert tuple(questions.values()) == release.questions
-    assert rest["people"] == PEOPLE
+    assert read_results(tmp_path / "r.json").questions == results.questions
 
 
 def fail(constant: str) -> None:
@@ -185,45 +181,130 @@ def fail(constant: str) -> None:
 
 
 def test_sampling_survives_the_file(plan: Plan, tmp_path: Path) -> None:
-    """A release made for a larger population says so when it is read again."""
-    options = ReleaseOptions(EstimateOptions(sampling=Sampling(10**6)))
-    made = make_release(plan, tally_for(plan), options)
-    write_release("output", tmp_path / "r.json", made)
-    assert read_estimates(tmp_path / "r.json")[0]["age"].sampling == Sampling(10**6)
+    """Results made for a larger population say so when they are read again."""
+    options = ResultsOptions(EstimateOptions(sampling=Sampling(10**6)))
+    made = make_results(plan, tally_for(plan), options)
+    write_results("output", tmp_path / "r.json", made)
+    found = read_results(tmp_path / "r.json")
+    assert {question.sampling for question in found.questions} == {Sampling(10**6)}
+    assert found == made
+
+
+def test_what_is_read_back_equals_what_was_written(results: Results, tmp_path: Path) -> None:
+    """Every number, table, word and the plan; a change of any cell makes other results."""
+    save_results(results, tmp_path / "r.json")
+    found = read_results(tmp_path / "r.json")
+    assert found == results
+    assert found.plan.hash == results.plan.hash
+    (joint,) = found.joint
+    cells = joint.table.counts.copy()
+    cells[0, 0] += 1
+    other = replace(joint, table=replace(joint.table, counts=cells))
+    assert replace(found, joint=(other,)) != results
+    low = replace(joint.table.interval, low=cells)
+    assert replace(joint.table, interval=low) != joint.table
+
+
+def test_words_that_cannot_be_told_apart_survive_the_file(results: Results, tmp_path: Path) -> None:
+    """They have no standard error."""
+    (words,) = results.words
+    rows = (replace(words.rows[0], standard_error=None), *words.rows[1:])
+    made = replace(results, words=(replace(words, rows=rows),))
+    save_results(made, tmp_path / "r.json")
+    assert read_results(tmp_path / "r.json") == made
+
+
+MALFORMED: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
+    ("questions[0].rows[1].count: should be a number", lambda v: row(v).update(count="7")),
+    ("questions[0].rows[1].readable: should be true or", lambda v: row(v).update(readable=1)),
+    ("questions[0].rows[1].method: should be one of exact", lambda v: row(v).update(method="?")),
+    ("questions[0].rows[1].share: is missing", lambda v: row(v).pop("share")),
+    ("questions[0].rows[1].more: should not be there", lambda v: row(v).update(more=1)),
+    ("more: should not be there", lambda v: v.update(more=1)),
+    ("rejected.x: should be a whole number", lambda v: v.update(rejected={"x": 0.5})),
+    (
+        "joint[0].independence.questions: should have 2",
+        lambda v: independence_in(v)["questions"].pop(),
+    ),
+    ("joint[0].table.counts: should be a whole table", lambda v: table(v)["counts"][0].pop()),
+    ("joint[0].table.counts: should be a whole", lambda v: table(v)["counts"][0].append(True)),
+    ("joint[0].table.noise: should not be there", lambda v: table(v).update(noise=None)),
+    ("is not a whole table", lambda v: table(v)["readable"].pop()),
+    ("plan_hash: should be that of the plan inside", lambda v: v.update(plan_hash="0" * 64)),
+    ("plan: ", lambda v: v["plan"]["blocks"][0].update(noise_numerator=0)),
+]
+
+
+def row(values: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = values["questions"][0]["rows"][1]
+    return found
+
+
+def table(values: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = values["joint"][0]["table"]
+    return found
+
+
+def independence_in(values: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = values["joint"][0]["independence"]
+    return found
+
+
+@pytest.mark.parametrize(("says", "edit"), MALFORMED)
+def test_an_error_says_what_is_wrong_where(
+    says: str, edit: Callable[[dict[str, Any]], object], results: Results, tmp_path: Path
+) -> None:
+    """The path of the value, and what should be there."""
+    values = json.loads(json.dumps(results_values(results)))
+    edit(values)
+    (tmp_path / "r.json").write_text(json.dumps(values), encoding="utf-8")
+    with pytest.raises(InvalidInput, match=re.escape(says)):
+        read_results(tmp_path / "r.json")
+
+
+def test_an_earlier_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    """Estimate the tally again."""
+    (tmp_path / "r.json").write_text('{"format": "krand-release-2"}', encoding="utf-8")
+    with pytest.raises(InvalidInput, match=r"earlier version.*krand estimate tally\.json"):
+        read_results(tmp_path / "r.json")
 
 
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_tables_hold_every_estimate_with_its_guarantee(
-    form: str, release: Release, tmp_path: Path
+    form: str, results: Results, tmp_path: Path
 ) -> None:
     """Each row has its question, its interval, the guarantee and the plan."""
-    write_release("output", tmp_path / "r", release, form)
+    write_results("output", tmp_path / "r", results, form)
     if form == "parquet":
         rows: list[dict[str, Any]] = pq.read_table(tmp_path / "r").to_pylist()
     else:
         with (tmp_path / "r").open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
-    answers = sum(len(q.rows) + (q.unanswered is not None) for q in release.questions)
-    assert len(rows) == flat_table(release).num_rows == answers + 12 + 2
+    answers = sum(len(q.rows) + (q.unanswered is not None) for q in results.questions)
+    assert len(rows) == flat_table(results).num_rows == answers + 12 + 2
     for row in rows:
         assert float(row["epsilon"]) == 1.0
-        assert float(row["delta"]) == release.promise.delta
-        assert (row["assurance"], row["plan"]) == ("certified", release.plan.hash)
+        assert float(row["delta"]) == results.promise.delta
+        assert (row["assurance"], row["plan"]) == ("certified", results.plan.hash)
         assert float(row["low"]) <= float(row["high"])
     (red,) = (r for r in rows if (r["question"], r["answer"]) == ("colour", "red"))
-    assert float(red["count"]) == release.questions[0].rows[0].count
+    assert float(red["count"]) == results.questions[0].rows[0].count
 
 
-def test_other_forms_and_files_are_refused(release: Release, tmp_path: Path) -> None:
+def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> None:
     """By name."""
     with pytest.raises(InvalidInput, match="json, parquet, csv"):
-        write_release("output", tmp_path / "r", release, "xlsx")
-    for content in (b"{}", b"[1]", b"\xff", b'{"format": "krand-release-2", "questions": [{}]}'):
+        write_results("output", tmp_path / "r", results, "xlsx")
+    for content in (b"{}", b'{"format": "krand-results-1", "questions": [{}]}'):
         (tmp_path / "r").write_bytes(content)
-        with pytest.raises(InvalidInput, match="krand-release-2"):
-            read_estimates(tmp_path / "r")
+        with pytest.raises(InvalidInput, match="krand-results-1"):
+            read_results(tmp_path / "r")
+    for content in (b"[1]", b"\xff"):
+        (tmp_path / "r").write_bytes(content)
+        with pytest.raises(InvalidInput, match="must be a whole JSON file"):
+            read_results(tmp_path / "r")
     with pytest.raises(InvalidInput, match="no such file"):
-        read_estimates(tmp_path / "absent")
+        read_results(tmp_path / "absent")
 
 
 def test_records_show_what_is_asked_for(tmp_path: Path) -> None:
@@ -234,11 +315,12 @@ def test_records_show_what_is_asked_for(tmp_path: Path) -> None:
     table = np.zeros(16, np.int64)
     table[[0, 8, 12]] = 20_000, 10_000, 20_000
     ones = np.array([[i >> b & 1 for b in (3, 2, 1, 0)] for i in range(16)])
-    made = make_release(
+    made = make_results(
         plan,
         tally_of(plan, 50_000, table @ ones, table=table),
-        ReleaseOptions(joint=(("smokes", "colour"),)),
+        ResultsOptions(joint=(("smokes", "colour"),)),
     )
     assert made.joint[0].table.counts.shape == (2, 4)
-    write_release("output", tmp_path / "r.json", made)
+    write_results("output", tmp_path / "r.json", made)
     json.loads((tmp_path / "r.json").read_text(encoding="utf-8"), parse_constant=fail)
+    assert read_results(tmp_path / "r.json") == made
