@@ -11,15 +11,14 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from krand import make_plan, make_release, randomize_table, save_release, tally_reports
+from krand import make_plan, make_results, randomize_table, save_results, tally_responses
 from krand.accounting.division import Share, guarantee_of
 from krand.analysis.estimates.values import Statistic
-from krand.analysis.published_file import read_published
-from krand.analysis.results import Release
-from krand.analysis.results_file import release_values
-from krand.analysis.verification.releases import release_checks
-from krand.cli.result_tables import release_tables
-from krand.report import release_page
+from krand.analysis.results import Results
+from krand.analysis.results_file import results_values
+from krand.analysis.verification.results import results_checks
+from krand.cli.result_tables import results_tables
+from krand.report import report_page
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
@@ -64,11 +63,11 @@ def plan() -> Plan:
     return make_plan(parse_survey(SURVEY))
 
 
-def released(plan: Plan, folder: Path) -> Release:
+def results_of(plan: Plan, folder: Path) -> Results:
     """Simulated people, randomized, counted, estimated."""
-    reports = folder / "reports.parquet"
+    reports = folder / "responses.parquet"
     randomize_table(plan, simulated_table(plan.survey, PEOPLE, seed=3), reports)
-    return make_release(plan, tally_reports(plan, [reports]))
+    return make_results(plan, tally_responses(plan, [reports]))
 
 
 def test_the_promise_counts_both_groups(plan: Plan) -> None:
@@ -107,26 +106,26 @@ def test_without_noise_everybody_is_counted_right(tmp_path: Path) -> None:
     people = simulated_people(plan.survey, PEOPLE, seed=3)
     ratings = Counter(person.get("rating") for person in people)
     answered = sorted(v for v in ratings.elements() if isinstance(v, int))
-    release = released(plan, tmp_path)
-    rating = release.questions[0]
+    results = results_of(plan, tmp_path)
+    rating = results.questions[0]
     assert [round(row.count) for row in rating.rows] == [ratings[v] for v in range(1, 6)]
     found = {summary.statistic: summary.value for summary in rating.summaries}
     assert found[Statistic.MEAN] == pytest.approx(sum(answered) / len(answered), abs=1e-4)
     top = sum(value >= 4 for value in answered) / len(answered)
     assert found[Statistic.TOP_BOX] == pytest.approx(top, abs=1e-4)
-    assert [joint.table.questions for joint in release.joint] == [
+    assert [joint.table.questions for joint in results.joint] == [
         ("rating", "town"),
         ("smokes", "rating"),
     ]
     pairs = Counter((person.get("smokes"), person.get("rating")) for person in people)
-    assert round(release.joint[1].table.counts[0, 4]) == pairs[True, 5]
+    assert round(results.joint[1].table.counts[0, 4]) == pairs[True, 5]
 
 
 def test_with_noise_intervals_hold_most_truths(plan: Plan, tmp_path: Path) -> None:
     """The whole survey as it is planned: most of the intervals contain the truth."""
     people = simulated_people(plan.survey, PEOPLE, seed=3)
     ratings = Counter(person.get("rating") for person in people)
-    rating = released(plan, tmp_path).questions[0]
+    rating = results_of(plan, tmp_path).questions[0]
     off = [
         abs(row.count - ratings[value]) / row.standard_error
         for value, row in zip(range(1, 6), rating.rows, strict=True)
@@ -136,35 +135,35 @@ def test_with_noise_intervals_hold_most_truths(plan: Plan, tmp_path: Path) -> No
 
 def test_every_form_of_a_release_has_mean_and_boxes(plan: Plan, tmp_path: Path) -> None:
     """JSON, CSV, Parquet, the terminal; and the file reads back and is verified."""
-    release = released(plan, tmp_path)
+    results = results_of(plan, tmp_path)
     for form in ("json", "csv", "parquet"):
-        save_release(release, tmp_path / f"release.{form}")
-    written = read_published(tmp_path / "release.json")["questions"][0]["summaries"]
+        save_results(results, tmp_path / f"results.{form}")
+    written = json.loads((tmp_path / "results.json").read_bytes())["questions"][0]["summaries"]
     assert [entry["statistic"] for entry in written] == ["mean", "top_box", "bottom_box"]
     assert written[1]["answers"] == ["4", "5 (very good)"]
     for table in (
-        pq.read_table(tmp_path / "release.parquet"),
-        pyarrow.csv.read_csv(tmp_path / "release.csv"),
+        pq.read_table(tmp_path / "results.parquet"),
+        pyarrow.csv.read_csv(tmp_path / "results.csv"),
     ):
         rows = {row["answer"]: row for row in table.to_pylist() if row["question"] == "rating"}
         assert rows["mean"]["value"] == pytest.approx(written[0]["value"])
         assert rows["mean"]["value_low"] <= rows["mean"]["value"] <= rows["mean"]["value_high"]
         assert rows["top_box"]["method"] == "4 + 5 (very good)"
-    captions = [str(table.caption) for table in release_tables(release)]
+    captions = [str(table.caption) for table in results_tables(results)]
     assert "mean" in captions[0]
     assert "top box, 4 and 5 (very good):" in captions[0]
-    page = release_page(release_values(release))
+    page = report_page(results)
     assert "rating: a value on a scale" in page
     assert "Top box, 4 and 5 (very good): " in page
 
 
 def test_a_release_is_verified_and_an_edited_mean_is_found(plan: Plan, tmp_path: Path) -> None:
     """Both groups are recovered from the file; mean and boxes follow from them."""
-    values = json.loads(json.dumps(release_values(released(plan, tmp_path))))
-    checks, _ = release_checks(values, "release", plan)
+    values = json.loads(json.dumps(results_values(results_of(plan, tmp_path))))
+    checks, _ = results_checks(values, "results", plan)
     assert [check for check in checks if check.holds is False] == []
     values["questions"][0]["summaries"][0]["value"] += 0.1
-    edited, _ = release_checks(values, "release", plan)
+    edited, _ = results_checks(values, "results", plan)
     assert [check.name for check in edited if check.holds is False] == ["distributions"]
 
 

@@ -173,7 +173,7 @@ def test_the_promise_is_the_releases_own() -> None:
         f"promised to each of the {PEOPLE:,} people who took part",
     ):
         assert part in page.text, part
-    for text in assumption_texts(published(bit_example().values).promise):
+    for text in assumption_texts(results_in(bit_example().values).promise):
         assert text[1:] in page.text
     by_eta = page_of(record_example().values).text
     assert "except with probability η" in by_eta

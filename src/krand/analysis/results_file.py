@@ -101,11 +101,11 @@ def write_results(field: str, path: Path, results: Results, form: str = "json") 
 def read_results(path: str | Path) -> Results:
     """The results in a JSON file that krand wrote; no other file is needed.
 
-    >>> from krand import make_results, randomize_table, read_results, save_results, tally_reports
+    >>> from krand import make_results, randomize_table, read_results, save_results, tally_responses
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
-    >>> results = make_results(plan, tally_reports(plan, ["reports.parquet"]))
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
     >>> save_results(results, "results.json")
     >>> read_results("results.json") == results
     True

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet as pq
 
-from krand.analysis.estimates.values import Row
+from krand.analysis.estimates.values import Row, Summary
 from krand.analysis.results import JointResult, Results
 
 __all__ = ["flat_table", "write_csv", "write_parquet"]
@@ -64,7 +64,8 @@ def _for_spreadsheets(table: pa.Table) -> pa.Table:
 
 _NUMBERS = ("count", "consistent", "standard_error", "low", "high")
 _SHARES = ("share", "consistent_share", "share_low", "share_high")
-_MORE = ("simultaneous_low", "simultaneous_high", *_SHARES)
+_VALUES = ("value", "value_low", "value_high")
+_MORE = ("simultaneous_low", "simultaneous_high", *_SHARES, *_VALUES)
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("question", "kind", "answer")]
     + [(name, pa.float64()) for name in (*_NUMBERS, *_MORE)]
@@ -79,6 +80,8 @@ def _flat_rows(results: Results) -> Iterator[dict[str, Any]]:
         silent = () if question.unanswered is None else (question.unanswered,)
         for row in (*question.rows, *silent):
             yield {"question": question.name, "kind": question.kind.value, **_flat(row)}
+        for summary in question.summaries:
+            yield {"question": question.name, "kind": question.kind.value, **_summed_up(summary)}
     for joint in results.joint:
         yield from _flat_cells(joint)
     for words in results.words:
@@ -117,6 +120,17 @@ def _flat(row: Row) -> dict[str, Any]:
         "share_high": row.share_interval.high,
         "readable": row.readable,
         "method": row.method.value,
+    }
+
+
+def _summed_up(summary: Summary) -> dict[str, Any]:
+    """A question in one number: no count of people, but a value of its own."""
+    return {
+        "answer": summary.statistic.value,
+        "method": " + ".join(summary.answers) if summary.statistic.is_share else None,
+        "value": summary.value,
+        "value_low": summary.interval.low,
+        "value_high": summary.interval.high,
     }
 
 

@@ -78,11 +78,11 @@ def save_report(results: Results, path: str | Path) -> None:
     """Write results as one HTML file that needs nothing but itself.
 
     >>> from pathlib import Path
-    >>> from krand import make_results, randomize_table, save_report, tally_reports
+    >>> from krand import make_results, randomize_table, save_report, tally_responses
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
-    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "reports.parquet")
-    >>> save_report(make_results(plan, tally_reports(plan, ["reports.parquet"])), "report.html")
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> save_report(make_results(plan, tally_responses(plan, ["responses.parquet"])), "report.html")
     >>> Path("report.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
