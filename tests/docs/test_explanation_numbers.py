@@ -184,7 +184,7 @@ METHOD = (
         lambda: [f"{100 * noise_of_local_epsilon(1.0, d):.{n}f}" for d, n in ((1, 0), (20, 2))],
     ),
     Computed(
-        "| each report protects itself (RAPPOR), N = 100,000 | {} | {} |",
+        "| the noise of each response suffices alone (RAPPOR), N = 100,000 | {} | {} |",
         lambda: [
             f"{rappor_noise(policy(), TWENTY):.4f}",
             f"{Z95 * rappor_sigma(policy(), TWENTY):,.0f}",
@@ -215,8 +215,8 @@ METHOD = (
             "d have a 1",
             "p = 1-q",
             '"± 18 people"',
-            "The other N-1 people",
-            "| 20 bits, ε = 1, δ = 10⁻⁶ | noise q | ± people at 95 % |",
+            "The answers of the other N-1 people",
+            "| 20 bits, ε = 1, δ = 10⁻⁶ | noise q | margin of error (95 %), people |",
             "q shrinks as 1/N",
         ),
     ),
@@ -228,15 +228,17 @@ FILE = "| tokens, 40 positions, sorted as in files;"
 NUMBERS = (
     *(
         Measured(
-            f"| {way} | {trust} | {{}} |", "accuracy.md", f"| {name} | {trust} | {runs} | {{}} |"
+            f"| {method} | {trust} | {{}} |",
+            "accuracy.md",
+            f"| {name} | {'shuffler' if trust == 'collector' else trust} | {runs} | {{}} |",
         )
-        for way, name, trust, runs in (
-            ("krand, bit linkage", "krand, bit linkage", "shuffler", "1,000"),
+        for method, name, trust, runs in (
+            ("krand, bit linkage", "krand, bit linkage", "collector", "1,000"),
             ("Gaussian noise, divided alike", "trusted curator, noise divided", "curator", "1,000"),
-            ("krand, whole records, 16 copies", "krand, record linkage, k = 16", "shuffler", "200"),
-            ("krand, whole records, 1 copy", "krand, record linkage, k = 1", "shuffler", "200"),
+            ("krand, whole records, 16 copies", "krand, record linkage, k = 16", "collector", "200"),
+            ("krand, whole records, 1 copy", "krand, record linkage, k = 1", "collector", "200"),
             (
-                "optimized unary encoding, one question a person",
+                "optimized unary encoding, one question per person",
                 "OUE, one question a person",
                 "nobody",
                 "1,000",
