@@ -235,7 +235,12 @@ NUMBERS = (
         for method, name, trust, runs in (
             ("krand, bit linkage", "krand, bit linkage", "collector", "1,000"),
             ("Gaussian noise, divided alike", "trusted curator, noise divided", "curator", "1,000"),
-            ("krand, whole records, 16 copies", "krand, record linkage, k = 16", "collector", "200"),
+            (
+                "krand, whole records, 16 copies",
+                "krand, record linkage, k = 16",
+                "collector",
+                "200",
+            ),
             ("krand, whole records, 1 copy", "krand, record linkage, k = 1", "collector", "200"),
             (
                 "optimized unary encoding, one question per person",
