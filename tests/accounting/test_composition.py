@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from krand.accounting.baselines import gaussian_delta
 from krand.accounting.blanket import blanket_law
+from krand.accounting.bounds import converted_eta
 from krand.accounting.calibration import plan_noise, precision
 from krand.accounting.channel import outlier_law
 from krand.accounting.composition import compose, connect_dots, loss_nodes
 from krand.accounting.enumeration import exact_copies_outlier
-from krand.accounting.mechanism import Mechanism, converted_eta
+from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta
 from krand.accounting.records import record_profile
 from krand.accounting.simulation import simulate
