@@ -4,7 +4,8 @@ For one bit the background is a number m of ones among N-1 users. The count of r
 Bin(km, p) + Bin(k(N-1-m), q) plus the k own reports, so the profile δ_m(ε) is a pair of exact sums,
 for k mixed copies too. More users are post-processing: for all m in a bucket [a, b] the pair with a
 ones and N-1-b zeros dominates. The maximum over buckets bounds every background, is a profile again
-(convex in e^ε), and is composed by connecting the dots (mathematics §6, "One bit, tight").
+(convex in e^ε), and is composed by connecting the dots: see proofs.md,
+"One bit: nothing is given away".
 """
 
 from __future__ import annotations

@@ -53,7 +53,10 @@ class Bound(Protocol):
 
 
 def converted_eta(delta: Callable[[float], float], epsilon: float) -> float:
-    """η(ε) ≤ min over ε' < ε of δ(ε')/(1-e^(ε'-ε)), always (proofs.md, "From δ to η")."""
+    """η(ε) ≤ min over ε' < ε of δ(ε')/(1-e^(ε'-ε)), always.
+
+    See proofs.md, "Copies, bits, rounds: composition".
+    """
     best = 1.0
     for share in (0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.84, 0.88, 0.91, 0.94, NEAREST):
         nearer = epsilon * share

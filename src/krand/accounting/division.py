@@ -1,4 +1,4 @@
-"""One promise for many questions: how the noise is divided among them (mathematics §7).
+"""One promise for many questions: how the noise is divided among them.
 
 Every bit is a mechanism of its own, and a survey is their composition. A bit with noise q costs
 about 1/(N·v) of privacy and has variance N·v, v = pq/(p-q)². With t bits that one person can

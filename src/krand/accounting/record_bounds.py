@@ -24,7 +24,7 @@ ETA_RESOLUTION = (500.0, 500.0, 4000.0, 4000.0)
 COMPOSED_PATTERNS = 3
 CLIMB_BITS, CLIMB_CROWD = 12, 100_000
 """Beyond these the outlier pair is taken for the worst homogeneous background, as it is to leading
-order (worst-case.md)."""
+order: no other pattern of free bits has a larger χ²."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
