@@ -44,7 +44,7 @@ MAX_ROUNDS = 10**4
 
 
 class Assurance(StrEnum):
-    """How a guarantee is known (mathematics §6).
+    """How a guarantee is known (docs/explanation/method.md, "What is promised").
 
     >>> from krand import Assurance, Policy
     >>> Policy(epsilon=1, delta=1e-4, population=10_000).assurance is Assurance.CERTIFIED
@@ -319,7 +319,7 @@ class ResponseFormat:
 
     @property
     def sensitivity(self) -> int:
-        """t: how many bits one user's change of mind can touch (mathematics §7)."""
+        """t: how many bits one user's change of mind can touch."""
         return sum(block.sensitivity for block in self.blocks)
 
     @property

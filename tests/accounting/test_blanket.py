@@ -334,7 +334,7 @@ def free_pair(q: float, bits: int, distance: int) -> ReportLaw:
 def test_printed_noise_levels(
     population: int, bits: int, epsilon: float, delta: float, noise: float
 ) -> None:
-    """The noise of mathematics §6 meets its δ, and a fiftieth of a percent less does not."""
+    """A least noise meets its δ, and a fiftieth of a percent less does not."""
     for factor, meets in ((1.0002, True), (0.9998, False)):
         law = blanket_law(noise * factor, [FreeBits(bits)])
         assert (one_way_delta(law, population, epsilon).upper <= delta) is meets

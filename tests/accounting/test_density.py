@@ -140,7 +140,7 @@ def test_colluders_hide_nobody() -> None:
 
 
 def test_the_worst_background_of_a_sparse_record_is_drawn() -> None:
-    """One of ten: everybody else gives a third answer, not one of the two (mathematics §5)."""
+    """One of ten: everybody else gives a third answer, not one of the two."""
     plan = plan_noise(*REQUESTS["sparse record"])
     of_drafts, third = (
         one_way_eta(pattern.law(plan.noise), 100_000, 1.0).value

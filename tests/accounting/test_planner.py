@@ -42,7 +42,7 @@ def assert_minimal(plan: NoisePlan) -> None:
 
 
 TABLE_7 = [
-    # linkage, assurance, eta, delta, noise and sigma of mathematics §7
+    # linkage, assurance, eta, delta, noise and sigma
     (RECORD, OUTLIER, 0.003, None, 0.3448, 4843),
     (RECORD, OUTLIER, None, 1e-3, 0.3472, 4926),
     (RECORD, OUTLIER, None, 1e-6, 0.3741, 6078),
@@ -55,7 +55,7 @@ TABLE_7 = [
 
 @pytest.mark.parametrize(("linkage", "assurance", "eta", "delta", "noise", "sigma"), TABLE_7)
 def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
-    """N = 10⁷, L = 40, ε = 2: noise and σ of mathematics §7, and the noise is minimal."""
+    """N = 10⁷, L = 40, ε = 2: noise and σ as listed, and the noise is minimal."""
     policy = Policy(2.0, CROWD, delta=delta, eta=eta, assurance=assurance)
     plan = plan_noise(policy, ResponseFormat(40, linkage))
     assert plan.noise == pytest.approx(noise, abs=0.00006 if noise > 0.1 else noise * 0.0035)
@@ -150,7 +150,7 @@ def test_copies_are_minimal_too():
 
 
 def test_colluders_are_planned_for_exactly():
-    """c colluding users among N give the noise of N - c users (mathematics §6)."""
+    """c colluding users among N give the noise of N - c users."""
     some = plan_noise(Policy(1.0, 10_000, delta=1e-6, colluding=4_000), ResponseFormat(3))
     fewer = plan_noise(Policy(1.0, 6_000, delta=1e-6), ResponseFormat(3))
     assert some.noise_numerator == fewer.noise_numerator

@@ -197,7 +197,7 @@ class ReportLaw:
         return ReportLaw(self.log_odds, self.log_reference, self.second, self.first)
 
     def times(self, other: ReportLaw) -> ReportLaw:
-        """Linked blocks: channel, ratios and ν multiply (mathematics §6)."""
+        """Linked blocks: channel, ratios and ν multiply."""
         return _grouped(
             self.log_odds,
             np.add.outer(self.log_reference, other.log_reference).ravel(),
@@ -234,7 +234,7 @@ def _flips(q: float, positions: int, in_first: bool, in_second: bool) -> ReportL
 
 def homogeneous_law(q: float, near_first: int, near_second: int = 0, common: int = 0) -> ReportLaw:
     """Background x equal for all: `near_first` bits with x=y≠y', `near_second` with x=y'≠y,
-    `common` with y=y'≠x (mathematics §5). Bits where all three agree tell nothing.
+    `common` with y=y'≠x. Bits where all three agree tell nothing.
     """
     law = _flips(q, near_first, in_first=False, in_second=True)
     if near_second:
