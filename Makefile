@@ -3,35 +3,54 @@
 PYTHON  ?= python3
 BIN     := .venv/bin
 ORACLES := .venv-oracles
+# All tests of a file in one process: what its fixtures compute is computed once.
+PARALLEL ?= -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts test lint unit oracles long bench docs clean
+.PHONY: help demo drafts test lint unit drafts-test oracles durations coverage long bench bench-check docs clean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: .venv/.installed  ## a whole survey with simulated people; writes demo-output/report.html
+demo: .venv/.core  ## a whole survey with simulated people; writes demo-output/report.html
 	$(BIN)/krand demo --output demo-output
 
-drafts: .venv/.installed  ## the drafts reproduced; writes drafts-output/drafts.html and docs/drafts.md
+drafts: .venv/.plots  ## the drafts reproduced; writes drafts-output/drafts.html and docs/drafts.md
 	$(BIN)/krand drafts --output drafts-output
 	$(BIN)/python docs/write_drafts.py
 
-test: lint unit oracles  ## static checks, unit tests, tests against other people's libraries
+test: lint unit drafts-test oracles  ## static checks, unit tests, the drafts, other people's libraries
 
-lint: .venv/.installed  ## ruff, mypy --strict, import-linter
+lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict
 	$(BIN)/mypy --strict tests/typing_example.py
 	$(BIN)/lint-imports
 
-unit: .venv/.installed  ## pytest without the oracle tests
-	$(BIN)/pytest -q -n 2 --ignore=tests/oracles
+unit: .venv/.test  ## pytest without the tests of the drafts and the oracle tests
+	$(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles --ignore=tests/drafts
+
+drafts-test: .venv/.test  ## tests of the drafts' formulas, statements and pages
+	$(BIN)/pytest -q $(PARALLEL) tests/drafts
+
+# Python 3.12 or another one, named by its command: make test-3.12 builds .venv-3.12.
+test-%: .venv-%/.test  ## the unit tests and those of the drafts on another Python, e.g. test-3.12
+	.venv-$*/bin/pytest -q $(PARALLEL) --ignore=tests/oracles
+
+durations: .venv/.test  ## every test but the oracles' once; writes what they cost to tests/durations.md
+	@mkdir -p build && rm -f build/durations.tsv
+	KRAND_DURATIONS=build/durations.tsv $(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles
+	$(BIN)/python tests/write_durations.py build/durations.tsv tests/durations.md
+
+# Without the processes that tests start: a line that only they run counts as missed.
+coverage: .venv/.test  ## lines and branches that the tests of PART reach (PART=tests/wire), in build/coverage
+	$(BIN)/python -m pip install -q --disable-pip-version-check -e '.[coverage]'
+	$(BIN)/pytest -q $(PARALLEL) --cov=krand --cov-branch --cov-report=term:skip-covered --cov-report=html:build/coverage $(or $(PART),tests --ignore=tests/oracles)
 
 # Made by a recursive call, so that a failed installation is an answer and not the end of the run.
 oracles:  ## tests against dp-accounting, in an environment of its own
-	@if log=$$($(MAKE) --no-print-directory $(ORACLES)/.installed 2>&1); then \
+	@if log=$$($(MAKE) --no-print-directory $(ORACLES)/.oracles 2>&1); then \
 	    echo "$(ORACLES)/bin/pytest -q tests/oracles"; \
 	    $(ORACLES)/bin/pytest -q tests/oracles; \
 	elif [ "$${KRAND_REQUIRE_ALL:-}" = 1 ]; then \
@@ -41,32 +60,51 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	    echo "skipped: dp-accounting oracle tests (could not be installed)"; \
 	fi
 
-long: .venv/.installed  ## the long versions of tests: small crowds, extreme requests, faults, attacks
-	KRAND_LONG=1 $(BIN)/pytest -q -n 2 tests/docs/test_explanation_numbers.py tests/accounting/test_nearest.py tests/accounting/test_extreme_attacks.py
+long: .venv/.test  ## the long versions of tests: small crowds, extreme requests, faults, attacks
+	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/docs/test_explanation_numbers.py tests/accounting/test_nearest.py tests/accounting/test_extreme_attacks.py
 	$(BIN)/python benchmarks/small_crowds.py
 	$(BIN)/python benchmarks/extremes.py
-	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 $(BIN)/pytest -q -n 2 tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
+	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 $(BIN)/pytest -q $(PARALLEL) tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
 	$(BIN)/python benchmarks/copied_folder.py
 
-bench: $(ORACLES)/.installed  ## krand beside its peers, in one run
+bench: $(ORACLES)/.oracles  ## krand beside its peers, in one run
 	$(ORACLES)/bin/python benchmarks/privacy.py
 
-docs: .venv/.installed  ## the documentation as HTML in build/docs; every warning is an error
+bench-check: .venv/.test  ## ratios of a short run against those in the committed results
+	$(BIN)/python benchmarks/check.py
+
+docs: .venv/.test  ## the documentation as HTML in build/docs; every warning is an error
 	$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/doctrees . build/docs
 	$(BIN)/python docs/check_links.py
 	@echo "open build/docs/index.html"
 
 clean:  ## remove environments, caches and demo output
-	rm -rf .venv .venv-oracles build dist demo-output drafts-output
+	rm -rf .venv .venv-oracles .venv-3.* build dist demo-output drafts-output
 	rm -rf .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find src tests benchmarks docs -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 
-.venv/.installed: EXTRA = test
-$(ORACLES)/.installed: EXTRA = oracles
+# A stamp says what an environment holds: krand alone, krand with figures, or all that tests need. One
+# environment serves them all, and whoever has installed the most need not install the least again.
+HOLDS_core    := core
+HOLDS_plots   := core plots
+HOLDS_test    := core plots test
+HOLDS_oracles := oracles
 
-.venv/.installed $(ORACLES)/.installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("krand needs Python 3.11 or newer, found " + sys.version.split()[0] + "; name one with: make PYTHON=python3.12")'
-	@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
-	@echo "installing krand[$(EXTRA)] into $(@D)"
-	@$(@D)/bin/python -m pip install -q --disable-pip-version-check -e '.[$(EXTRA)]'
-	@touch $@
+kind   = $(@F:.%=%)
+extras = $(if $(filter core,$(kind)),,[$(kind)])
+
+define install
+@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("krand needs Python 3.11 or newer, found " + sys.version.split()[0] + "; name one with: make PYTHON=python3.12")'
+@test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
+@echo "installing krand$(extras) into $(@D)"
+@$(@D)/bin/python -m pip install -q --disable-pip-version-check -e '.$(extras)'
+@touch $(HOLDS_$(kind):%=$(@D)/.%)
+endef
+
+.venv/.core .venv/.plots .venv/.test $(ORACLES)/.oracles: pyproject.toml
+	$(install)
+
+.PRECIOUS: .venv-%/.test
+.venv-%/.test: PYTHON = python$*
+.venv-%/.test: pyproject.toml
+	$(install)

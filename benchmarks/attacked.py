@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from collector import EXAMPLE, free_port, resident, serve_command, server, version_of
-from krand.collector.opening import setting_of
+from krand.collector.opening import config_of
 from krand.planning.making import make_plan
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
@@ -101,7 +101,7 @@ def phase(
 
 
 def measure(plan: Plan, quick: bool, place: Path, connections: tuple[int, ...]) -> list[Phase]:
-    port, shape = free_port(), setting_of(plan).shape
+    port, shape = free_port(), config_of(plan).format
     options = {"port": port, "path": f"/v1/{plan.hash}/submissions", "length": shape.length}
     options["seconds"] = (QUICK_SECONDS if quick else SECONDS) / (1 + len(ATTACKS) * 3)
     with server(serve_command(place, plan, port, "spool"), port) as child:

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from krand.collector.spool import Spool, SpoolConfig
+from krand.collector.sqlite.spool import Spool
+from krand.collector.store import SpoolConfig
 from krand.wire.submissions import SubmissionFormat, Submitted
 from running import progress, run_benchmark, table
 
@@ -125,8 +126,8 @@ def _seen(scene: Scene) -> Seen:
 def _copied(scene: Scene, place: Path) -> tuple[Copy, list[bytes], list[list[bytes]]]:
     ids = [os.urandom(16) for _ in range(scene.people)]
     messages = [[os.urandom(LENGTH) for _ in range(MESSAGES)] for _ in ids]
-    setting = SpoolConfig("ab" * 32, 10**6, SubmissionFormat(1, LENGTH, MESSAGES))
-    with Spool(place / "spool", setting, place / "key") as spool:
+    config = SpoolConfig("ab" * 32, 10**6, SubmissionFormat(1, LENGTH, MESSAGES))
+    with Spool(place / "spool", config, place / "key") as spool:
         for first in range(0, scene.people, scene.group):
             numbers = range(first, min(first + scene.group, scene.people))
             spool.add([Submitted(ids[n], b"".join(messages[n])) for n in numbers])

@@ -51,6 +51,7 @@ CLIENTS += [(10**6, 1e-7), (10**6, 2e-6), (10**6, 2e-5), (10**7, 2e-6)]
 CLIENT_GOAL = 1e-3
 
 Run = Callable[[], object]
+Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +85,10 @@ def timed(work: Run, repeats: int) -> float:
     return statistics.median(once(work) for _ in range(repeats))
 
 
-def once(work: Run) -> float:
-    start = time.perf_counter()
+def once(work: Run, clock: Clock = time.perf_counter) -> float:
+    start = clock()
     work()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def rate(per_second: float) -> str:
@@ -220,7 +221,9 @@ WAYS = (
 OTHERS = WAYS[4:]
 
 
-def measure(ways: Sequence[Way], length: int, size: Size) -> dict[str, list[float]]:
+def measure(
+    ways: Sequence[Way], length: int, size: Size, clock: Clock = time.perf_counter
+) -> dict[str, list[float]]:
     """Flips per second of every way at every noise level.
 
     The ways take turns, so that whatever else the machine does falls on all of them alike.
@@ -231,7 +234,7 @@ def measure(ways: Sequence[Way], length: int, size: Size) -> dict[str, list[floa
         prepared = [way.prepare(length, noise, size.bits // way.share) for way in ways]
         for run, _ in prepared:
             run()
-        turns = [[once(run) for run, _ in prepared] for _ in range(size.repeats)]
+        turns = [[once(run, clock) for run, _ in prepared] for _ in range(size.repeats)]
         for way, (_, bits), seconds in zip(ways, prepared, zip(*turns, strict=True), strict=True):
             found[way.name].append(bits / statistics.median(seconds))
     return found

@@ -32,11 +32,11 @@ from krand.analysis.words.decoding import WordsEstimate, decode_words, planned_l
 from krand.analysis.words.discovery import adjusted_p_values
 from krand.planning.making import make_plan
 from krand.promise import Policy
+from krand.survey.kinds.words import word_positions
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Words
 from krand.survey.survey import Survey
-from krand.survey.words import word_positions
 from krand.wording.collusion import if_they_collude
 from running import processor, progress, run_benchmark, table
 

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Build deploy/Containerfile without any registry of images, run the collector in it, and ask it
-# whether it is ready. From the top of the repository, as root:
+# Build deploy/Containerfile without an image registry, run the collector in it, and check that it
+# is ready. From the top of the repository, as root:
 #   deploy/try_container.sh plan.json
 # Needs podman and mmdebstrap. The base is made of Debian packages from the mirror that apt uses
-# here; KRAND_BASE_TAR names one that was made before. Wheels are fetched by this machine's pip, so
-# that nothing of its configuration gets into the image; PYTHON must be of the base's version.
+# here; KRAND_BASE_TAR names an existing one. Wheels are fetched by this machine's pip, so
+# that its configuration does not get into the image; PYTHON must be of the base's version.
 # Where podman cannot start containers (no cgroups, no new limits), the image's files are used in a
 # chroot instead, read-only and as the image's user, and the last line says so.
 set -eu

@@ -29,7 +29,13 @@ extensions = [
 ]
 
 root_doc = "docs/index"
-include_patterns = ["docs/**.md", "benchmarks/*.md", "CHANGELOG.md", "CONTRIBUTING.md"]
+include_patterns = [
+    "docs/**.md",
+    "benchmarks/*.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+]
 # Not even looked into: environments and caches hold thousands of folders.
 exclude_patterns = [".*", "build", "dist", "src", "tests", "*-output", "**/__pycache__"]
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from components import require
-from krand.collector.spool import Spool, SpoolConfig
+from krand.collector.store import SpoolConfig, Store
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
@@ -36,6 +36,7 @@ __all__ = [
     "answers_of",
     "body_of",
     "exact_plan",
+    "files_in",
     "message",
     "number_of",
     "object_told",
@@ -44,7 +45,7 @@ __all__ = [
     "released",
     "running",
     "serving",
-    "setting",
+    "spool_config",
     "submitted",
     "until",
 ]
@@ -56,8 +57,8 @@ KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))
 WAIT_SECONDS = 60.0
 
 
-def setting(population: int, messages: int = 2, length: int = LENGTH) -> SpoolConfig:
-    """A spool's setting without any survey behind it."""
+def spool_config(population: int, messages: int = 2, length: int = LENGTH) -> SpoolConfig:
+    """A spool's config without any survey behind it."""
     return SpoolConfig(PLAN, population, SubmissionFormat(1, length, messages))
 
 
@@ -76,16 +77,19 @@ def number_of(found: bytes) -> tuple[int, int]:
     return int.from_bytes(value), found[10] & 0x7F
 
 
-def submitted(number: int, shape: SubmissionFormat) -> Submitted:
+def submitted(number: int, submission_format: SubmissionFormat) -> Submitted:
     """Somebody's submission."""
-    own = b"".join(message(number, copy, shape.message_length) for copy in range(shape.messages))
+    own = b"".join(
+        message(number, copy, submission_format.message_length)
+        for copy in range(submission_format.messages)
+    )
     return Submitted(number.to_bytes(16), own)
 
 
-def body_of(number: int, shape: SubmissionFormat) -> bytes:
+def body_of(number: int, submission_format: SubmissionFormat) -> bytes:
     """The same on its way."""
-    whole = submitted(number, shape)
-    return submission_bytes(shape.round, whole.id, (whole.messages,))
+    whole = submitted(number, submission_format)
+    return submission_bytes(submission_format.round, whole.id, (whole.messages,))
 
 
 def released(path: Path) -> list[bytes]:
@@ -93,9 +97,16 @@ def released(path: Path) -> list[bytes]:
     return [bytes(value) for value in pq.read_table(path)["message"].to_pylist()]
 
 
-def people_in(spool: Spool) -> int:
+def people_in(store: Store) -> int:
     """How many people it counts, in all batches."""
-    return sum(batch.people for batch in spool.batches())
+    return sum(batch.people for batch in store.batches())
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """The content of every file by its name; none if there is no such folder."""
+    if not folder.exists():
+        return {}
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 @contextmanager
@@ -140,14 +151,14 @@ def _choice(name: str, count: int) -> Choice:
 
 
 @contextmanager
-def serving(spool: Spool) -> Iterator[int]:
+def serving(store: Store) -> Iterator[int]:
     """The server as it is, in a thread of this process; its port."""
     require("uvicorn")
     require("starlette")
     from krand.collector.serving import listen, make_server
 
     listener = listen("127.0.0.1", 0)
-    server = make_server(spool)
+    server = make_server(store)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -13,6 +13,8 @@ from uuid import uuid4
 
 import pytest
 
+from timing import Costs
+
 if find_spec("hypothesis") is not None:  # absent from the oracles' own environment
     from hypothesis import settings
 
@@ -31,6 +33,16 @@ if "KRAND_TESTS_CACHE" not in os.environ:
     os.environ["KRAND_TESTS_CACHE"] = tempfile.mkdtemp(prefix="krand-tests-")
     atexit.register(shutil.rmtree, os.environ["KRAND_TESTS_CACHE"], ignore_errors=True)
 os.environ["XDG_CACHE_HOME"] = os.environ["KRAND_TESTS_CACHE"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Write what each test costs where `make durations` wants it."""
+    if "KRAND_DURATIONS" in os.environ:
+        config.pluginmanager.register(Costs(Path(os.environ["KRAND_DURATIONS"]).absolute()))
+
+
+# Containers often forbid bytecode: then every process that a test starts would compile krand anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # A shell lets its background jobs ignore Ctrl-C, and whatever they start inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from krand.planning.making import planned_from, verify_promise
 from krand.planning.remembered import remember_here
+from krand.promise import Assurance, Method
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan, Promise
 from krand.survey.survey import Survey
@@ -17,8 +18,8 @@ PROMISE = Promise(
     delta=1e-6,
     eta=1e-6,
     local_epsilon=10.0,
-    assurance="certified",
-    method="none: the noise was chosen by a test",
+    assurance=Assurance.CERTIFIED,
+    method=Method.NONE,
     population=1000,
     colluding=0,
     assumptions=(),
@@ -40,7 +41,7 @@ def planned_by_test(
         epsilon=policy.epsilon,
         population=policy.population,
         colluding=policy.colluding,
-        assurance=policy.assurance.value,
+        assurance=policy.assurance,
     )
     plan = planned_from(survey, numerators, said)
     remember_here(plan)

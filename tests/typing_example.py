@@ -51,13 +51,14 @@ def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> kran
     return krand.tally_batches(plan, [collector.release(".")], key, collector.public_key)
 
 
-def results(plan: krand.Plan, table: object) -> krand.Release:
+def results(plan: krand.Plan, table: object) -> krand.Results:
     """From a table to a report."""
     krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)
-    release = krand.make_release(plan, krand.tally_responses(plan, ["responses.parquet"]))
-    krand.save_release(release, "release.csv")
-    krand.save_report(release, "report.html")
-    return release
+    found = krand.make_results(plan, krand.tally_responses(plan, ["responses.parquet"]))
+    krand.save_results(found, "results.csv")
+    krand.save_results(found, "results.json")
+    krand.save_report(found, "report.html")
+    return krand.read_results("results.json")
 
 
 def count(plan: krand.Plan, batch: str) -> int:

@@ -15,9 +15,9 @@ shuffles the responses. The analyst corrects the counts for the noise. A survey 
     ...     client.submit(collector.url, answers)           # on each person's own device
     >>> batch = collector.release("batches")                # krand release
     >>> tally = krand.tally_batches(plan, [batch], key, collector.public_key)
-    >>> release = krand.make_release(plan, tally)
-    >>> krand.save_release(release, "release.json")
-    >>> krand.save_report(release, "report.html")
+    >>> results = krand.make_results(plan, tally)
+    >>> krand.save_results(results, "results.json")
+    >>> krand.save_report(results, "report.html")
 
 Figures are in `krand.plots`, fakes for tests in `krand.testing`. Names are loaded on first use, so
 `import krand` costs next to nothing.

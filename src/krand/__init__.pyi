@@ -5,9 +5,10 @@ from krand import testing as testing
 from krand.accounting.calibration import assess as assess
 from krand.accounting.calibration import plan_noise as plan_noise
 from krand.accounting.frontier import frontier as frontier
-from krand.analysis.results import Release as Release
-from krand.analysis.results import make_release as make_release
-from krand.analysis.results_file import save_release as save_release
+from krand.analysis.results import Results as Results
+from krand.analysis.results import make_results as make_results
+from krand.analysis.results_file import read_results as read_results
+from krand.analysis.results_file import save_results as save_results
 from krand.analysis.tally import Tally as Tally
 from krand.analysis.tallying import tally_batches as tally_batches
 from krand.analysis.tallying import tally_responses as tally_responses
@@ -21,7 +22,7 @@ from krand.promise import Linkage as Linkage
 from krand.promise import NoisePlan as NoisePlan
 from krand.promise import Policy as Policy
 from krand.promise import ResponseFormat as ResponseFormat
-from krand.report.file import save_report as save_report
+from krand.report.page import save_report as save_report
 from krand.survey.plan import Plan as Plan
 from krand.survey.plan_file import read_plan as read_plan
 from krand.survey.plan_file import save_plan as save_plan

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from krand.accounting.frontier import Frontier
     from krand.analysis.estimates.values import QuestionEstimate
-    from krand.analysis.results import Release
+    from krand.analysis.results import Results
     from krand.promise import NoisePlan, Policy, ResponseFormat
     from krand.survey.plan import Plan
 
@@ -83,12 +83,12 @@ def copies(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> Figure:
     return copies_figure(policy, bits, copies)
 
 
-def estimates(release: Release | str | Path, question: str) -> Figure:
+def estimates(results: Results | str | Path, question: str) -> Figure:
     """The answers to a question as bars with intervals; results may be given as a path.
 
     >>> import numpy as np
     >>> from krand import Policy, plots
-    >>> from krand.analysis.results import make_release
+    >>> from krand.analysis.results import make_results
     >>> from krand.analysis.tally import Tally
     >>> from krand.planning.making import make_plan
     >>> from krand.survey.questions import Number
@@ -97,22 +97,21 @@ def estimates(release: Release | str | Path, question: str) -> Figure:
     >>> plan = make_plan(Survey("family", policy, (Number(name="children", edges=(0, 1, 3, 9)),)))
     >>> ones = np.array([4_000, 3_000, 500])
     >>> tally = Tally(plan.hash, plan.survey.linkage, 3, 1, 10_000, 10_000, 10_000, ones)
-    >>> figure = plots.estimates(make_release(plan, tally), "children")
+    >>> figure = plots.estimates(make_results(plan, tally), "children")
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['0 to under 1', '1 to under 3', '3 to under 9', 'unanswered']
     """
     require_matplotlib()
-    return estimates_figure(_question(release, question))
+    return estimates_figure(_question(results, question))
 
 
-def _question(release: Release | str | Path, name: str) -> QuestionEstimate:
-    if isinstance(release, (str, Path)):
-        from krand.analysis.results_file import read_estimates
+def _question(results: Results | str | Path, name: str) -> QuestionEstimate:
+    if isinstance(results, (str, Path)):
+        from krand.analysis.results_file import read_results
 
-        questions, _ = read_estimates(release)
-    else:
-        questions = {question.name: question for question in release.questions}
+        results = read_results(results)
+    questions = {question.name: question for question in results.questions}
     if name not in questions:
         hint = f"the questions are {', '.join(questions)}"
-        raise InvalidInput("question", "must be an estimated question of the release", name, hint)
+        raise InvalidInput("question", "must be an estimated question of the results", name, hint)
     return questions[name]

@@ -12,6 +12,7 @@ from krand.showing import Shown
 __all__ = [
     "NOISE_GRID",
     "READABLE",
+    "Assumption",
     "Assurance",
     "AtMost",
     "Block",
@@ -20,6 +21,7 @@ __all__ = [
     "FreeBits",
     "Guarantee",
     "Linkage",
+    "Method",
     "NoisePlan",
     "Policy",
     "Precision",
@@ -42,7 +44,7 @@ MAX_ROUNDS = 10**4
 
 
 class Assurance(StrEnum):
-    """How a guarantee is known (mathematics §6).
+    """How a guarantee is known (docs/explanation/method.md, "What is promised").
 
     >>> from krand import Assurance, Policy
     >>> Policy(epsilon=1, delta=1e-4, population=10_000).assurance is Assurance.CERTIFIED
@@ -53,8 +55,68 @@ class Assurance(StrEnum):
     """Proven for every background."""
     OUTLIER = "outlier"
     """Exact for the attack the drafts analyse; otherwise their conjecture."""
-    DRAFT = "draft"
-    """A formula of the drafts, for comparison only."""
+
+
+class Method(StrEnum):
+    """Which argument gives a guarantee's bounds: a code, which plans and results carry.
+
+    `krand.wording.guarantees` has the words, docs/explanation/proofs.md the arguments. Where η was
+    asked for and follows from δ, the code says so.
+
+    >>> from krand.promise import Method
+    >>> str(Method.EXACT_BITS), str(Method.EXACT_BITS.converted)
+    ('exact-bits', 'exact-bits-converted')
+    """
+
+    EXACT_BITS = "exact-bits"
+    """Bits reported apart: the count's own law, for every background."""
+    BLANKET_BITS = "blanket-bits"
+    """Bits reported apart, in a crowd that is too large for the count's law: the blanket."""
+    UNIFORM_BITS = "uniform-bits"
+    """Bits reported apart: the count's own law where everybody else answers alike."""
+    PRIVACY_BLANKET = "privacy-blanket"
+    """Whole records, for every background."""
+    UNIFORM_RECORDS = "uniform-records"
+    """Whole records: the exact law where everybody else answers alike."""
+    LOCAL_NOISE = "local-noise"
+    """Each report protects itself."""
+    NONE = "none"
+    """Nothing is promised: a plan for tests."""
+    EXACT_BITS_CONVERTED = "exact-bits-converted"
+    BLANKET_BITS_CONVERTED = "blanket-bits-converted"
+    UNIFORM_BITS_CONVERTED = "uniform-bits-converted"
+    PRIVACY_BLANKET_CONVERTED = "privacy-blanket-converted"
+    UNIFORM_RECORDS_CONVERTED = "uniform-records-converted"
+
+    @property
+    def converted(self) -> Method:
+        """The same argument, with η converted from δ."""
+        return Method(f"{self}-converted")
+
+
+class Assumption(StrEnum):
+    """What a guarantee rests on: a code; its numbers are the guarantee's own.
+
+    >>> from krand import ResponseFormat, assess
+    >>> for code in assess(ResponseFormat(bits=4), 0.01, 10_000, epsilon=1).assumptions:
+    ...     print(code)
+    honest-crowd
+    collector-keeps-secrets
+    participation-visible
+    """
+
+    HONEST_CROWD = "honest-crowd"
+    """`population - colluding` honest people respond in the same batch."""
+    COLLECTOR_KEEPS_SECRETS = "collector-keeps-secrets"
+    """The collector forgets who, when and in which order, and does not work with the analyst."""
+    DATA_HOLDER_KEEPS_SECRETS = "data-holder-keeps-secrets"
+    """In its place where a data holder, who knows all answers, randomizes a table."""
+    PARTICIPATION_VISIBLE = "participation-visible"
+    """Answers are hidden, not that somebody took part."""
+    OUTLIER_IS_WORST = "outlier-is-worst"
+    """A conjecture: no other background is worse than everybody else answering alike."""
+    LIMITED_ANSWERS = "limited-answers"
+    """No true answer sets more bits than the format allows."""
 
 
 class Linkage(StrEnum):
@@ -129,6 +191,14 @@ def _inside(field: str, value: object, low: float, high: float) -> None:
             f"above {low:g}" if math.isinf(high) else f"between {low:g} and {high:g}, both excluded"
         )
         raise InvalidInput(field, f"must be a finite number {span}", value)
+
+
+def _assurance(value: str) -> Assurance:
+    try:
+        return Assurance(value)
+    except ValueError:
+        words = " or ".join(repr(str(word)) for word in Assurance)
+        raise InvalidInput("assurance", f"must be {words}", value) from None
 
 
 def check_noise(q: float) -> None:
@@ -249,7 +319,7 @@ class ResponseFormat:
 
     @property
     def sensitivity(self) -> int:
-        """t: how many bits one user's change of mind can touch (mathematics §7)."""
+        """t: how many bits one user's change of mind can touch."""
         return sum(block.sensitivity for block in self.blocks)
 
     @property
@@ -292,7 +362,7 @@ class Policy(Shown):
         _whole("colluding", self.colluding, 0, self.population - 2)
         if self.max_local_epsilon is not None:
             _inside("max_local_epsilon", self.max_local_epsilon, 0.0, math.inf)
-        object.__setattr__(self, "assurance", Assurance(self.assurance))
+        object.__setattr__(self, "assurance", _assurance(self.assurance))
 
     @property
     def honest(self) -> int:
@@ -300,7 +370,7 @@ class Policy(Shown):
         return self.population - self.colluding
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Guarantee(Shown):
     """What a noise level promises, how that is known, and what it rests on.
 
@@ -316,10 +386,10 @@ class Guarantee(Shown):
     local_epsilon: float
     """ε₀: what one report, seen alone, may reveal if shuffler and analyst collude."""
     assurance: Assurance
-    method: str
+    method: Method
     population: int
     colluding: int
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
 
 READABLE = 0.15

@@ -131,7 +131,7 @@ def test_chi_squared_never_overflows() -> None:
 @pytest.mark.parametrize("q", [0.001, 0.1, 0.3, 0.49])
 @pytest.mark.parametrize("bits", [2, 5, 9])
 def test_outlier_has_the_largest_chi_squared(bits: int, q: float) -> None:
-    """Among all patterns of free bits the outlier pair has the largest χ² (mathematics §5)."""
+    """Among all patterns of free bits the outlier pair has the largest χ²."""
     rest = [p.chi_squared(q) for p in patterns_up_to(bits) if p != Pattern(bits)]
     assert max(rest) < Pattern(bits).chi_squared(q)
 
@@ -196,7 +196,7 @@ def test_third_pattern_is_the_worst_of_one_choice() -> None:
 def test_outlier_is_the_worst_where_the_drafts_plan(
     population: int, bits: int, q: float, epsilon: float
 ) -> None:
-    """At the noise of mathematics §2 and §7 no other homogeneous background has a larger δ."""
+    """At the noises of the drafts no other homogeneous background has a larger δ."""
     outlier = two_way_delta(Pattern(bits).law(q), population, epsilon)
     for pattern in (
         Pattern(bits - 1, 0, 1),

@@ -16,7 +16,16 @@ from krand.accounting.calibration import plan_noise
 from krand.accounting.channel import ReportLaw, local_epsilon
 from krand.accounting.enumeration import Vector, exact_worst, report_law
 from krand.accounting.ratio import one_way_delta
-from krand.promise import AtMost, Block, ExactlyOne, FreeBits, Linkage, Policy, ResponseFormat
+from krand.promise import (
+    AtMost,
+    Block,
+    ExactlyOne,
+    FreeBits,
+    Linkage,
+    Method,
+    Policy,
+    ResponseFormat,
+)
 
 Exponents = tuple[int, int]
 
@@ -325,7 +334,7 @@ def free_pair(q: float, bits: int, distance: int) -> ReportLaw:
 def test_printed_noise_levels(
     population: int, bits: int, epsilon: float, delta: float, noise: float
 ) -> None:
-    """The noise of mathematics §6 meets its δ, and a fiftieth of a percent less does not."""
+    """A least noise meets its δ, and a fiftieth of a percent less does not."""
     for factor, meets in ((1.0002, True), (0.9998, False)):
         law = blanket_law(noise * factor, [FreeBits(bits)])
         assert (one_way_delta(law, population, epsilon).upper <= delta) is meets
@@ -335,4 +344,4 @@ def test_planner_rests_on_the_blanket() -> None:
     """N=1000, L=5, ε=ln 2, δ=5e-4: the planned noise is .2838, certified for every background."""
     plan = plan_noise(Policy(math.log(2), 1000, delta=5e-4), ResponseFormat(5, Linkage.RECORD))
     assert round(plan.noise, 4) == 0.2838
-    assert "blanket" in plan.guarantee.method
+    assert plan.guarantee.method is Method.PRIVACY_BLANKET

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from krand.accounting.baselines import gaussian_delta
 from krand.accounting.blanket import blanket_law
+from krand.accounting.bounds import converted_eta
 from krand.accounting.calibration import plan_noise, precision
 from krand.accounting.channel import outlier_law
 from krand.accounting.composition import compose, connect_dots, loss_nodes
 from krand.accounting.enumeration import exact_copies_outlier
-from krand.accounting.mechanism import Mechanism, converted_eta
+from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta
 from krand.accounting.records import record_profile
 from krand.accounting.simulation import simulate
@@ -145,7 +146,7 @@ def test_copies_are_never_better_protected_than_claimed(population, bits, copies
 
 @pytest.mark.parametrize(("copies", "q", "printed"), [(16, 0.3593, 0.0049), (256, 0.375, 0.0035)])
 def test_copies_check_values(copies, q, printed):
-    """L = 40, N = 10⁷, λ = e²: the composed tails of mathematics §4, to a twentieth."""
+    """L = 40, N = 10⁷, λ = e²: the composed tails, to a twentieth."""
     profile = record_profile(outlier_law(q, 40), 10**7, copies, 10.0)
     tail = compose([(profile.loss(), copies)], 2.0).tail(2.0)
     assert tail == pytest.approx(printed, rel=0.05)
@@ -195,7 +196,7 @@ def test_the_drafts_rule_for_copies_fails(copies, rate):
     ],
 )
 def test_what_copies_buy(copies, q, sigma):
-    """The table of mathematics §4: σ at the printed noise, to the printed noise's digits."""
+    """A table of copies: σ at the printed noise, to the printed noise's digits."""
     reports = ResponseFormat(40, Linkage.RECORD, copies)
     low = precision(reports, q - 0.0006, 10**7).sigma
     high = precision(reports, q + 0.0006, 10**7).sigma
@@ -248,7 +249,7 @@ def test_conversion_is_the_minimum_over_smaller_epsilons():
     ("low", "high", "delta"), [(1.65e-5, 1.75e-5, 1e-3), (3.95e-5, 4.05e-5, 1e-6)]
 )
 def test_blanket_of_forty_single_bits(low, high, delta):
-    """N = 10⁷, ε = 2: forty one-bit blankets need q = 1.7e-5 and 4.0e-5 (mathematics §7)."""
+    """N = 10⁷, ε = 2: forty one-bit blankets need q = 1.7e-5 and 4.0e-5."""
 
     def composed_delta(q: float) -> float:
         profile = record_profile(blanket_law(q, [FreeBits(1)]), 10**7, 40, 20.0)

@@ -32,10 +32,6 @@ REQUESTS = {
         Policy(1.0, 100_000, delta=1e-4, assurance=OUTLIER),
         ResponseFormat(10, Linkage.RECORD, 1, 1),
     ),
-    "draft": (
-        Policy(2.0, 100_000, eta=0.01, assurance=Assurance.DRAFT),
-        ResponseFormat(10, "record"),
-    ),
 }
 
 
@@ -144,7 +140,7 @@ def test_colluders_hide_nobody() -> None:
 
 
 def test_the_worst_background_of_a_sparse_record_is_drawn() -> None:
-    """One of ten: everybody else gives a third answer, not one of the two (mathematics §5)."""
+    """One of ten: everybody else gives a third answer, not one of the two."""
     plan = plan_noise(*REQUESTS["sparse record"])
     of_drafts, third = (
         one_way_eta(pattern.law(plan.noise), 100_000, 1.0).value

@@ -181,14 +181,10 @@ def test_any_survey_is_divided(asked: list[tuple[int, float]], population: int) 
 
 
 def test_what_has_no_meaning_is_refused() -> None:
-    """No share, no change, no weight, and the drafts' formulas, which compose nothing."""
+    """No share, no change, no weight."""
     with pytest.raises(InvalidInput, match="shares"):
         divide_noise(POLICY, [])
     with pytest.raises(InvalidInput, match="changes"):
         Share(0)
     with pytest.raises(InvalidInput, match="weight"):
         Share(1, 0.0)
-    with pytest.raises(InvalidInput, match="assurance"):
-        divide_noise(
-            Policy(epsilon=1.0, delta=1e-6, population=1000, assurance=Assurance.DRAFT), SHARES
-        )

@@ -224,7 +224,7 @@ def test_one_set_bit_beats_the_homogeneous_background() -> None:
 
 
 def test_the_ignored_direction_is_the_worse_one() -> None:
-    """One bit, N=1000, λ=2, the noise of 001 (3.12): the four numbers of mathematics §3."""
+    """One bit, N=1000, λ=2, the noise of 001 (3.12): its four numbers."""
     exact = exact_one_bit(1000, 0, Fraction(round(planner_001_3_12(1000, 1, 2.0), 8)), Fraction(2))
     assert float(exact.eta_forward) == pytest.approx(0.002781, abs=5e-7)
     assert float(exact.eta_reverse) == pytest.approx(0.04771, abs=5e-6)
@@ -254,7 +254,7 @@ def test_bits_on_which_all_agree_do_not_matter() -> None:
 
 
 def test_third_pattern_is_the_worst_one_hot_background() -> None:
-    """Four one-hot users: δ is largest where the others hold a third option (mathematics §5)."""
+    """Four one-hot users: δ is largest where the others hold a third option."""
     q, lam = Fraction(1, 5), Fraction(2)
     worst = exact_worst(4, vectors(3, exactly=1), q, lam)
     at = worst.at["delta_forward"]
@@ -301,7 +301,7 @@ def test_moments_of_the_draft_are_right(population: int, bits: int) -> None:
 
 @pytest.mark.parametrize(("population", "bits", "copies"), [(4, 1, 1), (4, 1, 2), (3, 2, 2)])
 def test_copies_mean_is_hypergeometric(population: int, bits: int, copies: int) -> None:
-    """E[R | D_m] = 1 + Var[R | D] = E[φ^(Lc)], c ~ Hypergeometric(kN,k,k) (mathematics §4)."""
+    """E[R | D_m] = 1 + Var[R | D] = E[φ^(Lc)], c ~ Hypergeometric(kN,k,k)."""
     q = Fraction(1, 10)
     mean, _ = moments_under_d_m(population, bits, q, copies)
     assert mean == hypergeometric_mean(population, bits, q, copies)

@@ -8,8 +8,9 @@ from itertools import pairwise, product
 
 import pytest
 
+from krand.accounting import bits as one_bit
 from krand.accounting.enumeration import exact_worst, report_law, vectors
-from krand.accounting.mechanism import Effort, Mechanism, _bit_law
+from krand.accounting.mechanism import Effort, Mechanism
 from krand.promise import Assurance, Linkage, ResponseFormat
 
 QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))
@@ -113,5 +114,7 @@ def test_what_is_told_outright_is_told_in_both_directions(people, copies):
             found = mechanism.eta(q, effort).bounds
             assert found.forward.upper >= found.forward.lower
             assert found.reverse.upper >= found.reverse.lower
-    law = _bit_law(mechanism, 1e-5, 8).reversed()
+    count, copies = mechanism.bit_shape(1e-5)
+    ((loss, _),) = one_bit.survey_losses({1e-5: count}, people, False, 8, copies)
+    law = loss.reversed()
     assert law.mass.sum() + law.infinite == pytest.approx(1.0, abs=1e-6)

@@ -283,7 +283,7 @@ FIGURES = {
 
 @pytest.mark.parametrize("case", FIGURES)
 def test_figures_of_the_exact_law(case: tuple[int, float, int, float]) -> None:
-    """The figures that mathematics §2 and §3 give for the drafts' cases are reproduced."""
+    """The exact figures of the drafts' cases are reproduced."""
     found = simulate(*case, samples=60_000, seed=7, confidence=SURE)
     for name, figure in zip(NAMES, FIGURES[case], strict=False):
         estimate = getattr(found, name)

@@ -11,9 +11,8 @@ from numpy.typing import NDArray
 from scipy.stats import chi2_contingency
 
 from analysis.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
-from krand.analysis.estimates.comparison import compare_groups
 from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.joint.conditional import conditional_table
+from krand.analysis.joint.conditional import compare_groups, conditional_table
 from krand.analysis.joint.independence import independence_test
 from krand.analysis.joint.tables import JointTable, joint_table
 from krand.errors import InvalidInput

@@ -51,7 +51,7 @@ def test_without_sampling_it_is_the_normal_interval() -> None:
 
 
 def test_a_census_adds_nothing() -> None:
-    """Everybody took part: no doubt but the noise; fewer: more doubt than the noise."""
+    """Everybody took part: no uncertainty but the noise; fewer: more than the noise."""
     assert Sampling(1_000).factor(1_000) == 0
     assert 0 < Sampling(2_000).factor(1_000) < Sampling().factor(1_000) == 1 / 1_000
 

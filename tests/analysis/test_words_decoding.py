@@ -18,10 +18,10 @@ from krand.analysis.words.discovery import adjusted_p_values, p_values, room_for
 from krand.analysis.words.regression import regress
 from krand.errors import InvalidInput
 from krand.promise import Policy
+from krand.survey.kinds.words import word_positions
 from krand.survey.layout import Layout, layout_of
 from krand.survey.questions import Words, YesNo
 from krand.survey.survey import Survey
-from krand.survey.words import word_positions
 
 PEOPLE = 100_000
 NOISE = 4e-4  # 40 flips at each position: σ of about 6.3

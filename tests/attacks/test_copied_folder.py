@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from attacks.copied_folder import Copy, late_guesses, orders, tied_by_journal, tied_by_place
-from collecting import quick_folder, setting
-from krand.collector.pool import FEWEST
-from krand.collector.spool import Spool
+from collecting import quick_folder, spool_config
+from krand.collector.sqlite.spool import Spool
+from krand.collector.store import MINIMUM_GROUP
 from krand.wire.submissions import Submitted
 
 LENGTH, MESSAGES = 54, 5
@@ -54,7 +54,7 @@ def copied(
 
     `quiet` are the numbers of people after whom there was a quiet moment.
     """
-    spool = Spool(place / "spool", setting(population, MESSAGES, LENGTH))
+    spool = Spool(place / "spool", spool_config(population, MESSAGES, LENGTH))
     ids = [os.urandom(16) for _ in range(people)]
     messages = [[os.urandom(LENGTH) for _ in range(MESSAGES)] for _ in range(people)]
     for first in range(0, people, group):
@@ -99,7 +99,7 @@ def test_no_person_is_tied_to_a_message(place: Path, people: int, group: int, qu
     right = max(ways)
     assert guessed > 0.98 * people * MESSAGES
     print(f"\n{people} people, {group} at a time: {right} of {guessed} guesses right")
-    assert right <= chance_at_most(guessed / min(people, FEWEST))
+    assert right <= chance_at_most(guessed / min(people, MINIMUM_GROUP))
 
 
 @pytest.mark.parametrize(("people", "group"), [(60, 1), (300, 1), (300, 7), (1_000, 40)])
@@ -146,7 +146,7 @@ def test_a_batch_that_is_complete_does_not_tell_who_completed_it(
 
 def test_the_folder_alone_does_not_tell_whose_ids_came(place: Path) -> None:
     """The key of the digests is not in it, whatever it is called."""
-    spool = Spool(place / "spool", setting(100, MESSAGES, LENGTH))
+    spool = Spool(place / "spool", spool_config(100, MESSAGES, LENGTH))
     spool.add([Submitted(os.urandom(16), os.urandom(LENGTH * MESSAGES)) for _ in range(3)])
     key = spool._digest_key
     for path in (place / "spool").iterdir():

@@ -19,8 +19,8 @@ from click.testing import CliRunner
 from collecting import exact_plan, submitted
 from krand.cli.main import krand
 from krand.client.ledger import Ledger
-from krand.collector import disk
-from krand.collector.opening import open_spool, setting_of
+from krand.collector.opening import config_of, open_spool
+from krand.collector.sqlite import disk
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.plan import Plan
@@ -45,9 +45,9 @@ def plan() -> Plan:
 @pytest.fixture
 def at(tmp_path: Path, plan: Plan) -> Path:
     """A spool whose crowd is complete, and a file that nobody may change."""
-    shape = setting_of(plan).shape
+    submission_format = config_of(plan).format
     with open_spool(plan, tmp_path / "spool") as spool:
-        spool.add([submitted(number, shape) for number in range(PEOPLE)])
+        spool.add([submitted(number, submission_format) for number in range(PEOPLE)])
     (tmp_path / "plan.json").write_bytes(plan.bytes)
     write_key_pair(generate_signing_key(), tmp_path / "collector.pem", tmp_path / "collector.pub")
     victim = tmp_path / "victim"
@@ -83,40 +83,34 @@ FILES = pytest.mark.parametrize(
 )
 
 
-@COMMANDS
-@FILES
-def test_a_link_to_a_file_elsewhere(at: Path, command: str, name: str) -> None:
-    """It is refused by name, and the file keeps its content and its mode."""
-    (at / "spool" / name).unlink(missing_ok=True)
-    (at / "spool" / name).symlink_to(at / "victim")
-    check_refused(at, command, "must be a regular file")
+PLANTED: dict[str, tuple[Callable[[Path, Path], None], str]] = {
+    "a link to a file elsewhere": (
+        lambda path, at: path.symlink_to(at / "victim"),
+        "must be a regular file",
+    ),
+    "a link to nowhere": (
+        lambda path, at: path.symlink_to(at / "planted"),
+        "must be a regular file",
+    ),
+    "a second name of a file elsewhere": (
+        lambda path, at: path.hardlink_to(at / "victim"),
+        "must have one name only",
+    ),
+    "a pipe": (lambda path, _: os.mkfifo(path), "must be a regular file"),
+}
+"""What somebody may put in the place of a file of the spool, and the rule that it breaks."""
 
 
 @COMMANDS
 @FILES
-def test_a_link_to_nowhere(at: Path, command: str, name: str) -> None:
-    """Nothing is made where it leads to."""
+@pytest.mark.parametrize("what", PLANTED)
+def test_a_planted_file(at: Path, command: str, name: str, what: str) -> None:
+    """It is refused by name; no file elsewhere is changed or made."""
+    plant, rule = PLANTED[what]
     (at / "spool" / name).unlink(missing_ok=True)
-    (at / "spool" / name).symlink_to(at / "planted")
-    check_refused(at, command, "must be a regular file")
+    plant(at / "spool" / name, at)
+    check_refused(at, command, rule)
     assert not (at / "planted").exists()
-
-
-@COMMANDS
-@FILES
-def test_a_second_name_of_a_file_elsewhere(at: Path, command: str, name: str) -> None:
-    """A hard link would let krand write into a file that has another name, too."""
-    (at / "spool" / name).unlink(missing_ok=True)
-    (at / "spool" / name).hardlink_to(at / "victim")
-    check_refused(at, command, "must have one name only")
-
-
-@COMMANDS
-def test_what_is_no_file(at: Path, command: str) -> None:
-    """A pipe would make krand wait for ever, or talk to whoever reads it."""
-    (at / "spool" / "spool.mark").unlink()
-    os.mkfifo(at / "spool" / "spool.mark")
-    check_refused(at, command, "must be a regular file")
 
 
 @COMMANDS
@@ -154,12 +148,17 @@ def test_a_spool_that_does_not_exist(at: Path, command: str, left: str) -> None:
     assert (sorted(at.rglob("*")), [path.lstat().st_size for path in at.rglob("*")]) == before
 
 
+def give_to_service(folder: Path) -> None:
+    """The folder and its files belong to the user of the collector."""
+    for path in (folder, *folder.iterdir()):
+        os.chown(path, SERVICE, SERVICE)
+
+
 @needs_root
 @COMMANDS
 def test_a_strangers_file(at: Path, command: str) -> None:
     """In a folder of the collector's user, root touches that user's files and its own."""
-    for path in (at / "spool", *(at / "spool").iterdir()):
-        os.chown(path, SERVICE, SERVICE)
+    give_to_service(at / "spool")
     os.chown(at / "spool" / "spool.mark", STRANGER, STRANGER)
     check_refused(at, command, "must belong to the user who runs this")
 
@@ -167,8 +166,7 @@ def test_a_strangers_file(at: Path, command: str) -> None:
 @needs_root
 def test_root_leaves_the_collector_its_spool(at: Path, plan: Plan) -> None:
     """What root makes in the folder of the collector's user is that user's."""
-    for path in (at / "spool", *(at / "spool").iterdir()):
-        os.chown(path, SERVICE, SERVICE)
+    give_to_service(at / "spool")
     (at / "spool" / "spool.mark").unlink()
     with open_spool(plan, at / "spool", create=False) as spool:
         spool.probe()

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from collecting import Running, running
-from collector.crowds import body_of, filled, people, plan_of, setting_for
+from collector.crowds import body_of, config_for, filled, people, plan_of
 from components import require
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 
 require("uvicorn")
 require("starlette")
@@ -169,7 +169,7 @@ def test_a_spool_that_vanishes_ends_acknowledgements(attack: str, tmp_path: Path
 
 def check_stored(place: Place, acknowledged: Sequence[int]) -> None:
     """Everybody who was acknowledged is in the spool, once; nobody else is."""
-    with Spool(place.spool, setting_for(POPULATION)) as spool:
+    with Spool(place.spool, config_for(POPULATION)) as spool:
         spool.check()
         assert spool.batches()[0].people == len(acknowledged)
         assert not any(spool.add(people(acknowledged)))

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from collecting import PLAN, body_of, people_in, quick_folder, serving, setting, until
+from collecting import PLAN, body_of, people_in, quick_folder, serving, spool_config, until
 from components import require
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 
 require("starlette")
 require("uvicorn")
@@ -38,7 +38,7 @@ class Served:
             if number is None:
                 client.request("GET", "/readyz")
             else:
-                body = body_of(number, self.spool.setting.shape)
+                body = body_of(number, self.spool.config.format)
                 headers = {"Content-Type": "application/octet-stream"}
                 client.request("POST", f"/v1/{PLAN}/submissions", body, headers)
             return client.getresponse().status
@@ -61,7 +61,7 @@ def test_whatever_happens_while_tidying_the_writer_goes_on(
 ) -> None:
     """It is logged by its kind, and the next submission is stored."""
     monkeypatch.setattr(queue, "QUIET_SECONDS", 0.01)
-    spool, tried = Spool(folder / "spool", setting(100)), threading.Event()
+    spool, tried = Spool(folder / "spool", spool_config(100)), threading.Event()
     tidy = spool.tidy
 
     def fail(**options: bool) -> None:
@@ -79,7 +79,7 @@ def test_whatever_happens_while_tidying_the_writer_goes_on(
         assert served.status() == 200
         said = [line.getMessage() for line in caplog.records if line.name == "krand.collector"]
     assert said == [f"the spool could not be tidied: {error.__name__}"]
-    with Spool(folder / "spool", setting(100)) as again:
+    with Spool(folder / "spool", spool_config(100)) as again:
         assert people_in(again) == 1
 
 
@@ -92,7 +92,7 @@ def test_a_writer_that_has_ended_is_told_to_everybody(
     async def break_down(*_: object) -> None:
         raise RuntimeError("kanarienvogel")
 
-    spool = Spool(folder / "spool", setting(100))
+    spool = Spool(folder / "spool", spool_config(100))
     with serving(spool) as port:
         served = Served(spool, port)
         assert served.status() == 200
@@ -102,7 +102,7 @@ def test_a_writer_that_has_ended_is_told_to_everybody(
         assert served.status(2) == 503
         said = [line.getMessage() for line in caplog.records if line.name == "krand.collector"]
     assert said == ["the writer of the spool has ended: RuntimeError"]
-    with Spool(folder / "spool", setting(100)) as again:
+    with Spool(folder / "spool", spool_config(100)) as again:
         assert people_in(again) == 0
 
 
@@ -110,7 +110,7 @@ def test_many_who_ask_how_far_it_is_do_not_hold_up_the_writer(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The spool is asked once for all of them, not once for each, before the next is stored."""
-    spool, asked, go_on = Spool(folder / "spool", setting(100)), [0], threading.Event()
+    spool, asked, go_on = Spool(folder / "spool", spool_config(100)), [0], threading.Event()
     usual = spool.batches
 
     def batches() -> object:

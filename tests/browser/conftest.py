@@ -15,7 +15,7 @@ from browser.reports import written_reports
 from browser.sites import Site, running_site
 from browser.visiting import Visit, visiting
 from components import missing, require
-from report.releases import bit_example
+from report.examples import bit_example
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -82,7 +82,7 @@ def visit(browser: Browser) -> Iterator[Callable[..., Visit]]:
 
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """What `krand report` writes for each kind of release."""
+    """What `krand report` writes for each kind of results."""
     return written_reports(tmp_path_factory.mktemp("reports"))
 
 

@@ -14,8 +14,9 @@ from krand.accounting.frontier import message_size
 from krand.errors import CannotMeet, InvalidInput
 from krand.promise import NOISE_GRID, Z95, NoisePlan
 from krand.web.numbers import width
+from krand.wording.guarantees import assumption_texts, how_known, method_text
 from krand.wording.numbers import parse_count, parse_real
-from krand.wording.phrases import at_most, how_known, number, people, percent, promise
+from krand.wording.phrases import at_most, number, people, percent, promise
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -120,8 +121,8 @@ def _texts(plan: NoisePlan) -> dict[str, str]:
         "bytes-note": f"in {messages:,} sealed message{'' if messages == 1 else 's'}",
         "delta-note": f"η = {at_most(guarantee.eta.upper)}",
         "promise-sentence": promise(plan.policy, guarantee),
-        "known": f"How we know: {known} ({guarantee.method}).",
-        "assumptions": "".join(guarantee.assumptions),
+        "known": f"How we know: {known} ({method_text(guarantee.method)}).",
+        "assumptions": "".join(assumption_texts(guarantee)),
     }
 
 

@@ -21,26 +21,26 @@ from krand import (
     generate_private_key,
     generate_signing_key,
     make_plan,
-    make_release,
+    make_results,
     parse_survey,
     save_plan,
-    save_release,
+    save_results,
     tally_batches,
 )
 from krand.client.ledger import Submission
 from krand.client.sending import send
-from krand.collector.opening import open_spool, setting_of
+from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_sealed
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 from krand.survey.plan import Plan
 from krand.testing import UnsafeMemoryLedger, simulated_people
 from krand.wire.submissions import Submitted
 
-__all__ = ["ANOTHER", "CROWD", "GATHERED", "RELEASE", "SURVEY", "Site", "running_site"]
+__all__ = ["ANOTHER", "CROWD", "GATHERED", "RESULTS", "SURVEY", "Site", "running_site"]
 
 CROWD, GATHERED, LATER = 200, 87, 1_000
 WAIT_SECONDS = 60.0
-RELEASE, ANOTHER = "habits.json", "other.json"
+RESULTS, ANOTHER = "habits.json", "other.json"
 SURVEY = f"""id = "habits-2026-05"
 
 [policy]
@@ -80,7 +80,7 @@ class Site:
 
     def arrive(self, first: int, people: int) -> None:
         """So many more people come to the collector, by HTTP."""
-        shape = setting_of(self.plan).shape
+        shape = config_of(self.plan).format
         for number in range(first, first + people):
             made = submitted(LATER + number, shape)
             messages = tuple(_pieces(made.messages, shape.message_length))
@@ -89,9 +89,9 @@ class Site:
 
 @contextmanager
 def running_site(folder: Path, another: str) -> Iterator[Site]:
-    """The collector and the pages, until the block ends; another plan's release is listed too."""
+    """The collector and the pages, until the block ends; another plan's results are listed too."""
     plan = _collected(folder)
-    (folder / "releases" / ANOTHER).write_text(another, encoding="utf-8")
+    (folder / "results" / ANOTHER).write_text(another, encoding="utf-8")
     with (
         running(folder / "plan.json", folder / "spool", folder / "collector.log") as collector,
         _pages(folder, collector.url) as (url, dashboard),
@@ -109,10 +109,10 @@ def _collected(folder: Path) -> Plan:
     key = generate_private_key()
     plan = make_plan(parse_survey(SURVEY)).sealed_for(key.public_key())
     save_plan(plan, folder / "plan.json")
-    (folder / "releases").mkdir()
+    (folder / "results").mkdir()
     with open_spool(plan, folder / "spool") as spool:
         _release_the_first(folder, plan, spool, key)
-        shape = setting_of(plan).shape
+        shape = config_of(plan).format
         for numbers in (range(CROWD), range(CROWD, CROWD + GATHERED)):
             spool.add([submitted(number, shape) for number in numbers])
     return plan
@@ -125,13 +125,13 @@ def _release_the_first(folder: Path, plan: Plan, spool: Spool, key: X25519Privat
         spool.add([Submitted(made.id, b"".join(made.messages))])
     (released,) = release_sealed(spool, folder / "batches", signer)
     tally = tally_batches(plan, [released.data], key, signer.public_key())
-    save_release(make_release(plan, tally), folder / "releases" / RELEASE)
+    save_results(make_results(plan, tally), folder / "results" / RESULTS)
 
 
 @contextmanager
 def _pages(folder: Path, collector: str) -> Iterator[tuple[str, str]]:
     """`krand web` on a free port; the addresses it prints."""
-    files = ("--plan", "plan.json", "--spool", "spool", "--releases", "releases")
+    files = ("--plan", "plan.json", "--spool", "spool", "--results", "results")
     others = ("--collector", collector, "--port", "0", "--json")
     with (folder / "web.log").open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(

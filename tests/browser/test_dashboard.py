@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from browser.sites import ANOTHER, CROWD, GATHERED, RELEASE, Site
+from browser.sites import ANOTHER, CROWD, GATHERED, RESULTS, Site
 from browser.visiting import Visit
 from krand.collector.metrics import coarse, step_for
 from krand.wording.plans import promise_sentence
@@ -28,7 +28,7 @@ def number(page: Page, name: str) -> int:
     return int(value)
 
 
-@pytest.mark.parametrize("path", ["", "/part", f"/releases/{RELEASE}"])
+@pytest.mark.parametrize("path", ["", "/part", f"/results/{RESULTS}"])
 def test_without_the_token_there_is_an_explanation_and_nothing_else(
     site: Site, visit: Begin, path: str
 ) -> None:
@@ -40,7 +40,7 @@ def test_without_the_token_there_is_an_explanation_and_nothing_else(
     assert response.status == 401
     assert begun.page.inner_text("h1") == "The dashboard needs a token"
     page = begun.page.content()
-    for secret in (site.plan.survey.id, site.plan.hash, site.token, RELEASE, f"{CROWD}"):
+    for secret in (site.plan.survey.id, site.plan.hash, site.token, RESULTS, f"{CROWD}"):
         assert secret not in page
     assert begun.page.locator("main :is(table, progress, section)").count() == 0
 
@@ -125,21 +125,21 @@ def test_it_says_when_nobody_answers_any_more(site: Site, visit: Begin) -> None:
 
 
 def test_results_open_as_reports(site: Site, visit: Begin) -> None:
-    """Each release is listed with its people, one of another plan as such, and opens its report."""
+    """Each file is listed with its people, one of another plan as such, and opens its report."""
     page = visit(site.url).page
     page.goto(site.dashboard)
-    listed = page.locator("#releases li")
+    listed = page.locator("#results li")
     assert listed.count() == 2
     own, other = listed.nth(0).inner_text(), listed.nth(1).inner_text()
-    release = json.loads((site.folder / "releases" / RELEASE).read_bytes())
-    assert own.startswith(f"{site.plan.survey.id}, {release['people']:,} people")
-    assert (RELEASE in own, ANOTHER in other) == (True, True)
+    results = json.loads((site.folder / "results" / RESULTS).read_bytes())
+    assert own.startswith(f"{site.plan.survey.id}, {results['people']:,} people")
+    assert (RESULTS in own, ANOTHER in other) == (True, True)
     assert ("another plan" in own, "another plan" in other) == (False, True)
-    page.click("#releases a >> nth=0")
+    page.click("#results a >> nth=0")
     assert page.inner_text("h1") == site.plan.survey.id
     assert site.plan.hash in page.inner_text("#content")
     page.go_back()
-    page.click("#releases a >> nth=1")
+    page.click("#results a >> nth=1")
     assert page.is_visible("#results")
 
 
@@ -147,6 +147,6 @@ def test_every_control_is_used_above(site: Site, visit: Begin) -> None:
     """A control that no test of this module knows would be one that nobody has tried."""
     page = visit(site.url).page
     page.goto(site.dashboard)
-    found = "main :is(input, select, textarea, button, summary, a:not(#releases a))"
+    found = "main :is(input, select, textarea, button, summary, a:not(#results a))"
     names = page.eval_on_selector_all(found, "found => found.map(e => e.id)")
     assert names == ["reload"]

@@ -51,7 +51,7 @@ def planner_refused(visit: Visit, site: Site) -> None:
 def planner_wrong(visit: Visit, site: Site) -> None:
     """A value that breaks a rule."""
     without_frontier(visit.page)
-    visit.page.goto(address(site.url, linkage="record", assurance="draft"))
+    visit.page.goto(address(site.url, linkage="record", assurance="outlier"))
     visit.page.fill("#epsilon", "much")
     settled(visit.page)
 

@@ -1,4 +1,4 @@
-"""The report in a browser: the release's numbers, for everybody, on screen and on paper."""
+"""The report in a browser: the numbers of the results, for everybody, on screen and on paper."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from browser.reports import MAKERS
 from browser.visiting import PHONE, Device, Visit
-from report.releases import Example
+from report.examples import Example
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -52,7 +52,7 @@ def texts(example: Example) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", MAKERS)
 @pytest.mark.parametrize("script", [True, False], ids=["script", "no script"])
-def test_every_question_has_the_releases_numbers(
+def test_every_question_has_the_numbers_of_the_results(
     visit: Begin, reports: dict[str, Path], name: str, script: bool
 ) -> None:
     """Shares, people and both intervals of every answer, with scripts allowed or not."""
@@ -71,7 +71,7 @@ def test_every_question_has_the_releases_numbers(
 
 
 def agrees(cells: list[str], row: dict[str, Any]) -> None:
-    """A row of the page is a row of the release."""
+    """A row of the page is a row of the results."""
     _, share, many = cells
     middle, ends = share.split(" % ")
     low, high = ends.split(" to ")
@@ -84,7 +84,7 @@ def agrees(cells: list[str], row: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("name", ["bits", "records"])
-def test_joint_tables_have_the_releases_numbers(
+def test_joint_tables_have_the_numbers_of_the_results(
     visit: Begin, reports: dict[str, Path], name: str
 ) -> None:
     """Every cell of every table of two questions."""

@@ -1,4 +1,4 @@
-"""`krand tally`, `estimate` and `compare`: from reports to a release on the command line."""
+"""`krand tally`, `estimate` and `compare`: from reports to results on the command line."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_tally_says_what_was_counted(place: Path, tmp_path: Path) -> None:
 
 def test_estimate_shows_tables_and_the_guarantee(place: Path) -> None:
     """Every question, what was declared together, words, and what was promised."""
-    options = ("--plan", "plan.json", "-o", "release.json", "--candidates", "tag=words.txt")
+    options = ("--plan", "plan.json", "-o", "results.json", "--candidates", "tag=words.txt")
     text = done(place, "estimate", "t.json", *options).stdout
     for word in ("smokes × pet", "unanswered", "median", "certified", "detection limit", "jazz"):
         assert word in text
@@ -121,7 +121,7 @@ def test_samples_are_wider(place: Path) -> None:
     assert widths[2] == pytest.approx(widths[0], rel=0.1)  # everybody took part
 
 
-def test_compare_two_releases(place: Path) -> None:
+def test_compare_two_results_files(place: Path) -> None:
     """The same people twice: no difference beyond the noise; questions can be chosen."""
     for name, reports in (("first", "r"), ("second", "s")):
         done(place, "tally", f"{reports}.parquet", "--plan", "plan.json", "-o", "x.json")
@@ -150,7 +150,7 @@ WRONG = [
     ((*ESTIMATE, "--joint", "pet,age"), "questions"),
     ((*ESTIMATE, "--candidates", "tag"), "candidates"),
     ((*ESTIMATE, "--candidates", "tag=nowhere"), "candidates"),
-    (("compare", "t.json", "t.json"), "release"),
+    (("compare", "t.json", "t.json"), "results"),
 ]
 
 

@@ -60,10 +60,10 @@ def test_krand_alone_shows_the_flow_within_80_columns() -> None:
     assert max(map(len, text.splitlines())) <= 80
     places = [FLOW.index(word) for word in ("survey.toml", "plan.json", "messages", "batch")]
     assert places == sorted(places)
-    backwards = [FLOW.index(word) for word in ("report.html", "release.json", "tally.json")]
+    backwards = [FLOW.index(word) for word in ("report.html", "results.json", "tally.json")]
     assert backwards == sorted(backwards)
     for step in ("plan", "submit", "serve", "release", "randomize", "tally", "estimate", "report"):
-        assert f"{step}" in FLOW.replace("plan.json", "").replace("release.json", "")
+        assert f"{step}" in FLOW.replace("plan.json", "").replace("results.json", "")
     for name in NAMES:
         assert f" {name} " in text
     assert "--help" in text
@@ -153,7 +153,7 @@ def subclasses(base: type) -> Iterator[type]:
 def test_exit_codes_are_those_of_the_errors() -> None:
     """Every code that an error can end with is explained, and no other one is."""
     import krand.client.sending
-    import krand.collector.spool
+    import krand.collector.sqlite.spool
 
     assert krand.client.sending
     codes = {kind.exit_code for kind in subclasses(errors.KrandError)}  # type: ignore[attr-defined]

@@ -18,8 +18,8 @@ from collecting import KEY, exact_plan, running, submitted
 from krand.cli.main import krand
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_format
-from krand.collector.opening import open_spool, setting_of
-from krand.collector.spool import SpoolUnavailable
+from krand.collector.opening import config_of, open_spool
+from krand.collector.store import StoreUnavailable
 from krand.promise import Linkage
 from krand.survey.plan import Plan
 from krand.wire.keys import (
@@ -92,7 +92,7 @@ def refusal(at: Path, code: int, command: str, *arguments: str) -> dict[str, Any
 
 def filled(at: Path, plan: Plan, people: int, first: int = 0) -> list[Submitted]:
     """So many people have come."""
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     group = [submitted(number, shape) for number in range(first, first + people)]
     with open_spool(plan, at / "spool") as spool:
         spool.add(group)
@@ -185,7 +185,7 @@ def test_submit_takes_only_the_plan_that_is_expected(at: Path, plan: Plan) -> No
 
 def sealed_batch(at: Path, plan: Plan, sealed_for: X25519PublicKey) -> Path:
     """A batch whose messages were sealed for a key, whatever the plan says; signed."""
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     sealer = Sealer(sealed_for, message_format(plan), bytes.fromhex(plan.hash))
     with open_spool(plan, at / "spool") as spool:
         for number in range(POPULATION):
@@ -340,7 +340,7 @@ def test_a_disk_that_fails_is_exit_code_75(
     filled(at, plan, 3)
 
     def fail(*_: object, **__: object) -> None:
-        raise SpoolUnavailable("the spool cannot be written now: disk full")
+        raise StoreUnavailable("the spool cannot be written now: disk full")
 
     monkeypatch.setattr("krand.collector.opening.Spool", fail)
     for command in ("status", "release", "serve"):

@@ -14,7 +14,7 @@ from components import require
 from krand import Assurance, Linkage, ResponseFormat, __version__, assess
 from krand.cli.main import krand
 from krand.cli.menu import NAMES
-from krand.showing import at_most
+from krand.showing import at_most, number
 
 CROWD = ["--population", "10M", "--bits", "40", "--epsilon", "2"]
 SMALL = ["--population", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
@@ -132,21 +132,34 @@ def test_collusion_leaves_nothing_and_the_command_says_so() -> None:
 
 def test_draft_noise_comes_with_a_warning() -> None:
     """A draft's formula is never shown without the erratum beside it."""
-    command = ("noise", *SMALL, "--eta", "0.01", "--linkage", "record", "--assurance", "draft")
+    command = ("drafts", "noise", *SMALL, "--linkage", "record")
     result = run(*command, "--json")
-    plan = json.loads(result.stdout)
-    assert plan["noise"] == pytest.approx(0.2445, abs=2e-4)
-    assert "3.12" in plan["warning"]
+    found = json.loads(result.stdout)
+    assert found["noise"] == pytest.approx(0.2445, abs=2e-4)
+    assert found["source"] == "001 (3.12)"
+    assert "3.12" in found["warning"]
     assert result.stderr.startswith("warning: ")
+    text = run(*command, "--no-color").stdout
+    assert "Formula: 001 (3.12)" in text
+    assert f"q = {number(found['noise'], 6)}" in text
+
+
+def test_options_before_the_drafts_count_for_their_noise() -> None:
+    """--json and --quiet may stand before either word."""
+    command = ["noise", *SMALL, "--linkage", "record"]
+    said = [["--json", "drafts", *command], ["drafts", "--json", *command]]
+    first, second = (json.loads(run(*each).stdout) for each in said)
+    assert first == second == answer("drafts", *command)
+    assert run("drafts", "--quiet", *command).stdout == ""
 
 
 @pytest.mark.parametrize("extra", [["--copies", "2"], ["--max-set-bits", "1"]])
 def test_draft_noise_refuses_what_the_drafts_get_wrong(extra: list[str]) -> None:
     """Copies and sparse vectors are planned with a proof or not at all."""
-    command = ["noise", *SMALL, "--eta", "0.01", "--linkage", "record", "--assurance", "draft"]
+    command = ["drafts", "noise", *SMALL, "--linkage", "record"]
     result = CliRunner().invoke(krand, [*command, *extra, "--json"])
-    assert result.exit_code in (2, 3)
-    assert "error" in json.loads(result.stdout)
+    assert result.exit_code == 2
+    assert extra[0] in json.loads(result.stdout)["error"]["message"]
 
 
 def test_a_hopeless_request_is_answered_with_what_would_work() -> None:
@@ -198,10 +211,11 @@ def test_frontier_rows_and_stars() -> None:
     assert text.count("★") == 1 + sum(row["best"] for row in rows)  # one in the title
 
 
-def test_frontier_refuses_drafts() -> None:
-    """No guarantee, no frontier."""
-    command = ["frontier", *SMALL, "--delta", "1e-4", "--assurance", "draft", "--json"]
-    result = CliRunner().invoke(krand, command)
+@pytest.mark.parametrize("command", ["noise", "frontier"])
+def test_the_drafts_are_no_assurance(command: str) -> None:
+    """They give no guarantee."""
+    words = [command, *SMALL, "--delta", "1e-4", "--assurance", "draft", "--json"]
+    result = CliRunner().invoke(krand, words)
     assert result.exit_code == 2
     assert json.loads(result.stdout)["error"]["field"] == "assurance"
 

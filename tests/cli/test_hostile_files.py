@@ -61,7 +61,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "plan survey.toml -o plan.json",
             "randomize answers.csv --plan plan.json -o [x].parquet",
             "tally [x].parquet --plan plan.json -o tally.json",
-            "estimate tally.json --plan plan.json -o release.json",
+            "estimate tally.json --plan plan.json -o results.json",
             "keygen -o key.pem",
             "keygen --signing -o collector.pem",
         ):
@@ -82,10 +82,10 @@ def place(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SHOWING = {
     "plan survey.toml": (),
     "estimate tally.json --plan plan.json -o [/x]/r[bold].csv": LABELS,
-    "compare release.json release.json": LABELS,
+    "compare results.json results.json": LABELS,
     "observe tally.json --plan plan.json --show 99": LABELS,
-    "verify plan.json release.json tally.json": (),
-    "report release.json -o [/x]/r[bold].html": (),
+    "verify plan.json results.json tally.json": (),
+    "report results.json -o [/x]/r[bold].html": (),
     "demo --survey survey.toml -o [/x]/shown": (),
 }
 
@@ -102,7 +102,7 @@ def test_labels_are_never_markup(line: str, place: Path) -> None:
 
 
 def test_the_page_shows_labels_as_they_are(place: Path) -> None:
-    done("report release.json -o r.html")
+    done("report results.json -o r.html")
     page = (place / "r.html").read_text(encoding="utf-8")
     for label in LABELS:
         assert label.replace("+", "&#43;") in page or label in page
@@ -118,11 +118,11 @@ def test_progress_bars_show_text_as_it_is() -> None:
 
 
 def test_a_terminal_gets_no_commands_from_a_file(place: Path) -> None:
-    values = json.loads((place / "release.json").read_text(encoding="utf-8"))
+    values = json.loads((place / "results.json").read_text(encoding="utf-8"))
     for row in values["questions"][0]["rows"]:
         row["label"] = "a\x1b[2J\u202eb"
-    (place / "release.json").write_text(json.dumps(values), encoding="utf-8")
-    shown = done("compare release.json release.json").output
+    (place / "results.json").write_text(json.dumps(values), encoding="utf-8")
+    shown = done("compare results.json results.json").output
     assert "\x1b" not in shown
     assert "\u202e" not in shown
     assert "a\\x1b[2J\\u202eb" in shown
@@ -145,7 +145,7 @@ def test_cells_of_exported_csv_are_no_formulas(place: Path) -> None:
 def test_an_ending_that_promises_another_program_is_refused(place: Path) -> None:
     for line, known in (
         ("estimate tally.json --plan plan.json -o rel.xlsx", ".json, .parquet, .csv"),
-        ("report release.json -o report.pdf", ".html or .htm"),
+        ("report results.json -o report.pdf", ".html or .htm"),
         (
             "frontier --population 1000 --bits 2 --epsilon 1 --delta 1e-3 --plot f.png",
             ".svg",
@@ -193,10 +193,10 @@ READING = {
         "observe tally.json --plan plan.json",
         "verify tally.json --plan plan.json",
     ],
-    "release.json": [
-        "report release.json -o r.html",
-        "compare release.json release.json",
-        "verify release.json --plan plan.json",
+    "results.json": [
+        "report results.json -o r.html",
+        "compare results.json results.json",
+        "verify results.json --plan plan.json",
     ],
 }
 

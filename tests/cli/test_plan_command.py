@@ -109,7 +109,7 @@ def test_all_mistakes_of_a_file_are_named_with_their_lines(survey: Path) -> None
 
 
 def test_all_mistakes_of_a_file_are_listed_in_json(survey: Path) -> None:
-    """One error object; each mistake with path, line, rule, value and mend."""
+    """One error object; each mistake with path, line, rule, value and hint."""
     wrong = SURVEY.replace("1.0", "-1").replace('"choice"', '"choise"')
     survey.write_text(f"copies = 2{wrong}", "utf-8")
     done = run("plan", str(survey), "--json")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import tally_of
-from krand.analysis.results import make_release
+from krand.analysis.results import make_results
 from krand.cli.result_tables import remarks
 from krand.planning.making import make_plan
 from krand.survey.reading import parse_survey
@@ -43,14 +43,14 @@ def test_the_numbers_are_those_of_the_release() -> None:
     whole = tally_of(plan, 100, counts)
     whole = replace(whole, nulls=100 * plan.messages - int(counts.sum()))
     refused = replace(whole, rejected={"wrong_length": 19}, nulls=whole.nulls - 19)
-    release = make_release(plan, refused)
-    policy, promise = plan.survey.policy, release.promise
-    (line,) = (line for line in remarks(release) if "refused" in line)
+    results = make_results(plan, refused)
+    policy, promise = plan.survey.policy, results.promise
+    (line,) = (line for line in remarks(results) if "refused" in line)
     assert promise.colluding == policy.colluding + 19
     worst = f"in the worst case there are now {promise.colluding:,} among {promise.population:,}"
     assert worst in line
     assert f"so δ is {at_most(promise.delta)}. The survey promised {at_most(policy.delta)}." in line
-    assert not any("refused" in line for line in remarks(make_release(plan, whole)))
+    assert not any("refused" in line for line in remarks(make_results(plan, whole)))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`krand report`: a page for whoever has a release file, and a clear word for every other file."""
+"""`krand report`: a page for whoever has a results file, and a clear word for every other file."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from krand.cli.main import krand
-from krand.report import release_page
-from report.releases import bit_example, record_example, refused_example
+from krand.report import report_page
+from report.examples import bit_example, record_example, refused_example
 
 
 def run(*arguments: str | Path) -> Result:
@@ -19,38 +19,38 @@ def run(*arguments: str | Path) -> Result:
 
 
 @pytest.fixture
-def release(tmp_path: Path) -> Path:
-    path = tmp_path / "release.json"
+def results(tmp_path: Path) -> Path:
+    path = tmp_path / "results.json"
     path.write_text(bit_example().text, encoding="utf-8")
     return path
 
 
-def test_the_page_is_written(release: Path, tmp_path: Path) -> None:
+def test_the_page_is_written(results: Path, tmp_path: Path) -> None:
     """The very page that Python gives, and the command that checks it."""
-    result = run(release, "-o", tmp_path / "report.html")
+    result = run(results, "-o", tmp_path / "report.html")
     assert result.exit_code == 0, result.output
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert page == release_page(bit_example().values)
+    assert page == report_page(bit_example().results)
     assert f"Written: {tmp_path / 'report.html'}" in result.stdout
-    assert f"krand verify {release}" in result.stdout
+    assert f"krand verify {results}" in result.stdout
 
 
-def test_programs_are_told_what_was_written(release: Path, tmp_path: Path) -> None:
+def test_programs_are_told_what_was_written(results: Path, tmp_path: Path) -> None:
     """One object; quiet says nothing at all."""
-    result = run(release, "-o", tmp_path / "a.html", "--json")
+    result = run(results, "-o", tmp_path / "a.html", "--json")
     assert json.loads(result.stdout) == {
-        "release": str(release),
+        "results": str(results),
         "output": str(tmp_path / "a.html"),
         "plan": bit_example().plan.hash,
         "kept": True,
     }
-    assert run(release, "-o", tmp_path / "b.html", "--quiet").output == ""
+    assert run(results, "-o", tmp_path / "b.html", "--quiet").output == ""
     assert (tmp_path / "b.html").exists()
 
 
 def test_a_broken_promise_is_a_warning_too(tmp_path: Path) -> None:
     """On stderr, whatever goes to stdout; the page is written."""
-    path = tmp_path / "release.json"
+    path = tmp_path / "results.json"
     path.write_text(refused_example().text, encoding="utf-8")
     result = run(path, "-o", tmp_path / "report.html", "--json")
     assert "weaker than the survey promised" in result.stderr
@@ -59,7 +59,7 @@ def test_a_broken_promise_is_a_warning_too(tmp_path: Path) -> None:
 
 
 def test_records_are_reported_too(tmp_path: Path) -> None:
-    """A release of whole records, without its plan or anything else beside it."""
+    """Results of whole records, without its plan or anything else beside it."""
     path = tmp_path / "r.json"
     path.write_text(record_example().text, encoding="utf-8")
     assert run(path, "-o", tmp_path / "r.html").exit_code == 0
@@ -78,13 +78,13 @@ def refusal(path: Path, output: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("part", [0, 1, 100, 0.25, 0.5, 0.9, -1])
-def test_a_file_cut_off_is_refused(release: Path, tmp_path: Path, part: float) -> None:
+def test_a_file_cut_off_is_refused(results: Path, tmp_path: Path, part: float) -> None:
     """Wherever it ends."""
-    content = release.read_bytes()
+    content = results.read_bytes()
     end = int(part * len(content)) if isinstance(part, float) else part
-    release.write_bytes(content[:end])
-    error = refusal(release, tmp_path / "report.html")
-    assert error["field"] == "release"
+    results.write_bytes(content[:end])
+    error = refusal(results, tmp_path / "report.html")
+    assert error["field"] == "results"
     assert "must be a whole JSON file" in error["rule"]
 
 
@@ -93,16 +93,16 @@ def test_a_file_cut_off_is_refused(release: Path, tmp_path: Path, part: float) -
     [
         b"[]",
         b"null",
-        b'"krand-release-2"',
+        b'"krand-results-1"',
         b"PAR1\x00\xff",
         b"question,kind\n",
         b'{"format": NaN}',
-        b'{"format": "krand-release-2", "people": 1e999}',
+        b'{"format": "krand-results-1", "people": 1e999}',
         b'{"format": "\\ud800"}',
         b"[" * 100_000,
         b'{"format": "krand-tally-2"}',
         b'{"format": 7}',
-        b'{"format": "krand-release-2"}',
+        b'{"format": "krand-results-1"}',
         b"{}",
     ],
 )
@@ -111,32 +111,32 @@ def test_foreign_files_are_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "x.json"
     path.write_bytes(content)
     error = refusal(path, tmp_path / "report.html")
-    assert (error["kind"], error["field"]) == ("invalid_input", "release")
+    assert (error["kind"], error["field"]) == ("invalid_input", "results")
     assert error["value"] == str(path)
     assert error["hint"]
 
 
-def test_a_plan_is_no_release(tmp_path: Path) -> None:
+def test_a_plan_is_no_results_file(tmp_path: Path) -> None:
     """The error says what was found and what makes the right file."""
     path = tmp_path / "plan.json"
     path.write_bytes(bit_example().plan.bytes)
     error = refusal(path, tmp_path / "report.html")
-    assert "krand-release-2" in error["rule"]
-    assert "'krand-plan-2'; krand estimate writes it" in error["hint"]
+    assert "krand-results-1" in error["rule"]
+    assert "'krand-plan-3'; krand estimate writes it" in error["hint"]
 
 
-def test_files_that_cannot_be_had_are_named(release: Path, tmp_path: Path) -> None:
-    """An absent release, an output without a folder."""
-    assert refusal(tmp_path / "absent.json", tmp_path / "report.html")["field"] == "release"
-    assert refusal(release, tmp_path / "nowhere" / "report.html")["field"] == "output"
+def test_files_that_cannot_be_had_are_named(results: Path, tmp_path: Path) -> None:
+    """An absent file, an output without a folder."""
+    assert refusal(tmp_path / "absent.json", tmp_path / "report.html")["field"] == "results"
+    assert refusal(results, tmp_path / "nowhere" / "report.html")["field"] == "output"
 
 
-def test_a_failure_leaves_the_old_page(release: Path, tmp_path: Path) -> None:
+def test_a_failure_leaves_the_old_page(results: Path, tmp_path: Path) -> None:
     """The page is replaced whole, or not at all."""
     page = tmp_path / "report.html"
     page.write_text("old", encoding="utf-8")
-    release.write_text("{}", encoding="utf-8")
-    assert run(release, "-o", page).exit_code == 2
+    results.write_text("{}", encoding="utf-8")
+    assert run(results, "-o", page).exit_code == 2
     assert page.read_text(encoding="utf-8") == "old"
 
 
@@ -149,10 +149,10 @@ def test_a_failure_leaves_the_old_page(release: Path, tmp_path: Path) -> None:
     ],
 )
 def test_values_that_no_page_can_show_are_refused(
-    release: Path, tmp_path: Path, old: str, new: str
+    results: Path, tmp_path: Path, old: str, new: str
 ) -> None:
-    """In a file that is a release otherwise: half a character, a number beyond all numbers."""
-    text = release.read_text(encoding="utf-8")
+    """In a file that is one of results otherwise: half a character, a number beyond all numbers."""
+    text = results.read_text(encoding="utf-8")
     assert old in text
-    release.write_text(text.replace(old, new), encoding="utf-8")
-    assert "must be a whole JSON file" in refusal(release, tmp_path / "report.html")["rule"]
+    results.write_text(text.replace(old, new), encoding="utf-8")
+    assert "must be a whole JSON file" in refusal(results, tmp_path / "report.html")["rule"]

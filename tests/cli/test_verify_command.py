@@ -15,23 +15,23 @@ import pytest
 from click.testing import CliRunner, Result
 
 from collecting import exact_plan, submitted
-from krand.analysis.results import Release, ReleaseOptions, make_release
-from krand.analysis.results_file import release_values, write_release
+from krand.analysis.checks import not_below, same
+from krand.analysis.results import Results, ResultsOptions, make_results
+from krand.analysis.results_file import results_values, write_results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import write_tally
-from krand.analysis.verification.checks import not_below, same
 from krand.analysis.verification.comparing import differences
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.cli.exit_codes import CHECK_FAILED
 from krand.cli.main import krand
-from krand.collector.opening import open_spool, setting_of
+from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_sealed
 from krand.planning.making import planned_from, promise_for
 from krand.promise import Linkage
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.plan import Plan
 from krand.wire.keys import generate_signing_key, write_key_pair
-from report.releases import Example, bit_example, record_example, refused_example
+from report.examples import Example, bit_example, record_example, refused_example
 
 Edit = Callable[[dict[str, Any]], object]
 
@@ -39,7 +39,7 @@ Edit = Callable[[dict[str, Any]], object]
 @pytest.fixture(autouse=True)
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same noise is not computed twice: most tests here are about one and the same plan."""
-    for module in ("krand.survey.plan", "krand.analysis.actual_promise"):
+    for module in ("krand.planning.making", "krand.analysis.actual_promise"):
         monkeypatch.setattr(f"{module}.promise_for", _promise_for)
 
 
@@ -70,7 +70,7 @@ def failing(*arguments: str | Path) -> set[str]:
 def edited(example: Example, folder: Path, edit: Edit) -> Path:
     values = example.values
     edit(values)
-    path = folder / "release.json"
+    path = folder / "results.json"
     path.write_text(json.dumps(values, ensure_ascii=False), encoding="utf-8")
     return path
 
@@ -80,9 +80,9 @@ def edited(example: Example, folder: Path, edit: Edit) -> Path:
 
 @pytest.mark.parametrize("example", [bit_example, record_example])
 def test_what_krand_wrote_holds(example: Callable[[], Example], tmp_path: Path) -> None:
-    """A plan, its tally and its release, together: every check, and the release comes out again."""
+    """A plan, its tally and its results, together: every check, and the results come out again."""
     example().write(tmp_path)
-    files = [tmp_path / name for name in ("plan.json", "tally.json", "release.json")]
+    files = [tmp_path / name for name in ("plan.json", "tally.json", "results.json")]
     found = checks(*files)
     for name in ("plan_hash", "same_plan", "plan.promise", "promise", "counts", "from_tally"):
         assert found[name]
@@ -93,11 +93,11 @@ def test_what_krand_wrote_holds(example: Callable[[], Example], tmp_path: Path) 
     assert run(*files, "--quiet").output == ""
 
 
-def test_a_release_alone_is_enough(tmp_path: Path) -> None:
+def test_results_alone_are_enough(tmp_path: Path) -> None:
     """The plan is inside; with the tally, nothing else is needed either."""
     record_example().write(tmp_path)
-    assert "from_tally" not in checks(tmp_path / "release.json")
-    assert checks(tmp_path / "tally.json", tmp_path / "release.json")["from_tally"]
+    assert "from_tally" not in checks(tmp_path / "results.json")
+    assert checks(tmp_path / "tally.json", tmp_path / "results.json")["from_tally"]
 
 
 def test_a_plan_file_tells_its_name(tmp_path: Path) -> None:
@@ -112,11 +112,11 @@ def test_a_plan_file_tells_its_name(tmp_path: Path) -> None:
     }
 
 
-def test_an_honest_release_of_a_broken_promise_fails_by_its_policy_alone(tmp_path: Path) -> None:
-    """It says itself that the promise is not kept; a program is told by the exit code."""
+def test_honest_results_of_a_broken_promise_fail_by_its_policy_alone(tmp_path: Path) -> None:
+    """They say themselves that the promise is not kept; a program is told by the exit code."""
     refused_example().write(tmp_path)
-    assert failing(tmp_path / "release.json") == {"policy"}
-    text = run(tmp_path / "release.json")
+    assert failing(tmp_path / "results.json") == {"policy"}
+    text = run(tmp_path / "results.json")
     assert "✗ failed" in text.stdout
     assert "checks failed" in text.stdout
 
@@ -187,7 +187,7 @@ def test_a_plan_with_another_line_end_has_another_name(tmp_path: Path) -> None:
     assert failing(tmp_path / "bit.json", "--plan", tmp_path / "plan.json") == {"same_plan"}
 
 
-# --- a release made worse --------------------------------------------------------------------
+# --- results made worse ----------------------------------------------------------------------
 
 
 def rows_of(values: dict[str, Any]) -> list[dict[str, Any]]:
@@ -241,14 +241,14 @@ EDITS: list[tuple[str, Edit]] = [
 
 @pytest.mark.parametrize(("expected", "edit"), EDITS)
 @pytest.mark.parametrize("example", [record_example, bit_example])
-def test_an_edited_release_is_caught(
+def test_edited_results_are_caught(
     example: Callable[[], Example], expected: str, edit: Edit, tmp_path: Path
 ) -> None:
     """By the check of what was edited, in both linkages."""
     assert expected in failing(edited(example(), tmp_path, edit))
 
 
-TABLE = ReleaseOptions(joint=(("smokes", "colour"),))
+TABLE = ResultsOptions(joint=(("smokes", "colour"),))
 
 
 def swapped(tally: Tally, bit: int) -> Tally:
@@ -260,20 +260,20 @@ def swapped(tally: Tally, bit: int) -> Tally:
     return replace(tally, table=table, counts=counts)
 
 
-def forged_release(plan: Plan, tally: Tally) -> Release:
+def forged_results(plan: Plan, tally: Tally) -> Results:
     """Made by somebody's own program, which leaves out the checks of the tally."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("krand.analysis.results.check_tally", lambda *_: None)
-        return make_release(plan, tally, TABLE)
+        return make_results(plan, tally, TABLE)
 
 
 def test_cells_of_records_must_add_up_to_their_questions(tmp_path: Path) -> None:
     """A table of whole records that comes from other reports is whole; its sums are not right."""
     example = record_example()
-    forged = forged_release(example.plan, swapped(example.tally, 8))
+    forged = forged_results(example.plan, swapped(example.tally, 8))
 
     def edit(values: dict[str, Any]) -> None:
-        values["joint"][0] = json.loads(json.dumps(release_values(forged)))["joint"][0]
+        values["joint"][0] = json.loads(json.dumps(results_values(forged)))["joint"][0]
 
     assert failing(edited(example, tmp_path, edit)) == {"joint_tables"}
 
@@ -325,17 +325,17 @@ def test_messages_that_nobody_sent_are_caught(tmp_path: Path) -> None:
         assert "counts" in found
 
 
-def test_a_release_forged_throughout_is_caught_by_its_tally(tmp_path: Path) -> None:
-    """A whole release of other counts holds by itself; beside the tally it does not."""
+def test_results_forged_throughout_are_caught_by_their_tally(tmp_path: Path) -> None:
+    """Whole results of other counts hold by themselves; beside the tally they do not."""
     example = record_example()
     example.write(tmp_path)
-    path = tmp_path / "release.json"
-    write_release("release", path, forged_release(example.plan, swapped(example.tally, 1)))
+    path = tmp_path / "results.json"
+    write_results("results", path, forged_results(example.plan, swapped(example.tally, 1)))
     checks(path)
     assert failing(tmp_path / "tally.json", path) == {"from_tally"}
 
 
-def test_a_release_with_less_noise_inside_is_caught(tmp_path: Path) -> None:
+def test_results_with_less_noise_inside_are_caught(tmp_path: Path) -> None:
     """The hash is that of the edited plan, so nothing but the promise is left to give it away."""
 
     def edit(values: dict[str, Any]) -> None:
@@ -392,7 +392,7 @@ def batch(tmp_path: Path) -> Path:
     signer = generate_signing_key()
     write_key_pair(signer, tmp_path / "collector.pem", tmp_path / "collector.pub.pem")
     write_key_pair(generate_signing_key(), tmp_path / "other.pem", tmp_path / "other.pub.pem")
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     with open_spool(plan, tmp_path / "spool") as spool:
         spool.add([submitted(number, shape) for number in range(POPULATION)])
         (done,) = release_sealed(spool, tmp_path / "out", signer)
@@ -485,8 +485,8 @@ def test_what_is_needed_and_missing_is_named(batch: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "content",
     [b"", b"[]", b"PAR1", b"{}", b'{"format": []}', b'{"format": "krand-plan-3"}', b"[" * 10**5]
-    + [b'{"format": "krand-%s-1"}' % kind for kind in (b"plan", b"release", b"manifest")]
-    + [b'{"format": "krand-%s-2"}' % kind for kind in (b"plan", b"release", b"manifest")],
+    + [b'{"format": "krand-%s-1"}' % kind for kind in (b"plan", b"results", b"manifest")]
+    + [b'{"format": "krand-%s-2"}' % kind for kind in (b"plan", b"results", b"manifest")],
 )
 def test_files_of_no_kind_are_refused(content: bytes, tmp_path: Path) -> None:
     """Also those that say what they are and are not."""
@@ -495,20 +495,27 @@ def test_files_of_no_kind_are_refused(content: bytes, tmp_path: Path) -> None:
     signer = generate_signing_key()
     write_key_pair(signer, tmp_path / "c.pem", tmp_path / "c.pub.pem")
     options = ("--plan", tmp_path / "plan.json", "--collector-key", tmp_path / "c.pub.pem")
-    assert refusal(tmp_path / "x.json", *options) in ("files", "plan", "release", "manifest")
+    assert refusal(tmp_path / "x.json", *options) in ("files", "plan", "results", "manifest")
     assert refusal(tmp_path / "absent.json") == "files"
 
 
 def test_an_older_format_is_named(tmp_path: Path) -> None:
-    """In a plan, and in the plan inside a release: what was found, and what is checked here."""
+    """In a plan, and in the plan inside results: what was found, and what is checked here."""
     old = plan_values(bit_example()) | {"format": "krand-plan-1"}
     plan = tmp_path / "plan.json"
     plan.write_text(json.dumps(old), encoding="utf-8")
-    release = edited(bit_example(), tmp_path, lambda values: values.update(plan=old))
-    for file in (plan, release):
+    results = edited(bit_example(), tmp_path, lambda values: values.update(plan=old))
+    for file in (plan, results):
         said = " ".join(run(file).stderr.split())
         assert "it says 'krand-plan-1'" in said
-        assert "krand-plan-2" in said
+        assert "krand-plan-3" in said
+
+
+def test_results_of_an_earlier_krand_are_refused_with_what_to_do(tmp_path: Path) -> None:
+    """Estimate the tally again."""
+    path = edited(bit_example(), tmp_path, lambda values: values.update(format="krand-release-2"))
+    assert refusal(path) == "files"
+    assert "krand estimate tally.json" in " ".join(run(path).stderr.split())
 
 
 @pytest.mark.parametrize(
@@ -518,7 +525,7 @@ def test_an_older_format_is_named(tmp_path: Path) -> None:
 def test_no_damage_ends_in_a_traceback(
     example: Callable[[], Example], parts: tuple[str, ...] | None, tmp_path: Path
 ) -> None:
-    """Whatever single value of a release is replaced: a check, or a clear refusal."""
+    """Whatever single value of results is replaced: a check, or a clear refusal."""
     damages = itertools.cycle([None, "x", -1, 10**30, [], {}, 0.5])
     for path in _places(example().values):
         if parts is not None and path[0] not in parts:
@@ -529,8 +536,8 @@ def test_no_damage_ends_in_a_traceback(
             for step in path[:-1]:
                 holder = holder[step]
             holder[path[-1]] = damage
-            (tmp_path / "release.json").write_text(json.dumps(values), encoding="utf-8")
-            result = run(tmp_path / "release.json", "--json")
+            (tmp_path / "results.json").write_text(json.dumps(values), encoding="utf-8")
+            result = run(tmp_path / "results.json", "--json")
             assert result.exit_code in (0, CHECK_FAILED, 2), (path, damage, result.output)
 
 

@@ -40,7 +40,7 @@ CALLS: dict[str, list[str]] = {
     "randomize": ["answers.csv", "--plan", "plan.json"],
     "tally": ["responses.parquet", "--plan", "plan.json"],
     "estimate": ["tally.json", "--plan", "plan.json", "--candidates", "tag=words.txt"],
-    "report": ["release.json"],
+    "report": ["results.json"],
     "submit": ["answers.json", "--plan", "plan.json", "--collector", "http://127.0.0.1:1"],
     "frontier": [],
     "keygen": [],
@@ -74,7 +74,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "plan survey.toml -o plan.json",
             "randomize answers.csv --plan plan.json -o responses.parquet",
             "tally responses.parquet --plan plan.json -o tally.json",
-            "estimate tally.json --plan plan.json -o release.json",
+            "estimate tally.json --plan plan.json -o results.json",
             "keygen -o key.pem",
         ):
             assert run(*line.split()).exit_code == 0, line
@@ -211,7 +211,7 @@ def test_a_demonstration_spares_the_survey_that_it_reads(place: Path) -> None:
 
 def test_a_device_is_not_replaced_by_a_file(place: Path) -> None:
     os.mkfifo("pipe")
-    found = run("report", "release.json", "-o", "pipe")
+    found = run("report", "results.json", "-o", "pipe")
     assert found.exit_code == 2
     assert "must be a file, or not exist yet" in found.output
 

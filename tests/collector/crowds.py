@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from collecting import KEY
 from krand.batches.manifest import Manifest, read_manifest
 from krand.client.randomizer import message_format
-from krand.collector.spool import Spool, SpoolConfig
+from krand.collector.sqlite.spool import Spool
+from krand.collector.store import SpoolConfig
 from krand.promise import Linkage, Policy
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
@@ -25,6 +26,7 @@ from plans import true_plan
 __all__ = [
     "SIGNER",
     "body_of",
+    "config_for",
     "crowd_of",
     "filled",
     "linkage_now",
@@ -34,7 +36,6 @@ __all__ = [
     "people",
     "person",
     "plan_of",
-    "setting_for",
 ]
 
 SIGNER = generate_signing_key()
@@ -74,25 +75,25 @@ def _plan_of(population: int, linkage: Linkage) -> Plan:
 
 
 @cache
-def _shape(linkage: Linkage) -> SubmissionFormat:
+def _submission_format(linkage: Linkage) -> SubmissionFormat:
     """How much everybody sends, whatever the crowd."""
     plan = _plan_of(1000, linkage)
     return SubmissionFormat(1, message_format(plan).sealed_length, plan.messages)
 
 
-def setting_for(population: int) -> SpoolConfig:
+def config_for(population: int) -> SpoolConfig:
     """What the spool of such a plan is for."""
-    return SpoolConfig(plan_of(population).hash, population, _shape(linkage_now()))
+    return SpoolConfig(plan_of(population).hash, population, _submission_format(linkage_now()))
 
 
 def messages_of(number: int) -> list[bytes]:
     """The messages of one person; nobody else has any of them."""
-    shape = _shape(linkage_now())
+    submission_format = _submission_format(linkage_now())
     content = hashlib.shake_256(b"messages %d" % number).digest(
-        shape.messages * shape.message_length
+        submission_format.messages * submission_format.message_length
     )
-    starts = range(0, len(content), shape.message_length)
-    return [content[start : start + shape.message_length] for start in starts]
+    starts = range(0, len(content), submission_format.message_length)
+    return [content[start : start + submission_format.message_length] for start in starts]
 
 
 def person(number: int) -> Submitted:
@@ -113,7 +114,7 @@ def body_of(number: int) -> bytes:
 
 def filled(folder: Path, population: int, numbers: Iterable[int], group: int = 16) -> Spool:
     """A spool with these people in it, stored in groups."""
-    spool = Spool(folder, setting_for(population))
+    spool = Spool(folder, config_for(population))
     waiting = people(numbers)
     for start in range(0, len(waiting), group):
         spool.add(waiting[start : start + group])

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -23,7 +24,18 @@ __all__ = ["Nursery", "nursery"]
 
 USUAL_POPULATION = 200
 TESTS = Path(__file__).resolve().parents[1]
-WATCHED = (f"krand{os.sep}collect{os.sep}", f"krand{os.sep}files.py")
+
+
+def _place_of(name: str) -> str:
+    """The file of a module, or the folder of a package."""
+    found = find_spec(name)
+    assert found is not None, name
+    assert found.origin is not None, name
+    return found.origin.removesuffix("__init__.py")
+
+
+WATCHED = (_place_of("krand.collector"), _place_of("krand.files"))
+"""Where the code lies at whose calls a life may end."""
 
 
 class Nursery:
@@ -113,12 +125,12 @@ def _load() -> None:
     import krand.collector.serving
     import krand.survey.plan_file
     import krand.wire.keys  # noqa: F401
-    from collector.crowds import crowd_of, setting_for
+    from collector.crowds import config_for, crowd_of
     from krand.promise import Linkage
 
     for linkage in Linkage:  # once, and not in every life
         with crowd_of(linkage):
-            setting_for(USUAL_POPULATION)
+            config_for(USUAL_POPULATION)
 
 
 def _live(
@@ -166,7 +178,7 @@ class _Calls:
 
     def __call__(self, frame: FrameType, event: str, _: object) -> None:
         name = frame.f_code.co_filename
-        if any(part in name for part in WATCHED):
+        if name.startswith(WATCHED):
             self.count += 1
             if self.count == self.stop_at:
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -192,12 +204,12 @@ def _add(
     linkage: str = "record",
 ) -> None:
     """Store people in groups, and note whom one would have told so."""
-    from collector.crowds import crowd_of, people, setting_for
-    from krand.collector.spool import Spool
+    from collector.crowds import config_for, crowd_of, people
+    from krand.collector.sqlite.spool import Spool
     from krand.promise import Linkage
 
     note = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with crowd_of(Linkage(linkage)), Spool(Path(folder), setting_for(population)) as spool:
+    with crowd_of(Linkage(linkage)), Spool(Path(folder), config_for(population)) as spool:
         for start in range(first, last, group):
             numbers = range(start, min(start + group, last))
             spool.add(people(numbers))

@@ -18,10 +18,11 @@ from typing import Any
 
 import pytest
 
-from collector.crowds import SIGNER, crowd_of, filled, people, setting_for
-from krand.collector.disk import PAGE_BYTES
+from collecting import files_in
+from collector.crowds import SIGNER, config_for, crowd_of, filled, people
 from krand.collector.release import release_sealed
-from krand.collector.spool import Spool
+from krand.collector.sqlite.disk import PAGE_BYTES
+from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
 from krand.errors import InvalidInput
 from krand.promise import Linkage
@@ -33,10 +34,6 @@ EVERYBODY = 2 * POPULATION + SOME
 
 Image = dict[str, bytes]
 """The files of a spool, by name."""
-
-
-def image_of(folder: Path) -> Image:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def laid_out(image: Image, folder: Path) -> Path:
@@ -59,7 +56,7 @@ def at_rest(folder: Path) -> Image:
     with filled(folder / "spool", POPULATION, range(POPULATION)) as spool:
         release_sealed(spool, folder / "batches", SIGNER)
     filled(folder / "spool", POPULATION, range(POPULATION, EVERYBODY)).close()
-    return image_of(folder / "spool")
+    return files_in(folder / "spool")
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +71,7 @@ def after_a_crash(folder: Path) -> Image:
     with pytest.MonkeyPatch.context() as patch:  # else it is emptied whenever few have come
         patch.setattr(Spool, "_empty_journal", lambda *_, **__: False)
         spool = filled(folder / "spool", POPULATION, range(POPULATION, EVERYBODY))
-        image = image_of(folder / "spool")
+        image = files_in(folder / "spool")
     spool.close()
     assert len(image["spool.sqlite-wal"]) > 10 * PAGE_BYTES
     return image
@@ -85,7 +82,7 @@ def used(folder: Path) -> tuple[Image, list[bytes]]:
     output = folder.parent / "batches"
     if output.exists():
         shutil.rmtree(output)
-    with Spool(folder, setting_for(POPULATION)) as spool:
+    with Spool(folder, config_for(POPULATION)) as spool:
         for start in range(0, EVERYBODY, 16):
             spool.add(people(range(start, min(start + 16, EVERYBODY))))
         release_sealed(spool, output, SIGNER)
@@ -93,7 +90,7 @@ def used(folder: Path) -> tuple[Image, list[bytes]]:
         waiting = spool.batches()[-1]
         assert waiting.people == SOME
         rows = sorted(spool.rows_of(waiting))
-    return image_of(output), rows
+    return files_in(output), rows
 
 
 def outcome(folder: Path, expected: tuple[Image, list[bytes]]) -> str:
@@ -232,9 +229,9 @@ def test_damage_to_the_mark_is_named(
 def test_pages_of_an_older_state_are_named_or_harmless(tmp_path: Path) -> None:
     """A disk that forgot a write leaves an old page: sound by itself, and yet it is noticed."""
     filled(tmp_path / "s", POPULATION, range(POPULATION + 5)).close()
-    older = image_of(tmp_path / "s")
+    older = files_in(tmp_path / "s")
     filled(tmp_path / "s", POPULATION, range(POPULATION + 5, EVERYBODY)).close()
-    newer = image_of(tmp_path / "s")
+    newer = files_in(tmp_path / "s")
     pages = len(older["spool.sqlite"]) // PAGE_BYTES
 
     def an_old_page(content: bytes, draw: random.Random) -> bytes:
@@ -255,8 +252,8 @@ def test_an_older_copy_of_a_spool_is_refused(closed: Image, tmp_path: Path) -> N
     filled(folder, POPULATION, range(EVERYBODY, EVERYBODY + 1)).close()
     for content in (closed["spool.sqlite"], b""):
         (folder / "spool.sqlite").write_bytes(content)
-        with pytest.raises(InvalidInput, match=r"according to spool\.mark") as caught:
-            Spool(folder, setting_for(POPULATION))
+        with pytest.raises(InvalidInput, match=r"spool\.mark records") as caught:
+            Spool(folder, config_for(POPULATION))
         assert caught.value.field == "spool"
         assert len((folder / "spool.sqlite").read_bytes()) <= max(PAGE_BYTES, len(content))
 
@@ -325,7 +322,7 @@ def test_a_row_of_another_batch_is_no_substitute(closed: Image, tmp_path: Path) 
         ({"state": State.SEALED}, f"batch 3 is sealed with {SOME} people"),
         ({"people": POPULATION, "state": State.SEALED}, f"batch 3 has {3 * SOME} messages"),
         ({"people": SOME - 1}, f"batch 3 has {3 * SOME} messages"),
-        ({"people": SOME - 1, "messages": 3 * (SOME - 1)}, "according to spool.mark"),
+        ({"people": SOME - 1, "messages": 3 * (SOME - 1)}, "spool.mark records"),
     ],
 )
 def test_a_crowd_that_is_lowered_with_all_digests_right_is_refused(
@@ -333,12 +330,12 @@ def test_a_crowd_that_is_lowered_with_all_digests_right_is_refused(
 ) -> None:
     """Not what the file says, but what the plan says, is the crowd that a batch needs."""
     folder = laid_out(closed, tmp_path / "spool")
-    with Spool(folder, setting_for(POPULATION)) as spool:
+    with Spool(folder, config_for(POPULATION)) as spool:
         entry = spool._batches.open()
         with spool._transaction():
             spool._batches.write(replace(entry, batch=replace(entry.batch, **change)))
             if change.get("state") is State.SEALED:
                 spool._batches.begin(4)
     with pytest.raises(InvalidInput, match=found) as caught:
-        Spool(folder, setting_for(POPULATION))
+        Spool(folder, config_for(POPULATION))
     assert caught.value.field == "spool"

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from collecting import PLAN, body_of, people_in, quick_folder, serving, setting
+from collecting import PLAN, body_of, people_in, quick_folder, serving, spool_config
 from components import require
-from krand.collector.spool import Spool, SpoolUnavailable
+from krand.collector.sqlite.spool import Spool
+from krand.collector.store import StoreUnavailable
 
 require("starlette")
 require("uvicorn")
@@ -20,7 +21,7 @@ require("uvicorn")
 from krand.collector import direct  # noqa: E402
 from krand.collector.intake import Intake  # noqa: E402
 
-SHAPE = setting(1).shape
+FORMAT = spool_config(1).format
 OCTETS = ("Content-Type: application/octet-stream",)
 PAUSE_SECONDS = 0.03
 
@@ -53,7 +54,7 @@ def _answer(stream: io.BufferedReader) -> bytes:
 @pytest.fixture
 def served() -> Iterator[Served]:
     with quick_folder() as folder:
-        spool = Spool(folder / "spool", setting(100))
+        spool = Spool(folder / "spool", spool_config(100))
         with serving(spool) as port:
             yield Served(spool, port)
 
@@ -104,7 +105,7 @@ def test_both_ways_give_the_same_answer(
 ) -> None:
     """Byte by byte, whether it is taken or refused."""
     for version in ("1.1", "1.0"):
-        body = change(body_of(7, SHAPE))
+        body = change(body_of(7, FORMAT))
         beginning = head(len(body), *lines, version=version)
         served.say(beginning, body)  # whoever is stored is known from now on
         directly.clear()
@@ -116,7 +117,7 @@ def test_both_ways_give_the_same_answer(
 
 def test_each_of_a_row_is_answered_in_order(served: Served, directly: list[bytes]) -> None:
     """Whole submissions, wrong ones and pages in one piece."""
-    parts = [body_of(1, SHAPE), b"\x05" * 20, body_of(2, SHAPE), body_of(1, SHAPE)]
+    parts = [body_of(1, FORMAT), b"\x05" * 20, body_of(2, FORMAT), body_of(1, FORMAT)]
     stream = b"".join(head(len(body), *OCTETS) + body for body in parts)
     page = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
     said = served.say(page + stream + page, answers=6)
@@ -124,7 +125,7 @@ def test_each_of_a_row_is_answered_in_order(served: Served, directly: list[bytes
     assert answers == [b"200", b"202", b"422", b"202", b"202", b"200"]
     assert said.count(b"accepted") == 2
     assert said.count(b'"known"') == 1
-    with Spool(served.spool.folder, served.spool.setting) as look:
+    with Spool(served.spool.folder, served.spool.config) as look:
         assert people_in(look) == 2
 
 
@@ -139,10 +140,10 @@ def test_what_cannot_be_stored_is_503(
     served: Served, directly: list[bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Told at once, or when storing it has failed."""
-    body = body_of(3, SHAPE)
+    body = body_of(3, FORMAT)
 
     def fail(*_: object) -> None:
-        raise SpoolUnavailable("full")
+        raise StoreUnavailable("full")
 
     for where, name in ((served.spool, "add"), (Intake, "enqueue")):
         with monkeypatch.context() as patch:

@@ -17,9 +17,19 @@ from typing import Any
 
 import pytest
 
-from collecting import PLAN, body_of, people_in, quick_folder, serving, setting, submitted, until
+from collecting import (
+    PLAN,
+    body_of,
+    people_in,
+    quick_folder,
+    serving,
+    spool_config,
+    submitted,
+    until,
+)
 from components import require
-from krand.collector.spool import Spool, SpoolUnavailable
+from krand.collector.sqlite.spool import Spool
+from krand.collector.store import StoreUnavailable
 from krand.wire.submissions import SubmissionFormat
 
 require("starlette")
@@ -43,8 +53,8 @@ class Collector:
     people: int = 0
 
     @property
-    def shape(self) -> SubmissionFormat:
-        return self.spool.setting.shape
+    def format(self) -> SubmissionFormat:
+        return self.spool.config.format
 
     def ask(
         self,
@@ -77,13 +87,13 @@ class Collector:
     def submit(self) -> tuple[int, dict[str, str], bytes]:
         """Somebody new."""
         self.people += 1
-        return self.ask("POST", PATH, body_of(self.people, self.shape), OCTETS)
+        return self.ask("POST", PATH, body_of(self.people, self.format), OCTETS)
 
 
 @pytest.fixture(scope="module")
 def collector() -> Iterator[Collector]:
     with quick_folder() as folder:
-        spool = Spool(folder / "spool", setting(10**6))
+        spool = Spool(folder / "spool", spool_config(10**6))
         with serving(spool) as port:
             yield Collector(spool, port)
 
@@ -96,7 +106,7 @@ def unchanged(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     running: Collector = request.getfixturevalue("collector")
     yield
-    with Spool(running.spool.folder, running.spool.setting) as look:
+    with Spool(running.spool.folder, running.spool.config) as look:
         assert people_in(look) == running.people
     assert running.ask("GET", "/readyz")[0] == 200
 
@@ -117,7 +127,7 @@ def test_a_submission_is_accepted_once(collector: Collector) -> None:
     """202 both times, and the second time it was known."""
     status, _, content = collector.submit()
     assert (status, json.loads(content)) == (202, {"status": "accepted"})
-    again = collector.ask("POST", PATH, body_of(collector.people, collector.shape), OCTETS)
+    again = collector.ask("POST", PATH, body_of(collector.people, collector.format), OCTETS)
     assert (again[0], json.loads(again[2])) == (202, {"status": "known"})
 
 
@@ -157,14 +167,14 @@ def test_what_is_wrong_is_refused_by_name(
     field: str,
 ) -> None:
     """Wrong plan, path, type or body: the answer says what, and nothing that was sent."""
-    found, _, content = collector.ask("POST", path, mangle(body_of(7, collector.shape)), headers)
+    found, _, content = collector.ask("POST", path, mangle(body_of(7, collector.format)), headers)
     assert (found, error_in(content)["field"]) == (status, field)
 
 
 def test_names_of_types_have_no_case(collector: Collector) -> None:
     """And may be followed by parameters."""
     collector.people += 1
-    body = body_of(collector.people, collector.shape)
+    body = body_of(collector.people, collector.format)
     headers = {"Content-Type": "Application/Octet-Stream; charset=binary"}
     assert collector.ask("POST", PATH, body, headers)[0] == 202
 
@@ -172,7 +182,7 @@ def test_names_of_types_have_no_case(collector: Collector) -> None:
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
 def test_other_methods_are_refused(collector: Collector, method: str) -> None:
     """With the list of those that are allowed."""
-    status, headers, _ = collector.ask(method, PATH, body_of(7, collector.shape), OCTETS)
+    status, headers, _ = collector.ask(method, PATH, body_of(7, collector.format), OCTETS)
     assert (status, headers["allow"]) == (405, "POST")
 
 
@@ -196,7 +206,7 @@ def test_answers_name_no_server_and_no_time(collector: Collector) -> None:
 def test_a_body_in_chunks_is_taken_or_refused_as_any_other(collector: Collector) -> None:
     """Also without a length; one that never ends is not read to its end."""
     collector.people += 1
-    body = body_of(collector.people, collector.shape)
+    body = body_of(collector.people, collector.format)
     parts = iter([body[:5], body[5:40], body[40:]])
     assert collector.ask("POST", PATH, parts, OCTETS)[0] == 202
     head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n".encode()
@@ -211,7 +221,7 @@ def test_a_slow_body_is_not_waited_for(
 ) -> None:
     """408, and the connection is closed; nothing of it is stored."""
     monkeypatch.setattr(pages, "BODY_SECONDS", 0.05)
-    body = body_of(9, collector.shape)
+    body = body_of(9, collector.format)
     said = collector.say(post_head(len(body)), body[:20], half=False)
     assert statuses(said) == [408]
     assert b"connection: close" in said
@@ -247,7 +257,7 @@ def test_a_huge_head_is_not_read_to_its_end(collector: Collector) -> None:
 @pytest.mark.parametrize("cut", [1, 30, 120, -30, -1])
 def test_whoever_leaves_half_way_has_sent_nothing(collector: Collector, cut: int) -> None:
     """Wherever the connection ends: politely, or without a word."""
-    body = body_of(11, collector.shape)
+    body = body_of(11, collector.format)
     whole = post_head(len(body)) + body
     collector.say(whole[:cut])
     with socket.create_connection(("127.0.0.1", collector.port), 60) as client:
@@ -282,7 +292,7 @@ def test_what_is_no_request_gets_no_more_than_a_400(collector: Collector, garbag
 
 def test_requests_in_a_row_are_answered_in_order(collector: Collector) -> None:
     """Pipelined on one connection: good ones and bad ones, each its own answer."""
-    bodies = [body_of(collector.people + n, collector.shape) for n in (1, 2)]
+    bodies = [body_of(collector.people + n, collector.format) for n in (1, 2)]
     collector.people += 2
     bad = b"\x05" + bodies[0][1:]
     stream = b"".join(post_head(len(b)) + b for b in (bodies[0], bad, bodies[1], bodies[0]))
@@ -296,7 +306,7 @@ def test_one_connection_too_many_is_told_when_to_come_back(
 ) -> None:
     """503 with Retry-After, closed; afterwards everything is as before."""
     monkeypatch.setattr(neighbours, "MOST_CONNECTIONS", 0)
-    status, headers, content = collector.ask("POST", PATH, body_of(12, collector.shape), OCTETS)
+    status, headers, content = collector.ask("POST", PATH, body_of(12, collector.format), OCTETS)
     assert (status, headers["retry-after"], headers["connection"]) == (503, "5", "close")
     assert error_in(content)["field"] == "collector"
     monkeypatch.undo()
@@ -354,7 +364,7 @@ def test_many_at_once_are_all_stored(collector: Collector) -> None:
 
     def some(part: range) -> None:
         for number in part:
-            body = body_of(number, collector.shape)
+            body = body_of(number, collector.format)
             found.append(collector.ask("POST", PATH, body, OCTETS)[0])
 
     threads = [threading.Thread(target=some, args=(numbers[k::16],)) for k in range(16)]
@@ -371,14 +381,14 @@ def test_a_full_queue_is_503_with_a_time_to_come_back(monkeypatch: pytest.Monkey
     monkeypatch.setattr(queue, "MOST_WAITING", 1)
     go_on = threading.Event()
     with quick_folder() as folder:
-        spool = Spool(folder / "spool", setting(100))
+        spool = Spool(folder / "spool", spool_config(100))
         usual = spool.add
         monkeypatch.setattr(spool, "add", lambda group: (go_on.wait(60), usual(group))[1])
         with serving(spool) as port:
             collector, answers = Collector(spool, port), []
 
             def come(number: int) -> None:
-                body = body_of(number, collector.shape)
+                body = body_of(number, collector.format)
                 answers.append(collector.ask("POST", PATH, body, OCTETS))
 
             threads = [threading.Thread(target=come, args=(n,)) for n in range(12)]
@@ -391,7 +401,7 @@ def test_a_full_queue_is_503_with_a_time_to_come_back(monkeypatch: pytest.Monkey
                 thread.join()
         assert all((s, h["retry-after"]) == (503, "5") for s, h, _ in refused)
         taken = [entry for entry in answers if entry[0] == 202]
-        with Spool(folder / "spool", setting(100)) as again:
+        with Spool(folder / "spool", spool_config(100)) as again:
             assert people_in(again) == len(taken) > 0
 
 
@@ -400,15 +410,15 @@ def test_what_cannot_be_stored_is_503_and_not_acknowledged(
 ) -> None:
     """A full disk, then a damaged file: nobody is told a lie; when it works again, it works."""
     with quick_folder() as folder:
-        spool = Spool(folder / "spool", setting(100))
+        spool = Spool(folder / "spool", spool_config(100))
         with serving(spool) as port:
             collector = Collector(spool, port)
-            for error in (SpoolUnavailable("full"), sqlite3.DatabaseError("x"), ValueError("x")):
+            for error in (StoreUnavailable("full"), sqlite3.DatabaseError("x"), ValueError("x")):
                 with monkeypatch.context() as patch:
                     patch.setattr(spool, "add", failing(error))
-                    patch.setattr(spool, "batches", failing(SpoolUnavailable("full")))
+                    patch.setattr(spool, "batches", failing(StoreUnavailable("full")))
                     for status, headers, content in (
-                        collector.ask("POST", PATH, body_of(99, collector.shape), OCTETS),
+                        collector.ask("POST", PATH, body_of(99, collector.format), OCTETS),
                         collector.ask("GET", "/readyz"),
                         collector.ask("GET", "/metrics"),
                     ):
@@ -417,7 +427,7 @@ def test_what_cannot_be_stored_is_503_and_not_acknowledged(
                     assert collector.ask("GET", "/healthz")[0] == 200
             assert collector.submit()[0] == 202
             assert collector.ask("GET", "/metrics")[0] == 200
-        with Spool(folder / "spool", setting(100)) as again:
+        with Spool(folder / "spool", spool_config(100)) as again:
             assert people_in(again) == 1
 
 
@@ -434,7 +444,7 @@ def test_a_quiet_moment_that_fails_stops_nothing(monkeypatch: pytest.MonkeyPatch
     from krand.errors import InvalidInput
 
     with quick_folder() as folder:
-        spool = Spool(folder / "spool", setting(100))
+        spool = Spool(folder / "spool", spool_config(100))
         tried = threading.Event()
 
         def tidy(**_: object) -> None:
@@ -455,7 +465,7 @@ def test_a_bug_of_ours_is_logged_without_the_request(
     """Its kind, and nothing of what was sent; the answer tells no more."""
     caplog.set_level(logging.INFO)
     with quick_folder() as folder:
-        spool = Spool(folder / "spool", setting(100))
+        spool = Spool(folder / "spool", spool_config(100))
         with serving(spool) as port:
             monkeypatch.setattr(pages.Submissions, "checked", failing(KeyError("kanarienvogel")))
             status, _, content = Collector(spool, port).submit()
@@ -471,13 +481,13 @@ def test_a_bug_of_ours_is_logged_without_the_request(
 
 def test_stopping_stores_what_has_arrived(tmp_path: Path) -> None:
     """The queue is emptied before the spool is closed."""
-    spool = Spool(tmp_path / "spool", setting(100))
+    spool = Spool(tmp_path / "spool", spool_config(100))
 
     async def arrive_and_stop() -> list[bool]:
         intake = queue.Intake(spool)
         intake.start()
         waiting = [
-            asyncio.create_task(intake.submit(submitted(number, spool.setting.shape)))
+            asyncio.create_task(intake.submit(submitted(number, spool.config.format)))
             for number in range(50)
         ]
         await asyncio.sleep(0)
@@ -485,5 +495,5 @@ def test_stopping_stores_what_has_arrived(tmp_path: Path) -> None:
         return await asyncio.gather(*waiting)
 
     assert asyncio.run(arrive_and_stop()) == [True] * 50
-    with Spool(tmp_path / "spool", setting(100)) as again:
+    with Spool(tmp_path / "spool", spool_config(100)) as again:
         assert people_in(again) == 50

@@ -17,8 +17,10 @@ from typing import Any
 
 import pytest
 
+from collecting import files_in
 from collector.callers import Callers, Collector, post
 from collector.crowds import (
+    config_for,
     crowd_of,
     filled,
     linkage_now,
@@ -26,11 +28,10 @@ from collector.crowds import (
     messages_in,
     messages_of,
     people,
-    setting_for,
 )
 from collector.lives import Nursery, nursery
 from components import require
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
 from krand.promise import Linkage
 
@@ -113,7 +114,7 @@ def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
         home.start("add", **task, **arguments, stop_at=1 + fault * calls // faults)
         assert home.wait() == KILLED
         told = set(map(int, note.read_text().split()))
-        with Spool(folder, setting_for(POPULATION)) as spool:
+        with Spool(folder, config_for(POPULATION)) as spool:
             # Whoever was told is known; the others come again, as clients do.
             new = spool.add(people(range(start, last)))
         assert not any(new[number - start] for number in told)
@@ -131,7 +132,7 @@ def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
 
 def whole_or_absent(output: Path, expected: dict[str, bytes]) -> tuple[str, ...]:
     """Which files are there: whole, under their names, and nothing else."""
-    found = {path.name: path.read_bytes() for path in output.iterdir()} if output.exists() else {}
+    found = files_in(output)
     assert all(expected.get(name) == content for name, content in found.items())
     return tuple(sorted(found))
 
@@ -186,7 +187,7 @@ def test_kills_of_a_release_leave_whole_files_and_the_same_bytes(
             ended = home.wait()
         assert ended in (KILLED, 0)
         found = whole_or_absent(collector.output, expected)
-        with Spool(collector.spool, setting_for(POPULATION)) as spool:
+        with Spool(collector.spool, config_for(POPULATION)) as spool:
             state = spool.batches()[0].state
             if state is State.SEALED:
                 spool.check()
@@ -205,5 +206,5 @@ def test_a_collector_that_is_told_to_stop_answers_first(tmp_path: Path, home: Nu
     assert post(collector, range(5)) == [(202, "accepted")] * 5
     home.stop()
     assert sorted(path.name for path in collector.spool.iterdir()) == ["spool.mark", "spool.sqlite"]
-    with Spool(collector.spool, setting_for(POPULATION)) as spool:
+    with Spool(collector.spool, config_for(POPULATION)) as spool:
         assert spool.batches()[0].people == 5

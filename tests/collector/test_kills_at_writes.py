@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
+from collecting import files_in
 from collector.callers import Collector
-from collector.crowds import crowd_of, filled, manifests_in, messages_in, messages_of, setting_for
+from collector.crowds import config_for, crowd_of, filled, manifests_in, messages_in, messages_of
 from collector.halting import Held, calls_noted, require_held_calls, spread_over
 from collector.lives import Nursery, nursery
 from components import require
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
 from krand.promise import Linkage
 
@@ -33,7 +34,10 @@ KILLED = -9
 POPULATION = 200
 WAYS: dict[str, dict[str, Any]] = {
     "in memory": {},
-    "in piles": {"krand.collector.release.IN_MEMORY": 0, "krand.collector.release.PIECE": 2**12},
+    "in piles": {
+        "krand.collector.sqlite.mixing.IN_MEMORY_BYTES": 0,
+        "krand.collector.sqlite.mixing.PIECE_BYTES": 2**12,
+    },
 }
 """A large batch is put in order in nameless files."""
 
@@ -45,7 +49,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
         yield made
 
 
-class Releases:
+class ResultsFolder:
     """One release again and again, each from the same full spool."""
 
     def __init__(self, folder: Path, home: Nursery, way: str) -> None:
@@ -75,12 +79,11 @@ class Releases:
 
     def files(self) -> dict[str, bytes]:
         """What is in the output folder, hidden or not."""
-        output = self.collector.output
-        return {p.name: p.read_bytes() for p in output.iterdir()} if output.exists() else {}
+        return files_in(self.collector.output)
 
     def state(self) -> State:
         """Of the batch; one that is not out is undamaged."""
-        with Spool(self.collector.spool, setting_for(POPULATION)) as spool:
+        with Spool(self.collector.spool, config_for(POPULATION)) as spool:
             state = spool.batches()[0].state
             if state is State.SEALED:
                 spool.check()
@@ -97,7 +100,7 @@ def test_kills_while_a_release_writes_leave_whole_files(
 
 
 def check_kills(tmp_path: Path, home: Nursery, way: str) -> None:
-    releases = Releases(tmp_path, home, way)
+    releases = ResultsFolder(tmp_path, home, way)
     calls = releases.calls()
     expected = releases.files()
     check_expected(releases.collector)

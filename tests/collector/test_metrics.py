@@ -10,14 +10,22 @@ from hypothesis import strategies as st
 
 from krand.collector.intake import Counts
 from krand.collector.metrics import coarse, metrics_text, step_for
-from krand.collector.spool import Batch
 from krand.collector.states import State
+from krand.collector.store import Batch
 
 POPULATIONS = st.integers(2, 10**8)
 
 
 def batch(population: int, people: int) -> Batch:
-    return Batch(1, State.OPEN, population, people, 3 * people, None, "")
+    return Batch(
+        number=1,
+        state=State.OPEN,
+        population=population,
+        people=people,
+        messages=3 * people,
+        sha256=None,
+        id="",
+    )
 
 
 @given(POPULATIONS, st.data())

@@ -22,10 +22,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from collecting import message, quick_folder, released, setting, submitted
+from collecting import message, quick_folder, released, spool_config, submitted
 from krand.batches.manifest import read_manifest
 from krand.collector.release import release_batch, release_sealed
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
@@ -49,9 +49,9 @@ class Collector(RuleBasedStateMachine):
         self.home = self.stack.enter_context(quick_folder())
         self.out = self.home / "out"
         self.out.mkdir()
-        self.setting = setting(population, messages)
+        self.config = spool_config(population, messages)
         self.images = 0
-        self.spool = Spool(self.home / "0", self.setting)
+        self.spool = Spool(self.home / "0", self.config)
         self.people = 0
         self.batches: list[list[int]] = [[]]
         self.gone = 0
@@ -121,14 +121,14 @@ class Collector(RuleBasedStateMachine):
             commits = seen.count("COMMIT")
             shutil.copytree(self.spool.folder, target)
         self.spool._connection.close()
-        self.spool = Spool(target, self.setting)
+        self.spool = Spool(target, self.config)
         return commits
 
     @rule()
     def restart(self) -> None:
         """Stopped and started as it should be."""
         self.spool.close()
-        self.spool = Spool(self.spool.folder, self.setting)
+        self.spool = Spool(self.spool.folder, self.config)
 
     @rule()
     def quiet_moment(self) -> None:
@@ -174,10 +174,10 @@ class Collector(RuleBasedStateMachine):
             state = State.OPEN if number == len(self.batches) else State.SEALED
             state = State.RELEASED if number <= self.gone else state
             assert (batch.number, batch.state, batch.people) == (number, state, len(own))
-            assert batch.population == self.setting.population
-            assert batch.messages == len(own) * self.setting.shape.messages
+            assert batch.population == self.config.population
+            assert batch.messages == len(own) * self.config.format.messages
             if state is not State.OPEN:
-                assert batch.people == self.setting.population
+                assert batch.people == self.config.population
             if state is not State.RELEASED:
                 assert self.stored(number) == self.expected(own)
 
@@ -192,7 +192,7 @@ class Collector(RuleBasedStateMachine):
             manifest = read_manifest(
                 self.out / f"batch-{number:06d}.manifest.json", KEY.public_key()
             )
-            assert manifest.submissions == self.setting.population
+            assert manifest.submissions == self.config.population
             assert Counter(released(data)) == self.expected(own)
 
     def teardown(self) -> None:
@@ -215,7 +215,7 @@ class Collector(RuleBasedStateMachine):
         return list(range(self.people - count, self.people))
 
     def group(self, numbers: list[int]) -> list[object]:
-        return [submitted(n, self.setting.shape) for n in numbers]
+        return [submitted(n, self.config.format) for n in numbers]
 
     def send(self, numbers: list[int]) -> None:
         """Submit, and be told."""
@@ -228,18 +228,18 @@ class Collector(RuleBasedStateMachine):
             if verdicts[-1]:
                 self.known.append(number)
                 self.batches[-1].append(number)
-                if len(self.batches[-1]) == self.setting.population:
+                if len(self.batches[-1]) == self.config.population:
                     self.batches.append([])
         return verdicts
 
     def expected(self, numbers: list[int]) -> Counter[bytes]:
         return Counter(
-            message(n, copy) for n in numbers for copy in range(self.setting.shape.messages)
+            message(n, copy) for n in numbers for copy in range(self.config.format.messages)
         )
 
     def stored(self, number: int) -> Counter[bytes]:
         (batch,) = (b for b in self.spool.batches() if b.number == number)
-        width = 8 + self.setting.shape.message_length
+        width = 8 + self.config.format.message_length
         rows = b"".join(self.spool.rows_of(batch))
         return Counter(rows[at + 8 : at + width] for at in range(0, len(rows), width))
 

@@ -1,22 +1,27 @@
-"""A spool of the format before: refused with what to do, and left as it is.
+"""Spools that an older krand wrote: of this format they open, of an older one they are refused.
 
-The files in data/ were written by the krand of that format: five people in a sealed batch and two
-in the open one, at rest and as a crash leaves it.
+The files in data/ were written by the krand of their format. Version 1: five people in a sealed
+batch and two in the open one, at rest and as a crash leaves it. Version 3, the present one: twenty
+and five, at rest.
 """
 
 from __future__ import annotations
 
 import gzip
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from collecting import files_in, message, submitted
 from collector.crowds import SIGNER, plan_of
 from components import require
 from krand.cli.main import krand
-from krand.collector.spool import Spool, SpoolConfig
+from krand.collector.sqlite.spool import Spool
+from krand.collector.states import State
+from krand.collector.store import SpoolConfig
 from krand.errors import InvalidInput
 from krand.wire.keys import private_key_pem
 from krand.wire.submissions import SubmissionFormat
@@ -26,7 +31,7 @@ require("starlette")
 
 DATA = Path(__file__).parent / "data"
 AGE = ["spool-1-closed", "spool-1-crashed"]
-SETTING = SpoolConfig("5a" * 32, 5, SubmissionFormat(1, 24, 2))
+CONFIG = SpoolConfig("5a" * 32, 5, SubmissionFormat(1, 24, 2))
 """What the old spools are for."""
 
 
@@ -35,10 +40,6 @@ def unpacked(name: str, folder: Path) -> Path:
     for path in sorted((DATA / name).iterdir()):
         (folder / path.stem).write_bytes(gzip.decompress(path.read_bytes()))
     return folder
-
-
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
 def rows_in(folder: Path, copy: Path) -> list[str]:
@@ -60,7 +61,7 @@ def test_an_older_spool_is_refused_and_kept(age: str, tmp_path: Path) -> None:
     assert sum("INSERT INTO" in row and "messages_" in row for row in before) > 1
     for _ in range(2):
         with pytest.raises(InvalidInput, match=r"version \d+ of the format, found '1'") as caught:
-            Spool(folder, SETTING)
+            Spool(folder, CONFIG)
         assert caught.value.field == "spool"
         assert "release what is in it with the krand that wrote it" in caught.value.hint
     assert rows_in(folder, tmp_path / "after") == before
@@ -85,3 +86,18 @@ def test_commands_refuse_an_older_spool(command: str, tmp_path: Path) -> None:
     assert "with the krand that wrote it" in found.output
     assert files_in(folder) == before
     assert not (tmp_path / "out").exists()
+
+
+def test_a_spool_of_the_present_format_opens(tmp_path: Path) -> None:
+    """It is undamaged, knows everybody in it, and hands out the messages of its sealed batch."""
+    folder, config = unpacked("spool-3-closed", tmp_path / "spool"), replace(CONFIG, population=20)
+    key = (folder / "id.key").rename(tmp_path / "id.key")
+    with Spool(folder, config, key) as spool:
+        spool.check()
+        sealed, waiting = spool.batches()
+        assert (sealed.state, waiting.state) == (State.SEALED, State.OPEN)
+        assert (sealed.people, waiting.people) == (20, 5)
+        found = [row.tobytes() for rows in spool.messages(sealed, tmp_path) for row in rows]
+        new = spool.add([submitted(number, config.format) for number in range(26)])
+    assert sorted(found) == sorted(message(n, copy) for n in range(20) for copy in range(2))
+    assert new == [False] * 25 + [True]

@@ -12,12 +12,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from collecting import LENGTH, number_of, quick_folder, released, setting, submitted
-from krand.collector import release
-from krand.collector.disk import PAGE_BYTES
-from krand.collector.mixing import KEY_BYTES, MOST_IN_ROW, mixed_rows
+from collecting import LENGTH, number_of, quick_folder, released, spool_config, submitted
 from krand.collector.release import release_sealed
-from krand.collector.spool import Spool
+from krand.collector.sqlite import mixing
+from krand.collector.sqlite.disk import PAGE_BYTES
+from krand.collector.sqlite.mixing import KEY_BYTES, MOST_IN_ROW, mixed_rows
+from krand.collector.sqlite.spool import Spool
 from krand.randomness.generator import secure_random
 from krand.wire.keys import generate_signing_key
 
@@ -36,11 +36,11 @@ def place() -> Iterator[Path]:
 
 def filled(folder: Path, population: int, people: int, group: int, messages: int = 1) -> Spool:
     """A spool that people came to in the order of their numbers, some at a time."""
-    spool = Spool(folder / "spool", setting(population, messages))
-    shape = spool.setting.shape
+    spool = Spool(folder / "spool", spool_config(population, messages))
+    submission_format = spool.config.format
     for first in range(0, people, group):
         numbers = range(first, min(first + group, people))
-        spool.add([submitted(number, shape) for number in numbers])
+        spool.add([submitted(number, submission_format) for number in numbers])
     return spool
 
 
@@ -79,8 +79,8 @@ def test_the_order_of_release_is_not_that_of_arrival(
 
     Sorted at once, and in piles as a batch that is larger than the memory.
     """
-    monkeypatch.setattr(release, "IN_MEMORY", in_memory)
-    monkeypatch.setattr(release, "PIECE", 2**18)
+    monkeypatch.setattr(mixing, "IN_MEMORY_BYTES", in_memory)
+    monkeypatch.setattr(mixing, "PIECE_BYTES", 2**18)
     people, messages = 50_000, 2
     with filled(place, people, people, 256, messages) as spool:
         (done,) = release_sealed(spool, place / "out", KEY)
@@ -130,7 +130,8 @@ def test_in_a_quiet_moment_the_journal_is_emptied(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And the pages are written anew, while the collector goes on."""
-    monkeypatch.setattr("krand.collector.spool.ALWAYS_MIXED", 0)  # else it is empty anyway
+    # Without this the journal would be empty anyway.
+    monkeypatch.setattr("krand.collector.sqlite.spool.ALWAYS_MIXED_BYTES", 0)
     with filled(place, 10**6, 160, 40, 16) as spool:
         assert (place / "spool" / "spool.sqlite-wal").stat().st_size
         spool.tidy()
@@ -154,8 +155,8 @@ def test_a_row_holds_at_most_one_message_of_a_person() -> None:
     random = secure_random()
     for people in (*range(1, 20), 31, 32, 33, 64, 100, 257):
         for messages in (1, 2, 3, 7):
-            shape = setting(10, messages).shape
-            group = [submitted(n, shape).messages for n in range(people)]
+            submission_format = spool_config(10, messages).format
+            group = [submitted(n, submission_format).messages for n in range(people)]
             rows = list(mixed_rows(group, LENGTH, random))
             assert len({key for key, _ in rows}) == len(rows)
             all_found: list[bytes] = []
@@ -176,8 +177,8 @@ def test_a_row_holds_at_most_one_message_of_a_person() -> None:
 def test_rows_of_a_group_are_mixed_independently() -> None:
     """Two messages of one person lie at the same place of their rows as often as by chance."""
     random, people, same = secure_random(), 8, 0
-    shape = setting(10, 2).shape
-    group = [submitted(n, shape).messages for n in range(people)]
+    submission_format = spool_config(10, 2).format
+    group = [submitted(n, submission_format).messages for n in range(people)]
     draws = 2_000
     for _ in range(draws):
         rows = [content for _, content in mixed_rows(group, LENGTH, random)]

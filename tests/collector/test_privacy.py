@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 
 from collecting import Running, body_of, exact_plan, running
 from krand.cli.main import krand
-from krand.collector.disk import PAGE_BYTES
-from krand.collector.mixing import KEY_BYTES
-from krand.collector.opening import setting_of
-from krand.collector.spool import SpoolConfig
+from krand.collector.opening import config_of
+from krand.collector.sqlite.disk import PAGE_BYTES
+from krand.collector.sqlite.mixing import KEY_BYTES
+from krand.collector.store import SpoolConfig
 from krand.promise import Linkage
 from krand.wire.keys import generate_signing_key, write_key_pair
 
@@ -88,15 +88,15 @@ def head_of(number: int, plan: str, family: str, length: int) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
-def ask(number: int, port: int, setting: SpoolConfig) -> tuple[str, int]:
+def ask(number: int, port: int, config: SpoolConfig) -> tuple[str, int]:
     """One request from an address of its own; the status it got, and its port."""
     family = FAMILIES[number % len(FAMILIES)]
-    body = body_of(number, setting.shape)
+    body = body_of(number, config.format)
     if family == "round":
         body = body[:1] + b"\x7e\x7e" + canary(number, "body").encode()
     elif family == "long":
         body += canary(number, "body").encode() * 200
-    head = head_of(number, setting.plan_hash, family, len(body))
+    head = head_of(number, config.plan_hash, family, len(body))
     source = (address(number), 0)
     with socket.create_connection(("127.0.0.1", port), 60, source) as connection:
         own = connection.getsockname()[1]
@@ -119,20 +119,20 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     at = tmp_path_factory.mktemp("privacy")
     valid = sum(FAMILIES[n % len(FAMILIES)] == "valid" for n in range(REQUESTS))
     plan = exact_plan(valid, Linkage.BIT)
-    setting = setting_of(plan)
+    config = config_of(plan)
     (at / "plan.json").write_bytes(plan.bytes)
     write_key_pair(generate_signing_key(), at / "key.pem", at / "key.pub.pem")
     found = Seen(addresses=[address(n) for n in range(REQUESTS)], began=time.time())
     assert len(set(found.addresses)) == REQUESTS
     with running(at / "plan.json", at / "spool", at / "log") as collector:
-        _ask_all(collector, setting, at / "spool", found)
+        _ask_all(collector, config, at / "spool", found)
     found.files["log"] = (at / "log").read_bytes()
-    _keep(found, at / "spool", "stopped", setting.shape.message_length)
+    _keep(found, at / "spool", "stopped", config.format.message_length)
     options = ["--plan", at / "plan.json", "--spool", at / "spool", "--key", at / "key.pem"]
     done = CliRunner().invoke(krand, ["release", *map(str, options), "-o", str(at / "out")])
     assert done.exit_code == 0, done.output
     found.files["told"] = done.output.encode()
-    _keep(found, at / "spool", "wiped", setting.shape.message_length)
+    _keep(found, at / "spool", "wiped", config.format.message_length)
     for path in (at / "out").iterdir():
         found.files[path.name] = path.read_bytes()
     found.ended = time.time()
@@ -140,16 +140,16 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     return found
 
 
-def _ask_all(collector: Running, setting: SpoolConfig, spool: Path, found: Seen) -> None:
+def _ask_all(collector: Running, config: SpoolConfig, spool: Path, found: Seen) -> None:
     found.own_port = collector.port
     half = REQUESTS // 2
     with ThreadPoolExecutor(8) as threads:
         for name, numbers in (("half", range(half)), ("full", range(half, REQUESTS))):
-            for status, port in threads.map(lambda n: ask(n, collector.port, setting), numbers):
+            for status, port in threads.map(lambda n: ask(n, collector.port, config), numbers):
                 found.statuses[status] += 1
                 found.ports.add(port)
             found.files[f"{name}/metrics"] = _metrics(collector.port)
-            _keep(found, spool, name, setting.shape.message_length)
+            _keep(found, spool, name, config.format.message_length)
 
 
 def _metrics(port: int) -> bytes:

@@ -17,13 +17,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from collecting import files_in
 from collector.callers import Collector, post
-from collector.crowds import SIGNER, filled, people, plan_of, setting_for
+from collector.crowds import SIGNER, config_for, filled, people, plan_of
 from collector.halting import calls_noted, require_held_calls, spread_over
 from collector.lives import Nursery, nursery
 from components import missing, require
 from krand.cli.main import krand
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 from krand.wire.keys import private_key_pem
 
 require("uvicorn")
@@ -86,7 +87,7 @@ def check_everybody(collector: Collector) -> None:
     assert post(collector, [*BEFORE, *AFTER]) == known + accepted
     assert ready(collector) == 200
     collector.home.stop()
-    with Spool(collector.spool, setting_for(POPULATION)) as spool:
+    with Spool(collector.spool, config_for(POPULATION)) as spool:
         spool.check()
         assert spool.batches()[0].people == len(BEFORE) + len(AFTER)
 
@@ -170,10 +171,6 @@ def test_a_release_whose_disk_turns_read_only(tmp_path: Path, home: Nursery, err
     print(f"\n{seen.total()} releases on a disk that turns read-only: {dict(seen)}")
 
 
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {p.name: p.read_bytes() for p in folder.iterdir()} if folder.exists() else {}
-
-
 SURVEY = """
 id = "habits"
 [policy]
@@ -245,7 +242,7 @@ def test_a_spool_on_a_read_only_disk_is_not_changed_in_part(tmp_path: Path, home
         home.start("add", **task, first=start, last=start + 5, held=held)
         home.wait()
         known = [*map(int, told.read_text(encoding="utf-8").split())]
-        with Spool(disk / "spool", setting_for(POPULATION)) as spool:
+        with Spool(disk / "spool", config_for(POPULATION)) as spool:
             spool.check()
             new = spool.add(people(range(start, start + 5)))
             assert not any(new[number - start] for number in known)

@@ -12,19 +12,20 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from collecting import files_in
 from collector.crowds import (
     SIGNER,
+    config_for,
     filled,
     manifests_in,
     messages_in,
     messages_of,
     people,
-    setting_for,
 )
 from krand.batches.sealed import batch_id_in
-from krand.collector.records import digest_of
 from krand.collector.release import release_batch, release_sealed
-from krand.collector.spool import Spool
+from krand.collector.sqlite.damage import digest_of
+from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
@@ -74,15 +75,12 @@ def test_a_repeated_release_gives_the_same_bytes(tmp_path: Path) -> None:
     filled(tmp_path / "s", POPULATION, range(POPULATION), group=7).close()
     for name in "ab":
         shutil.copytree(tmp_path / "s", tmp_path / name)
-        with Spool(tmp_path / name, setting_for(POPULATION)) as spool:
+        with Spool(tmp_path / name, config_for(POPULATION)) as spool:
             if name == "b":  # the data file is out, the manifest is not
                 (tmp_path / "out-b").mkdir()
                 shutil.copy(tmp_path / "out-a" / "batch-000001.parquet", tmp_path / "out-b")
             release_sealed(spool, tmp_path / f"out-{name}", SIGNER)
-    files = [
-        {path.name: path.read_bytes() for path in (tmp_path / f"out-{name}").iterdir()}
-        for name in "ab"
-    ]
+    files = [files_in(tmp_path / f"out-{name}") for name in "ab"]
     assert files[0] == files[1]
     assert sorted(files[0]) == ["batch-000001.manifest.json", "batch-000001.parquet"]
     (manifest,) = manifests_in(tmp_path / "out-a")
@@ -155,20 +153,20 @@ def test_a_spool_of_an_older_format_is_refused(tmp_path: Path) -> None:
         older.executemany("REPLACE INTO setting VALUES (?, ?)", rows.items())
     older.close()
     with pytest.raises(InvalidInput, match=r"version 3 .*'1'.*krand that wrote it"):
-        Spool(tmp_path / "s", setting_for(POPULATION))
+        Spool(tmp_path / "s", config_for(POPULATION))
 
 
 def test_a_sealed_batch_that_was_restored_is_released_as_the_same_bytes(tmp_path: Path) -> None:
     """A backup from after sealing gives the very file that is there, and is wiped again."""
     filled(tmp_path / "s", POPULATION, range(POPULATION)).close()
     shutil.copytree(tmp_path / "s", tmp_path / "backup")
-    with Spool(tmp_path / "s", setting_for(POPULATION)) as spool:
+    with Spool(tmp_path / "s", config_for(POPULATION)) as spool:
         release_sealed(spool, tmp_path / "b", SIGNER)
-    before = {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
-    with Spool(tmp_path / "backup", setting_for(POPULATION)) as spool:
+    before = files_in(tmp_path / "b")
+    with Spool(tmp_path / "backup", config_for(POPULATION)) as spool:
         release_sealed(spool, tmp_path / "b", SIGNER)
         assert [batch.state for batch in spool.batches()] == [State.RELEASED, State.OPEN]
-    assert {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()} == before
+    assert files_in(tmp_path / "b") == before
 
 
 def test_a_backup_is_a_spool(tmp_path: Path) -> None:
@@ -179,7 +177,7 @@ def test_a_backup_is_a_spool(tmp_path: Path) -> None:
         backup.execute("VACUUM INTO ?", [str(tmp_path / "new" / "spool.sqlite")])
         backup.close()
         release_sealed(spool, tmp_path / "b", SIGNER)
-    with Spool(tmp_path / "new", setting_for(POPULATION)) as spool:
+    with Spool(tmp_path / "new", config_for(POPULATION)) as spool:
         spool.check()
         assert not any(spool.add(people(range(POPULATION + 5))))
         release_sealed(spool, tmp_path / "c", SIGNER)
@@ -190,12 +188,12 @@ def test_a_backup_is_a_spool(tmp_path: Path) -> None:
 def test_two_releases_at_once_agree(tmp_path: Path) -> None:
     """Both write the same; whoever is second finds the batch released, and changes nothing."""
     filled(tmp_path / "s", POPULATION, range(POPULATION)).close()
-    first, second = (Spool(tmp_path / "s", setting_for(POPULATION)) for _ in range(2))
+    first, second = (Spool(tmp_path / "s", config_for(POPULATION)) for _ in range(2))
     (batch, _) = second.batches()
     done = release_batch(first, batch, tmp_path / "b", SIGNER)
     digest = hashlib.sha256(done.data.read_bytes()).hexdigest()
     second.mark_released(batch, digest)  # it had read everything before the first was done
-    with pytest.raises(InvalidInput, match="must not be released yet"):
+    with pytest.raises(InvalidInput, match="must be sealed, found 'released'"):
         release_batch(second, batch, tmp_path / "c", SIGNER)
     assert second.batches()[0].sha256 == digest
     for spool in (first, second):
@@ -207,7 +205,7 @@ def test_two_releases_at_once_agree(tmp_path: Path) -> None:
 def test_people_may_come_while_a_batch_is_released(tmp_path: Path) -> None:
     """A collector and a release on one spool: both go on, and everybody is there once."""
     collector = filled(tmp_path / "s", POPULATION, range(POPULATION))
-    releasing = Spool(tmp_path / "s", setting_for(POPULATION))
+    releasing = Spool(tmp_path / "s", config_for(POPULATION))
     (batch, _) = releasing.batches()
     rows = releasing.rows_of(batch)
     next(rows)  # in the middle of reading

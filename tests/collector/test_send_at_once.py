@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from collecting import quick_folder, serving, setting, until
+from collecting import quick_folder, serving, spool_config, until
 from components import require
-from krand.collector.spool import Spool
+from krand.collector.sqlite.spool import Spool
 
 require("starlette")
 require("uvicorn")
@@ -43,7 +43,7 @@ def ask(port: int) -> None:
 
 def test_the_collector_sends_at_once(seen: list[bool]) -> None:
     """On every connection."""
-    with quick_folder() as folder, serving(Spool(folder / "spool", setting(100))) as port:
+    with quick_folder() as folder, serving(Spool(folder / "spool", spool_config(100))) as port:
         ask(port)
         ask(port)
     assert seen == [True, True]

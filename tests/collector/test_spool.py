@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from collector.crowds import SIGNER, filled, messages_of, people, person, setting_for
+from collector.crowds import SIGNER, config_for, filled, messages_of, people, person
 from krand.collector.release import release_sealed
-from krand.collector.spool import Spool, SpoolUnavailable
+from krand.collector.sqlite.spool import Spool
 from krand.collector.states import CHANGES, State, check_change
+from krand.collector.store import StoreUnavailable
 from krand.errors import InternalError, InvalidInput
 
 POPULATION = 50
@@ -54,7 +55,7 @@ def test_files_are_for_the_collector_only(tmp_path: Path) -> None:
         assert stat.S_IMODE(spool.folder.stat().st_mode) == 0o700
         spool.close()
         spool.path.chmod(0o644)
-        Spool(spool.folder, spool.setting).close()
+        Spool(spool.folder, spool.config).close()
         assert stat.S_IMODE(spool.path.stat().st_mode) == 0o600
     finally:
         os.umask(before)
@@ -73,15 +74,15 @@ def test_another_plan_crowd_or_round_is_refused(tmp_path: Path) -> None:
     """What a spool is for cannot be changed, and looking does not change it."""
     filled(tmp_path / "s", POPULATION, range(3)).close()
     before = (tmp_path / "s" / "spool.sqlite").read_bytes()
-    setting = setting_for(POPULATION)
+    config = config_for(POPULATION)
     for other in (
-        setting_for(POPULATION + 1),
-        replace(setting, population=POPULATION - 1),
-        replace(setting, plan_hash="00" * 32),
-        replace(setting, shape=replace(setting.shape, round=2)),
-        replace(setting, shape=replace(setting.shape, messages=2)),
+        config_for(POPULATION + 1),
+        replace(config, population=POPULATION - 1),
+        replace(config, plan_hash="00" * 32),
+        replace(config, format=replace(config.format, round=2)),
+        replace(config, format=replace(config.format, messages=2)),
     ):
-        with pytest.raises(InvalidInput, match="what was planned cannot be changed") as caught:
+        with pytest.raises(InvalidInput, match="cannot be changed") as caught:
             Spool(tmp_path / "s", other)
         assert caught.value.field == "spool"
     assert (tmp_path / "s" / "spool.sqlite").read_bytes() == before
@@ -92,7 +93,7 @@ def test_a_file_that_is_no_spool_is_named(tmp_path: Path, content: bytes) -> Non
     """Anything else under the spool's name is refused, not overwritten."""
     (tmp_path / "spool.sqlite").write_bytes(content)
     with pytest.raises(InvalidInput) as caught:
-        Spool(tmp_path, setting_for(POPULATION))
+        Spool(tmp_path, config_for(POPULATION))
     assert caught.value.field == "spool"
     assert (tmp_path / "spool.sqlite").read_bytes() == content
 
@@ -101,13 +102,13 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     """A file where the folder should be is the user's to mend."""
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="must be a folder") as caught:
-        Spool(tmp_path / "file", setting_for(POPULATION))
+        Spool(tmp_path / "file", config_for(POPULATION))
     assert caught.value.field == "spool"
 
 
 def test_two_collectors_may_share_a_spool(tmp_path: Path) -> None:
     """Two writers take turns: everybody once, crowds as planned, and none of them is stuck."""
-    spools = [Spool(tmp_path / "s", setting_for(POPULATION)) for _ in range(2)]
+    spools = [Spool(tmp_path / "s", config_for(POPULATION)) for _ in range(2)]
     new: list[bool] = []
 
     def work(spool: Spool) -> None:
@@ -140,12 +141,12 @@ def test_a_reader_delays_wiping_and_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody who reads keeps the journal: the release says so, and the next one wipes it."""
-    monkeypatch.setattr("krand.collector.disk.WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("krand.collector.sqlite.disk.WAIT_SECONDS", 0.05)
     spool = filled(tmp_path / "s", POPULATION, range(POPULATION))
     reader = sqlite3.connect(spool.path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM seen").fetchone()
-    with pytest.raises(SpoolUnavailable, match="run this again"):
+    with pytest.raises(StoreUnavailable, match="run this again"):
         release_sealed(spool, tmp_path / "b", SIGNER)
     assert spool.batches()[0].state is State.RELEASED
     reader.execute("COMMIT")
@@ -160,9 +161,9 @@ def test_a_retry_is_known_wherever_its_id_lies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the pool, among those that left it last, among the others, or in the same group."""
-    monkeypatch.setattr("krand.collector.spool.ALWAYS_MIXED", 0)
-    monkeypatch.setattr("krand.collector.seen_ids.MOST_RECENT", 60)
-    monkeypatch.setattr("krand.collector.seen_ids.MOST_ASKED", 2)
+    monkeypatch.setattr("krand.collector.sqlite.spool.ALWAYS_MIXED_BYTES", 0)
+    monkeypatch.setattr("krand.collector.sqlite.seen_ids.MOST_RECENT", 60)
+    monkeypatch.setattr("krand.collector.sqlite.seen_ids.MOST_ASKED", 2)
     with filled(tmp_path / "s", 1_000, ()) as spool:
 
         def lie() -> tuple[int, ...]:
@@ -189,13 +190,13 @@ def test_a_full_file_is_no_damage(tmp_path: Path) -> None:
     with filled(tmp_path / "s", POPULATION, range(5)) as spool:
         (pages,) = spool._connection.execute("PRAGMA page_count").fetchone()
         spool._connection.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(SpoolUnavailable, match="full"):
+        with pytest.raises(StoreUnavailable, match="full"):
             spool.add(people(range(5, POPULATION)))
         assert spool.batches()[0].people == 5
         spool._connection.execute("PRAGMA max_page_count = 1000000")
         assert sum(spool.add(people(range(POPULATION)))) == POPULATION - 5
         spool._connection.execute("PRAGMA max_page_count = 1")
-    with Spool(tmp_path / "s", setting_for(POPULATION)) as spool:
+    with Spool(tmp_path / "s", config_for(POPULATION)) as spool:
         spool.check()
         assert spool.batches()[0].people == POPULATION
 

@@ -148,7 +148,7 @@ def test_the_readme_shows_exactly_what_the_command_prints(
     assert shown is not None
     assert shown[1].splitlines() == printed
     assert printed[-1] == "Report: demo-output/report.html"
-    names = ("survey.toml", "plan.json", "responses.parquet", "tally.json", "release.json")
+    names = ("survey.toml", "plan.json", "responses.parquet", "tally.json", "results.json")
     for name in (*names, "report.html"):
         assert (tmp_path / "demo-output" / name).stat().st_size > 0
     policy = read_survey(tmp_path / "demo-output" / "survey.toml").policy
@@ -213,15 +213,15 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_files_and_sentences_say_that_it_is_a_simulation(small: Small) -> None:
-    """The reports, the tally and the release by a code; the page and the terminal in words."""
+    """The reports, the tally and the results by a code; the page and the terminal in words."""
     written = small.shown.written
     assert read_header(written["responses"]).provenance == "simulation"
-    for name in ("tally", "release"):
+    for name in ("tally", "results"):
         assert json.loads(written[name].read_bytes())["provenance"] == "simulation"
     page = write_report(small.shown).read_text(encoding="utf-8")
     assert "Nobody was asked: the people and their answers are simulated." in page
     assert "on the device it came from" not in page
-    assert any("Nobody was asked" in line for line in remarks(small.shown.release))
+    assert any("Nobody was asked" in line for line in remarks(small.shown.results))
 
 
 def test_progress_bars_have_honest_totals(small: Small) -> None:

@@ -83,7 +83,7 @@ def test_everybody_is_counted_through_seal_and_collector(twice: Twice) -> None:
     assert (tally.people, tally.rejected) == (PEOPLE, {})
     assert int(tally.counts.sum()) + tally.nulls == PEOPLE * shown.plan.messages
     assert sum(answer.truth for answer in shown.answers) == PEOPLE
-    for answer, row in zip(shown.answers, shown.release.questions[0].rows, strict=False):
+    for answer, row in zip(shown.answers, shown.results.questions[0].rows, strict=False):
         assert abs(answer.estimate - answer.truth) <= 6 * row.standard_error
     assert {"batch", "manifest", "analyst_key", "collector_key"} <= set(shown.written)
     assert all(path.exists() for path in shown.written.values())
@@ -95,7 +95,7 @@ def test_noise_of_real_devices_has_no_seed(twice: Twice) -> None:
     """Twice the same people: the same truth, other reports, in a folder that is used again."""
     first, second = twice.shown
     assert [a.truth for a in first.answers] == [a.truth for a in second.answers]
-    assert first.release.batches != second.release.batches
+    assert first.results.batches != second.results.batches
     assert first.has_fresh_noise
     assert "answers use seed 1, noise is fresh" in next(opening_lines(first))
 

@@ -491,9 +491,9 @@ THREAT_MODEL = (
             up(planned(ResponseFormat(20, Linkage.RECORD)).guarantee.local_epsilon, 3),
         ],
     ),
-    Computed("With an ε₀ of {} a report", lambda: [up(planned().guarantee.local_epsilon, 3)]),
+    Computed("With an ε₀ of {} a response", lambda: [up(planned().guarantee.local_epsilon, 3)]),
     Computed(
-        "krand calls ε₀ up to {} real protection (an attacker who held two sets of answers for"
+        "krand calls ε₀ up to {} real protection (an attacker who considered two sets of answers"
         " equally likely is at most {} % sure afterwards), up to {} weak ({} %), up to {} hardly"
         " any ({} %)",
         lambda: [
@@ -506,11 +506,11 @@ THREAT_MODEL = (
         "settings and names",
         (
             "a survey of 20 yes/no questions, 100,000 people, ε = 1 and δ = 10⁻⁶",
-            "helpers among 100,000 | δ at ε = 1,",
+            "colluding participants among 100,000 | δ at ε = 1,",
             "A thousand of 100,000 cost",
             "X25519 and AES-128-GCM",
             "99,999 made-up people",
-            "lowers one by 1/(p-q)",
+            "lowers a count by 1/(p-q)",
             "at most 1/(p-q), with any number of copies",
             "20 | none |",
             "8 | none |",
@@ -526,9 +526,9 @@ THREAT_MODEL = (
             "file up to 1 MB",
             "file from 1 to 64 MB",
             "file above 1 MB",
-            "while 32 or more come",
+            "while 32 or more submit",
             "in groups of 32 people or more",
-            "it tied 60 of 60",
+            "it linked 60 of 60",
         ),
     ),
     Given("benchmarks/small_crowds.md", ("20,000 small crowds",)),

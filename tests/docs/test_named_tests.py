@@ -9,7 +9,7 @@ import pytest
 
 TESTS = Path(__file__).parents[1]
 PAGES = TESTS.parent / "docs" / "explanation"
-NAMED = re.compile(r"`(?:tests/)?((?:\w+/)?test_\w+\.py)?(?:::(test_\w+))?`")
+NAMED = re.compile(r"`(?:tests/)?((?:\w+/)*test_\w+\.py)?(?:::(test_\w+))?`")
 
 
 def named_in(page: str) -> list[tuple[str, str]]:

@@ -18,10 +18,10 @@ from components import require
 from docs.pages import ROOT, blocks, commands, pages
 from docs.parsing import krand_calls, parse
 from krand import errors
-from krand.analysis import results_file as release_file
+from krand.analysis import results_file
 from krand.analysis import tally as tallies
-from krand.analysis.results import make_release
-from krand.analysis.results_file import release_values
+from krand.analysis.results import make_results
+from krand.analysis.results_file import results_values
 from krand.analysis.tally import Tally
 from krand.batches import manifest
 from krand.batches import responses as reports
@@ -178,16 +178,16 @@ def test_every_exit_code_is_in_the_reference() -> None:
 
 
 def test_every_key_of_the_files_is_in_the_reference() -> None:
-    """Plan, tally and release hold nothing that the page does not name."""
+    """Plan, tally and results hold nothing that the page does not name."""
     text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     plan = small_plan().sealed_for(generate_private_key().public_key())
     counts = np.full(plan.layout.positions, 50)
     tally = Tally(plan.hash, plan.survey.linkage, plan.layout.positions, 1, 100, 100, 100, counts)
-    release = release_values(make_release(plan, tally))
-    block, promise = release["plan"]["blocks"][0], release["plan"]["promise"]
-    for keys in (release["plan"], block, promise, tally.values(), release, release["questions"][0]):
+    results = results_values(make_results(plan, tally))
+    block, promise = results["plan"]["blocks"][0], results["plan"]["promise"]
+    for keys in (results["plan"], block, promise, tally.values(), results, results["questions"][0]):
         assert not {key for key in keys if f"`{key}`" not in text}
-    for module in (plans, tallies, release_file, manifest, reports, batches):
+    for module in (plans, tallies, results_file, manifest, reports, batches):
         assert f"`{module.FORMAT}`" in text
 
 

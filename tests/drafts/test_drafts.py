@@ -128,7 +128,7 @@ def test_planner_table(lam: float, population: int, noise: float) -> None:
     ("bits", "noise"), [(1, 0.01056), (2, 0.08723), (3, 0.15949), (5, 0.24454)]
 )
 def test_planner_of_short_vectors(bits: int, noise: float) -> None:
-    """N=1000, λ=2: the noises at which mathematics §3 compares the two directions."""
+    """N=1000, λ=2: the noises at which the two directions are compared."""
     assert round(planner_001_3_12(1000, bits, 2), 5) == noise
 
 

@@ -127,9 +127,9 @@ def test_what_was_collected_can_be_estimated(linkage: Linkage, copies: int, tmp_
         take_part(plan, collector, people)
     command(at, RELEASE)
     assert command(at, TALLY)["people"] == 200
-    release = command(at, "estimate tally.json --plan plan.json -o release.json")
-    assert release["promise"]["delta"] <= 1e-3
-    (pet,) = (q for q in release["questions"] if q["name"] == "pet")
+    results = command(at, "estimate tally.json --plan plan.json -o results.json")
+    assert results["promise"]["delta"] <= 1e-3
+    (pet,) = (q for q in results["questions"] if q["name"] == "pet")
     for row in pet["rows"]:
         if row["label"] in ("cat", "dog"):
             assert abs(row["count"] - 100) < 6 * row["standard_error"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from krand import make_release, tally_batches
-from krand.analysis.results import Release
+from krand import make_results, tally_batches
+from krand.analysis.results import Results
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.sealed import write_batch
 from krand.client.randomizer import message_format
@@ -54,7 +54,7 @@ def test_a_collector_refuses_a_larger_submission(plan: Plan, times: int) -> None
     assert len(collector.messages()) == plan.messages
 
 
-def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Release:
+def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Results:
     """What becomes of these submissions, had a collector taken in all of them."""
     sealer = Sealer(KEY.public_key(), message_format(plan), bytes.fromhex(plan.hash))
     sent = b"".join(sealer.seal(payload) for own in everybody for payload in own)
@@ -66,7 +66,7 @@ def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Release
     manifest = manifest_bytes(Manifest(plan.hash, 1, len(everybody), count, digest, BATCH), SIGNER)
     (folder / "b.manifest.json").write_bytes(manifest)
     tally = tally_batches(plan, [folder / "b.parquet"], KEY, SIGNER.public_key())
-    return make_release(plan, tally)
+    return make_results(plan, tally)
 
 
 def test_a_tally_refuses_messages_of_a_larger_submission(plan: Plan, tmp_path: Path) -> None:
@@ -86,9 +86,9 @@ def test_a_liar_moves_a_count_by_what_the_plan_says(tmp_path: Path) -> None:
     counts = []
     for name, everybody in (("honest", silence), ("lying", lies)):
         (tmp_path / name).mkdir()
-        release = counted(plan, everybody, tmp_path / name)
-        counts.append(release.questions[0].rows[0].count)
+        results = counted(plan, everybody, tmp_path / name)
+        counts.append(results.questions[0].rows[0].count)
     (said,) = (shift for shift in plan.shifts if shift.name == plan.layout.blocks[0].name)
     assert counts[1] - counts[0] == pytest.approx(said.too_high)
-    assert release.shifts == plan.shifts
+    assert results.shifts == plan.shifts
     assert said.too_high == pytest.approx(plan.messages / (1 - 2 * plan.noises[0]))

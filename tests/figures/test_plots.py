@@ -12,8 +12,8 @@ import pytest
 import krand.plots
 from components import require
 from krand import Assurance, Policy, ResponseFormat, frontier, plan_noise, plots
-from krand.analysis.results import Release, make_release
-from krand.analysis.results_file import write_release
+from krand.analysis.results import Results, make_results
+from krand.analysis.results_file import write_results
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput, MissingComponent
 from krand.figures import svg as figures
@@ -25,11 +25,11 @@ POLICY = Policy(epsilon=1.0, delta=1e-3, population=20_000, assurance=Assurance.
 
 
 @pytest.fixture(scope="module")
-def release() -> Release:
+def results() -> Results:
     plan = make_plan(Survey("family", POLICY, (Number(name="children", edges=(0, 1, 3, 9)),)))
     counts = np.array([9_000, 5_000, 700])
     tally = Tally(plan.hash, plan.survey.linkage, 3, 1, 20_000, 20_000, 20_000, counts)
-    return make_release(plan, tally)
+    return make_results(plan, tally)
 
 
 def widths(figure: object) -> list[float]:
@@ -79,18 +79,18 @@ def test_copies_of_a_record() -> None:
     assert list(axes.lines[0].get_xdata()) == [1, 2]
 
 
-def test_estimates_of_a_release_or_of_its_file(release: Release, tmp_path: Path) -> None:
+def test_estimates_of_a_release_or_of_its_file(results: Results, tmp_path: Path) -> None:
     """The same bars, from memory and from the file; another name is refused by name."""
     require("matplotlib")
-    shares = [row.consistent_share for row in release.questions[0].rows]
-    shown = widths(plots.estimates(release, "children"))
+    shares = [row.consistent_share for row in results.questions[0].rows]
+    shown = widths(plots.estimates(results, "children"))
     assert shown[:3] == pytest.approx([100 * share for share in shares])
-    path = tmp_path / "release.json"
-    write_release("release", path, release)
+    path = tmp_path / "results.json"
+    write_results("results", path, results)
     assert widths(plots.estimates(path, "children")) == pytest.approx(shown)
     assert widths(plots.estimates(str(path), "children")) == pytest.approx(shown)
     with pytest.raises(InvalidInput, match="the questions are children"):
-        plots.estimates(release, "pets")
+        plots.estimates(results, "pets")
 
 
 def test_a_missing_matplotlib_is_named_before_any_work(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,12 +12,14 @@ import pytest
 from krand import Policy, ResponseFormat, frontier, plan_noise, showing
 from krand.accounting.frontier import Frontier
 from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
-from krand.analysis.results import Release, make_release
+from krand.analysis.results import Results, make_results
 from krand.analysis.tally import Tally
+from krand.notebook import html as tables
 from krand.planning.making import make_plan
 from krand.promise import Bounds, NoisePlan
 from krand.survey.questions import Kind, Number, YesNo
 from krand.survey.survey import Survey
+from krand.wording.guarantees import assumption_texts, method_text
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, population=20_000, colluding=7, max_local_epsilon=90.0)
 SURVEY = Survey("family", POLICY, (Number(name="children", edges=(0, 1, 3)), YesNo(name="dog")))
@@ -75,14 +77,14 @@ def ways() -> Frontier:
 
 
 @pytest.fixture(scope="module")
-def release() -> Release:
+def results() -> Results:
     plan = make_plan(SURVEY)
     ones = np.array([9_000, 5_000, 700])
     rejected, people = {"<unreadable>": 3}, POLICY.population
     nulls = people * plan.messages - int(ones.sum()) - 3
     crowd = (people, people, people)
     tally = Tally(plan.hash, SURVEY.linkage, 3, 1, *crowd, ones, nulls=nulls, rejected=rejected)
-    return make_release(plan, tally)
+    return make_results(plan, tally)
 
 
 def test_markup_in_a_value_is_text() -> None:
@@ -122,8 +124,8 @@ def test_a_guarantee_shows_what_it_rests_on(plan: NoisePlan) -> None:
     """Every assumption is there, and how it is known."""
     rows = shown(plan.guarantee).rows
     listed = [text for name, text in rows if name == "assumption"]
-    assert listed == list(plan.guarantee.assumptions)
-    assert ["assurance", f"certified: {plan.guarantee.method}"] in rows
+    assert listed == list(assumption_texts(plan.guarantee))
+    assert ["assurance", f"certified: {method_text(plan.guarantee.method)}"] in rows
 
 
 def test_a_policy_shows_the_promise() -> None:
@@ -143,13 +145,13 @@ def test_a_frontier_shows_every_row(ways: Frontier) -> None:
         assert cells[4] == f"{row.bytes_per_user:,}"
 
 
-def test_a_survey_and_its_plan_show_their_questions(release: Release) -> None:
+def test_a_survey_and_its_plan_show_their_questions(results: Results) -> None:
     """A row for each question and each block, and the plan's name."""
     assert [row[0] for row in shown(SURVEY).rows] == ["question", "children", "dog"]
-    found = shown(release.plan)
+    found = shown(results.plan)
     assert [row[0] for row in found.rows] == ["block", "children", "dog"]
-    assert found.rows[1][3] == showing.number(release.plan.noises[0])
-    assert release.plan.hash[:16] in found.other
+    assert found.rows[1][3] == showing.number(results.plan.noises[0])
+    assert results.plan.hash[:16] in found.other
 
 
 def test_long_surveys_are_cut() -> None:
@@ -171,13 +173,13 @@ def test_a_tally_shows_people_and_what_was_refused() -> None:
     assert ["refused", "3 <unreadable>"] in rows
 
 
-def test_a_release_shows_its_promise_and_every_question(release: Release) -> None:
+def test_results_show_their_promise_and_every_question(results: Results) -> None:
     """One table about the crowd, then one for each question with the estimates."""
-    rows = shown(release).rows
+    rows = shown(results).rows
     assert ["refused", "3 <unreadable>"] in rows
     promised = next(row[1] for row in rows if row[0] == "guarantee")
-    assert f"δ ≤ {showing.at_most(release.promise.delta)}" in promised
-    for question in release.questions:
+    assert f"δ ≤ {showing.at_most(results.promise.delta)}" in promised
+    for question in results.questions:
         for answered in question.rows:
             assert [answered.label, f"{answered.consistent:,.0f}"] in [row[:2] for row in rows]
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from krand import Client, generate_private_key, make_release, tally_responses
+from krand import Client, generate_private_key, make_results, tally_responses
 from krand.analysis.tally import empty_tally
 from krand.cli.main import krand
 from krand.collector.opening import open_spool
@@ -138,7 +138,7 @@ def test_no_function_takes_such_a_plan_either(tmp_path: Path, cache: Path) -> No
     tally = replace(tally_responses(good, [tmp_path / "responses.parquet"]), plan_hash=plan.hash)
     calls: list[Callable[[], object]] = [
         lambda: randomize_table(plan, people, tmp_path / "out.parquet"),
-        lambda: make_release(plan, tally),
+        lambda: make_results(plan, tally),
         lambda: open_spool(plan, tmp_path / "spool"),
     ]
     for call in calls:

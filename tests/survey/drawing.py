@@ -9,7 +9,16 @@ from hypothesis import strategies as st
 
 from krand.promise import Policy
 from krand.survey.choices import Choices
-from krand.survey.questions import Choice, Leveled, Number, PickAny, Question, Words, YesNo
+from krand.survey.questions import (
+    Choice,
+    Leveled,
+    Number,
+    PickAny,
+    Question,
+    Scale,
+    Words,
+    YesNo,
+)
 from krand.survey.survey import Survey, Together
 
 POLICY = Policy(1.0, 100_000, delta=1e-6)
@@ -27,7 +36,7 @@ ITEM = st.text(
 @st.composite
 def questions(draw: st.DrawFn, name: str) -> Question:
     """A question of any kind."""
-    kind = draw(st.sampled_from([YesNo, Choice, Number, PickAny, Words]))
+    kind = draw(st.sampled_from([YesNo, Choice, Number, PickAny, Scale, Words]))
     shared = {"name": name, "weight": draw(st.sampled_from([1.0, 2, 0.5]))}
     if kind is YesNo:
         return YesNo(**shared)
@@ -36,6 +45,11 @@ def questions(draw: st.DrawFn, name: str) -> Question:
         below, above, whole = draw(st.tuples(st.booleans(), st.booleans(), st.booleans()))
         ends = {"open_below": below, "open_above": above}
         return Number(**shared, edges=tuple(sorted(edges)), **ends, integer=whole)
+    if kind is Scale:
+        lowest, more = draw(st.integers(-10, 10)), draw(st.integers(1, 6))
+        count = draw(st.sampled_from([0, 2, more + 1]))
+        labels = draw(st.lists(ITEM, min_size=count, max_size=count, unique=True))
+        return Scale(**shared, lowest=lowest, highest=lowest + more, labels=tuple(labels))
     if kind is Words:
         size, hashes = draw(st.integers(2, 60)), draw(st.integers(1, 3))
         at_most = draw(st.integers(1, 3))
@@ -54,11 +68,12 @@ def surveys(draw: st.DrawFn, most: int = 6) -> Survey:
     asked = [draw(questions(f"q{index}")) for index in range(count)]
     names = [question.name for question in asked if isinstance(question, Leveled)]
     names = draw(st.permutations(names))
-    groups = []
+    groups: list[Together] = []
     while len(names) >= 2 and draw(st.booleans()):
         size = draw(st.integers(2, min(3, len(names))))
         groups.append(Together(tuple(names[:size]), draw(st.none() | st.just(3.0))))
-        names = names[size:]
+        again = draw(st.integers(0, 1))  # the last question may be in the next group too
+        names = names[size - again :]
     return Survey("drawn", POLICY, tuple(asked), tuple(groups))
 
 
@@ -83,6 +98,8 @@ def answer(question: Question) -> st.SearchStrategy[object]:
             high = 1000 if question.open_above else edges[-1]
             whole = st.none() | st.integers(low, high - 1)
             return whole if question.integer else whole | st.floats(low, high, exclude_max=True)
+        case Scale():
+            return st.none() | st.integers(question.lowest, question.highest)
         case PickAny(choices=choices):
             picks = st.lists(
                 st.sampled_from(list(choices)), max_size=question.most_ones, unique=True
@@ -98,7 +115,7 @@ def answer(question: Question) -> st.SearchStrategy[object]:
 
 def _counts(word: str) -> bool:
     from krand.errors import InvalidInput
-    from krand.survey.words import normalized
+    from krand.survey.kinds.words import normalized
 
     try:
         return bool(normalized("word", word))
@@ -117,6 +134,8 @@ def every_answer(question: Question) -> Iterator[object]:
         case Number(edges=edges):
             yield from edges[:-1]
             yield from [edges[0] - 1] * question.open_below + [edges[-1]] * question.open_above
+        case Scale():
+            yield from range(question.lowest, question.highest + 1)
         case PickAny(choices=choices):
             for count in range(question.most_ones + 1):
                 yield from (list(picked) for picked in combinations(choices, count))

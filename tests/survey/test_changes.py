@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.layout import Layout, layout_of
-from krand.survey.questions import Choice, Number, PickAny, Question, Words, YesNo
+from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.survey import Survey, Together
 from survey.drawing import POLICY, answers, every_answer, surveys
 
@@ -28,6 +28,8 @@ KINDS: list[tuple[Question, int, int]] = [
     (Number(name="q", edges=(0, 10)), 1, 1),
     (Number(name="q", edges=(0, 10), open_above=True), 2, 1),
     (Number(name="q", edges=(0, 1, 2.5, 7), open_below=True, open_above=True), 2, 1),
+    (Scale(name="q", lowest=1, highest=5), 2, 1),
+    (Scale(name="q", lowest=-1, highest=0), 2, 1),
     (PickAny(name="q", choices=THREE), 3, 3),
     (PickAny(name="q", choices=THREE, at_most=1), 2, 1),
     (PickAny(name="q", choices=THREE, at_most=2), 3, 2),
@@ -76,6 +78,22 @@ def test_a_group_changes_two_bits_however_many_questions_it_joins() -> None:
     assert layout.most_ones == 1
 
 
+def test_a_question_of_two_groups_counts_in_both() -> None:
+    """The sensitivity is that of both groups, reached by some pair of people, passed by none."""
+    asked = (YesNo(name="a"), Scale(name="b", lowest=1, highest=3), Choice(name="c", choices=THREE))
+    groups = (Together(("a", "b")), Together(("b", "c")))
+    survey = Survey("s", POLICY, asked, groups)
+    layout = layout_of(survey)
+    assert [block.name for block in layout.blocks] == ["a+b", "b+c"]
+    assert layout.positions == (3 * 4 - 1) + (4 * 4 - 1)
+    codes = every_code(survey, layout)
+    assert max(len(one ^ other) for one, other in combinations(codes, 2)) == 4
+    assert max(map(len, codes)) == 2
+    assert (layout.changes, layout.most_ones) == (4, 2)
+    alone = encode(layout, {"b": 1}), encode(layout, {"b": 2})
+    assert len(set(alone[0]) ^ set(alone[1])) == 4
+
+
 @SMALL
 @given(st.data())
 def test_no_two_people_differ_in_more_bits_than_the_layout_says(data: st.DataObject) -> None:
@@ -111,11 +129,12 @@ def test_answers_set_few_positions_inside_their_blocks(data: st.DataObject) -> N
 @settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_an_answer_touches_no_other_block(data: st.DataObject) -> None:
-    """Changing one answer moves bits of its own block only."""
+    """Changing one answer moves bits of the blocks it is in only."""
     survey = data.draw(surveys())
     layout = layout_of(survey)
     person, other = data.draw(answers(survey)), data.draw(answers(survey))
     name = data.draw(st.sampled_from(layout.question_names))
     changed = {**person, name: other.get(name)}
     moved = set(encode(layout, person)) ^ set(encode(layout, changed))
-    assert moved <= set(layout.positions_of(layout.block_of(name)))
+    own = (layout.positions_of(block) for block in layout.blocks_of(name))
+    assert moved <= set().union(*own)

@@ -15,7 +15,17 @@ from krand.survey.choices import Choices
 from krand.survey.decoding import candidate_positions, describe, levels_at, margin_positions
 from krand.survey.encoding import encode
 from krand.survey.layout import Layout, layout_of
-from krand.survey.questions import Choice, Kind, Leveled, Number, PickAny, Question, Words, YesNo
+from krand.survey.questions import (
+    Choice,
+    Kind,
+    Leveled,
+    Number,
+    PickAny,
+    Question,
+    Scale,
+    Words,
+    YesNo,
+)
 from krand.survey.survey import Survey, Together
 from krand.tables.column import MOST_TOLD, Column
 from krand.tables.columns import encode_columns
@@ -49,6 +59,15 @@ def level_name(question: Leveled, answer: object) -> str | None:
             if question.integer:
                 return f"{low}" if low + 1 == high else f"{low} to {high - 1}"
             return f"{low} to under {high}"
+        case Scale():
+            assert isinstance(answer, int)
+            values = list(range(question.lowest, question.highest + 1))
+            ends = {values[0]: 0, values[-1]: -1}
+            place = (
+                values.index(answer) if len(question.labels) == len(values) else ends.get(answer)
+            )
+            label = question.labels[place] if question.labels and place is not None else None
+            return f"{answer}" if label is None else f"{answer} ({label})"
     raise AssertionError(question)
 
 

@@ -21,7 +21,7 @@ def test_browser_telemetry_has_forty_positions() -> None:
     assert layout.positions == 40
     assert layout.changes == 2 + 2 + 2 + 2 + 6 + 3
     kinds = {block.kind for block in layout.blocks}
-    assert kinds == set(Kind) - {Kind.WORDS}
+    assert kinds == set(Kind) - {Kind.SCALE, Kind.WORDS}
     person = {"search_engine": "Bing", "ad_blocker": True, "open_tabs": 400, "features": ["sync"]}
     assert encode(layout, person) == (6, 24, 35)
 

@@ -291,10 +291,10 @@ A_AND_B = HEAD + YES + YES.replace('"a"', '"b"')
 PICKED = '[[question]]\nname = "p"\ntype = "pick_any"\nchoices = ["x", "y"]\n'
 GROUPS = [
     ('questions = ["a"]', "together[0].questions", "at least 2"),
-    ('questions = ["a", "a"]', "together[0].questions[1]", "one group only"),
+    ('questions = ["a", "a"]', "together[0].questions[1]", "only once"),
     ('questions = ["a", "z"]', "together[0].questions[1]", "name of a question"),
     ('questions = ["a", "p"]', "together[0].questions[1]", "not pick_any"),
-    ('questions = ["a", "b"]\n[[together]]\nquestions = ["b", "p"]', None, "one group only"),
+    ('questions = ["a", "b"]\n[[together]]\nquestions = ["b", "a"]', None, "more than together[0]"),
     ('questions = ["a", "b"]\nweight = -1', "together[0].weight", "above 0"),
     ('question = ["a", "b"]', None, "not a key"),
 ]

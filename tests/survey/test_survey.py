@@ -10,7 +10,7 @@ from dataclasses import FrozenInstanceError
 import pytest
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage, Policy
+from krand.promise import Linkage
 from krand.survey.choices import Choices
 from krand.survey.questions import Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
@@ -43,10 +43,6 @@ BROKEN: list[tuple[Callable[[], object], str]] = [
         "together[0]",
     ),
     (lambda: Survey("s", POLICY, (A, Words(name="w", size=10**6, hashes=1))), "question[1]"),
-    (
-        lambda: Survey("s", Policy(1, 9, delta=0.1, assurance=Assurance.DRAFT), (A,)),
-        "policy.assurance",
-    ),
 ]
 
 

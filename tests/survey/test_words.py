@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
+from krand.survey.kinds.words import _next_position, normalized, word_positions
 from krand.survey.questions import Words
-from krand.survey.words import _next_position, normalized, word_positions
 
 TOWN = Words(name="town", size=1024, hashes=2)
 FOREVER = (454, 883)

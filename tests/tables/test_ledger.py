@@ -156,7 +156,7 @@ def test_two_runs_are_not_added_up_unless_somebody_vouches(tmp_path: Path) -> No
     assert caught.value.value == f"{files[0]} and {files[1]}"
     tally = krand.tally_responses(PLAN, files, different_people=True)
     assert (tally.people, tally.crowd, tally.distinct_people) == (200, 100, "analyst")
-    assert krand.make_release(PLAN, tally).distinct_people == "analyst"
+    assert krand.make_results(PLAN, tally).distinct_people == "analyst"
 
 
 def test_what_the_data_holder_declared_is_in_the_file(tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ from krand import (
     generate_private_key,
     generate_signing_key,
     make_plan,
-    make_release,
+    make_results,
     tally_batches,
 )
 from krand.client.ledger import AlreadySubmitted
 from krand.client.sending import NotDelivered
 from krand.errors import InvalidInput
-from krand.promise import Linkage, Policy
+from krand.promise import Linkage, Method, Policy
 from krand.survey.encoding import encode
 from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan_file import parse_plan
@@ -90,7 +90,7 @@ def test_an_exact_plan_gives_exact_counts(linkage: Linkage, tmp_path: Path) -> N
     batch = collector.release(tmp_path / "out")
     tally = tally_batches(plan, [batch], KEY, collector.public_key)
     assert (tally.people, dict(tally.rejected)) == (40, {})
-    counts = {row.label: round(row.count) for row in make_release(plan, tally).questions[1].rows}
+    counts = {row.label: round(row.count) for row in make_results(plan, tally).questions[1].rows}
     assert counts == {
         pet: sum(answers.get("pet") == pet for answers in people) for pet in ("cat", "dog", "none")
     }
@@ -100,7 +100,7 @@ def test_an_exact_plan_does_not_claim_to_hide_anybody() -> None:
     """δ is 1 and the method says what it is; from a file nobody takes it."""
     plan = unsafe_exact_plan(small_survey())
     assert plan.promise.delta == 1
-    assert "hides nobody" in plan.promise.method
+    assert plan.promise.method is Method.NONE
     with pytest.raises(InvalidInput, match="must promise what its survey asks for"):
         parse_plan(plan.bytes)
 

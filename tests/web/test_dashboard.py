@@ -13,11 +13,11 @@ import pytest
 
 from collecting import exact_plan, serving, submitted
 from components import require
-from krand.collector.high_water_mark import Progress
 from krand.collector.metrics import coarse, step_for
-from krand.collector.opening import open_spool, setting_of
+from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_batch
-from krand.collector.spool import Spool
+from krand.collector.sqlite.high_water_mark import Progress
+from krand.collector.sqlite.spool import Spool
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.plan import Plan
@@ -45,12 +45,12 @@ def plan() -> Plan:
 def folder(tmp_path_factory: pytest.TempPathFactory, plan: Plan) -> Path:
     """A collector's folder: one batch is released, one is sealed, one is open."""
     at = tmp_path_factory.mktemp("collector")
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     people = [submitted(number, shape) for number in range(2 * POPULATION + WAITING)]
     with open_spool(plan, at / "spool") as spool:
         spool.add(people)
         release_batch(spool, spool.batches()[0], at / "out", generate_signing_key())
-    (at / "releases").mkdir()
+    (at / "results").mkdir()
     (at / "plan.json").write_bytes(plan.bytes)
     return at
 
@@ -79,7 +79,7 @@ async def _nothing(_: object) -> None:
 
 @pytest.fixture(scope="module")
 def dashboard(folder: Path, plan: Plan) -> Iterator[TestClient]:
-    with pages(Watched(plan, folder / "spool", releases=folder / "releases")) as client:
+    with pages(Watched(plan, folder / "spool", results=folder / "results")) as client:
         yield client
 
 
@@ -96,7 +96,7 @@ def owner(dashboard: TestClient) -> TestClient:
     return dashboard
 
 
-PATHS = ["/collector", "/collector/part", "/collector/releases/release.json"]
+PATHS = ["/collector", "/collector/part", "/collector/results/results.json"]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -193,7 +193,7 @@ def test_looking_does_not_disturb_a_collector(
     tmp_path: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While it is open and writing, its files stay as they are, and it can do everything."""
-    shape = setting_of(plan).shape
+    shape = config_of(plan).format
     watch = Watched(plan, tmp_path / "spool")
     with open_spool(plan, tmp_path / "spool") as spool:
         spool.add([submitted(1, shape)])
@@ -214,10 +214,10 @@ def test_a_reader_cannot_write(tmp_path: Path, plan: Plan) -> None:
     """Whatever bug there may be, the spool is out of its reach."""
     import sqlite3
 
-    from krand.web.watching import _reading
+    from krand.collector.sqlite.reading import _connected
 
     open_spool(plan, tmp_path / "spool").close()
-    connection = _reading(tmp_path / "spool" / "spool.sqlite")
+    connection = _connected(tmp_path / "spool" / "spool.sqlite")
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM batches")
     connection.close()
@@ -234,7 +234,7 @@ def test_a_spool_that_is_missing_foreign_or_damaged_is_told(tmp_path: Path, plan
     for name, words in (
         ("missing", "must be a collector&#39;s folder"),
         ("other", "must be of plan"),
-        ("lost", "though there have been 9"),
+        ("lost", "spool.mark records 9"),
         ("changed", "spool.mark was changed"),
     ):
         with pages(Watched(plan, tmp_path / name)) as client:
@@ -270,34 +270,34 @@ def _written(folder: Path, plan: Plan) -> Path:
     return path
 
 
-def test_releases_are_listed_and_shown(
+def test_results_are_listed_and_shown(
     owner: TestClient, folder: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Release files only, this plan's and others'; what is no name in the folder is not found."""
+    """Results files only, this plan's and others'; what is no name in the folder is not found."""
     monkeypatch.setattr("krand.web.dashboard.LOOK_SECONDS", 0.0)
-    releases = folder / "releases"
+    results = folder / "results"
     assert "There are no results yet" in owner.get("/collector").text
-    release = {
-        "format": "krand-release-2",
+    values = {
+        "format": "krand-results-1",
         "plan_hash": plan.hash,
         "plan": plan.values(),
         "people": POPULATION,
     }
-    (releases / "release <1>.json").write_text(json.dumps(release), encoding="utf-8")
-    other = {**release, "plan_hash": "0" * 64}
-    (releases / "other.json").write_text(json.dumps(other), encoding="utf-8")
-    for name, content in (("notes.json", "{}"), ("broken.json", "{"), ("release.txt", "{}")):
-        (releases / name).write_text(content, encoding="utf-8")
-    (folder / "secret.json").write_text(json.dumps(release), encoding="utf-8")
+    (results / "results <1>.json").write_text(json.dumps(values), encoding="utf-8")
+    other = {**values, "plan_hash": "0" * 64}
+    (results / "other.json").write_text(json.dumps(other), encoding="utf-8")
+    for name, content in (("notes.json", "{}"), ("broken.json", "{"), ("results.txt", "{}")):
+        (results / name).write_text(content, encoding="utf-8")
+    (folder / "secret.json").write_text(json.dumps(values), encoding="utf-8")
     text = owner.get("/collector").text
-    found = re.findall(r'data-release="([^"]*)"><a href="([^"]*)"', text)
+    found = re.findall(r'data-results="([^"]*)"><a href="([^"]*)"', text)
     assert found == [
-        ("other.json", "/collector/releases/other.json"),
-        ("release &lt;1&gt;.json", "/collector/releases/release%20%3C1%3E.json"),
+        ("other.json", "/collector/results/other.json"),
+        ("results &lt;1&gt;.json", "/collector/results/results%20%3C1%3E.json"),
     ]
     assert text.count("of another plan") == 1
     for name in ("..%2Fsecret.json", "../secret.json", "notes.json", "%2e%2e%2fsecret.json", "x"):
-        assert owner.get(f"/collector/releases/{name}").status_code == 404
+        assert owner.get(f"/collector/results/{name}").status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -305,10 +305,10 @@ def test_releases_are_listed_and_shown(
     [
         ({"plan_file": "plan.json"}, "plan"),
         ({"spool": "spool"}, "spool"),
-        ({"releases": "releases"}, "releases"),
+        ({"results": "results"}, "results"),
         ({"collector": "http://127.0.0.1"}, "collector"),
         ({"plan_file": "missing.json", "spool": "spool"}, "plan"),
-        ({"plan_file": "plan.json", "spool": "spool", "releases": "missing"}, "releases"),
+        ({"plan_file": "plan.json", "spool": "spool", "results": "missing"}, "results"),
         ({"plan_file": "plan.json", "spool": "spool", "collector": "ftp://x"}, "collector"),
         ({"plan_file": "plan.json", "spool": "spool", "collector": "http://x/?a=b"}, "collector"),
         ({"plan_file": "plan.json", "spool": "spool", "collector": "http://[x"}, "collector"),
@@ -319,7 +319,7 @@ def test_what_cannot_be_watched_is_refused(
     folder: Path, options: dict[str, object], field: str
 ) -> None:
     """Before anything is started; the refusal names the option."""
-    for name in ("plan_file", "spool", "releases"):
+    for name in ("plan_file", "spool", "results"):
         if name in options:
             options = {**options, name: folder / str(options[name])}
     values = {"plan_file": None, "spool": None, **options}

@@ -136,4 +136,4 @@ def test_without_a_collector_the_dashboard_says_how_to_start_it(planner: TestCli
     assert answer.status_code == 404
     assert "krand web --plan" in answer.text
     assert "nav-collector" not in answer.text
-    assert planner.get("/collector/releases/a.json").status_code == 404
+    assert planner.get("/collector/results/a.json").status_code == 404

@@ -88,7 +88,7 @@ def refusal(*arguments: str) -> dict[str, Any]:
         (("--host", "nowhere.invalid"), "host"),
         (("--token-file", "token"), "token-file"),
         (("--plan", "plan.json"), "plan"),
-        (("--releases", "out"), "releases"),
+        (("--results", "out"), "results"),
     ],
 )
 def test_what_cannot_be_served_is_refused(arguments: tuple[str, str], field: str) -> None:

@@ -37,10 +37,10 @@ def test_a_bug_in_a_task_is_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "other"}'])
-def test_a_file_that_is_no_release_is_an_answer_too(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_no_results_file_is_an_answer_too(tmp_path: Path, content: str) -> None:
     """Whatever lies in the folder, the dashboard lives on."""
-    path = tmp_path / "release.json"
+    path = tmp_path / "results.json"
     path.write_text(content, encoding="utf-8")
-    answer = worker._done("release", {"path": str(path), "stamp": [0, 0]})
+    answer = worker._done("results", {"path": str(path), "stamp": [0, 0]})
     assert answer["state"] != "planned"
     assert json.dumps(answer)

@@ -11,16 +11,17 @@ import pytest
 from click.testing import CliRunner, Result
 
 import krand as api
-from krand.analysis.results import Release, make_release
-from krand.analysis.results_file import flat_table, release_values
+from krand.analysis.checks import Check
+from krand.analysis.results import Results, make_results
+from krand.analysis.results_file import results_values
+from krand.analysis.results_table import flat_table
 from krand.analysis.tally import Tally
+from krand.analysis.tally_checks import manifests_check, provenance_check
 from krand.analysis.tally_file import read_tally, write_tally
-from krand.analysis.verification.checks import Check
-from krand.analysis.verification.provenances import manifests_check, provenance_check
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.cli.main import krand
 from krand.cli.result_tables import remarks
-from krand.report import release_page
+from krand.report import report_page
 from krand.testing import (
     FakeCollector,
     UnsafeMemoryLedger,
@@ -32,7 +33,15 @@ from krand.wire.keys import public_key_pem
 
 KEY = api.generate_private_key()
 PLAN = small_plan().sealed_for(KEY.public_key())
-OF_DEVICES = ("device", "sealed message", "travelled", "shuffler", "collector", "client", "Refused")
+OF_DEVICES = (
+    "device",
+    "sealed message",
+    "What was sent",
+    "shuffler",
+    "collector",
+    "client",
+    "Refused",
+)
 """Words that have no place beside a data holder's table."""
 
 
@@ -51,8 +60,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for arguments in (
         ("randomize", at / "a.csv", *plan, "-o", at / "r.parquet", "--ledger", at / "ledger"),
         ("tally", at / "r.parquet", *plan, "-o", at / "tally.json"),
-        ("estimate", at / "tally.json", *plan, "-o", at / "release.json"),
-        ("report", at / "release.json", "-o", at / "report.html"),
+        ("estimate", at / "tally.json", *plan, "-o", at / "results.json"),
+        ("report", at / "results.json", "-o", at / "report.html"),
     ):
         result = run(*arguments)
         assert result.exit_code == 0, result.output
@@ -87,47 +96,46 @@ def test_a_table_is_never_said_to_come_from_devices(place: Path) -> None:
 
 
 def test_files_carry_a_code(place: Path) -> None:
-    """The tally, the release, and every row of a flat table."""
-    for name in ("tally.json", "release.json"):
+    """The tally, the results, and every row of a flat table."""
+    for name in ("tally.json", "results.json"):
         assert json.loads((place / name).read_bytes())["provenance"] == "table"
-    release = make_release(PLAN, api.tally_responses(PLAN, [place / "r.parquet"]))
-    assert set(flat_table(release).column("provenance").to_pylist()) == {"table"}
-    rests_on = json.loads((place / "release.json").read_bytes())["promise"]["assumptions"]
-    assert any("data holder" in text for text in rests_on)
-    assert not any("shuffler" in text for text in rests_on)
+    results = make_results(PLAN, api.tally_responses(PLAN, [place / "r.parquet"]))
+    assert set(flat_table(results).column("provenance").to_pylist()) == {"table"}
+    rests_on = json.loads((place / "results.json").read_bytes())["promise"]["assumptions"]
+    assert "data-holder-keeps-secrets" in rests_on
+    assert "collector-keeps-secrets" not in rests_on
 
 
 def test_devices_are_said_to_be_devices(devices: tuple[Tally, FakeCollector]) -> None:
     """Through a collector: the sentences that only then are true."""
     tally, _ = devices
-    release = make_release(PLAN, tally)
-    page = release_page(release_values(release))
+    results = make_results(PLAN, tally)
+    page = report_page(results)
     assert "Every answer was made noisy on the device it came from" in page
-    assert "travelled alone in a sealed message" in page
+    assert "sent by itself in a sealed message" in page
     assert "data holder" not in page
-    assert "collector and analyst" in " ".join(remarks(release))
+    assert "collector and analyst" in " ".join(remarks(results))
 
 
-def _declared(tmp_path: Path, who: str) -> Release:
+def _declared(tmp_path: Path, who: str) -> Results:
     files = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     table = simulated_table(PLAN.survey, 100, seed=1)
     for number, file in enumerate(files):
         ledger = tmp_path / ("ledger" if who == "data_holder" else f"ledger-{number}")
         api.randomize_table(PLAN, table, file, other_people=True, ledger=ledger)
     tally = api.tally_responses(PLAN, files, different_people=who == "analyst")
-    return make_release(PLAN, tally)
+    return make_results(PLAN, tally)
 
 
 @pytest.mark.parametrize("who", ["data_holder", "analyst"])
 def test_results_say_who_declared_that_people_are_different(who: str, tmp_path: Path) -> None:
     """On the terminal, on the page, as a code in the file."""
-    release = _declared(tmp_path, who)
-    values = release_values(release)
-    assert values["distinct_people"] == who
+    results = _declared(tmp_path, who)
+    assert results_values(results)["distinct_people"] == who
     words = {"data_holder": "The data holder", "analyst": "The analyst who counted them"}
     sentence = f"{words[who]} declared that the 2 files are about different people"
-    assert sentence in " ".join(remarks(release))
-    assert sentence in release_page(values)
+    assert sentence in " ".join(remarks(results))
+    assert sentence in report_page(results)
 
 
 def check_of(name: str, *arguments: str | Path) -> dict[str, bool]:
@@ -142,13 +150,13 @@ def check_of(name: str, *arguments: str | Path) -> dict[str, bool]:
 
 
 def test_another_provenance_than_the_tally_has_fails(place: Path, tmp_path: Path) -> None:
-    """A release that claims devices for a table."""
-    values = json.loads((place / "release.json").read_bytes())
+    """Results that claim devices for a table."""
+    values = json.loads((place / "results.json").read_bytes())
     edited = tmp_path / "edited.json"
     edited.write_text(json.dumps({**values, "provenance": "devices"}), encoding="utf-8")
     plan, tally = place / "plan.json", place / "tally.json"
     assert check_of("from_tally", plan, tally, edited) == {"edited.json": False}
-    assert check_of("from_tally", plan, tally, place / "release.json") == {"release.json": True}
+    assert check_of("from_tally", plan, tally, place / "results.json") == {"results.json": True}
 
 
 Edit = Callable[[Tally], Tally]

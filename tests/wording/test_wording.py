@@ -12,6 +12,7 @@ from krand.promise import (
     Assurance,
     Bounds,
     Guarantee,
+    Method,
     Policy,
     Precision,
     TwoWay,
@@ -79,7 +80,18 @@ def test_precision_is_told_in_people() -> None:
 def told(policy: Policy, assurance: Assurance) -> str:
     both = TwoWay(Bounds(1e-7, 1e-8, 2e-7), Bounds(3e-7, 2e-7, 9.50001e-7))
     ways = TwoWay(both.reverse, both.forward)
-    return promise(policy, Guarantee(2.0, both, ways, 9.0, assurance, "m", 100, 0, ()))
+    guarantee = Guarantee(
+        epsilon=2.0,
+        delta=both,
+        eta=ways,
+        local_epsilon=9.0,
+        assurance=assurance,
+        method=Method.NONE,
+        population=100,
+        colluding=0,
+        assumptions=(),
+    )
+    return promise(policy, guarantee)
 
 
 def test_the_promise_is_the_policy() -> None:
@@ -87,13 +99,6 @@ def test_the_promise_is_the_policy() -> None:
     said = told(Policy(2.0, 100, delta=1e-6), Assurance.CERTIFIED)
     assert "by a factor of at most 7.39 (ε = 2), plus at most δ = 10⁻⁶." in said
     assert "η = 10⁻⁶." in told(Policy(2.0, 100, eta=1e-6), Assurance.OUTLIER)
-
-
-def test_a_draft_promises_nothing() -> None:
-    """A draft's noise comes with what it really gives, the worse direction rounded up."""
-    said = told(Policy(2.0, 100, eta=1e-6, assurance=Assurance.DRAFT), Assurance.DRAFT)
-    assert said.startswith("None.")
-    assert "probability 9.501×10⁻⁷" in said
 
 
 def value_of(text: str) -> float:

@@ -1,4 +1,4 @@
-"""Homogeneous backgrounds the drafts did and did not consider (mathematics §5).
+"""Homogeneous backgrounds the drafts did and did not consider.
 
 Everybody else answers x; the user answers y or y'. Only three numbers matter: how many bits have
 x=y≠y', x=y'≠y, and y=y'≠x. Dropping a bit is post-processing, so a pattern is dominated by every

@@ -4,7 +4,8 @@ For one bit the background is a number m of ones among N-1 users. The count of r
 Bin(km, p) + Bin(k(N-1-m), q) plus the k own reports, so the profile δ_m(ε) is a pair of exact sums,
 for k mixed copies too. More users are post-processing: for all m in a bucket [a, b] the pair with a
 ones and N-1-b zeros dominates. The maximum over buckets bounds every background, is a profile again
-(convex in e^ε), and is composed by connecting the dots (mathematics §6, "One bit, tight").
+(convex in e^ε), and is composed by connecting the dots: see proofs.md,
+"One bit: nothing is given away".
 """
 
 from __future__ import annotations
@@ -29,7 +30,6 @@ __all__ = [
     "bit_loss",
     "bit_step",
     "bucket_edges",
-    "certified_method",
     "floor_loss",
     "is_blanketed",
     "is_whole",
@@ -263,13 +263,6 @@ def search_share(q: float, population: int) -> float:
     return 1e-4 if population * q > SLOW else 0.0
 
 
-def certified_method(blanketed: bool) -> str:
-    """How a promise for every background of bits that are reported apart is known."""
-    if blanketed:
-        return "privacy blanket of each bit, composed: the crowd is too large for the exact law"
-    return "one-bit supremum over all backgrounds, composed"
-
-
 def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:
     """Ranges of m that cover 0 … (N-1)/2; the other half mirrors them."""
     last = (population - 1) // 2
@@ -350,6 +343,7 @@ def survey_losses(
     population: int,
     certified: bool = True,
     most_buckets: int = BUCKETS,
+    copies: int = 1,
 ) -> list[tuple[LossLaw, int]]:
     """One-bit mechanisms with different noises, each so many times, ready to be composed.
 
@@ -357,10 +351,10 @@ def survey_losses(
     and thousands of them still take seconds.
     """
     total = sum(noises.values())
-    step = bit_step(noises, population)
+    step = bit_step(noises, population, copies)
     buckets = min(most_buckets, max(FEWEST_BUCKETS, BUCKETS_IN_ALL // len(noises)))
     return [
-        (bit_loss(q, population, step, total, certified, buckets), count)
+        (bit_loss(q, population, step, total, certified, buckets, copies), count)
         for q, count in noises.items()
     ]
 

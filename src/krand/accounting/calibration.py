@@ -11,14 +11,13 @@ from krand.accounting.channel import local_epsilon, noise_of_local_epsilon, nois
 from krand.accounting.mechanism import Effort, Mechanism
 from krand.accounting.search import smallest_passing
 from krand.accounting.suggestions import cannot_meet, loudest_useful_noise, nearest_requests
-from krand.drafts import formulas as drafts
-from krand.errors import CannotMeet, InternalError, InvalidInput
+from krand.errors import CannotMeet, InternalError
 from krand.promise import (
     NOISE_GRID,
     Z95,
+    Assumption,
     Assurance,
     Guarantee,
-    Linkage,
     NoisePlan,
     Policy,
     Precision,
@@ -27,14 +26,10 @@ from krand.promise import (
     check_population,
 )
 
-__all__ = ["SHUFFLER_KEEPS_ITS_WORD", "assess", "assumptions", "plan_noise", "precision"]
+__all__ = ["assess", "assumptions", "plan_noise", "precision"]
 
 SMALLEST_CHECKED = 1e-12
 """Below, bounds end at what is left out of a law, which may rise and fall a little."""
-
-SHUFFLER_KEEPS_ITS_WORD = (
-    "the shuffler removes identity, order and time, and does not work with the analyst"
-)
 
 
 def precision(reports: ResponseFormat, noise: float, population: int, cells: int = 1) -> Precision:
@@ -64,13 +59,6 @@ def assess(
     check_noise(noise)
     check_population(population)
     policy = Policy(epsilon, population, delta=0.5, colluding=colluding, assurance=assurance)
-    if policy.assurance is Assurance.DRAFT:
-        raise InvalidInput(
-            "assurance",
-            "must be 'certified' or 'outlier'",
-            "draft",
-            "the drafts give formulas for noise, not a guarantee for a given noise",
-        )
     return _guarantee(policy, reports, noise)
 
 
@@ -91,8 +79,6 @@ def plan_noise(policy: Policy, reports: ResponseFormat, suggestions: bool = True
     >>> 0.004 < plan.noise < 0.006, plan.guarantee.delta.upper <= 1e-4
     (True, True)
     """
-    if policy.assurance is Assurance.DRAFT:
-        return _draft_plan(policy, reports)
     mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
     excess, floor = _excess(policy, mechanism), _floor(policy, mechanism)
     ceiling = _ceiling(mechanism)
@@ -187,82 +173,27 @@ def _guarantee(policy: Policy, reports: ResponseFormat, noise: float) -> Guarant
     if delta.bounds.upper > 1 or eta.bounds.upper > 1:
         raise InternalError(f"a bound above 1 at noise {noise!r}")
     return Guarantee(
-        policy.epsilon,
-        delta.bounds,
-        eta.bounds,
-        local_epsilon(noise, mechanism.local_distance),
-        policy.assurance,
-        delta.method if policy.eta is None else eta.method,
-        policy.population,
-        policy.colluding,
-        assumptions(policy, reports),
+        epsilon=policy.epsilon,
+        delta=delta.bounds,
+        eta=eta.bounds,
+        local_epsilon=local_epsilon(noise, mechanism.local_distance),
+        assurance=policy.assurance,
+        method=delta.method if policy.eta is None else eta.method,
+        population=policy.population,
+        colluding=policy.colluding,
+        assumptions=assumptions(policy, reports),
     )
 
 
-def assumptions(policy: Policy, reports: ResponseFormat) -> tuple[str, ...]:
-    """What a guarantee rests on, in plain words."""
-    crowd = f"at least {policy.honest:,} honest users report in the same batch"
-    if policy.colluding:
-        crowd += f" ({policy.colluding:,} more may work with the analyst)"
-    said = [
-        crowd,
-        SHUFFLER_KEEPS_ITS_WORD,
-        "neighbours differ in one person's answers; that somebody took part is not hidden",
+def assumptions(policy: Policy, reports: ResponseFormat) -> tuple[Assumption, ...]:
+    """What a guarantee rests on."""
+    found = [
+        Assumption.HONEST_CROWD,
+        Assumption.COLLECTOR_KEEPS_SECRETS,
+        Assumption.PARTICIPATION_VISIBLE,
     ]
     if policy.assurance is Assurance.OUTLIER:
-        said.append(
-            "attacks other than that on an outlier rest on a conjecture of the first papers on this"
-            " method"
-        )
-    if reports.max_set_bits is not None:
-        said.append(f"no true answer has more than {reports.max_set_bits:,} set bits")
-    elif reports.is_sparse:
-        said.append("no true answer sets more bits of a question than the question allows")
-    return tuple(said)
-
-
-def _draft_plan(policy: Policy, reports: ResponseFormat) -> NoisePlan:
-    """The drafts' noise, with what it really gives to the attack they analyse."""
-    hint = "use --assurance outlier or certified"
-    if reports.copies > 1:
-        raise InvalidInput(
-            "copies",
-            "the drafts' formula for k copies, 001 (6.3), is wrong and is not offered",
-            reports.copies,
-            hint,
-        )
-    if reports.structure or reports.max_set_bits is not None:
-        raise InvalidInput(
-            "max_set_bits",
-            "the drafts' claim for sparse vectors, 001 §5, is wrong and is not offered",
-            reports.max_set_bits,
-            hint,
-        )
-    if reports.rounds > 1 or policy.max_local_epsilon is not None:
-        raise InvalidInput("rounds", "the drafts do not compose rounds", reports.rounds, hint)
-    linked = reports.linkage is Linkage.RECORD
-    noise, citation = drafts.draft_noise(policy.honest, reports.bits, policy.epsilon, linked)
-    numerator = math.ceil(noise * NOISE_GRID)
-    shown = Policy(
-        policy.epsilon,
-        policy.population,
-        policy.delta,
-        policy.eta,
-        policy.colluding,
-        None,
-        Assurance.OUTLIER,
-    )
-    real = _guarantee(shown, reports, numerator / NOISE_GRID)
-    guarantee = Guarantee(
-        real.epsilon,
-        real.delta,
-        real.eta,
-        real.local_epsilon,
-        Assurance.DRAFT,
-        citation,
-        real.population,
-        real.colluding,
-        real.assumptions,
-    )
-    expected = precision(reports, numerator / NOISE_GRID, policy.population)
-    return NoisePlan(policy, reports, numerator, guarantee, expected)
+        found.append(Assumption.OUTLIER_IS_WORST)
+    if reports.max_set_bits is not None or reports.is_sparse:
+        found.append(Assumption.LIMITED_ANSWERS)
+    return tuple(found)

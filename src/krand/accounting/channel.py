@@ -23,6 +23,7 @@ __all__ = [
     "Moments",
     "ReportLaw",
     "coin_of_noise",
+    "estimated_ones",
     "homogeneous_law",
     "local_epsilon",
     "log_binomial",
@@ -30,6 +31,7 @@ __all__ = [
     "noise_of_local_epsilon",
     "noise_of_phi",
     "outlier_law",
+    "outlier_ratio",
     "phi_of_noise",
     "ratio_moments",
     "uncertainty",
@@ -78,6 +80,17 @@ def local_epsilon(q: float, distance: int = 1) -> float:
     """
     check_noise(q)
     return distance * (math.log1p((1 - 2 * q) / q) if q > 0.25 else math.log1p(-q) - math.log(q))
+
+
+def estimated_ones(count: float, population: int, q: float) -> float:
+    """How many of a crowd have a bit, estimated from the reported ones: (m - qN)/(p - q)."""
+    return (count - q * population) / (1 - 2 * q)
+
+
+def outlier_ratio(population: int, count: int, q: float) -> float:
+    """R of m reported ones, one person's 1 among zeros against nobody's: (N-m)/N·q/p + m/N·p/q."""
+    n, p = population, 1 - q
+    return (n - count) * (q / p) / n + count * (p / q) / n
 
 
 def uncertainty(exponent: Exponent) -> Exponent:
@@ -184,7 +197,7 @@ class ReportLaw:
         return ReportLaw(self.log_odds, self.log_reference, self.second, self.first)
 
     def times(self, other: ReportLaw) -> ReportLaw:
-        """Linked blocks: channel, ratios and ν multiply (mathematics §6)."""
+        """Linked blocks: channel, ratios and ν multiply."""
         return _grouped(
             self.log_odds,
             np.add.outer(self.log_reference, other.log_reference).ravel(),
@@ -221,7 +234,7 @@ def _flips(q: float, positions: int, in_first: bool, in_second: bool) -> ReportL
 
 def homogeneous_law(q: float, near_first: int, near_second: int = 0, common: int = 0) -> ReportLaw:
     """Background x equal for all: `near_first` bits with x=y≠y', `near_second` with x=y'≠y,
-    `common` with y=y'≠x (mathematics §5). Bits where all three agree tell nothing.
+    `common` with y=y'≠x. Bits where all three agree tell nothing.
     """
     law = _flips(q, near_first, in_first=False, in_second=True)
     if near_second:

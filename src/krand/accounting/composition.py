@@ -212,7 +212,7 @@ class Composed:
         return max(0.0, total * (1 - 1000 * self.safety))
 
     def tail(self, epsilon: float) -> float:
-        """P[loss > ε] of the composed pair: a value, not a bound (mathematics §6)."""
+        """P[loss > ε] of the composed pair: a value, not a bound, for tails do not compose."""
         if self.wrapped:
             return min(1.0, math.exp(min(0.0, self.log_scale - self.theta * epsilon)))
         above = self.loss > epsilon

@@ -124,10 +124,7 @@ def plan_density(plan: NoisePlan) -> RatioDensity:
 
 def reports_density(q: float, policy: Policy, reports: ResponseFormat) -> RatioDensity:
     """The law of R if everybody sends these reports with noise q."""
-    # A draft's noise is judged by the attack that the drafts analyse.
-    draft = policy.assurance is Assurance.DRAFT
-    assurance = Assurance.OUTLIER if draft else policy.assurance
-    mechanism = Mechanism(reports, policy.honest, policy.epsilon, assurance)
+    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
     if not mechanism.by_bit:
         return _record_density(mechanism, q)
     count, copies = mechanism.bit_shape(q)

@@ -1,4 +1,4 @@
-"""One promise for many questions: how the noise is divided among them (mathematics §7).
+"""One promise for many questions: how the noise is divided among them.
 
 Every bit is a mechanism of its own, and a survey is their composition. A bit with noise q costs
 about 1/(N·v) of privacy and has variance N·v, v = pq/(p-q)². With t bits that one person can
@@ -16,29 +16,24 @@ from dataclasses import dataclass
 
 from krand.accounting import bits
 from krand.accounting.baselines import gaussian_shift
+from krand.accounting.bit_bounds import BitBound, EveryCrowd, UniformCrowd, mixtures_of_many
+from krand.accounting.bounds import Effort, with_lower
 from krand.accounting.calibration import SMALLEST_CHECKED, assumptions, precision
 from krand.accounting.channel import local_epsilon
-from krand.accounting.composition import Composed, LossLaw, compose
-from krand.accounting.coupling import delta_of_distance
-from krand.accounting.mechanism import BUCKETS, FLOOR_REFINEMENT, Effort, converted_eta
 from krand.accounting.search import smallest_passing
 from krand.accounting.suggestions import loudest_useful_noise
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.promise import (
     NOISE_GRID,
     Assurance,
-    Bounds,
     Guarantee,
     Policy,
     Precision,
     ResponseFormat,
-    TwoWay,
 )
 
 __all__ = ["DividedNoise", "Share", "can_be_met", "divide_noise", "guarantee_of"]
 
-MIXTURES = (0.0, 0.25, 0.5, 0.75, 1.0)
-"""Shares of the changed bits that fall rather than rise; the drafts' pair is not symmetric."""
 LAST = NOISE_GRID // 2 - 1
 
 
@@ -94,13 +89,6 @@ def divide_noise(
     `distance` says how far, in total variation, what is run with some noises differs from their
     composition (see `krand.accounting.coupling`). It is part of what is promised.
     """
-    if policy.assurance is Assurance.DRAFT:
-        raise InvalidInput(
-            "assurance",
-            "must be 'certified' or 'outlier'",
-            "draft",
-            "the drafts do not compose bits that are reported apart",
-        )
     if not shares:
         raise InvalidInput("shares", "must not be empty", list(shares))
     scale = _Scale(policy, tuple(shares), ResponseFormat(1, rounds=rounds).rounds, distance)
@@ -168,10 +156,10 @@ class _Scale:
         policy = self.policy
         numerators = self.numerators(base)
         distance = self.distance(numerators)
-        composition = _Composition(policy, self.shares, numerators, self.rounds, distance)
+        composition = _bound(policy, self.shares, numerators, self.rounds, distance)
         limit = policy.delta if policy.eta is None else policy.eta
         assert limit is not None
-        bound = (composition.delta if policy.eta is None else composition.eta)(effort)
+        bound = (composition.delta if policy.eta is None else composition.eta)(effort).upper
         return math.log(bound / limit) if bound > 1e-300 else -700.0
 
     def guess(self) -> int:
@@ -229,114 +217,42 @@ def guarantee_of(
 
     `distance` bounds, in total variation, how far what is run differs from the composition.
     """
-    composition = _Composition(policy, tuple(shares), tuple(numerators), rounds, distance)
-    delta, eta = composition.two_way_delta(), composition.two_way_eta()
+    bound = _bound(policy, shares, numerators, rounds, distance)
+    delta = with_lower(bound.delta(Effort.REPORT), bound.attack())
+    eta = bound.eta(Effort.REPORT)
     if delta.upper > 1 or eta.upper > 1:
         raise InternalError("a bound above 1")
-    method = composition.method + ("" if policy.eta is None else ", δ converted to η")
     return Guarantee(
-        policy.epsilon,
-        delta,
-        eta,
-        _local_epsilon(shares, numerators, rounds),
-        policy.assurance,
-        method,
-        policy.population,
-        policy.colluding,
-        assumptions(policy, ResponseFormat(1)),
+        epsilon=policy.epsilon,
+        delta=delta,
+        eta=eta,
+        local_epsilon=_local_epsilon(shares, numerators, rounds),
+        assurance=policy.assurance,
+        method=bound.method if policy.eta is None else bound.eta_method,
+        population=policy.population,
+        colluding=policy.colluding,
+        assumptions=assumptions(policy, ResponseFormat(1)),
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Composition:
-    """All changed bits of all shares, each with its own noise."""
-
-    policy: Policy
-    shares: tuple[Share, ...]
-    numerators: tuple[int, ...]
-    rounds: int
-    distance: float
-
-    @property
-    def certified(self) -> bool:
-        return self.policy.assurance is Assurance.CERTIFIED
-
-    @property
-    def method(self) -> str:
-        if self.certified:
-            crowd = self.policy.honest
-            return bits.certified_method(any(bits.is_blanketed(q, crowd) for q in self._noises()))
-        return "exact one-bit law, homogeneous background, composed"
-
-    def _noises(self) -> Counter[float]:
-        counts: Counter[float] = Counter()
-        for share, numerator in zip(self.shares, self.numerators, strict=True):
-            counts[numerator / NOISE_GRID] += share.changes * self.rounds
-        return counts
-
-    def _composed(self, effort: Effort) -> list[Composed]:
-        """One composition if certified, else one for each mixture of rising and falling bits."""
-        buckets = BUCKETS[effort]
-        losses = bits.survey_losses(self._noises(), self.policy.honest, self.certified, buckets)
-        epsilon = self.policy.epsilon
-        if self.certified:
-            return [compose(losses, epsilon)]
-        return [compose(_mixed(losses, falling), epsilon) for falling in MIXTURES]
-
-    def _delta(self, one: Composed) -> Callable[[float], float]:
-        """δ as a function of ε, of what is run rather than of the composition."""
-        return lambda epsilon: one.delta(epsilon) + delta_of_distance(self.distance, epsilon)
-
-    def delta(self, effort: Effort) -> float:
-        """The proven upper end of δ, the worse direction."""
-        return max(self._delta(one)(self.policy.epsilon) for one in self._composed(effort))
-
-    def eta(self, effort: Effort) -> float:
-        """The proven upper end of η, the worse direction."""
-        composed, epsilon = self._composed(effort), self.policy.epsilon
-        return max(converted_eta(self._delta(one), epsilon) for one in composed)
-
-    def two_way_delta(self) -> TwoWay:
-        """δ with what a real attack achieves as its lower end."""
-        tops = [self._delta(one)(self.policy.epsilon) for one in self._composed(Effort.FULL)]
-        return _two_way(tops, tops, self._attack())
-
-    def two_way_eta(self) -> TwoWay:
-        """η: the bare tail as value, the proven one as upper end, δ of the attack as lower end."""
-        composed, epsilon = self._composed(Effort.FULL), self.policy.epsilon
-        tops = [converted_eta(self._delta(one), epsilon) for one in composed]
-        return _two_way([one.tail(epsilon) for one in composed], tops, self._attack())
-
-    def _attack(self) -> tuple[float, float]:
-        """The drafts' attack on all bits at once, every loss rounded down."""
-        noises, crowd, epsilon = self._noises(), self.policy.honest, self.policy.epsilon
-        if not all(bits.is_whole(q, crowd) for q in noises):
-            return 0.0, 0.0
-        step = bits.bit_step(noises, crowd) / FLOOR_REFINEMENT
-        pairs = [(bits.outlier_pair(q, crowd), count) for q, count in noises.items()]
-        rising, falling = (
-            [(bits.floor_loss(pair, step, way), count) for pair, count in pairs]
-            for way in (True, False)
-        )
-        less = delta_of_distance(self.distance, epsilon)
-        up, down = (compose(way, epsilon).delta_below(epsilon) for way in (rising, falling))
-        return max(0.0, up - less), max(0.0, down - less)
-
-
-def _mixed(losses: list[tuple[LossLaw, int]], falling: float) -> list[tuple[LossLaw, int]]:
-    """This share of every law's bits in the other direction."""
-    parts = []
-    for law, count in losses:
-        back = round(falling * count)
-        parts += [(one, n) for one, n in ((law, count - back), (law.reversed(), back)) if n]
-    return parts
-
-
-def _two_way(values: list[float], tops: list[float], lower: tuple[float, float]) -> TwoWay:
-    """From mixtures with none … all bits falling; a mixed one counts for both directions."""
-    ways = []
-    for end, low in ((0, lower[0]), (-1, lower[1])):
-        top = max(tops[end], *tops[1:-1]) if len(tops) > 1 else tops[0]
-        value = max(values[end], *values[1:-1]) if len(values) > 1 else values[0]
-        ways.append(Bounds.around(value, low, top))
-    return TwoWay(*ways)
+def _bound(
+    policy: Policy,
+    shares: Sequence[Share],
+    numerators: Sequence[int],
+    rounds: int,
+    distance: float,
+) -> BitBound:
+    """All changed bits of all shares, each with its own noise; even a single one is composed."""
+    counts: Counter[float] = Counter()
+    for share, numerator in zip(shares, numerators, strict=True):
+        counts[numerator / NOISE_GRID] += share.changes * rounds
+    noises, crowd, epsilon = tuple(counts.items()), policy.honest, policy.epsilon
+    if policy.assurance is Assurance.CERTIFIED:
+        return EveryCrowd(noises=noises, crowd=crowd, epsilon=epsilon, distance=distance)
+    return UniformCrowd(
+        noises=noises,
+        crowd=crowd,
+        epsilon=epsilon,
+        distance=distance,
+        mixtures=mixtures_of_many(noises),
+    )

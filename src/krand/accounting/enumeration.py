@@ -164,7 +164,7 @@ def exact_homogeneous(
     lam: Fraction,
     copies: int = 1,
 ) -> Exact:
-    """The four numbers when the other N-1 users all hold x (001 (2.4), mathematics §5).
+    """The four numbers when the other N-1 users all hold x (001 (2.4)).
 
     Reports with the same pair of ratios K(y)/K(x), K(y')/K(x) are one cell.
     """

@@ -16,7 +16,7 @@ relative error stays small however rare the event. Every error is bounded and ac
 * loud reports, after which S < 0 is all but impossible, are taken out and added in closed form,
   with a Chernoff bound on the doubt.
 
-This replaces the grid and FFT of mathematics §3: no grid bias (there N·h/6 in variance), no
+This replaces a grid and an FFT: no grid bias (there N·h/6 in variance), no
 absorbing boundary to tune, and milliseconds for any N.
 """
 

@@ -5,62 +5,38 @@ One object per question (reports, crowd, ε, assurance); the planner asks it abo
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from enum import IntEnum
-from functools import lru_cache
 
-import numpy as np
-
-from krand.accounting import bits
 from krand.accounting.amplification import local_delta
-from krand.accounting.backgrounds import Pattern, record_patterns, uphill
-from krand.accounting.blanket import blanket_law
-from krand.accounting.channel import ReportLaw, outlier_law
-from krand.accounting.composition import Composed, LossLaw, compose
-from krand.accounting.coupling import NEAREST
-from krand.accounting.ratio import one_way_delta, two_way_delta, two_way_eta, upper_delta
-from krand.accounting.records import RecordProfile, record_profile
-from krand.promise import Assurance, Bounds, Linkage, ResponseFormat, TwoWay
+from krand.accounting.bit_bounds import (
+    BitBound,
+    EveryCrowd,
+    EveryCrowdBit,
+    UniformCrowd,
+    UniformCrowdBit,
+    mixtures_of_one,
+)
+from krand.accounting.bounds import Bound, Effort, Found, flat, with_lower
+from krand.accounting.record_bounds import (
+    BlanketRecord,
+    BlanketRecords,
+    UniformRecord,
+    UniformRecords,
+)
+from krand.promise import Assurance, Linkage, Method, ResponseFormat
 
-__all__ = ["Effort", "Found", "Mechanism", "converted_eta"]
+__all__ = ["Effort", "Found", "Mechanism"]
 
-STEPS = (3.0, 3.0, 10.0, 10.0)
-ETA_RESOLUTION = (500.0, 500.0, 4000.0, 4000.0)
-BUCKETS = (bits.OUTLIER_ONLY, 64, bits.BUCKETS, bits.BUCKETS)
-FLOOR_REFINEMENT = 32.0
-COMPOSED_PATTERNS = 3
-CLIMB_BITS, CLIMB_CROWD = 12, 100_000
-"""Beyond these the outlier pair is taken for the worst homogeneous background, as it is to leading
-order (mathematics §5)."""
-LOCAL = "local bound: the shuffler need not be trusted"
-
-
-class Effort(IntEnum):
-    """NEAR shows a search where to look; QUICK and FULL are proven; REPORT adds lower ends."""
-
-    NEAR = 0
-    QUICK = 1
-    FULL = 2
-    REPORT = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A bound in both directions and the name of the argument that gave it."""
-
-    bounds: TwoWay
-    method: str
-
-
-def converted_eta(delta: Callable[[float], float], epsilon: float) -> float:
-    """η(ε) ≤ min over ε' < ε of δ(ε')/(1-e^(ε'-ε)): always valid (mathematics §6)."""
-    best = 1.0
-    for share in (0.3, 0.5, 0.6, 0.7, 0.75, 0.8, 0.84, 0.88, 0.91, 0.94, NEAREST):
-        nearer = epsilon * share
-        best = min(best, delta(nearer) / -math.expm1(nearer - epsilon))
-    return best
+RECORD_BOUNDS: dict[
+    tuple[Assurance, bool],
+    type[BlanketRecord] | type[BlanketRecords] | type[UniformRecord] | type[UniformRecords],
+] = {
+    (Assurance.CERTIFIED, False): BlanketRecord,
+    (Assurance.CERTIFIED, True): BlanketRecords,
+    (Assurance.OUTLIER, False): UniformRecord,
+    (Assurance.OUTLIER, True): UniformRecords,
+}
+"""By assurance, and whether several copies or rounds are composed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,260 +66,51 @@ class Mechanism:
 
     @property
     def local_distance(self) -> int:
-        """How many noisy bits shuffler and analyst together would hold of one change."""
+        """How many noisy bits collector and analyst together would hold of one change."""
         return self.reports.sensitivity * self.reports.copies * self.reports.rounds
 
     def delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         """δ(ε) of this noise, both directions, by the best argument that applies."""
-        local = _flat(local_delta(q, self.local_distance, self.epsilon))
-        best = min([Found(local, LOCAL), *self._deltas(q, effort)], key=lambda f: f.bounds.upper)
+        bound = self.bound(q)
+        local = flat(local_delta(q, self.local_distance, self.epsilon))
+        found = [Found(local, Method.LOCAL_NOISE), Found(bound.delta(effort), bound.method)]
+        best = min(found, key=lambda one: one.bounds.upper)
         if effort < Effort.REPORT or best.bounds.lower > 0:
             return best
-        return Found(_with_lower(best.bounds, self._attack(q)), best.method)
+        return Found(with_lower(best.bounds, bound.attack()), best.method)
 
     def eta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         """η(ε) of this noise: the bare tail as value, the proven one as upper end."""
         if local_delta(q, self.local_distance, self.epsilon) == 0:  # no ratio is above e^ε
-            return Found(_flat(0.0), LOCAL)
-        if self.by_bit:
-            return self._bit_eta(q, effort)
-        if self.compositions > 1:
-            return self._copies_eta(q, effort)
-        if self.certified:
-            return self._blanket_eta(q, effort)
-        return self._homogeneous_eta(q, effort)
-
-    def _deltas(self, q: float, effort: Effort) -> list[Found]:
-        if self.by_bit:
-            one = self.bit_shape(q)[0] == 1
-            return [self._one_bit_delta(q, effort) if one else self._bits_delta(q, effort)]
-        if self.compositions > 1:
-            return [self._copies_delta(q, effort)]
-        if not self.certified:
-            return [self._homogeneous_delta(q, effort)]
-        return [self._blanket_delta(q)]
-
-    def _attack(self, q: float) -> tuple[float, float]:
-        """What a real attack achieves, rounded down: the lower ends of a certificate."""
-        if self.by_bit:
-            return self._bit_attack(q)
-        if self.compositions > 1:
-            return 0.0, 0.0
-        ways = self._homogeneous_delta(q).bounds
-        return ways.forward.lower, ways.reverse.lower
-
-    # one bit at a time ----------------------------------------------------------------------
+            return Found(flat(0.0), Method.LOCAL_NOISE)
+        bound = self.bound(q)
+        return Found(bound.eta(effort), bound.eta_method)
 
     def bit_shape(self, q: float) -> tuple[int, int]:
-        """(compositions, copies mixed into one count).
+        """(compositions, copies mixed into one count)."""
+        ((_, count),), copies = self._bits(q).shape
+        return count, copies
 
-        Copies of a bit are mixed into one count, whose law is exact. Where that is too wide to be
-        certified, k copies are k batches, which is safe (mathematics §4).
-        """
-        each, copies = self.compositions, self.reports.copies
-        if self.certified and not bits.mixes_exactly(q, self.population, copies):
-            return each * copies, 1
-        return each, copies
+    def bound(self, q: float) -> Bound:
+        """The argument for this linkage and assurance."""
+        if self.by_bit:
+            return self._bits(q)
+        kind = RECORD_BOUNDS[self.assurance, self.compositions > 1]
+        return kind(reports=self.reports, noise=q, crowd=self.population, epsilon=self.epsilon)
 
-    def _one_bit_delta(self, q: float, effort: Effort) -> Found:
-        """A single one-bit mechanism: nothing to compose, so no grid of losses either."""
-        at, copies = np.array([self.epsilon]), self.reports.copies
+    def _bits(self, q: float) -> BitBound:
+        count, copies = self.compositions, self.reports.copies
+        crowd, epsilon, noises = self.population, self.epsilon, ((q, count),)
         if self.certified:
-            top = bits.worst_profile(q, self.population, at, BUCKETS[effort], copies)
-            name = bits.certified_method(bits.is_blanketed(q, self.population))
-            return Found(_flat(float(top[0])), name.replace(", composed", ""))
-        pair, whole = self._bit_pair(q), bits.is_whole(q, self.population, copies)
-        tops = [float(v[0]) for v in pair.profile(at)]
-        lows = [float(v[0]) * whole for v in pair.profile_below(at)]
-        ways = [Bounds.around(top, low, top) for top, low in zip(tops, lows, strict=True)]
-        return Found(TwoWay(*ways), "exact one-bit law, homogeneous background")
-
-    def _bit_pair(self, q: float) -> bits.BitPair:
-        return bits.outlier_pair(q, self.population, self.reports.copies)
-
-    def _mixtures(self, q: float, effort: Effort) -> list[tuple[tuple[LossLaw, int], ...]]:
-        """The compositions to look at: one if certified, else bits rising and falling mixed."""
-        count, _ = self.bit_shape(q)
-        law = _bit_law(self, q, BUCKETS[effort])
-        if self.certified:
-            return [((law, count),)]
-        back = law.reversed()
-        shares = sorted({0, count // 4, count // 2, count - count // 4, count})
-        return [tuple((w, n) for w, n in ((law, count - s), (back, s)) if n) for s in shares]
-
-    def _bits_delta(self, q: float, effort: Effort) -> Found:
-        tops = [compose(m, self.epsilon).delta(self.epsilon) for m in self._mixtures(q, effort)]
-        up, down = _either_way(tops)
-        return Found(TwoWay(Bounds(up, 0.0, up), Bounds(down, 0.0, down)), self._bits_name(q))
-
-    def _bit_attack(self, q: float) -> tuple[float, float]:
-        """The drafts' attack on all bits at once, every loss rounded down."""
-        count, epsilon = self.compositions, self.epsilon
-        if not bits.is_whole(q, self.population, self.reports.copies):
-            return 0.0, 0.0
-        pair = self._bit_pair(q)
-        shape = {q: count}
-        step = bits.bit_step(shape, self.population, self.reports.copies) / FLOOR_REFINEMENT
-        laws = [bits.floor_loss(pair, step, way) for way in (True, False)]
-        up, down = (compose([(law, count)], epsilon).delta_below(epsilon) for law in laws)
-        return up, down
-
-    def _bit_eta(self, q: float, effort: Effort) -> Found:
-        if self.compositions * self.reports.copies == 1 and not self.certified:
-            exact = two_way_eta(outlier_law(q, 1), self.population, self.epsilon)
-            return Found(exact, "exact one-bit law, homogeneous background")
-        composed = [compose(m, self.epsilon) for m in self._mixtures(q, effort)]
-        up, down = _either_way([converted_eta(c.delta, self.epsilon) for c in composed])
-        tail_up, tail_down = _either_way([c.tail(self.epsilon) for c in composed])
-        # P[R > λ] ≥ E[(1-λ/R)⁺] = δ, so what the attack achieves is a lower end for η as well.
-        low_up, low_down = self._bit_attack(q) if effort == Effort.REPORT else (0.0, 0.0)
-        ways = TwoWay(Bounds.around(tail_up, low_up, up), Bounds.around(tail_down, low_down, down))
-        return Found(ways, self._bits_name(q) + ", δ converted to η")
-
-    def _bits_name(self, q: float) -> str:
-        if self.certified:
-            return bits.certified_method(bits.is_blanketed(q, self.population))
-        return "exact one-bit law, homogeneous background, composed"
-
-    # whole records, one copy ----------------------------------------------------------------
-
-    def _patterns(self, q: float, effort: Effort) -> tuple[Pattern, ...]:
-        """Sparse answers: the maximal patterns. Free bits: the outlier pair and what is uphill."""
-        if self.reports.is_sparse:
-            return record_patterns(self.reports.blocks, q)
-        outlier = Pattern(self.reports.bits)
-        small = self.reports.bits <= CLIMB_BITS and self.population <= CLIMB_CROWD
-        if effort <= Effort.QUICK or not small:
-            return (outlier,)
-        return uphill(outlier, lambda p: _least_delta(p, q, self.population, self.epsilon))
-
-    def _blanket(self, q: float) -> ReportLaw:
-        return blanket_law(q, self.reports.blocks)
-
-    def _homogeneous_delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
-        laws = [p.law(q) for p in self._patterns(q, effort)]
-        ways = [two_way_delta(law, self.population, self.epsilon) for law in laws]
-        return Found(_worst(ways), "exact law, worst homogeneous background")
-
-    def _homogeneous_eta(self, q: float, effort: Effort) -> Found:
-        laws = [p.law(q) for p in self._patterns(q, effort)]
-        resolution = ETA_RESOLUTION[effort]
-        ways = [two_way_eta(law, self.population, self.epsilon, resolution) for law in laws]
-        return Found(_worst(ways), "exact law, worst homogeneous background")
-
-    def _blanket_delta(self, q: float) -> Found:
-        top = upper_delta(self._blanket(q), self.population, self.epsilon, refine=True)
-        return Found(_flat(top), "privacy blanket, evaluated exactly")
-
-    def _blanket_eta(self, q: float, effort: Effort) -> Found:
-        law, distance = self._blanket(q), self.reports.sensitivity
-
-        def delta(epsilon: float) -> float:
-            return min(
-                upper_delta(law, self.population, epsilon),
-                local_delta(q, distance, epsilon),
-            )
-
-        top = converted_eta(delta, self.epsilon)
-        if effort < Effort.REPORT:
-            return Found(_flat(top), "blanket")
-        attack = self._homogeneous_eta(q, effort).bounds
-        up, down = (Bounds.around(w.value, w.lower, top) for w in (attack.forward, attack.reverse))
-        return Found(TwoWay(up, down), "certified δ converted to η")
-
-    # whole records, copies and rounds -------------------------------------------------------
-
-    def _profiles(self, q: float, effort: Effort) -> tuple[RecordProfile, ...]:
-        return _record_profiles(self, q, STEPS[effort])
-
-    def _laws(self, q: float) -> list[ReportLaw]:
-        """The one-copy laws to compose: the blanket, or the loudest homogeneous backgrounds."""
-        if self.certified:
-            return [self._blanket(q)]
-        if self.reports.is_sparse:
-            return [p.law(q) for p in self._patterns(q, Effort.QUICK)[:COMPOSED_PATTERNS]]
-        return [outlier_law(q, self.reports.bits)]
-
-    def _composed(self, loss: LossLaw) -> tuple[Composed, Composed]:
-        """y → y' and y' → y; the blanket's pair is its own mirror."""
-        forward = compose([(loss, self.compositions)], self.epsilon)
-        if self.certified:
-            return forward, forward
-        return forward, compose([(loss.reversed(), self.compositions)], self.epsilon)
-
-    def _copies_delta(self, q: float, effort: Effort) -> Found:
-        """Upper ends only: no lower end is proven for mixed copies; simulation shows how tight."""
-        ways = []
-        for profile in self._profiles(q, effort):
-            up, down = (c.delta(self.epsilon) for c in self._composed(profile.loss()))
-            ways.append(TwoWay(Bounds.around(up, 0.0, up), Bounds.around(down, 0.0, down)))
-        return Found(_worst(ways), self._copies_name())
-
-    def _copies_eta(self, q: float, effort: Effort) -> Found:
-        ways = []
-        for profile in self._profiles(q, effort):
-            up, down = (
-                Bounds.around(c.tail(self.epsilon), 0.0, converted_eta(c.delta, self.epsilon))
-                for c in self._composed(profile.loss())
-            )
-            ways.append(TwoWay(up, down))
-        return Found(_worst(ways), self._copies_name() + ", δ converted to η")
-
-    def _copies_name(self) -> str:
-        if self.certified:
-            return "privacy blanket, composed"
-        return "exact law, worst homogeneous background, composed"
-
-
-@lru_cache(maxsize=64)
-def _least_delta(pattern: Pattern, q: float, population: int, epsilon: float) -> float:
-    """What this background surely costs, the worse direction; quick, for comparisons."""
-    law = pattern.law(q)
-    ways = (one_way_delta(one, population, epsilon, refine=False) for one in (law, law.swapped()))
-    return max(way.lower for way in ways)
-
-
-@lru_cache(maxsize=16)
-def _bit_law(mechanism: Mechanism, q: float, buckets: int) -> LossLaw:
-    """δ and η of the same noise share this."""
-    count, copies = mechanism.bit_shape(q)
-    crowd, certified = mechanism.population, mechanism.certified
-    step = bits.bit_step({q: count}, crowd, copies)
-    return bits.bit_loss(q, crowd, step, count, certified, buckets, copies)
-
-
-@lru_cache(maxsize=16)
-def _record_profiles(mechanism: Mechanism, q: float, steps: float) -> tuple[RecordProfile, ...]:
-    """δ and η of the same noise share these."""
-    count = mechanism.compositions
-    return tuple(
-        record_profile(law, mechanism.population, count, steps) for law in mechanism._laws(q)
-    )
-
-
-def _flat(top: float) -> TwoWay:
-    """One proven upper bound for both directions."""
-    both = Bounds.around(top, 0.0, top)
-    return TwoWay(both, both)
-
-
-def _with_lower(ways: TwoWay, lower: tuple[float, float]) -> TwoWay:
-    up, down = ways.forward, ways.reverse
-    return TwoWay(
-        Bounds.around(up.value, lower[0], up.upper),
-        Bounds.around(down.value, lower[1], down.upper),
-    )
-
-
-def _either_way(tops: list[float]) -> tuple[float, float]:
-    """(forward, reverse) from mixtures with 0 … all bits falling; mixed ones count both ways."""
-    mixed = max(tops[1:-1], default=0.0)
-    return max(tops[0], mixed), max(tops[-1], mixed)
-
-
-def _worst(ways: list[TwoWay]) -> TwoWay:
-    """The worst of several backgrounds in each direction."""
-    return TwoWay(
-        max((w.forward for w in ways), key=lambda b: b.upper),
-        max((w.reverse for w in ways), key=lambda b: b.upper),
-    )
+            bound = EveryCrowd(noises=noises, crowd=crowd, epsilon=epsilon, copies=copies)
+            if bound.shape != (((q, 1),), copies):
+                return bound
+            return EveryCrowdBit(noises=noises, crowd=crowd, epsilon=epsilon, copies=copies)
+        kind = UniformCrowdBit if count == 1 else UniformCrowd
+        return kind(
+            noises=noises,
+            crowd=crowd,
+            epsilon=epsilon,
+            copies=copies,
+            mixtures=mixtures_of_one(count),
+        )

@@ -1,7 +1,7 @@
 """The exact law of the privacy ratio R for a pair of answers and a background.
 
 With ν the law of a background report, r = K(y)/ν and r' = K(y')/ν, conditioning on which report is
-the user's own gives (mathematics §3 and §5)
+the user's own gives (proofs.md, "One formula for exact laws and for certificates")
 
     R = Σr'/Σr,    δ = E_{ν^N}[(Σ(r' - λr))⁺]/N,    η = P_{D_m}[Σ(r' - λr) > 0],
 

@@ -54,7 +54,7 @@ _LOUDEST = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """Both promises in both directions (mathematics §1)."""
+    """δ and η, each in both directions."""
 
     delta_forward: Estimate
     delta_reverse: Estimate

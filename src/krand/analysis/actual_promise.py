@@ -10,27 +10,21 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from krand.accounting.calibration import SHUFFLER_KEEPS_ITS_WORD
 from krand.analysis.tally import Tally
 from krand.batches.provenance import Provenance
 from krand.errors import CannotMeet
 from krand.planning.making import promise_for
+from krand.promise import Assumption
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan, Promise
 from krand.survey.plan_check import keeps_policy
 
 __all__ = [
-    "DATA_HOLDER_KEEPS_THE_ANSWERS",
     "absent_people",
     "actual_promise",
     "keeps_policy",
     "resting_on",
 ]
-
-DATA_HOLDER_KEEPS_THE_ANSWERS = (
-    "the data holder, who saw all answers, hands on nothing but the noisy responses, and randomized"
-    " everybody's answers once"
-)
 
 
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
@@ -51,10 +45,8 @@ def resting_on(promise: Promise, provenance: Provenance) -> Promise:
     """The promise with the assumptions that belong to where the answers became noisy."""
     if provenance is not Provenance.TABLE:
         return promise
-    named = (
-        DATA_HOLDER_KEEPS_THE_ANSWERS if text == SHUFFLER_KEEPS_ITS_WORD else text
-        for text in promise.assumptions
-    )
+    instead = {Assumption.COLLECTOR_KEEPS_SECRETS: Assumption.DATA_HOLDER_KEEPS_SECRETS}
+    named = (instead.get(assumption, assumption) for assumption in promise.assumptions)
     return replace(promise, assumptions=tuple(named))
 
 

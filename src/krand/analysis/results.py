@@ -1,4 +1,4 @@
-"""The release: estimates with the guarantee they were made under; one does not exist without it."""
+"""Results: estimates with the guarantee they were made under; one does not exist without it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
 from krand.analysis.joint.tables import JointTable, joint_table
 from krand.analysis.tally import Tally
-from krand.analysis.verification.tallies import check_tally
+from krand.analysis.tally_checks import check_tally
 from krand.analysis.words.decoding import WordsEstimate, decode_words
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
@@ -27,24 +27,24 @@ from krand.showing import Shown
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
 
-__all__ = ["JointResult", "Release", "ReleaseOptions", "make_release"]
+__all__ = ["JointResult", "Results", "ResultsOptions", "make_results"]
 
 Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseOptions:
-    """What else is asked for, beside every question by itself."""
+class ResultsOptions:
+    """What to estimate beside every question by itself."""
 
     wanted: EstimateOptions = field(default_factory=EstimateOptions)
     joint: tuple[Names, ...] = ()
-    """Tables of questions; groups that were declared together come by themselves."""
+    """Tables of questions; those of groups that were declared together are always made."""
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Words to look for, for each `words` question."""
     corrupted: int = 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class JointResult:
     """Questions seen together."""
 
@@ -55,16 +55,16 @@ class JointResult:
     """None for more than two questions, or where too little is left to test."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Release(Shown):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results(Shown):
     """A survey's results, ready to be published.
 
-    >>> from krand import make_release, randomize_table, tally_responses
+    >>> from krand import make_results, randomize_table, tally_responses
     >>> from krand.testing import simulated_table, small_plan
     >>> plan = small_plan()
     >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
-    >>> release = make_release(plan, tally_responses(plan, ["responses.parquet"]))
-    >>> release.kept, release.promise.epsilon
+    >>> results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
+    >>> results.kept, results.promise.epsilon
     (True, 2)
     """
 
@@ -73,9 +73,9 @@ class Release(Shown):
     people: int
     crowd: int
     promise: Promise
-    """For the crowd that came."""
+    """For the people who took part."""
     kept: bool
-    """Whether that is as good as what the survey asked for."""
+    """Whether it is as good as what the survey asked for."""
     questions: tuple[QuestionEstimate, ...]
     words: tuple[WordsEstimate, ...]
     joint: tuple[JointResult, ...]
@@ -87,31 +87,31 @@ class Release(Shown):
     versions: Mapping[str, str]
     ids: tuple[str, ...]
     provenance: Provenance
-    """How answers became noisy: whatever is said about the results follows it."""
+    """Where the answers became noisy, which decides what can be said about the results."""
     distinct_people: DistinctPeople | None
     """Who declared that files randomized apart are about different people."""
 
 
-def make_release(
+def make_results(
     plan: Plan,
     tally: Tally,
-    options: ReleaseOptions | None = None,
+    options: ResultsOptions | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Release:
-    """Everything that a tally tells, with the guarantee for its own crowd.
+) -> Results:
+    """Estimate everything that a tally tells, with the guarantee for its own crowd.
 
-    >>> from krand import make_release, randomize_table, tally_responses
+    >>> from krand import make_results, randomize_table, tally_responses
     >>> from krand.testing import simulated_table, small_survey, unsafe_exact_plan
     >>> plan = unsafe_exact_plan(small_survey())  # without noise, to see what comes out
     >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
-    >>> release = make_release(plan, tally_responses(plan, ["responses.parquet"]))
-    >>> for row in release.questions[1].rows:
+    >>> results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
+    >>> for row in results.questions[1].rows:
     ...     print(row.label, round(row.consistent))
     cat 46
     dog 33
     none 15
     """
-    options = ReleaseOptions() if options is None else options
+    options = ResultsOptions() if options is None else options
     told = progress or (lambda _: None)
     check_tally(plan, tally)
     check_promise(plan)
@@ -123,24 +123,25 @@ def make_release(
     told("joint tables")
     joint = tuple(_joint(plan, tally, names, options) for names in _groups(plan, options.joint))
     told("words")
-    return Release(
-        plan,
-        tally.round,
-        tally.people,
-        tally.crowd,
-        promise,
-        keeps_policy(plan, promise),
-        questions,
-        tuple(_words(plan, tally, name, options) for name in options.candidates),
-        joint,
-        worst_shifts(plan, tally, options.corrupted),
-        tally.nulls,
-        dict(tally.rejected),
-        tally.batches,
-        _versions(),
-        tally.ids,
-        tally.provenance,
-        tally.distinct_people,
+    words = tuple(_words(plan, tally, name, options) for name in options.candidates)
+    return Results(
+        plan=plan,
+        round=tally.round,
+        people=tally.people,
+        crowd=tally.crowd,
+        promise=promise,
+        kept=keeps_policy(plan, promise),
+        questions=questions,
+        words=words,
+        joint=joint,
+        shifts=worst_shifts(plan, tally, options.corrupted),
+        nulls=tally.nulls,
+        rejected=dict(tally.rejected),
+        batches=tally.batches,
+        versions=_versions(),
+        ids=tally.ids,
+        provenance=tally.provenance,
+        distinct_people=tally.distinct_people,
     )
 
 
@@ -150,7 +151,7 @@ def _groups(plan: Plan, asked: tuple[Names, ...]) -> tuple[Names, ...]:
     return tuple(dict.fromkeys((*declared, *asked)))
 
 
-def _joint(plan: Plan, tally: Tally, names: Names, options: ReleaseOptions) -> JointResult:
+def _joint(plan: Plan, tally: Tally, names: Names, options: ResultsOptions) -> JointResult:
     wanted = options.wanted
     table = joint_table(plan, tally, names, wanted.confidence)
     if len(names) != 2:
@@ -169,7 +170,7 @@ def _check_candidates(plan: Plan, candidates: Mapping[str, Sequence[str]]) -> No
             raise InvalidInput("candidates", "must be for a question of type words", name)
 
 
-def _words(plan: Plan, tally: Tally, name: str, options: ReleaseOptions) -> WordsEstimate:
+def _words(plan: Plan, tally: Tally, name: str, options: ResultsOptions) -> WordsEstimate:
     (counts,) = (c for c in block_counts(plan, tally) if c.block.name == name)
     return decode_words(
         plan.layout,

@@ -89,7 +89,7 @@ FLOW = """\
                             │                                                │
                             └──randomize, a whole table────▶ responses ─┐    │
                                                                         ▼    ▼
-  report.html ◀──report── release.json ◀──estimate── tally.json ◀────────tally"""
+  report.html ◀──report── results.json ◀──estimate── tally.json ◀────────tally"""
 """Each arrow is a command, and each name between two arrows is a file."""
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "FOLDER",
     "OneOf",
     "assurance_options",
+    "colluding_option",
     "confidence_option",
     "copies_option",
     "crowd_options",
@@ -106,21 +107,23 @@ shape_options = _stack(
     ),
 )
 
+colluding_option = click.option(
+    "--colluding",
+    type=Count(),
+    default=0,
+    show_default=True,
+    help="Colluding participants: they help the analyst and hide nobody.",
+)
+
 assurance_options = _stack(
-    click.option(
-        "--colluding",
-        type=Count(),
-        default=0,
-        show_default=True,
-        help="Colluding participants: they help the analyst and hide nobody.",
-    ),
+    colluding_option,
     click.option(
         "--assurance",
         type=OneOf([str(assurance) for assurance in Assurance]),
         default=str(Assurance.CERTIFIED),
         show_default=True,
-        help="How we know that the promise holds: proven for every crowd, exact for the worst"
-        " uniform crowd, or a formula from a draft.",
+        help="How we know that the promise holds: proven for every crowd, or exact for the worst"
+        " uniform crowd.",
     ),
 )
 

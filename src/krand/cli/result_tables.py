@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from krand.analysis.estimates.reading import READABLE
 from krand.batches.provenance import Provenance
+from krand.promise import READABLE
 from krand.showing import decimals_for, fixed, number
 from krand.wording.collusion import if_they_collude
 from krand.wording.phrases import (
@@ -19,14 +19,15 @@ from krand.wording.phrases import (
     refused_messages,
 )
 from krand.wording.provenance import TRUSTED, declared
+from krand.wording.summaries import summary_text
 
 if TYPE_CHECKING:
     from krand.analysis.estimates.comparison import Difference
     from krand.analysis.estimates.values import Distribution, QuestionEstimate, Row
-    from krand.analysis.results import JointResult, Release
+    from krand.analysis.results import JointResult, Results
     from krand.analysis.words.decoding import WordsEstimate
 
-__all__ = ["comparison_table", "release_tables", "remarks", "unreadable"]
+__all__ = ["comparison_table", "remarks", "results_tables", "unreadable"]
 
 MOST_ROWS = 20
 """The most answers shown for a question; the file has all of them."""
@@ -35,59 +36,59 @@ MOST_ROWS = 20
 UNREADABLE = "too noisy"
 
 
-def release_tables(release: Release, *, raw: bool = False) -> Iterator[Table]:
+def results_tables(results: Results, *, raw: bool = False) -> Iterator[Table]:
     """A table for each question, joint table and list of words, with raw counts on request."""
-    for question in release.questions:
+    for question in results.questions:
         yield _question_table(question, raw)
-    for joint in release.joint:
+    for joint in results.joint:
         if len(joint.table.questions) == 2:
             yield _joint_table(joint, raw)
-    for words in release.words:
+    for words in results.words:
         yield _words_table(words)
 
 
-def remarks(release: Release) -> Iterator[str]:
+def remarks(results: Results) -> Iterator[str]:
     """What must be said with the numbers."""
-    promise = release.promise
+    promise = results.promise
     yield (
-        f"{release.people:,} people. Guarantee for this crowd: ε = {at_most(promise.epsilon)},"
+        f"{results.people:,} people. Guarantee for this crowd: ε = {at_most(promise.epsilon)},"
         f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance})"
-        f".{_collusion(release)}"
+        f".{_collusion(results)}"
     )
-    if TRUSTED[release.provenance]:
-        yield TRUSTED[release.provenance]
-    yield from declared(release.distinct_people, len(release.ids))
-    if release.rejected:
-        yield refused_messages(release.plan, promise, release.rejected)
-    if release.provenance is Provenance.TABLE:
+    if TRUSTED[results.provenance]:
+        yield TRUSTED[results.provenance]
+    yield from declared(results.distinct_people, len(results.ids))
+    if results.rejected:
+        yield refused_messages(results.plan, promise, results.rejected)
+    if results.provenance is Provenance.TABLE:
         yield "A false answer changed a count by at most 1 person."
         return
-    yield liars_could_have(release.shifts)
+    yield liars_could_have(results.shifts)
 
 
-def _collusion(release: Release) -> str:
+def _collusion(results: Results) -> str:
     """Without a collector there is nobody to collude with the analyst."""
-    if release.provenance is Provenance.TABLE:
+    if results.provenance is Provenance.TABLE:
         return ""
-    return f" {if_they_collude(release.promise.local_epsilon)}."
+    return f" {if_they_collude(results.promise.local_epsilon)}."
 
 
-def unreadable(release: Release) -> str:
+def unreadable(results: Results) -> str:
     """A warning about results that are too noisy to use; empty if there are none."""
     parts = [
         f"{len(q.unreadable):,} of {len(q.all_rows):,} answers to {q.name}"
-        for q in release.questions
+        for q in results.questions
         if q.unreadable
     ]
     parts += [
         f"{(~j.table.readable).sum():,} of {j.table.readable.size:,} cells of"
         f" {' × '.join(j.table.questions)}"
-        for j in release.joint
+        for j in results.joint
         if not j.table.readable.all()
     ]
     parts += [
         f"{len(lost):,} of {len(w.found):,} words found for {w.question}"
-        for w in release.words
+        for w in results.words
         if (lost := [row for row in w.found if not row.readable])
     ]
     if not parts:
@@ -118,6 +119,7 @@ def _question_table(question: QuestionEstimate, raw: bool) -> Table:
         notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,} answers")
     if question.distribution is not None:
         notes += _distribution_notes(question.distribution)
+    notes += [summary_text(summary) for summary in question.summaries]
     if question.picks is not None:
         picks = question.picks
         ends = _span(picks.interval.low, picks.interval.high)

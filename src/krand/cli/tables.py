@@ -11,11 +11,11 @@ from rich.text import Text
 
 from krand.promise import NOISE_GRID
 from krand.wording.collusion import if_they_collude
+from krand.wording.guarantees import assumption_texts, how_known, method_text
 from krand.wording.phrases import (
     against_curator,
     at_most,
     half_width,
-    how_known,
     number,
     promise,
 )
@@ -77,7 +77,7 @@ def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise")
             ("precision", f"{half_width(plan.precision)}, σ = {number(plan.precision.sigma)}"),
             ("promise", promise(plan.policy, guarantee)),
             ("how we know", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
-            ("method", guarantee.method),
+            ("method", method_text(guarantee.method)),
             ("collusion", if_they_collude(guarantee.local_epsilon)),
             ("baseline", against_curator(plan, curator)),
         ],
@@ -109,10 +109,11 @@ def privacy_panel(
         ("precision", f"{half_width(precision)}, σ = {number(precision.sigma)}"),
         ("δ, η at most", f"{at_most(guarantee.delta.upper)}, {at_most(guarantee.eta.upper)}"),
         ("how we know", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
-        ("method", guarantee.method),
+        ("method", method_text(guarantee.method)),
         ("collusion", if_they_collude(guarantee.local_epsilon)),
     ]
-    facts += [("assumptions" if n == 0 else "", a) for n, a in enumerate(guarantee.assumptions)]
+    texts = assumption_texts(guarantee)
+    facts += [("assumptions" if n == 0 else "", text) for n, text in enumerate(texts)]
     return _facts("guarantee of this noise", facts), table
 
 

@@ -40,8 +40,8 @@ def guarantee_values(guarantee: Guarantee) -> dict[str, Any]:
     return {
         "delta": asdict(guarantee.delta),
         "eta": asdict(guarantee.eta),
-        "method": guarantee.method,
-        "assumptions": list(guarantee.assumptions),
+        "method": str(guarantee.method),
+        "assumptions": [str(assumption) for assumption in guarantee.assumptions],
     }
 
 
@@ -59,7 +59,7 @@ def plan_values(plan: NoisePlan, curator: Curator) -> dict[str, Any]:
         "delta": guarantee.delta.upper,
         "local_epsilon": guarantee.local_epsilon,
         "assurance": str(guarantee.assurance),
-        "method": guarantee.method,
+        "method": str(guarantee.method),
         "population": plan.policy.population,
         "colluding": plan.policy.colluding,
         "max_local_epsilon": plan.policy.max_local_epsilon,

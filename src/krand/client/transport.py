@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import time
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from krand.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
 
 __all__ = ["Http", "Reply", "Transport", "collector_parts", "connection_to"]
 
@@ -52,6 +54,8 @@ class Http:
 
     def post(self, url: str, body: bytes) -> Reply:
         """Send the bytes with POST."""
+        from http.client import HTTPException  # with ssl and email: loaded when it is needed
+
         parts = urlsplit(url)
         connection = connection_to(parts, self.timeout)
         try:
@@ -62,7 +66,7 @@ class Http:
             response = connection.getresponse()
             asked = _seconds(response.getheader("Retry-After", ""))
             return Reply(response.status, _rule(response.read(4096)), asked)
-        except http.client.HTTPException as error:
+        except HTTPException as error:
             raise OSError(str(error) or type(error).__name__) from error
         finally:
             connection.close()
@@ -89,10 +93,11 @@ def collector_parts(field: str, url: str) -> SplitResult:
     return parts
 
 
-def connection_to(parts: SplitResult, timeout: float) -> http.client.HTTPConnection:
+def connection_to(parts: SplitResult, timeout: float) -> HTTPConnection:
     """A connection to the host of an address, encrypted if the address says so."""
-    secure = parts.scheme == "https"
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    from http.client import HTTPConnection, HTTPSConnection
+
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
     return kind(parts.hostname or "", parts.port, timeout=timeout)
 
 

@@ -1,1 +1,1 @@
-"""The collector: takes submissions in, keeps no identity, releases only a crowd."""
+"""The collector: intake, store, release gate, and a thin HTTP adapter."""

@@ -1,11 +1,11 @@
-"""One connection: uvicorn's own, with bounds on what a client can make the server keep or wait for.
+"""One connection: uvicorn's own, with limits on what a client can make the server hold or wait for.
 
-uvicorn parses whatever arrives at once. So one client that sends requests in a row and reads no
-answer could fill the memory and hold up everybody else, and a few thousand slow ones could keep
-everybody else out. Here at most one request of a connection is answered at a time. What was sent
-after it waits unparsed, and nothing more is read until it is its turn. Such requests take turns
-with those of other connections, so many a second and no more. And when there are too many
-connections, the one that has been silent for longest makes room.
+uvicorn parses whatever arrives at once. So one client that sends many requests and reads no answer
+could fill the memory and delay everybody else, and a few thousand slow clients could keep everybody
+else out. Here at most one request of a connection is answered at a time. What was sent after it is
+not parsed, and nothing more is read, until it has its turn. Such requests take turns with those of
+other connections, a limited number each second. When there are too many connections, the one that
+was served longest ago is closed.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ MOST_HEAD_BYTES = 2**15
 MOST_HEADERS = 100
 HEAD_SECONDS = 10.0
 ANSWER_SECONDS = 10.0
-"""A client that takes longer to read an answer is not waited for."""
+"""The time in which a client must read an answer."""
 MOST_PIPELINED = 8
-"""Requests of one connection that are parsed and wait; the next one ends the connection."""
+"""Requests of one connection that are parsed and waiting. One more closes the connection."""
 MOST_BODY_BYTES = 2**14
-"""What is parsed of a body before the application asks for it."""
+"""How much of a body is parsed before the application asks for it."""
 
 MOST_UNSENT_BYTES = 2**12
-"""What waits for the system to take it; beyond that nothing more is answered."""
+"""How much of an answer may wait to be sent. Beyond this no further request is answered."""
 
 HEAD_END = b"\r\n\r\n"
 MOST_PIECE, LEAST_PIECE = 2**14, 64
-"""A piece ends where a head may end, so that it holds few requests."""
+"""A piece ends where a head may end, so that it contains few requests."""
 
 
 class _Flow(FlowControl):
-    """Reading goes on only when what was read before is parsed."""
+    """Reading continues only when what was read before is parsed."""
 
     def __init__(self, transport: asyncio.Transport, go_on: Callable[[], bool]) -> None:
         super().__init__(transport)
@@ -65,19 +65,19 @@ class _Flow(FlowControl):
 
 
 class BoundedConnection(HttpToolsProtocol):
-    """Closed when its client is too slow or sends too much; too many connections are told so."""
+    """Closed when its client is too slow or sends too much."""
 
     flow: _Flow
     _held = b""
     _parsed = 0
-    """How much of what is held is parsed already."""
+    """How much of what is held has been parsed."""
     _waits_for_turn = False
     _without_content = 0
-    """Bytes since a request began or its body last grew: a head that is not complete, mostly."""
+    """Bytes since a request began or its body last grew: mostly an incomplete head."""
     _sending: asyncio.TimerHandle | None = None
-    """Runs while the client owes us the rest of a request."""
+    """Runs while the rest of a request is missing."""
     _reading: asyncio.TimerHandle | None = None
-    """Runs while the client owes us reading an answer."""
+    """Runs while the client has not read an answer."""
 
     def __init__(self, neighbours: Neighbours, **uvicorns: Any) -> None:
         super().__init__(**uvicorns)
@@ -119,21 +119,21 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(self.headers) >= MOST_HEADERS:
-            raise ValueError("too many headers")  # the parser makes it a malformed request
+            raise ValueError("too many headers")  # the parser reports a malformed request
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         if len(self.pipeline) >= MOST_PIPELINED:
-            raise ValueError("too many requests in a row")
+            raise ValueError("too many requests at once")
         self._without_content = 0
         self._end_waiting()
-        # A response is itself an application: one that gives this answer, whatever is asked.
+        # A response is itself an application: one that gives this answer to every request.
         refusing = self._neighbours.are_too_many
         self.app = cast("ASGI3Application", busy()) if refusing else self._usual
         self._begin()
 
     def _begin(self) -> None:
-        """Begin to answer a request whose head is complete."""
+        """Start to answer a request whose head is complete."""
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -150,12 +150,12 @@ class BoundedConnection(HttpToolsProtocol):
             self._unset_keepalive_if_required()
             self._neighbours.wait_for_turn(self)
         elif self.cycle.response_complete:
-            self.cycle.body.clear()  # nobody will ask for it
-        else:  # the next request was here already
+            self.cycle.body.clear()  # it is not needed any more
+        else:  # the next request had arrived already
             self._unset_keepalive_if_required()
 
     def take_turn(self) -> None:
-        """Go on with what was sent before its turn."""
+        """Continue with what was sent before its turn."""
         self._waits_for_turn = False
         self.flow.resume_reading()
 
@@ -179,7 +179,7 @@ class BoundedConnection(HttpToolsProtocol):
         self.flow.resume_reading()
 
     def _must_wait(self) -> bool:
-        """Whether a request is being answered, so that nothing after it may be parsed."""
+        """Whether a request is being answered, so that nothing after it must be parsed."""
         cycle = self.cycle
         if self.pipeline or self.flow.write_paused or self._waits_for_turn:
             return True
@@ -199,7 +199,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._held, self._parsed = b"", 0
 
     def _go_on(self) -> bool:
-        """Parse what is held, up to a request that is to be answered; whether to read on."""
+        """Parse what is held, up to a request that must be answered. Whether to read more."""
         held, closing = self._held, self.transport.is_closing
         while self._parsed < len(held) and not self._must_wait() and not closing():
             start, self._parsed = self._parsed, _piece_end(held, self._parsed)
@@ -216,7 +216,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._refuse("Invalid HTTP request received.")
             return
         except httptools.HttpParserUpgrade:
-            pass  # answered as if it were not asked for; what follows is ignored
+            pass  # answered as if no upgrade were asked for; what follows is ignored
         if self._without_content > MOST_HEAD_BYTES:
             self._refuse("The head of the request is too long.")
         elif self._sending is None and (self.cycle is None or self.cycle.response_complete):
@@ -225,7 +225,7 @@ class BoundedConnection(HttpToolsProtocol):
     def _refuse(self, why: str) -> None:
         MALFORMED.count(self.loop)
         if self.pipeline or self.is_owed_an_answer():
-            self.transport.close()  # a word would look like the answer to the request before
+            self.transport.close()  # an answer would look like that to the previous request
         else:
             self.send_400_response(why)
 
@@ -249,13 +249,13 @@ class BoundedConnection(HttpToolsProtocol):
             self._wait_for_reader()
 
     def _wait_for_reader(self) -> None:
-        """A connection is not closed before everything is sent, so a time is set for that."""
+        """A connection is closed only when everything is sent, so a time limit is set."""
         if self._reading is None and self.transport.get_write_buffer_size():
             self._reading = self.loop.call_later(ANSWER_SECONDS, self.transport.abort)
 
 
 def _send_at_once(transport: asyncio.Transport) -> None:
-    """Without this the second part of an answer would wait 40 ms for the first to be confirmed."""
+    """Without this the second part of an answer would wait 40 ms for an acknowledgement."""
     found = transport.get_extra_info("socket")
     if found is not None and found.family in (socket.AF_INET, socket.AF_INET6):
         found.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

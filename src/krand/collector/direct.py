@@ -1,8 +1,8 @@
-"""A submission that arrives in one piece is answered on the spot, in one write.
+"""A shortcut for submissions that arrive in one piece: they are answered in one write.
 
-The general way costs a task, an event, a timer and two writes for every request: more than storing
-a submission (benchmarks/collector.md). Everything else goes the general way, and gets the same
-answers: the checks are the same code.
+The general path costs a task, an event, a timer and two writes for every request: more than storing
+a submission (benchmarks/collector.md). All other requests take the general path. Both give the same
+answers, because they share the code of the checks.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCy
 
 from krand.collector.connection import BoundedConnection
 from krand.collector.http import ACCEPTED, CONTENT_TYPE, KNOWN, Collector, failure, unavailable
-from krand.collector.spool import SpoolUnavailable
+from krand.collector.store import StoreUnavailable
 
 __all__ = ["DirectConnection", "answer_bytes"]
 
@@ -23,7 +23,7 @@ CLOSE = b"connection: close\r\n"
 
 
 def answer_bytes(response: Response) -> bytes:
-    """An answer as it is sent."""
+    """An answer as bytes."""
     lines = [name + b": " + value + b"\r\n" for name, value in response.raw_headers]
     return STATUS_LINE[response.status_code] + b"".join(lines) + b"\r\n" + bytes(response.body)
 
@@ -32,10 +32,10 @@ ACCEPTED_BYTES, KNOWN_BYTES = answer_bytes(ACCEPTED), answer_bytes(KNOWN)
 
 
 class _Submission(RequestResponseCycle):
-    """What uvicorn's connection needs to know of a request, without a task behind it."""
+    """What uvicorn's connection needs to know about a request that has no task."""
 
     message_event = asyncio.Event()
-    """Nobody waits for it."""
+    """Never waited for."""
 
     def __init__(self, keep_alive: bool) -> None:
         self.keep_alive, self.disconnected = keep_alive, False
@@ -44,7 +44,7 @@ class _Submission(RequestResponseCycle):
 
 
 class DirectConnection(BoundedConnection):
-    """A connection to a collector."""
+    """A connection to a collector, with the shortcut."""
 
     _arriving: _Submission | None = None
     """In the piece that is being parsed."""
@@ -63,7 +63,7 @@ class DirectConnection(BoundedConnection):
             super()._begin()
 
     def _is_plain(self) -> bool:
-        """Whether the head is that of nearly every submission, and nothing is before it."""
+        """Whether the head is that of a usual submission, and no earlier request is unanswered."""
         return (
             self.url == self._way_in
             and self.parser.get_method() == b"POST"
@@ -86,7 +86,7 @@ class DirectConnection(BoundedConnection):
             self._take(found)
 
     def _take_the_general_way(self, found: _Submission) -> None:
-        """The rest of the body comes later, so somebody must wait for it."""
+        """The rest of the body comes later, so a task must wait for it."""
         self.cycle = None  # type: ignore[assignment]
         super()._begin()
         if found.body:
@@ -99,11 +99,11 @@ class DirectConnection(BoundedConnection):
                 stored = self._collector.intake.enqueue(checked)
                 stored.add_done_callback(partial(self._stored, found))
                 return
-        except SpoolUnavailable:
+        except StoreUnavailable:
             checked = unavailable()
         except Exception as error:
             checked = failure(error)
-        # Not at once: others have their turn first, however many of these were sent in a row.
+        # Not at once: other connections come first, however many of these were sent in a row.
         self.loop.call_soon(self._answer, found, answer_bytes(checked))
 
     def _stored(self, found: _Submission, stored: asyncio.Future[bool]) -> None:

@@ -1,7 +1,7 @@
-"""The collector on HTTP: a thin layer that takes bodies and gives verdicts.
+"""The collector on HTTP: a thin layer that takes submissions and answers.
 
-It looks at the path, the length and the body of a request. Addresses, other headers, cookies and
-times are neither read nor kept, and a failure is logged without the request that met it.
+It reads the path, the content type, the length and the body of a request. Addresses, other headers,
+cookies and times are neither read nor stored, and a failure is logged without the request.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from starlette.routing import Route
 from krand.collector.intake import Intake
 from krand.collector.metrics import metrics_text
 from krand.collector.openapi import describe_api
-from krand.collector.spool import SpoolUnavailable
+from krand.collector.store import StoreUnavailable
 from krand.errors import KrandError
 from krand.wire.submissions import Refused, Submitted
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
-    from krand.collector.spool import Spool
+    from krand.collector.store import Store
 
 __all__ = [
     "ACCEPTED",
@@ -43,10 +43,10 @@ __all__ = [
 ]
 
 BODY_SECONDS = 10.0
-"""A body that takes longer is not waited for."""
+"""The time in which a body must arrive."""
 RETRY_AFTER = {"Retry-After": "5"}
 CLOSE = {"Connection": "close"}
-"""Where the rest of a body is not waited for."""
+"""For answers that are sent before the whole body has arrived."""
 CONTENT_TYPE = b"application/octet-stream"
 
 ACCEPTED, KNOWN = (JSONResponse({"status": status}, 202) for status in ("accepted", "known"))
@@ -55,12 +55,12 @@ log = logging.getLogger("krand.collector")
 
 
 class Collector(Starlette):
-    """The application of one spool; it owns the spool from now on."""
+    """The application of one store, which it owns from now on."""
 
-    def __init__(self, spool: Spool) -> None:
-        self.intake = Intake(spool)
+    def __init__(self, store: Store) -> None:
+        self.intake = Intake(store)
         self.submissions = Submissions(self.intake)
-        self.way_in = f"/v1/{spool.setting.plan_hash}/submissions"
+        self.way_in = f"/v1/{store.config.plan_hash}/submissions"
         super().__init__(
             routes=[
                 Route("/v1/{plan}/submissions", self.submissions, methods=["POST"]),
@@ -69,11 +69,11 @@ class Collector(Starlette):
             lifespan=self._life,
             exception_handlers={HTTPException: _told, Exception: _unforeseen},
         )
-        self.router.redirect_slashes = False  # a redirect would send back what the request said
+        self.router.redirect_slashes = False  # a redirect would repeat what the request contained
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # The way of nearly every request is short: routing and middleware would take as long as
-        # storing a submission does (benchmarks/collector.md).
+        # Nearly every request takes this shortcut: routing and middleware would take as long as
+        # storing a submission (benchmarks/collector.md).
         if scope.get("path") == self.way_in and scope.get("method") == "POST":
             await self.submissions(scope, receive, send)
         else:
@@ -87,8 +87,8 @@ class Collector(Starlette):
 
 
 def _watching(intake: Intake) -> list[Route]:
-    """What operators ask."""
-    description = JSONResponse(describe_api(intake.spool.setting))
+    """The routes for operators."""
+    description = JSONResponse(describe_api(intake.store.config))
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -130,10 +130,10 @@ def unavailable() -> Response:
 
 
 class Submissions:
-    """One submission: whole and durable, or refused with a reason."""
+    """The route for submissions: each is stored durably, or refused with a reason."""
 
     def __init__(self, intake: Intake) -> None:
-        self.intake, self.setting = intake, intake.spool.setting
+        self.intake, self.config = intake, intake.store.config
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -143,7 +143,7 @@ class Submissions:
         await response(scope, receive, send)
 
     async def _verdict(self, scope: Scope, receive: Receive) -> Response:
-        length = self.setting.shape.length
+        length = self.config.format.length
         try:
             async with asyncio.timeout(BODY_SECONDS):
                 body = await _body(receive, length)
@@ -151,10 +151,10 @@ class Submissions:
             rule = f"must arrive within {BODY_SECONDS:g} seconds"
             return self._refused(408, "body", rule, CLOSE)
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody is there to read it
+            return Response(status_code=400)  # nobody reads it
         if body is None:
             return self._too_long()
-        if scope["path"] != f"/v1/{self.setting.plan_hash}/submissions":
+        if scope["path"] != f"/v1/{self.config.plan_hash}/submissions":
             return self._refused(404, "plan", "must be the plan that is collected here")
         if _media_type(scope) != CONTENT_TYPE:
             return self._refused(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
@@ -163,20 +163,20 @@ class Submissions:
             return checked
         try:
             return ACCEPTED if await self.intake.submit(checked) else KNOWN
-        except SpoolUnavailable:
+        except StoreUnavailable:
             return unavailable()
 
     def checked(self, body: bytes) -> Submitted | Response:
         """The submission in a body, or the answer that refuses it."""
-        if len(body) > self.setting.shape.length:
+        if len(body) > self.config.format.length:
             return self._too_long()
         try:
-            return self.setting.shape.read(body)
+            return self.config.format.read(body)
         except Refused as refusal:
             return self._refused(422, str(refusal.reason), refusal.rule)
 
     def _too_long(self) -> Response:
-        rule = f"must have {self.setting.shape.length} bytes"
+        rule = f"must have {self.config.format.length} bytes"
         return self._refused(413, "body", rule, CLOSE)
 
     def _refused(
@@ -216,7 +216,7 @@ def _problem(
 async def _told(_: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     headers = dict(error.headers or {}) if isinstance(error, HTTPException) else None
-    return _problem(status, "request", "must be one of those that are described", headers)
+    return _problem(status, "request", "must be one of those in /openapi.json", headers)
 
 
 async def _unforeseen(_: Request, error: Exception) -> Response:
@@ -224,6 +224,6 @@ async def _unforeseen(_: Request, error: Exception) -> Response:
 
 
 def failure(error: Exception) -> Response:
-    """The answer after a bug of ours: its kind is logged, nothing of the request."""
+    """The answer after a bug in krand. The type of the error is logged, nothing of the request."""
     log.error("unforeseen %s", type(error).__name__)
     return _problem(500, "collector", "failed; nothing was stored")

@@ -1,7 +1,7 @@
-"""Many submissions at once: stored in groups, each acknowledged only when its group is on the disk.
+"""Intake: submissions are stored in groups and acknowledged when their group is on the disk.
 
-Syncing the disk takes milliseconds, whether for one submission or for a hundred. So those that
-arrive while one group is being written make up the next one.
+Syncing the disk takes milliseconds, for one submission or for a hundred. So submissions that arrive
+while one group is being written make up the next one.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from krand.collector.pool import FEWEST
-from krand.collector.spool import Batch, Spool, SpoolUnavailable
+from krand.collector.store import MINIMUM_GROUP, Batch, Store, StoreUnavailable
 from krand.errors import KrandError
 from krand.wire.submissions import Submitted
 
@@ -22,20 +21,20 @@ __all__ = ["Counts", "Intake", "QueueFull"]
 MOST_WAITING = 4_096
 MOST_IN_GROUP = 256
 GATHER_SECONDS, GATHER_STEPS = 0.005, 5
-"""How long, and in how many steps, those who come together are waited for: a group of a certain
-size hides its own people, and the larger it is, the less each of it costs."""
+"""How long, and in how many steps, intake waits for a group to grow. A group of the minimum size
+hides its own members, and the larger a group is, the less each submission costs."""
 QUIET_SECONDS = 1.0
 
 log = logging.getLogger("krand.collector")
 
 
-class QueueFull(SpoolUnavailable):
-    """More submissions wait than can be stored soon."""
+class QueueFull(StoreUnavailable):
+    """More submissions are waiting than can be stored soon."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """What has happened since the start; numbers only."""
+    """What has happened since the start, in numbers only."""
 
     accepted: int = 0
     repeated: int = 0
@@ -49,24 +48,24 @@ class _Waiting(NamedTuple):
 
 
 class Intake:
-    """The one writer of a spool."""
+    """The one writer of a store."""
 
-    def __init__(self, spool: Spool) -> None:
-        self.spool, self.counts = spool, Counts()
+    def __init__(self, store: Store) -> None:
+        self.store, self.counts = store, Counts()
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
-        # One thread: SQLite has one writer, and requests go on arriving meanwhile.
-        self._thread = ThreadPoolExecutor(1, "spool")
+        # One thread: a store has one writer, and requests keep arriving meanwhile.
+        self._thread = ThreadPoolExecutor(1, "store")
         self._task: asyncio.Task[None] | None = None
         self._asked: asyncio.Future[tuple[Batch, ...]] | None = None
         self._failing = self._stopping = False
-        self._said = ""  # the failure that is in the log already
+        self._logged_failure = ""  # the failure that was logged last
 
     async def submit(self, submission: Submitted) -> bool:
-        """Whether it is new; returns only when it is durably stored, or was before."""
+        """Whether it is new. Returns only when it is durably stored, now or before."""
         return await self.enqueue(submission)
 
     def enqueue(self, submission: Submitted) -> asyncio.Future[bool]:
-        """The same, for whoever does not wait: done when it is durably stored, or was before."""
+        """The same without waiting: the future is done when it is durably stored, now or before."""
         self._check_writer()
         stored: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         try:
@@ -77,34 +76,34 @@ class Intake:
         return stored
 
     async def batches(self) -> tuple[Batch, ...]:
-        """How far the batches are, asked between two groups; for all who ask meanwhile at once."""
+        """The batches, read between two groups. Callers that ask meanwhile share one answer."""
         if self._asked is None or self._asked.done():
             loop = asyncio.get_running_loop()
-            self._asked = loop.run_in_executor(self._thread, self.spool.batches)
+            self._asked = loop.run_in_executor(self._thread, self.store.batches)
         return await asyncio.shield(self._asked)
 
     async def check_ready(self) -> None:
-        """An error if nothing can be stored; after a failure the disk is tried, not trusted."""
+        """Raise an error if nothing can be stored. After a failure, a write is tried."""
         self._check_writer()
         await self.batches()
         if self._failing:
             loop = asyncio.get_running_loop()
-            await loop.run_in_executor(self._thread, self.spool.probe)
+            await loop.run_in_executor(self._thread, self.store.probe)
             self._note_success()
 
     def start(self) -> None:
-        """Begin to store."""
+        """Begin to store submissions."""
         self._task = asyncio.create_task(self._run())
         self._task.add_done_callback(self._ended)
 
     async def stop(self) -> None:
-        """Store what waits, then close the spool."""
+        """Store what is waiting, then close the store."""
         await self._waiting.join()
         if self._task is not None:
             self._stopping = True
             self._task.cancel()
         try:
-            await asyncio.get_running_loop().run_in_executor(self._thread, self.spool.close)
+            await asyncio.get_running_loop().run_in_executor(self._thread, self.store.close)
         finally:
             self._thread.shutdown()
 
@@ -120,14 +119,14 @@ class Intake:
                 self._done_with(group)
 
     async def _gather(self) -> None:
-        """Let in whoever is at the door, until they are enough to hide each other."""
+        """Wait a little for more submissions, until they are enough to hide each other."""
         for _ in range(GATHER_STEPS):
-            if self._waiting.qsize() >= FEWEST:
+            if self._waiting.qsize() >= MINIMUM_GROUP:
                 return
             await asyncio.sleep(GATHER_SECONDS / GATHER_STEPS)
 
     async def _next(self) -> _Waiting:
-        """The next that waits. In a quiet moment the journal, which knows an order, is emptied."""
+        """The next submission. When none comes for a while, the store is tidied first."""
         try:
             return await asyncio.wait_for(self._waiting.get(), QUIET_SECONDS)
         except TimeoutError:
@@ -137,17 +136,17 @@ class Intake:
     async def _tidy(self) -> None:
         loop = asyncio.get_running_loop()
         try:
-            await loop.run_in_executor(self._thread, self.spool.tidy)
-        except Exception as error:  # whatever it was: the writer goes on, and the disk is tried
+            await loop.run_in_executor(self._thread, self.store.tidy)
+        except Exception as error:  # whatever it was: the writer continues, and the store is tried
             self._failing = True
             log.error("the spool could not be tidied: %s", _told(error))
 
     def _check_writer(self) -> None:
         if self._task is not None and self._task.done():
-            raise SpoolUnavailable("the writer of the spool has ended")
+            raise StoreUnavailable("the writer of the spool has ended")
 
     def _ended(self, task: asyncio.Task[None]) -> None:
-        """The writer has ended. If nobody stopped it, nobody may wait for it."""
+        """The writer has ended. Unless it was stopped, nobody must wait for it any longer."""
         if self._stopping:
             return
         error = None if task.cancelled() else task.exception()
@@ -156,18 +155,18 @@ class Intake:
             self._done_with([self._waiting.get_nowait()])
 
     def _done_with(self, group: list[_Waiting]) -> None:
-        """Nobody of it waits any longer: those who were not told yet are told to try again."""
+        """The group is finished: submissions without an answer are to be tried again."""
         for entry in group:
             if not entry.stored.done():
                 self.counts.unavailable += 1
-                entry.stored.set_exception(SpoolUnavailable("the writer of the spool has ended"))
+                entry.stored.set_exception(StoreUnavailable("the writer of the spool has ended"))
             self._waiting.task_done()
 
     async def _store(self, group: list[_Waiting]) -> None:
         loop = asyncio.get_running_loop()
         submissions = [entry.submission for entry in group]
         try:
-            verdicts = await loop.run_in_executor(self._thread, self.spool.add, submissions)
+            verdicts = await loop.run_in_executor(self._thread, self.store.add, submissions)
         except Exception as error:  # whatever it was: nobody in this group is acknowledged
             self._note_failure(error)
             self.counts.unavailable += len(group)
@@ -179,27 +178,27 @@ class Intake:
         for entry, new in zip(group, verdicts, strict=True):
             self.counts.accepted += new
             self.counts.repeated += not new
-            if not entry.stored.done():  # the client may have gone meanwhile
+            if not entry.stored.done():  # the client may have disconnected meanwhile
                 entry.stored.set_result(new)
 
     def _note_failure(self, error: Exception) -> None:
-        """One line in the log for each failure, however many requests meet it."""
+        """Log each failure once, however many requests it affects."""
         self._failing, told = True, _told(error)
-        if told != self._said:
-            self._said = told
+        if told != self._logged_failure:
+            self._logged_failure = told
             log.error("a group of submissions could not be stored: %s", told)
 
     def _note_success(self) -> None:
-        if self._said:
+        if self._logged_failure:
             log.info("submissions are stored again")
-        self._failing, self._said = False, ""
+        self._failing, self._logged_failure = False, ""
 
 
-def _as_unavailable(error: Exception) -> SpoolUnavailable:
-    """A copy for each who waits: an exception belongs to one place."""
-    return SpoolUnavailable(str(error))
+def _as_unavailable(error: Exception) -> StoreUnavailable:
+    """A new exception for each submission: one must not be raised in several places."""
+    return StoreUnavailable(str(error))
 
 
 def _told(error: Exception) -> str:
-    """What the operator may read: krand's own words know nothing of a request."""
+    """What is logged: krand's own messages contain nothing of a request."""
     return str(error) if isinstance(error, KrandError) else type(error).__name__

@@ -1,6 +1,6 @@
 """Malformed requests: counted, and logged at most once a minute.
 
-A line for each of them would let anybody fill the disk, and would tell when somebody came.
+A line for each of them would let anybody fill the disk, and would show when it came.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ log = logging.getLogger("krand.collector")
 
 
 class Malformed:
-    """How many there were since the last line about them."""
+    """The number of malformed requests since the last line in the log."""
 
     def __init__(self) -> None:
         self._number = 0
         self._loop: asyncio.AbstractEventLoop | None = None
-        """Where a line is due."""
+        """The loop in which a line is scheduled."""
 
     def count(self, loop: asyncio.AbstractEventLoop) -> None:
-        """One more; the first one has a line written a minute later, about all up to then."""
+        """Count one. The first one schedules a line, a minute later, about all up to then."""
         self._number += 1
         if self._loop is not loop:
             self._loop = loop

@@ -1,7 +1,7 @@
-"""Numbers for whoever watches the collector: counts only, and coarse ones.
+"""Metrics of a collector: coarse counts only.
 
-A counter that goes up by one when somebody submits would link a person to a moment. So counts of
-people move in steps of a hundredth of the planned crowd, and those of refusals in tens.
+A counter that goes up by one when somebody submits would link a person to a time. So counts of
+people change in steps of a hundredth of the planned crowd, and counts of refusals in steps of ten.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from krand.collector.intake import Counts
-from krand.collector.spool import Batch
 from krand.collector.states import State
+from krand.collector.store import Batch
 
 __all__ = ["coarse", "metrics_text", "step_for"]
 
@@ -19,7 +19,7 @@ FAULT_STEP = 10
 
 
 def step_for(population: int) -> int:
-    """How coarse counts of people are: at least ten."""
+    """The step of counts of people, at least ten."""
     return max(10, population // STEPS_PER_CROWD)
 
 
@@ -29,12 +29,12 @@ def coarse(count: int, step: int) -> int:
 
 
 def metrics_text(counts: Counts, batches: Sequence[Batch]) -> str:
-    """The metrics in Prometheus' text format."""
+    """The metrics in the text format of Prometheus."""
     population = batches[-1].population
     step = step_for(population)
     states = {state: sum(batch.state is state for batch in batches) for state in State}
     lines = [
-        *_metric("krand_people_planned", "gauge", "The crowd that a batch needs.", population),
+        *_metric("krand_people_planned", "gauge", "The planned crowd of a batch.", population),
         *_metric(
             "krand_people_gathered",
             "gauge",

@@ -1,24 +1,47 @@
-"""All connections of one server: who makes room for others, and who waits for a turn."""
+"""All connections of one server: which one is closed for others, and which one waits its turn."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from krand.collector.connection import BoundedConnection
-
-__all__ = ["MOST_CONNECTIONS", "MOST_HELD_BYTES", "Neighbours"]
+__all__ = ["MOST_CONNECTIONS", "MOST_HELD_BYTES", "Connection", "Neighbours"]
 
 MOST_CONNECTIONS = 4_096
-"""Beyond that the connection that was served longest ago is closed."""
+"""Beyond this the connection that was served longest ago is closed."""
 MOST_ASKED = 64
-"""Connections that are asked to make room; if we owe all of them an answer, the new one is told."""
+"""Connections that are considered for closing. If all of them wait for an answer, the new
+connection is refused."""
 MOST_HELD_BYTES = 2**26
-"""What all connections together may have sent ahead of their turn."""
+"""What all connections together may send ahead of their turn."""
 TURN_SECONDS = 0.005
-"""Between two requests that were sent without waiting for the answer to the one before."""
+"""Between two requests that were sent without waiting for the previous answer."""
+
+
+class _Transport(Protocol):
+    def abort(self) -> None: ...
+
+
+class _Timer(Protocol):
+    def call_later(self, delay: float, callback: Callable[[], None], /) -> object: ...
+
+
+class Connection(Protocol):
+    """What a connection must offer to the others."""
+
+    @property
+    def transport(self) -> _Transport: ...
+
+    @property
+    def loop(self) -> _Timer: ...
+
+    def is_owed_an_answer(self) -> bool:
+        """Whether a whole request has arrived and is not answered yet."""
+
+    def take_turn(self) -> None:
+        """Continue with what was sent before its turn."""
 
 
 class Neighbours:
@@ -26,13 +49,13 @@ class Neighbours:
 
     def __init__(self) -> None:
         self.held = 0
-        """Bytes that wait unparsed."""
-        self._open: OrderedDict[BoundedConnection, None] = OrderedDict()
+        """Bytes that are not parsed yet."""
+        self._open: OrderedDict[Connection, None] = OrderedDict()
         """The one that was served longest ago comes first."""
-        self._turns: OrderedDict[BoundedConnection, None] = OrderedDict()
-        """Connections that sent requests in a row: one of them goes on every few milliseconds.
+        self._turns: OrderedDict[Connection, None] = OrderedDict()
+        """Connections that sent several requests at once: one continues every few milliseconds.
 
-        Whoever waits for an answer before the next request, as nearly everybody does, is not here.
+        Clients that wait for an answer before the next request, as nearly all do, are not here.
         """
         self._is_timed = False
 
@@ -40,33 +63,33 @@ class Neighbours:
     def are_too_many(self) -> bool:
         return len(self._open) > MOST_CONNECTIONS
 
-    def add(self, connection: BoundedConnection) -> None:
-        """A new one; if there are too many, one that waits for its client makes room."""
+    def add(self, connection: Connection) -> None:
+        """Add a connection. If there are too many, one that waits for its client is closed."""
         self._open[connection] = None
         if self.are_too_many:
             self._make_room(connection)
 
-    def served(self, connection: BoundedConnection) -> None:
-        """An answer was given."""
+    def served(self, connection: Connection) -> None:
+        """An answer was sent on this connection."""
         if connection in self._open:
             self._open.move_to_end(connection)
 
-    def remove(self, connection: BoundedConnection) -> None:
+    def remove(self, connection: Connection) -> None:
         self._open.pop(connection, None)
         self._turns.pop(connection, None)
 
-    def wait_for_turn(self, connection: BoundedConnection) -> None:
+    def wait_for_turn(self, connection: Connection) -> None:
         self._turns[connection] = None
         self._set_timer(connection)
 
-    def _make_room(self, newest: BoundedConnection) -> None:
+    def _make_room(self, newest: Connection) -> None:
         for other in islice(self._open, MOST_ASKED):
             if other is not newest and not other.is_owed_an_answer():
                 del self._open[other]
                 other.transport.abort()
                 return
 
-    def _set_timer(self, connection: BoundedConnection) -> None:
+    def _set_timer(self, connection: Connection) -> None:
         if not self._is_timed:
             self._is_timed = True
             connection.loop.call_later(TURN_SECONDS, self._next_turn)

@@ -1,10 +1,10 @@
-"""What the collector understands, as an OpenAPI description."""
+"""The collector's API as an OpenAPI description."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from krand.collector.spool import SpoolConfig
+from krand.collector.store import SpoolConfig
 
 __all__ = ["describe_api"]
 
@@ -29,33 +29,33 @@ REFUSALS = {
     "404": "another plan is collected here",
     "408": "the body took too long",
     "413": "the body is too long",
-    "415": "the body is no application/octet-stream",
-    "422": "the body is no submission of this plan and round",
+    "415": "the body is not application/octet-stream",
+    "422": "the body is not a submission of this plan and round",
     "503": "nothing can be stored now; try again later",
 }
 
 
-def describe_api(setting: SpoolConfig) -> dict[str, Any]:
+def describe_api(config: SpoolConfig) -> dict[str, Any]:
     """The description for one plan."""
-    shape = setting.shape
+    submission_format = config.format
     plan = {
         "name": "plan",
         "in": "path",
         "required": True,
-        "schema": {"type": "string", "enum": [setting.plan_hash]},
+        "schema": {"type": "string", "enum": [config.plan_hash]},
     }
     body = {
         "type": "string",
         "format": "binary",
-        "minLength": shape.length,
-        "maxLength": shape.length,
+        "minLength": submission_format.length,
+        "maxLength": submission_format.length,
     }
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "krand collector",
             "version": "1",
-            "description": "Takes sealed submissions of one plan; keeps no identity.",
+            "description": "Takes sealed submissions of one plan. Stores no identity.",
         },
         "paths": {
             "/v1/{plan}/submissions": {
@@ -83,7 +83,7 @@ _PAGES = {
     "/readyz": ("Whether submissions can be stored.", True),
     "/metrics": ("Coarse counts, for Prometheus.", True),
 }
-"""What each says, and whether it needs the spool for that."""
+"""What each says, and whether it needs the spool."""
 
 
 def _answer(about: str, schema: dict[str, Any]) -> dict[str, Any]:

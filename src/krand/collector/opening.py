@@ -1,4 +1,4 @@
-"""From a plan to its spool."""
+"""The store of a plan: the one place that chooses which kind it is."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 from krand.client.randomizer import message_format
-from krand.collector.spool import Spool, SpoolConfig
+from krand.collector.sqlite.reading import batches_in
+from krand.collector.sqlite.spool import Spool
+from krand.collector.store import Batch, SpoolConfig, Store
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.survey.limits import check_round
@@ -14,15 +16,16 @@ from krand.survey.plan import Plan
 from krand.wire.keys import analyst_key_of
 from krand.wire.submissions import SubmissionFormat
 
-__all__ = ["open_spool", "setting_of"]
+__all__ = ["config_of", "open_spool", "read_batches"]
 
 
-def setting_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
-    """What the spool of a plan and round is for; a plan without a key collects nothing sealed."""
+def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
+    """What the store of a plan and round is for. The plan must have the analyst's key."""
     analyst_key_of(plan)
     check_round(plan, round_number)
-    shape = SubmissionFormat(round_number, message_format(plan).sealed_length, plan.messages)
-    return SpoolConfig(plan.hash, plan.promise.population, shape)
+    message_length = message_format(plan).sealed_length
+    submission_format = SubmissionFormat(round_number, message_length, plan.messages)
+    return SpoolConfig(plan.hash, plan.promise.population, submission_format)
 
 
 def open_spool(
@@ -32,26 +35,38 @@ def open_spool(
     *,
     create: bool = True,
     id_key: Path | None = None,
-) -> Spool:
-    """The spool in a folder, new if it may be; otherwise nothing is made.
+) -> Store:
+    """The store in a folder, made if `create` is set and there is none.
 
     `id_key` names the file with the key of its ids.
     """
-    if not create and not _is_there(folder):
-        hint = "krand serve makes it when it starts"
-        raise InvalidInput("spool", "must be a collector's folder", str(folder), hint)
+    if not create and not _exists(folder):
+        raise _not_a_spool(folder)
     check_promise(plan)
-    return Spool(folder, setting_of(plan, round_number), id_key)
+    return Spool(folder, config_of(plan, round_number), id_key)
 
 
-def _is_there(folder: Path) -> bool:
-    """Whether a spool was begun: one that has lost its content is there, and damaged."""
+def read_batches(plan: Plan, folder: Path, round_number: int = 1) -> tuple[Batch, ...]:
+    """The batches of the store in a folder, without disturbing the collector that has it open."""
+    file, config = folder / "spool.sqlite", config_of(plan, round_number)
+    if not file.exists():
+        raise _not_a_spool(folder)
+    return batches_in(file, config)
+
+
+def _not_a_spool(folder: Path) -> InvalidInput:
+    hint = "krand serve makes it when it starts"
+    return InvalidInput("spool", "must be a collector's folder", str(folder), hint)
+
+
+def _exists(folder: Path) -> bool:
+    """Whether a spool was begun. One that has lost its content exists, and is damaged."""
     file, mark = folder / "spool.sqlite", folder / "spool.mark"
     return os.path.lexists(file) and any(map(_has_content, (file, mark)))
 
 
 def _has_content(path: Path) -> bool:
-    """A link is looked at itself; opening the spool refuses it."""
+    """Without following a link: opening the spool refuses it."""
     try:
         return path.lstat().st_size > 0
     except OSError:

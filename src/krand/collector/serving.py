@@ -1,4 +1,4 @@
-"""Running the collector: uvicorn, told to keep nothing about anybody."""
+"""The server: uvicorn, configured to log nothing about requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from krand.errors import InvalidInput, MissingComponent
 if TYPE_CHECKING:
     import uvicorn
 
-    from krand.collector.spool import Spool
+    from krand.collector.store import Store
 
 __all__ = ["JsonLines", "listen", "make_server", "serve"]
 
@@ -26,14 +26,14 @@ FILES = 16_384
 
 
 class JsonLines(logging.Formatter):
-    """One object a line: level and event. No time, no trace, no arguments of a request."""
+    """One JSON object a line: level and event. No time, no traceback, nothing of a request."""
 
     def format(self, record: logging.LogRecord) -> str:
         return json.dumps({"level": record.levelname.lower(), "event": record.getMessage()})
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """The socket to serve on; port 0 takes any that is free."""
+    """The socket to serve on. Port 0 takes any free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         socket.getaddrinfo(host, None, family)
@@ -49,14 +49,14 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def _with_small_buffers(listener: socket.socket) -> socket.socket:
-    """Connections inherit them; the system would keep up to ten megabytes for each otherwise."""
+    """Connections inherit them. By default the system keeps up to ten megabytes for each."""
     for option in (socket.SO_RCVBUF, socket.SO_SNDBUF):
         listener.setsockopt(socket.SOL_SOCKET, option, SOCKET_BYTES)
     return listener
 
 
-def make_server(spool: Spool) -> uvicorn.Server:
-    """The server of one spool; it owns the spool from now on."""
+def make_server(store: Store) -> uvicorn.Server:
+    """The server of one store, which it owns from now on."""
     try:
         import uvicorn
 
@@ -69,18 +69,18 @@ def make_server(spool: Spool) -> uvicorn.Server:
         "http": partial(DirectConnection, Neighbours()),
         "access_log": False,
         "log_config": None,
-        "proxy_headers": False,  # whoever forwards a request, we do not want to know for whom
+        "proxy_headers": False,  # for whom a proxy forwards a request is not read
         "server_header": False,
         "date_header": False,
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
         "ws": "none",
     }
-    return uvicorn.Server(uvicorn.Config(Collector(spool), **options))
+    return uvicorn.Server(uvicorn.Config(Collector(store), **options))
 
 
 def serve(server: uvicorn.Server, listener: socket.socket) -> None:
-    """Serve until told to stop; what has arrived by then is stored and acknowledged."""
+    """Serve until stopped. What has arrived by then is stored and acknowledged."""
     _log_to_stderr()
     _collect_garbage_rarely()
     _allow_many_files()
@@ -88,7 +88,7 @@ def serve(server: uvicorn.Server, listener: socket.socket) -> None:
 
 
 def _collect_garbage_rarely() -> None:
-    """Requests leave little that is not freed at once: to look for it often is waste."""
+    """Nearly everything that a request allocates is freed without it."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)

@@ -1,8 +1,8 @@
-"""The life of a batch, as a table.
+"""The states of a batch.
 
     open ──(as many people as planned)──▶ sealed ──(files are written)──▶ released
 
-There is no way back, and no way past the planned crowd.
+There is no other change, and no way around the planned crowd.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ __all__ = ["State", "check_change"]
 
 
 class State(StrEnum):
-    """Where a batch is in its life."""
+    """The state of a batch."""
 
     OPEN = "open"
     """Takes submissions."""
     SEALED = "sealed"
     """Takes no more; may be released."""
     RELEASED = "released"
-    """Its files are written, its messages wiped."""
+    """Its files are written and its messages wiped."""
 
 
 CHANGES = {State.OPEN: State.SEALED, State.SEALED: State.RELEASED}
-"""The only way from each state."""
+"""The only change from each state."""
 
 
 def check_change(now: State, then: State, people: int, population: int) -> None:
-    """Whether a batch may go from one state to another; anything else is a bug of ours."""
+    """Raise an error unless this change is allowed. Any other is a bug in krand."""
     if CHANGES.get(now) is not then:
-        raise InternalError(f"a batch cannot go from {now} to {then}")
+        raise InternalError(f"a batch cannot change from {now} to {then}")
     if people < population:
-        raise InternalError(f"a batch of {people} people below {population} stays open")
+        raise InternalError(f"a batch of {people} people, fewer than {population}, must stay open")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from krand.analysis.results_file import release_values
 from krand.demo.screen import (
     baselines_sentence,
     held_sentence,
@@ -19,7 +18,7 @@ from krand.demo.screen import (
     times,
 )
 from krand.files import write_atomically
-from krand.report import Section, release_page
+from krand.report import Section, report_page
 from krand.report.pages import render
 
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ MOST_ANSWERS = 20
 def write_report(shown: Demonstration) -> Path:
     """Write the report as one HTML file next to the others."""
     path = shown.asked.folder / "report.html"
-    page = release_page(release_values(shown.release), sections(shown), _notice(shown))
+    page = report_page(shown.results, sections(shown), _notice(shown))
     write_atomically("output", path, page)
     return path
 
@@ -48,7 +47,7 @@ def _notice(shown: Demonstration) -> Markup:
         "</strong> Nobody was asked, and nothing here is about real people. After the results there"
         " are two sections that only a simulation can have: the estimates compared with the truth,"
         " and the same answers collected with baselines.</p>"
-    ).format(f"{shown.release.people:,}")
+    ).format(f"{shown.results.people:,}")
 
 
 def sections(shown: Demonstration) -> list[Section]:

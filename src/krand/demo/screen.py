@@ -64,7 +64,7 @@ def opening_lines(shown: Demonstration) -> Iterator[str]:
     questions = _counted(len(plan.survey.questions), "question")
     yield (
         f"{plan.survey.id}: {questions} ({_counted(plan.layout.positions, 'position')}),"
-        f" {shown.release.people:,} simulated people; {_randomness(shown)}."
+        f" {shown.results.people:,} simulated people; {_randomness(shown)}."
     )
     low, high = number(min(plan.noises), 3), number(max(plan.noises), 3)
     q = low if low == high else f"{low} to {high}"

@@ -10,8 +10,8 @@ from importlib import resources
 from pathlib import Path
 
 from krand.analysis.engines import Options
-from krand.analysis.results import Release, ReleaseOptions, make_release
-from krand.analysis.results_file import write_release
+from krand.analysis.results import Results, ResultsOptions, make_results
+from krand.analysis.results_file import write_results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import write_tally
 from krand.analysis.tallying import responses_in, tally_sources
@@ -36,7 +36,7 @@ EXAMPLE = "browser.toml"
 MARK = ".krand-demo"
 MARK_TEXT = "krand demo created this folder and replaces the files in it.\n"
 WRITTEN = (
-    *(MARK, "plan.json", "responses.parquet", "tally.json", "release.json", "report.html"),
+    *(MARK, "plan.json", "responses.parquet", "tally.json", "results.json", "report.html"),
     *("batch.parquet", "batch.manifest.json"),
     *("analyst.pem", "analyst.pub.pem", "collector.pem", "collector.pub.pem"),
 )
@@ -63,7 +63,7 @@ class Demonstration:
     """Everything that the demonstration shows."""
 
     asked: Asked
-    release: Release
+    results: Results
     answers: tuple[Answer, ...]
     held: Held
     baselines: tuple[Baseline, ...]
@@ -74,7 +74,7 @@ class Demonstration:
     @property
     def plan(self) -> Plan:
         """The survey with its noise."""
-        return self.release.plan
+        return self.results.plan
 
     @property
     def has_fresh_noise(self) -> bool:
@@ -107,14 +107,14 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     else:
         tally, files = collected(plan, crowd, keys, asked.folder, out)
     written |= files
-    options = ReleaseOptions(candidates={name: list(known) for name, known in truth.words.items()})
+    options = ResultsOptions(candidates={name: list(known) for name, known in truth.words.items()})
     with out.progress("estimating") as progress:
-        release = make_release(plan, tally, options, progress)
-    written |= _write_results(asked.folder, tally, release)
+        results = make_results(plan, tally, options, progress)
+    written |= _write_results(asked.folder, tally, results)
     baselines = all_baselines(plan, tally, crowd, truth.positions, chance, out)
-    answers = answers_beside_truth(release, tally, truth)
+    answers = answers_beside_truth(results, tally, truth)
     holding = held(answers, options.wanted.confidence)
-    return Demonstration(asked, release, answers, holding, baselines, own.policy.epsilon, written)
+    return Demonstration(asked, results, answers, holding, baselines, own.policy.epsilon, written)
 
 
 def _claim(folder: Path) -> None:
@@ -179,8 +179,8 @@ def _randomized(
     return tally, {"responses": responses}
 
 
-def _write_results(folder: Path, tally: Tally, release: Release) -> dict[str, Path]:
-    written = {"tally": folder / "tally.json", "release": folder / "release.json"}
+def _write_results(folder: Path, tally: Tally, results: Results) -> dict[str, Path]:
+    written = {"tally": folder / "tally.json", "results": folder / "results.json"}
     write_tally("output", written["tally"], tally)
-    write_release("output", written["release"], release)
+    write_results("output", written["results"], results)
     return written

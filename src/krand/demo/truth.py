@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from krand.analysis.estimates.counted import BlockCounts, block_counts
 from krand.analysis.estimates.values import QuestionEstimate, Row
-from krand.analysis.results import Release
+from krand.analysis.results import Results
 from krand.analysis.tally import Tally
 from krand.analysis.words.decoding import WordsEstimate
 from krand.demo.people import Truth
@@ -56,13 +56,14 @@ def held(answers: Sequence[Answer], confidence: float) -> Held:
     return Held(sum(answer.holds for answer in asked), len(asked), confidence)
 
 
-def answers_beside_truth(release: Release, tally: Tally, truth: Truth) -> tuple[Answer, ...]:
+def answers_beside_truth(results: Results, tally: Tally, truth: Truth) -> tuple[Answer, ...]:
     """Each answer to each question, then the words that were found."""
     # The analyst's own sums, applied to counts without noise.
-    blocks = block_counts(release.plan, replace(tally, counts=truth.positions))
-    by_question = {name: block for block in blocks for name in block.block.question_names}
-    found = [a for q in release.questions for a in _answers(q, by_question[q.name])]
-    for words in release.words:
+    blocks = block_counts(results.plan, replace(tally, counts=truth.positions))
+    by_offset = {counts.block.offset: counts for counts in blocks}
+    used = {q.name: by_offset[results.plan.block_of(q.name).offset] for q in results.questions}
+    found = [a for q in results.questions for a in _answers(q, used[q.name])]
+    for words in results.words:
         found += _words(words, truth.words[words.question])
     return tuple(found)
 

@@ -20,7 +20,7 @@ def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
     return {
         "survey": plan.survey.id,
         "plan": plan.hash,
-        "people": shown.release.people,
+        "people": shown.results.people,
         "simulated": True,
         "seed": shown.asked.seed,
         "fresh_noise": shown.has_fresh_noise,

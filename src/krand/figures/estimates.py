@@ -53,7 +53,7 @@ def _shown(question: QuestionEstimate) -> list[Row]:
     if len(question.rows) <= MOST_ANSWERS:
         return list(question.rows)
     most = sorted(question.rows, key=lambda row: -row.consistent)[:MOST_ANSWERS]
-    if question.distribution is None:
+    if question.distribution is None and not question.summaries:
         return most
     return [row for row in question.rows if row in most]  # ranges of numbers keep their order
 

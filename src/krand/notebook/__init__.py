@@ -6,7 +6,7 @@ from functools import singledispatch
 
 from krand.accounting.frontier import Frontier
 from krand.analysis.estimates.values import QuestionEstimate
-from krand.analysis.results import Release
+from krand.analysis.results import Results
 from krand.analysis.tally import Tally
 from krand.notebook.html import pairs, table
 from krand.notebook.promises import (
@@ -17,7 +17,7 @@ from krand.notebook.promises import (
     policy_line,
     policy_rows,
 )
-from krand.notebook.results import question_table, release_rows, tally_rows
+from krand.notebook.results import question_table, results_rows, tally_rows
 from krand.notebook.surveys import (
     PLAN_HEAD,
     SURVEY_HEAD,
@@ -83,5 +83,5 @@ def _question(value: QuestionEstimate) -> str:
 
 
 @html_of.register
-def _results(value: Release) -> str:
-    return pairs("Release", release_rows(value)) + "".join(map(question_table, value.questions))
+def _results(value: Results) -> str:
+    return pairs("Results", results_rows(value)) + "".join(map(question_table, value.questions))

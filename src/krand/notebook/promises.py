@@ -6,6 +6,7 @@ from krand.accounting.frontier import Frontier
 from krand.promise import Guarantee, NoisePlan, Policy, ResponseFormat
 from krand.showing import at_most, number
 from krand.wording.collusion import protection
+from krand.wording.guarantees import assumption_texts, method_text
 
 __all__ = [
     "FRONTIER_HEAD",
@@ -49,9 +50,9 @@ def guarantee_rows(guarantee: Guarantee) -> Rows:
     return [
         ("guarantee", f"ε = {at_most(guarantee.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
         ("if collector and analyst collude", f"{protection(local)} (ε₀ = {at_most(local)})"),
-        ("assurance", f"{guarantee.assurance.value}: {guarantee.method}"),
+        ("assurance", f"{guarantee.assurance.value}: {method_text(guarantee.method)}"),
         ("crowd", _crowd(guarantee.population, guarantee.colluding)),
-        *(("assumption", text) for text in guarantee.assumptions),
+        *(("assumption", text) for text in assumption_texts(guarantee)),
     ]
 
 

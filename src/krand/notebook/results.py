@@ -1,16 +1,17 @@
-"""What a notebook shows of tallies, estimates and releases."""
+"""What a notebook shows of tallies, estimates and results."""
 
 from __future__ import annotations
 
-from krand.analysis.estimates.reading import READABLE
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
-from krand.analysis.results import Release
+from krand.analysis.results import Results
 from krand.analysis.tally import Tally
 from krand.batches.provenance import DistinctPeople
 from krand.notebook.html import MOST_ROWS, table
 from krand.notebook.surveys import promise_line
+from krand.promise import READABLE
+from krand.wording.summaries import summary_text
 
-__all__ = ["question_table", "release_rows", "tally_rows"]
+__all__ = ["question_table", "results_rows", "tally_rows"]
 
 Rows = list[tuple[str, str]]
 UNREADABLE = f"too noisy: margin of error above {100 * READABLE:g} %"
@@ -47,6 +48,7 @@ def question_table(question: QuestionEstimate) -> str:
         rows = sorted(rows, key=lambda row: -row.consistent)[:MOST_ROWS]
     if question.unreadable:
         note += f"; {len(question.unreadable):,} of {len(question.all_rows):,} {UNREADABLE}"
+    note = "; ".join([note, *map(summary_text, question.summaries)])
     if question.unanswered is not None:
         rows.append(question.unanswered)
     head = ("answer", "people", sure, "share, %", sure)
@@ -68,21 +70,21 @@ def _counts(interval: Interval) -> str:
     return f"{interval.low:,.0f} to {interval.high:,.0f}"
 
 
-def release_rows(release: Release) -> Rows:
+def results_rows(results: Results) -> Rows:
     """Whom the numbers are about, and what was promised to them."""
-    batch = f"{release.crowd:,}"
+    batch = f"{results.crowd:,}"
     rows = [
-        ("survey", release.plan.survey.id),
-        ("people", f"{release.people:,}, the smallest batch {batch}; round {release.round:,}"),
-        ("guarantee", promise_line(release.promise)),
-        ("as promised", "yes" if release.kept else "no: too many messages were refused"),
-        ("provenance", release.provenance.value),
+        ("survey", results.plan.survey.id),
+        ("people", f"{results.people:,}, the smallest batch {batch}; round {results.round:,}"),
+        ("guarantee", promise_line(results.promise)),
+        ("as promised", "yes" if results.kept else "no: too many messages were refused"),
+        ("provenance", results.provenance.value),
     ]
-    if release.distinct_people is not None:
-        rows.append(("different people", f"declared by the {_who(release.distinct_people)}"))
-    rows += [("joint table", " × ".join(joint.table.questions)) for joint in release.joint]
+    if results.distinct_people is not None:
+        rows.append(("different people", f"declared by the {_who(results.distinct_people)}"))
+    rows += [("joint table", " × ".join(joint.table.questions)) for joint in results.joint]
     rows += [
         ("words", f"{w.question}: {len(w.found):,} of {len(w.rows):,} candidates found")
-        for w in release.words
+        for w in results.words
     ]
-    return rows + [("refused", f"{count:,} {why}") for why, count in release.rejected.items()]
+    return rows + [("refused", f"{count:,} {why}") for why, count in results.rejected.items()]

@@ -142,7 +142,7 @@ def _shares(layout: Layout) -> list[Share]:
 
 
 def _bit_by_bit(survey: Survey) -> Plan:
-    """Each position is a separate mechanism; the noise is divided by weights (mathematics §7)."""
+    """Each position is a separate mechanism; the noise is divided by weights."""
     policy, layout = survey.policy, layout_of(survey)
 
     def distance(numerators: tuple[int, ...]) -> float:
@@ -153,7 +153,7 @@ def _bit_by_bit(survey: Survey) -> Plan:
 
 
 def _linked(survey: Survey) -> Plan:
-    """Whole records, k copies: one noise for all bits (mathematics §4)."""
+    """Whole records, k copies: one noise for all bits."""
     layout = layout_of(survey)
     found = plan_noise(survey.policy, record_reports(survey, layout))
     numerators = (found.noise_numerator,) * len(layout.blocks)

@@ -20,7 +20,7 @@ __all__ = ["OPEN_ROWS", "AnswerRow", "Answers", "Estimate", "answer_table", "num
 OPEN_ROWS = 30
 """Answers that are seen at once; if there are more, these are the most frequent."""
 MOST_ROWS = 500
-"""Answers that a page has at all; the release file has every one."""
+"""Answers that a page has at all; the results file has every one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class AnswerRow:
     raw: str = ""
     """The unbiased count; empty for words."""
     aside: bool = False
-    """Silence: no answer of the list."""
+    """For those who gave no answer of the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Answers:
 
     @property
     def left_out(self) -> int:
-        """Answers that only the file has."""
+        """Answers that only the results file has."""
         return self.total - sum(not row.aside for row in (*self.rows, *self.more))
 
 

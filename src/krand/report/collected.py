@@ -1,8 +1,8 @@
-"""How answers were collected, and what no file can show about it: it follows the provenance."""
+"""How answers were collected, and what no file can show about it; both depend on the provenance."""
 
 from __future__ import annotations
 
-from krand.analysis.published import PublishedRelease
+from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.promise import Linkage
 from krand.report.promise import Named
@@ -16,66 +16,74 @@ BEFORE = {
     Provenance.SIMULATION: "",
 }
 APART = (
-    "cannot be seen afterwards, so questions can be seen together only where that was planned"
+    "came from the same person, so questions can be seen together only where that was planned"
     " before anybody answered."
 )
 WHOLE = (
-    "The answers of a record stay together, so any questions can be seen together; the price is"
-    " more noise."
+    "All answers of a person stay together in one record, so any questions can be seen together."
+    " This needs more noise."
 )
 
 
-def travelled(release: PublishedRelease) -> Named:
-    """What left the person's device or the data holder, and in which form."""
-    bits = release.plan.survey.linkage is Linkage.BIT
-    if release.provenance is Provenance.TABLE:
-        return Named("What was handed on", _bits_of_a_table() if bits else _records(release))
-    text = _messages(release) if bits else _records(release)
-    return Named("What travelled", text)
+def travelled(results: Results) -> Named:
+    """What left each person's device, or the data holder, and in which form."""
+    bits = results.plan.survey.linkage is Linkage.BIT
+    if results.provenance is Provenance.TABLE:
+        return Named("What was handed on", _bits_of_a_table() if bits else _records(results))
+    text = _messages(results) if bits else _records(results)
+    return Named("What was sent", text)
 
 
-def _messages(release: PublishedRelease) -> str:
-    simulated = release.provenance is Provenance.SIMULATION
-    start = "The people are simulated. In a survey every" if simulated else "Every"
-    verb = "travels" if simulated else "travelled"
+def _messages(results: Results) -> str:
+    simulated = results.provenance is Provenance.SIMULATION
+    start = "The people are simulated. In a survey, each" if simulated else "Each"
+    is_sent, sends = ("is", "sends") if simulated else ("was", "sent")
+    are = "are" if simulated else "were"
+    each = results.plan.messages
+    messages = (
+        "1 message, which may be empty"
+        if each == 1
+        else f"{each:,} messages, of which some may be empty"
+    )
     return (
-        f"{start} position, a yes or no about one answer, {verb} alone in a sealed message"
-        f" ({release.plan.messages:,} from each person, some of them empty), shuffled among those"
-        f" of everybody. Which messages came from one person {APART}"
+        f"{start} position that a device reports as yes {is_sent} sent by itself in a sealed"
+        f" message; a position is a yes or no about one answer. Every person {sends} {messages},"
+        f" and everybody's messages {are} shuffled together. Nobody can tell afterwards which"
+        f" messages {APART}"
     )
 
 
 def _bits_of_a_table() -> str:
     return (
-        "The data holder saw all answers. It flipped bits of everybody's answers and handed on how"
-        " often each position, a yes or no about one answer, came out as yes. Which of them came"
-        f" from one person {APART}"
+        "The data holder saw all answers. It flipped bits of everybody's answers at random and"
+        " handed on how often each position, a yes or no about one answer, came out as yes. Nobody"
+        f" can tell afterwards which of these {APART}"
     )
 
 
-def _records(release: PublishedRelease) -> str:
-    copies, bits = release.plan.survey.copies, f"{release.plan.positions:,} bits"
-    sent = "one noisy copy" if copies == 1 else f"{copies:,} copies, each made noisy anew,"
+def _records(results: Results) -> str:
+    copies, bits = results.plan.survey.copies, f"{results.plan.layout.positions:,} bits"
+    sent = "one noisy copy" if copies == 1 else f"{copies:,} copies, each with its own noise,"
     said = {
-        Provenance.DEVICES: f"Every person sent {sent} of the whole record of {bits}; the records"
-        " of everybody were shuffled.",
-        Provenance.TABLE: f"The data holder saw all answers. Of every person it handed on {sent} of"
-        f" the whole record of {bits}, in random order.",
+        Provenance.DEVICES: f"Every person sent {sent} of the whole record of {bits}. Everybody's"
+        " records were shuffled.",
+        Provenance.TABLE: "The data holder saw all answers. For every person it handed on"
+        f" {sent} of the whole record of {bits}, in random order.",
         Provenance.SIMULATION: f"The people are simulated. Each of them has {sent} of the whole"
         f" record of {bits}, in random order.",
-    }[release.provenance]
-    averaged = " The average over copies has less noise than one." if copies > 1 else ""
+    }[results.provenance]
+    averaged = " The average of the copies has less noise than one copy." if copies > 1 else ""
     return f"{said} {WHOLE}{averaged}"
 
 
-def nobody_can_check(release: PublishedRelease) -> str:
-    """What remains somebody's word."""
-    if release.provenance is Provenance.DEVICES:
+def nobody_can_check(results: Results) -> str:
+    """What nobody can check and somebody has to be trusted with."""
+    if results.provenance is Provenance.DEVICES:
         return ""
-    if release.provenance is Provenance.SIMULATION:
+    if results.provenance is Provenance.SIMULATION:
         return "There is nothing else to check: the people are simulated."
     word = (
-        "That the data holder randomized as the plan says, and everybody's answers once, no file"
-        " can show: that is the data holder's word."
+        "No file can show that the data holder randomized as the plan says, and everybody's answers"
+        " only once: for that there is only the data holder's word."
     )
-    return " ".join((word, *declared(release.distinct_people, len(release.ids))))
+    return " ".join((word, *declared(results.distinct_people, len(results.ids))))

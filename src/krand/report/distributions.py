@@ -1,4 +1,4 @@
-"""A `number` question as a distribution: in words, and how many are below each edge."""
+"""A `number` question as a distribution: in words, and how many people are below each edge."""
 
 from __future__ import annotations
 

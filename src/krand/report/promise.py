@@ -1,4 +1,4 @@
-"""What is promised, to whom, and where it ends: in plain words, with the numbers of the release."""
+"""What is promised, to whom, and where it ends: in plain words, with the numbers of the results."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from krand.analysis.published import PublishedRelease
+from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
+from krand.promise import Assurance
 from krand.report.figures import bound, count
 from krand.wording.collusion import SLIGHT, protection
+from krand.wording.guarantees import assumption_texts, method_text
 from krand.wording.phrases import number, refused_messages
 
 __all__ = ["Named", "PromiseView", "broken_promise", "promise_view"]
 
 ASSURANCES = {
-    "certified": (
+    Assurance.CERTIFIED: (
         "Certified: this is a theorem. It holds whatever everybody else answered and whatever the"
         " analyst knew before."
     ),
-    "outlier": (
-        "Outlier: computed exactly for one attack, that on a person whose answers are unlike those"
-        " of a crowd that is all alike. That no other crowd is worse for anybody is a conjecture,"
-        " not a theorem."
-    ),
-    "draft": (
-        "Draft: a formula of the method's first papers, for comparison only. It is no promise."
+    Assurance.OUTLIER: (
+        "Outlier: computed exactly for one attack, on a person whose answers differ from those of a"
+        " crowd in which everybody else answers alike. That no other crowd is worse for anybody is"
+        " a conjecture, not a theorem."
     ),
 }
 LARGEST = 1e9
@@ -51,48 +50,48 @@ class PromiseView:
     liars: str
 
 
-def promise_view(release: PublishedRelease) -> PromiseView:
+def promise_view(results: Results) -> PromiseView:
     """Everything that must be said beside the numbers."""
-    clients = release.shifts and release.provenance is not Provenance.TABLE
+    clients = results.shifts and results.provenance is not Provenance.TABLE
     return PromiseView(
-        _lead(release),
-        tuple(_terms(release)),
-        tuple(_sentence(text) for text in release.promise.assumptions),
-        _shifts(release) if clients else (),
-        _liars(release.shifts[0].corrupted) if clients else "",
+        _lead(results),
+        tuple(_terms(results)),
+        tuple(_sentence(text) for text in assumption_texts(results.promise)),
+        _shifts(results) if clients else (),
+        _liars(results.shifts[0].corrupted) if clients else "",
     )
 
 
-def broken_promise(release: PublishedRelease) -> str:
-    """What to say on top of a page whose release is not as good as promised; nothing if it is."""
-    if release.kept:
+def broken_promise(results: Results) -> str:
+    """What to say on top of a page if the results are not as good as promised; else nothing."""
+    if results.kept:
         return ""
-    policy, promise = release.plan.survey.policy, release.promise
+    policy, promise = results.plan.survey.policy, results.promise
     if policy.delta is not None:
         asked, had = f"δ = {bound(policy.delta)}", f"δ = {bound(promise.delta)}"
     else:
         asked, had = f"η = {bound(policy.eta or 0.0)}", f"η = {bound(promise.eta)}"
-    refused = sum(release.rejected.values())
-    why = f", {refused:,} messages of which had to be refused" if refused else ""
+    refused = sum(results.rejected.values())
+    messages = "1 refused message" if refused == 1 else f"{refused:,} refused messages"
+    why = f" and {messages}" if refused else ""
     return (
         f"The survey promised its participants {asked} at ε = {number(policy.epsilon)}. For the"
-        f" crowd that came{why}, only {had} can be shown. Whoever took part was promised more than"
-        " this release gives."
+        f" crowd that took part{why}, only {had} can be shown. These results give participants less"
+        " than they were promised."
     )
 
 
-def _lead(release: PublishedRelease) -> str:
-    promise, policy = release.promise, release.plan.survey.policy
-    whom = _whom(release)
-    rounds = release.plan.survey.rounds
+def _lead(results: Results) -> str:
+    promise, policy = results.promise, results.plan.survey.policy
+    rounds = results.plan.survey.rounds
     every = f" in all {rounds:,} rounds together" if rounds > 1 else ""
     if policy.delta is not None:
-        slack = f"give or take δ = {bound(promise.delta)}"
+        slack = f"plus at most δ = {bound(promise.delta)}"
     else:
         slack = f"except with probability η = {bound(promise.eta)}"
     return (
-        f"{whom}: had you given any other answers, the probability of anything that"
-        f" {SEEN[release.provenance]}{every} would differ by a factor of at most"
+        f"{_whom(results)} If you had given any other answers, the probability of anything that"
+        f" {SEEN[results.provenance]}{every} would change by a factor of at most"
         f" {_factor(promise.epsilon)}, {slack}."
     )
 
@@ -104,92 +103,99 @@ SEEN = {
 }
 
 
-def _whom(release: PublishedRelease) -> str:
-    """To whom something is promised, and towards whom."""
-    people, crowd = f"{release.people:,} people", f"{release.crowd:,}"
-    several = release.people > release.crowd
-    if release.provenance is Provenance.TABLE:
+def _whom(results: Results) -> str:
+    """To whom something is promised, and against whom it protects."""
+    people, crowd = f"{results.people:,} people", f"{results.crowd:,}"
+    several = results.people > results.crowd
+    if results.provenance is Provenance.TABLE:
         apart = f", who were randomized in tables of at least {crowd}" if several else ""
         return (
-            f"To each of the {people} in the data{apart}, towards whoever sees the responses or"
-            " these results, but not towards the data holder, who saw all answers"
+            f"This is promised to each of the {people} in the data{apart}. It protects against"
+            " everybody who sees the responses or these results, but not against the data holder,"
+            " who saw all answers."
         )
     mixed = f", who were mixed in batches of at least {crowd}" if several else ""
-    if release.provenance is Provenance.SIMULATION:
-        return f"Nobody was asked. To each of {people}{mixed}, it would be promised"
-    return f"To each of the {people} who took part{mixed}"
+    if results.provenance is Provenance.SIMULATION:
+        return f"Nobody was asked. In a survey, this would be promised to each of {people}{mixed}."
+    return f"This is promised to each of the {people} who took part{mixed}."
 
 
-def _terms(release: PublishedRelease) -> Iterator[Named]:
-    promise = release.promise
+def _terms(results: Results) -> Iterator[Named]:
+    promise = results.promise
     factor = math.exp(min(promise.epsilon, 700.0))
     yield Named(
         "In odds",
-        "Somebody to whom two answers of yours seemed equally likely may afterwards hold one of"
-        f" them for at most {bound(factor)} times as likely as the other, which is"
-        f" {bound(100 * factor / (1 + factor))} % sure. More than that happens with a probability"
-        f" of at most η = {bound(promise.eta)}.",
+        "Suppose that somebody considers two possible answers of yours equally likely. Afterwards"
+        f" they may consider one of them at most {bound(factor)} times as likely as the other,"
+        f" which means being {bound(100 * factor / (1 + factor))} % sure. The probability of more"
+        f" than that is at most η = {bound(promise.eta)}.",
     )
-    known = ASSURANCES.get(promise.assurance, f"{promise.assurance}: not known to this page.")
-    yield Named("How this is known", f"{known} Method: {promise.method}.")
-    yield Named("Participants who tell", _colluding(release))
-    if release.provenance is Provenance.TABLE:
+    known = ASSURANCES[promise.assurance]
+    yield Named("How we know", f"{known} Method: {method_text(promise.method)}.")
+    yield Named("Colluding participants", _colluding(results))
+    if results.provenance is Provenance.TABLE:
         yield Named(
             "The data holder",
-            "The data holder saw every answer before it became noisy. Against the data holder, and"
-            " whoever it shows the answers to, nothing here protects.",
+            "The data holder saw every answer before noise was added. Nothing here protects against"
+            " the data holder, or against anybody to whom it shows the answers.",
         )
         yield Named(
-            "False answers", "Whoever answered falsely changed a count by at most 1 person."
+            "False answers",
+            "Somebody who answered falsely changed a count by at most 1 person.",
         )
         return
-    yield Named("If shuffler and analyst work together", _collusion(promise.local_epsilon))
-    yield Named("Refused messages", _refused(release))
+    yield Named("If collector and analyst collude", _collusion(promise.local_epsilon))
+    yield Named("Refused messages", _refused(results))
 
 
-def _colluding(release: PublishedRelease) -> str:
-    told = release.promise.colluding
+def _colluding(results: Results) -> str:
+    told = results.promise.colluding
     if not told:
-        return "The promise is computed for a crowd in which nobody tells the analyst anything."
-    refused = sum(release.rejected.values())
-    planned = release.plan.survey.policy.colluding
+        return "The promise assumes that no participant helps the analyst."
+    refused = sum(results.rejected.values())
+    planned = results.plan.survey.policy.colluding
     if refused and not planned:
-        return (
-            f"The promise is computed as if the {refused:,} refused messages came from as many"
-            " participants who hide nobody, and as if nobody else told the analyst anything."
+        messages = (
+            "the refused message" if refused == 1 else f"each of {refused:,} refused messages"
         )
+        return (
+            f"The promise is computed as if {messages} came from another participant who added no"
+            " noise. It assumes that nobody else helps the analyst."
+        )
+    many = told - refused
+    who = "1 participant tells" if many == 1 else f"{many:,} of the participants tell"
     beside = f", and {refused:,} more sent the messages that were refused" if refused else ""
     return (
-        f"The promise holds even if {told - refused:,} of the participants tell the analyst all"
-        f" they know, their own answers and their noise{beside}."
+        f"The promise holds even if {who} the analyst everything they know, their own answers and"
+        f" their noise{beside}."
     )
 
 
 def _collusion(local_epsilon: float) -> str:
     if local_epsilon > SLIGHT:
         worth = (
-            "there is no protection: to the two of them together a person's messages may show the"
-            " answers plainly"
+            "there is no protection: together, the two may see a person's answers plainly in that"
+            " person's messages"
         )
     else:
         worth = f"{protection(local_epsilon)} remains"
     return (
-        f"Then {worth}. Each person's messages are seen by themselves, with the noise of the own"
-        " device alone: the odds of one set of answers against another can change by a factor of"
-        f" up to {_factor(local_epsilon)} (ε₀ = {bound(local_epsilon)}). The promise above rests"
-        " on the shuffler's keeping its word."
+        f"Then {worth}. They can look at each person's messages separately, where only the noise of"
+        " that person's device remains: the odds of one set of answers against another can change"
+        f" by a factor of up to {_factor(local_epsilon)} (ε₀ = {bound(local_epsilon)}). The promise"
+        " above relies on the collector keeping its word."
     )
 
 
-def _refused(release: PublishedRelease) -> str:
-    if not release.rejected:
+def _refused(results: Results) -> str:
+    if not results.rejected:
         return "None: every message could be read."
-    return refused_messages(release.plan, release.promise, release.rejected, bound)
+    return refused_messages(results.plan, results.promise, results.rejected, bound)
 
 
-def _shifts(release: PublishedRelease) -> tuple[tuple[str, str, str], ...]:
+def _shifts(results: Results) -> tuple[tuple[str, str, str], ...]:
     """A row for each block; one for all of them where all are alike."""
-    ends = ((s.name, math.ceil(s.too_high), math.ceil(s.too_low)) for s in release.shifts)
+    ends = ((s.name, math.ceil(s.too_high), math.ceil(s.too_low)) for s in results.shifts)
     rows = tuple((name, count(high), count(low)) for name, high, low in ends)
     if len(rows) > 1 and len({row[1:] for row in rows}) == 1:
         return (("every question", *rows[0][1:]),)
@@ -199,8 +205,8 @@ def _shifts(release: PublishedRelease) -> tuple[tuple[str, str, str], ...]:
 def _liars(corrupted: int) -> str:
     clients = "One client that lies" if corrupted == 1 else f"{corrupted:,} clients that lie"
     return (
-        f"Nobody can look into a device. {clients} as well as possible could have moved the count"
-        " of an answer by at most so many people:"
+        f"Nobody can look into a device. {clients} as well as possible could have changed the count"
+        " of an answer by at most this many people:"
     )
 
 
@@ -208,7 +214,7 @@ def _factor(epsilon: float) -> str:
     """e^1 ≈ 2.718; a power of ten where it would be a long number."""
     if epsilon <= math.log(LARGEST):
         return f"e^{bound(epsilon)} ≈ {number(math.exp(epsilon))}"
-    return f"e^{bound(epsilon)}, a number of {math.floor(epsilon / math.log(10)) + 1:,} digits"
+    return f"e^{bound(epsilon)}, a number with {math.floor(epsilon / math.log(10)) + 1:,} digits"
 
 
 def _sentence(text: str) -> str:

@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from krand.analysis.estimates.values import QuestionEstimate, Row
-from krand.analysis.published import PublishedRelease, PublishedWords
+from krand.analysis.results import Results
+from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import (
     OPEN_ROWS,
     Answers,
     Estimate,
     answer_table,
-    number,
-    span,
 )
-from krand.report.distributions import CdfRow, cdf_rows, distribution_notes
+from krand.report.distributions import CdfRow, cdf_rows
+from krand.report.kinds import VIEWS, KindView
 from krand.report.words import word_notes, word_table
 from krand.survey.questions import Kind
 
 __all__ = ["QuestionView", "question_views"]
-
-ASKED_AS = {
-    Kind.YES_NO: "yes or no",
-    Kind.CHOICE: "one answer of a list",
-    Kind.PICK_ANY: "any of a list",
-    Kind.NUMBER: "a number, known by its range",
-    Kind.WORDS: "free words, looked for on a list",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,42 +40,48 @@ class QuestionView:
         return sum(not row.readable for row in rows)
 
 
-def question_views(release: PublishedRelease) -> tuple[QuestionView, ...]:
+def question_views(results: Results) -> tuple[QuestionView, ...]:
     """All questions in the order they were asked, words among them."""
-    estimates = {question.name: question for question in release.questions}
-    words = {entry.question: entry for entry in release.words}
-    asked = [question.name for question in release.plan.survey.question]
+    estimates = {question.name: question for question in results.questions}
+    words = {entry.question: entry for entry in results.words}
+    asked = [question.name for question in results.plan.survey.questions]
     names = dict.fromkeys((*asked, *estimates, *words))
     return tuple(
-        _view(release, f"question-{place}", name, estimates.get(name), words.get(name))
+        _view(results, f"question-{place}", name, estimates.get(name), words.get(name))
         for place, name in enumerate(names, 1)
     )
 
 
 def _view(
-    release: PublishedRelease,
+    results: Results,
     anchor: str,
     name: str,
     estimate: QuestionEstimate | None,
-    words: PublishedWords | None,
+    words: WordsEstimate | None,
 ) -> QuestionView:
-    title = release.text_of(name) or name
+    title = _text_of(results, name) or name
     if estimate is not None:
-        notes, cdf = tuple(_notes(estimate)), cdf_rows(estimate.distribution)
-        answers = _answers(estimate)
-        caption = f"{name}: {ASKED_AS.get(estimate.kind, estimate.kind.value)}"
+        cdf, answers = cdf_rows(estimate.distribution), _answers(estimate)
+        view = VIEWS.get(estimate.kind, KindView(estimate.kind.value))
+        caption = f"{name}: {view.asked_as}"
         if answers.more:
             caption += f"; the most frequent of {answers.total:,}"
+        notes = tuple(view.notes(estimate))
         return QuestionView(anchor, name, title, caption, answers, notes, cdf)
-    caption = f"{name}: {ASKED_AS[Kind.WORDS]}"
+    caption = f"{name}: {VIEWS[Kind.WORDS].asked_as}"
     if words is None:
         note = (
-            "Not decoded: words need a list of candidates to be looked for,"
+            "Not decoded: words are found with a list of candidates,"
             f" krand estimate --candidates {name}=words.txt."
         )
         return QuestionView(anchor, name, title, caption, None, (note,))
-    found = word_table(release.people, words) if words.found else None
+    found = word_table(results.people, words) if words.found else None
     return QuestionView(anchor, name, title, caption, found, tuple(word_notes(words)))
+
+
+def _text_of(results: Results, name: str) -> str:
+    """The wording of a question; empty if it has none."""
+    return next((q.text for q in results.plan.survey.questions if q.name == name), "")
 
 
 def _answers(question: QuestionEstimate) -> Answers:
@@ -108,16 +105,3 @@ def _of_row(row: Row, people: int) -> Estimate:
         row.readable,
         row.count,
     )
-
-
-def _notes(question: QuestionEstimate) -> Iterator[str]:
-    if question.kind is Kind.YES_NO and question.unanswered is None:
-        yield "Only yes was counted: no and silence look the same."
-    if question.picks is not None:
-        picks = question.picks
-        yield (
-            f"{number(picks.consistent)} picks per person on average"
-            f" ({span(picks.interval.low, picks.interval.high)})."
-        )
-    if question.distribution is not None:
-        yield from distribution_notes(question.distribution)

@@ -1,4 +1,4 @@
-"""How much of the doubt is privacy, and how much is sampling: side by side for every question."""
+"""How much of the uncertainty is privacy noise, how much sampling: for every question."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from krand.analysis.estimates.sampling import Sampling
-from krand.analysis.published import PublishedRelease
+from krand.analysis.results import Results
 from krand.report.figures import WIDTH, count
 from krand.wording.phrases import number
 
-__all__ = ["DoubtRow", "DoubtView", "doubt_view"]
+__all__ = ["UncertaintyRow", "UncertaintyView", "uncertainty_view"]
 
 
 @dataclass(frozen=True, slots=True)
-class DoubtRow:
-    """The most frequent answer to a question, and what its count owes to each source."""
+class UncertaintyRow:
+    """The most frequent answer to a question, and how much each source adds to its uncertainty."""
 
     question: str
     answer: str
@@ -31,11 +31,11 @@ class DoubtRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DoubtView:
+class UncertaintyView:
     """The section about noise and sampling."""
 
     lead: str
-    rows: tuple[DoubtRow, ...]
+    rows: tuple[UncertaintyRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,10 @@ class _Top:
     sampling: Sampling | None
 
 
-def doubt_view(release: PublishedRelease) -> DoubtView:
-    """Noise as it was; sampling as it is, or as it would be in a sample of far more people."""
-    tops = tuple(_tops(release))
-    return DoubtView(_lead(release), tuple(_row(top, release.people) for top in tops))
+def uncertainty_view(results: Results) -> UncertaintyView:
+    """The noise; and sampling, as it is or as it would be in a sample of far more people."""
+    tops = tuple(_tops(results))
+    return UncertaintyView(_lead(results), tuple(_row(top, results.people) for top in tops))
 
 
 def sampling_error(people: int, share: float, sampling: Sampling | None) -> float:
@@ -59,28 +59,28 @@ def sampling_error(people: int, share: float, sampling: Sampling | None) -> floa
     return people * math.sqrt(factor * share * (1 - share))
 
 
-def _tops(release: PublishedRelease) -> Iterator[_Top]:
-    people = release.people
-    for question in release.questions:
+def _tops(results: Results) -> Iterator[_Top]:
+    people = results.people
+    for question in results.questions:
         row = max(question.rows, key=lambda row: row.consistent)
         share = min(1.0, max(0.0, row.consistent / people))
         yield _Top(question.name, row.label, share, row.standard_error, question.sampling)
-    for words in release.words:
+    for words in results.words:
         if words.found and words.found[0].standard_error is not None:
-            word, sampling = words.found[0], _sampling(release)
+            word, sampling = words.found[0], _sampling(results)
             share = min(1.0, max(0.0, word.count / people))
             yield _Top(words.question, word.word, share, word.standard_error or 0.0, sampling)
 
 
-def _sampling(release: PublishedRelease) -> Sampling | None:
-    return release.questions[0].sampling if release.questions else None
+def _sampling(results: Results) -> Sampling | None:
+    return results.questions[0].sampling if results.questions else None
 
 
-def _row(top: _Top, people: int) -> DoubtRow:
+def _row(top: _Top, people: int) -> UncertaintyRow:
     sampled = sampling_error(people, top.share, top.sampling)
     both = math.hypot(top.error, sampled)
     part = (top.error / both) ** 2 if both else 0.0
-    return DoubtRow(
+    return UncertaintyRow(
         top.question,
         top.answer,
         f"{count(people * top.share)} ({100 * top.share:.3g} %)",
@@ -96,22 +96,24 @@ def _error(value: float) -> str:
     return count(value) if value >= 10 else number(value, 2)
 
 
-def _lead(release: PublishedRelease) -> str:
-    sampling = _sampling(release)
+def _lead(results: Results) -> str:
+    sampling = _sampling(results)
     if sampling is None:
         return (
-            f"The intervals of this report are about the crowd itself, these {release.people:,}"
-            " people: there the noise is the only doubt. Were the crowd a random sample of a far"
-            " larger population, sampling would add what the table shows, and the intervals for"
-            " that population would be wider. A crowd that chose itself is no such sample."
+            f"The intervals in this report are about the crowd itself, these {results.people:,}"
+            " people: for them, the noise is the only source of uncertainty. If the crowd were a"
+            " random sample of a far larger population, sampling would add what the table shows,"
+            " and the intervals for that population would be wider. People who decided by"
+            " themselves to take part are not a random sample."
         )
     whom = (
-        "a population without limit"
+        "an unlimited population"
         if sampling.population is None
         else f"{sampling.population:,} people"
     )
     return (
-        f"The shares of this report are about {whom}, of which the crowd of {release.people:,} is"
-        " taken to be a random sample; the intervals of shares hold both doubts, those of counts"
-        " the noise alone. A crowd that chose itself is no such sample."
+        f"The shares in this report are about {whom}, of which the crowd of {results.people:,} is"
+        " assumed to be a random sample. Intervals of shares cover both noise and sampling, those"
+        " of counts only the noise. People who decided by themselves to take part are not a random"
+        " sample."
     )

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from krand.promise import MAX_BITS, Linkage
-from krand.survey.questions import Kind, Leveled, Question
+from krand.survey.questions import Kind, Leveled, Question, any_of, joinable_kinds
 from krand.survey.rules import MAX_CHOICES, Broken, Path
 
 __all__ = ["Outline", "outline", "survey_rules"]
 
-JOINABLE = (Kind.YES_NO, Kind.CHOICE, Kind.NUMBER)
 NO_GROUPS = (
     'remove [[together]]: a record keeps all answers together already; or say linkage = "bit"'
 )
@@ -73,21 +72,31 @@ def _members(
     questions: Sequence[Outline], groups: Sequence[Sequence[str] | None]
 ) -> Iterator[Broken]:
     known = {question.name: question for question in questions if question.name is not None}
-    taken: dict[str, int] = {}
     for index, group in enumerate(groups):
         for place, name in enumerate(group or ()):
             where = ("together", index, "questions", place)
             if name not in known:
                 hint = f"the questions are {', '.join(known)}" if known else ""
                 yield Broken(where, "must be the name of a question", name, hint)
-            elif known[name].kind not in (*JOINABLE, None):
-                rule = f"must be a yes_no, choice or number question, not {known[name].kind}"
+            elif known[name].kind not in (*joinable_kinds(), None):
+                rule = f"must be a {any_of(joinable_kinds())} question, not {known[name].kind}"
                 hint = "leave it out of the group; it is counted on its own"
                 yield Broken(where, rule, name, hint)
-            first = taken.setdefault(name, index)
-            if first != index or name in (group or ())[:place]:
-                rule = f"must be in one group only, but together[{first}] has it too"
-                yield Broken(where, rule, name, "join the groups or drop it from one of them")
+            if name in (group or ())[:place]:
+                yield Broken(where, "must be in a group only once", name, "remove it here")
+        yield from _contained(index, groups)
+
+
+def _contained(index: int, groups: Sequence[Sequence[str] | None]) -> Iterator[Broken]:
+    """A group inside another one would ask for a table twice, and cost noise twice."""
+    own = set(groups[index] or ())
+    for other, names in enumerate(groups):
+        part = own <= set(names or ()) and (own != set(names or ()) or other < index)
+        if own and part and other != index:
+            rule = f"must ask for more than together[{other}], which has all of its questions"
+            hint = "remove one of the two groups: the table of the larger one contains the other"
+            yield Broken(("together", index, "questions"), rule, list(groups[index] or ()), hint)
+            return
 
 
 def _record(questions: Sequence[Outline], groups: int) -> Iterator[Broken]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from krand.errors import InvalidInput
+from krand.survey.kinds.words import word_positions
 from krand.survey.layout import Block, Layout
-from krand.survey.questions import Choice, Kind, Leveled, PickAny, Question, Words
-from krand.survey.words import word_positions
+from krand.survey.questions import Kind, Question, Words
 
 __all__ = ["Meaning", "candidate_positions", "describe", "levels_at", "margin_positions"]
 
@@ -39,13 +39,7 @@ def levels_at(layout: Layout, position: int) -> dict[str, str | None]:
     if block.kind is Kind.TOGETHER:
         return dict(_cell_levels(block, inside))
     (question,) = block.questions
-    match question:
-        case PickAny(choices=choices):
-            return {question.name: choices[inside]}
-        case Words():
-            return {question.name: f"position {inside}"}
-    (leveled,) = block.levels
-    return {question.name: leveled.level_name(inside)}
+    return {question.name: question.position_name(inside)}
 
 
 def _cell_levels(block: Block, cell: int) -> Iterator[tuple[str, str | None]]:
@@ -71,15 +65,7 @@ def margin_positions(layout: Layout, question: str, level: str) -> tuple[int, ..
 
 
 def _level_index(question: Question, level: str) -> int:
-    index: int | None
-    if isinstance(question, (Choice, PickAny)):
-        index = question.choices.find(level)
-    elif isinstance(question, Leveled):
-        names = [question.level_name(index) for index in range(question.levels)]
-        index = names.index(level) if level in names else None
-    else:
-        hint = "candidate_positions tells the positions of a word"
-        raise InvalidInput("question", "must not be of type words", question.name, hint)
+    index = question.find(level)
     if index is None:
         hint = "levels_at tells the answer of every position"
         raise InvalidInput(question.name, "must be one of its answers", level, hint)

@@ -11,8 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from krand.promise import Policy
-from krand.survey.choices import Choices
-from krand.survey.questions import Choice, Kind, Number, PickAny, Question, Words, YesNo
+from krand.survey.questions import question_from, question_values
 from krand.survey.survey import Survey, Together
 
 __all__ = ["document_of", "survey_of"]
@@ -26,7 +25,7 @@ def document_of(survey: Survey) -> dict[str, Any]:
         "copies": survey.copies,
         "rounds": survey.rounds,
         "policy": _policy(survey),
-        "question": [_question(question) for question in survey.questions],
+        "question": [question_values(question) for question in survey.questions],
         "together": [_together(group) for group in survey.together],
     }
 
@@ -50,35 +49,6 @@ def _together(group: Together) -> dict[str, Any]:
     return _given({"questions": list(group.questions), "weight": group.weight})
 
 
-def _question(question: Question) -> dict[str, Any]:
-    shared = {
-        "name": question.name,
-        "type": question.kind.value,
-        "text": question.text,
-        "weight": question.weight,
-    }
-    return _given(shared | _own(question))
-
-
-def _own(question: Question) -> dict[str, Any]:
-    match question:
-        case Choice(choices=choices):
-            return {"choices": list(choices)}
-        case PickAny(choices=choices, at_most=at_most):
-            return {"choices": list(choices), "at_most": at_most}
-        case Number(edges=edges):
-            return {"edges": list(edges), "open": _open(question), "integer": question.integer}
-        case Words(size=size, hashes=hashes, at_most=at_most):
-            return {"positions": size, "hashes": hashes, "at_most": at_most}
-    return {}
-
-
-def _open(question: Number) -> bool | str:
-    if question.open_below == question.open_above:
-        return question.open_below
-    return "below" if question.open_below else "above"
-
-
 def _given(table: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in table.items() if value is not None}
 
@@ -88,7 +58,7 @@ def survey_of(document: dict[str, Any]) -> Survey:
     return Survey(
         document["id"],
         Policy(**_table(document["policy"])),
-        tuple(map(_read_question, document["question"])),
+        tuple(question_from(_table(question)) for question in document["question"]),
         tuple(
             Together(tuple(_table(group)["questions"]), group.get("weight"))
             for group in document["together"]
@@ -97,30 +67,6 @@ def survey_of(document: dict[str, Any]) -> Survey:
         document["copies"],
         document["rounds"],
     )
-
-
-def _read_question(document: dict[str, Any]) -> Question:
-    values = dict(_table(document))
-    kind = Kind(values.pop("type"))
-    match kind:
-        case Kind.YES_NO:
-            return YesNo(**values)
-        case Kind.CHOICE:
-            return Choice(**values | {"choices": Choices(values["choices"])})
-        case Kind.PICK_ANY:
-            return PickAny(**values | {"choices": Choices(values["choices"])})
-        case Kind.NUMBER:
-            values |= {"edges": tuple(values["edges"]), **_read_open(values.pop("open"))}
-            return Number(**values)
-        case Kind.WORDS:
-            return Words(size=values.pop("positions"), **values)
-    raise ValueError(f"question.type: {kind} is no question by itself")
-
-
-def _read_open(value: bool | str) -> dict[str, bool]:
-    if value not in (True, False, "below", "above"):
-        raise ValueError("question.open: should be true, false, below or above")
-    return {"open_below": value in (True, "below"), "open_above": value in (True, "above")}
 
 
 def _table(value: Any) -> dict[str, Any]:

@@ -84,17 +84,22 @@ class Layout:
 
     @property
     def question_names(self) -> tuple[str, ...]:
-        return tuple(name for block in self.blocks for name in block.question_names)
+        """Each once, however many groups it is in."""
+        return tuple(dict.fromkeys(n for block in self.blocks for n in block.question_names))
 
     def positions_of(self, block: Block) -> range:
         """The positions of a block."""
         return range(block.offset, block.offset + block.positions)
 
     def block_of(self, question: str) -> Block:
-        """The block that answers the question."""
-        for block in self.blocks:
-            if question in block.question_names:
-                return block
+        """The first block that answers the question."""
+        return self.blocks_of(question)[0]
+
+    def blocks_of(self, question: str) -> tuple[Block, ...]:
+        """The blocks that answer the question: several if it is in several groups."""
+        found = tuple(block for block in self.blocks if question in block.question_names)
+        if found:
+            return found
         hint = f"the questions are {', '.join(self.question_names)}"
         raise InvalidInput("question", "must be a question of the survey", question, hint)
 
@@ -108,18 +113,20 @@ class Layout:
 
 def layout_of(survey: Survey) -> Layout:
     """The blocks of a survey; a group stands where the first of its questions is asked."""
-    groups = {name: group for group in survey.together for name in group.questions}
     blocks: list[Block] = []
-    done: set[str] = set()
+    placed: set[str] = set()
     offset = 0
     for question in survey.questions:
-        if question.name in done:
-            continue
-        group = groups.get(question.name)
-        block = _alone(question, offset) if group is None else _joint(survey, group, offset)
-        blocks.append(block)
-        done.update(block.question_names)
-        offset += block.positions
+        groups = [group for group in survey.together if question.name in group.questions]
+        blocks_here = [group for group in groups if group.name not in placed]
+        placed.update(group.name for group in blocks_here)
+        for part in blocks_here if groups else [question]:
+            if isinstance(part, Together):
+                block = _joint(survey, part, offset)
+            else:
+                block = _alone(part, offset)
+            blocks.append(block)
+            offset += block.positions
     return Layout(survey.id, tuple(blocks))
 
 

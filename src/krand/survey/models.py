@@ -8,27 +8,24 @@ so that nothing is converted on the way.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Union
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 from pydantic_core import PydanticCustomError
 
 from krand.promise import MAX_COPIES, MAX_POPULATION, MAX_ROUNDS
 from krand.survey import rules
+from krand.survey.kinds.question import Key
+from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
 from krand.survey.rules import Broken
 
 __all__ = [
     "QUESTION_TABLES",
-    "ChoiceTable",
     "HeadTable",
-    "NumberTable",
-    "PickAnyTable",
     "PolicyTable",
     "QuestionTable",
     "SurveyFile",
     "TogetherTable",
-    "WordsTable",
-    "YesNoTable",
 ]
 
 
@@ -44,28 +41,6 @@ def _obeys(rule: Callable[[Any], Iterator[Broken]]) -> AfterValidator:
     return AfterValidator(check)
 
 
-# The elements are left to krand's rules, which find all that is wrong with a list at once.
-Items = Annotated[
-    list[Any],
-    _obeys(rules.item_rules),
-    Field(
-        examples=[["red", "blue"]],
-        json_schema_extra={"items": {"type": "string"}, "minItems": 2, "uniqueItems": True},
-    ),
-]
-Edges = Annotated[
-    list[Any],
-    _obeys(rules.edge_rules),
-    Field(
-        examples=[[0, 10, 20, 50]],
-        json_schema_extra={"items": {"type": "number"}, "minItems": 2, "uniqueItems": True},
-    ),
-]
-Open = Annotated[
-    Any,
-    _obeys(rules.open_rules),
-    Field(examples=[True], json_schema_extra={"enum": list(rules.OPEN)}),
-]
 Weight = Annotated[float, Field(gt=0, le=rules.MAX_WEIGHT, examples=[2])]
 ABSENT: Any = None
 """TOML has no null: a key that may be left out has a type of its own and no default."""
@@ -88,8 +63,6 @@ def _exactly_one_of(*keys: str) -> dict[str, Any]:
 
 
 RECORD: dict[str, Any] = {"properties": {"linkage": {"const": "record"}}, "required": ["linkage"]}
-WHOLE: dict[str, Any] = {"properties": {"integer": {"const": True}}, "required": ["integer"]}
-WHOLE_EDGES: dict[str, Any] = {"properties": {"edges": {"items": {"type": "integer"}}}}
 ONE_COPY: dict[str, Any] = {"properties": {"copies": {"const": 1}}}
 
 
@@ -137,73 +110,46 @@ class QuestionTable(Table):
     """Which questions deserve more precision: twice the weight, less noise here, more elsewhere."""
 
 
-class YesNoTable(QuestionTable):
-    """Yes or no."""
-
-    type: Literal["yes_no"]
-
-
-class ListTable(QuestionTable):
-    """A question with a list of choices."""
-
-    model_config = ConfigDict(json_schema_extra=_exactly_one_of("choices", "choices_file"))
-
-    choices: Items = ABSENT
-    """The list itself."""
-    choices_file: Annotated[str, Field(min_length=1, examples=["items.txt"])] = ABSENT
-    """A file beside the survey: one choice per line, UTF-8, up to a million."""
-    choices_sha256: Annotated[
-        str, Field(pattern="^[0-9a-f]{64}$", examples=["what sha256sum prints"])
-    ] = ABSENT
-    """Pins the content of choices_file: another content is refused."""
+def _annotation(key: Key) -> Any:
+    """The type of a key with its limits, rules, meaning and example."""
+    parts = () if key.rule is None else (_obeys(key.rule),)
+    limits: dict[str, Any] = dict(key.limits)
+    extra = dict(key.schema) or None
+    about = Field(description=key.says, examples=[key.example], json_schema_extra=extra, **limits)
+    # The elements of a list are left to krand's rules, which find all that is wrong at once.
+    forms: dict[Any, Any] = {None: Any, list: list[Any]}
+    form = forms.get(key.form, key.form)
+    return Annotated[(form, *parts, about)]
 
 
-class ChoiceTable(ListTable):
-    """One of a list."""
+def _table_of(question: type[Question]) -> type[QuestionTable]:
+    """The model of a kind, from what its module declares."""
 
-    type: Literal["choice"]
+    class Base(QuestionTable):
+        model_config = ConfigDict(
+            json_schema_extra=dict(question.schema), use_attribute_docstrings=False
+        )
 
-
-class PickAnyTable(ListTable):
-    """Any of a list."""
-
-    type: Literal["pick_any"]
-    at_most: Annotated[int, Field(ge=1, le=rules.MAX_CHOICES, examples=[3])] = ABSENT
-    """The most that one person may pick: fewer means less noise."""
-
-
-class NumberTable(QuestionTable):
-    """A number, known by its range."""
-
-    model_config = ConfigDict(json_schema_extra={"if": WHOLE, "then": WHOLE_EDGES})
-
-    type: Literal["number"]
-    edges: Edges
-    """Rising edges: a range reaches from one edge up to, not including, the next."""
-    open: Open = False
-    """Ranges without an end: below the first edge, from the last edge on, or both (true)."""
-    integer: Annotated[bool, Field(examples=[True])] = False
-    """Answers are whole numbers: the range from 5 to 10 holds 5, 6, 7, 8 and 9. Then edges are
-    whole too, and the mean of ranges that hold one number each is known without assumptions."""
-
-
-class WordsTable(QuestionTable):
-    """Free words, hashed."""
-
-    type: Literal["words"]
-    positions: Annotated[int, Field(ge=2, le=rules.MAX_CHOICES, examples=[1024])]
-    """Into how many positions words are hashed."""
-    hashes: Annotated[int, Field(ge=1, le=rules.MAX_HASHES, examples=[2])]
-    """How many different positions each word sets."""
-    at_most: Annotated[int, Field(ge=1, le=rules.MAX_WORDS, examples=[1])] = 1
-    """The most words that one person may give."""
+    fields: dict[str, Any] = {"type": (Literal[question.kind.value], ...)}
+    fields |= {key.name: (_annotation(key), key.default) for key in question.keys}
+    name = f"{question.__name__}Table"
+    made: type[QuestionTable] = create_model(
+        name, __base__=Base, __doc__=question.summary, __module__=__name__, **fields
+    )
+    return made
 
 
 class TogetherTable(Table):
     """Questions that will be analysed jointly."""
 
-    questions: Annotated[list[str], Field(min_length=2, examples=[["search_engine", "ad_blocker"]])]
-    """Names of yes_no, choice or number questions."""
+    questions: Annotated[
+        list[str],
+        Field(
+            min_length=2,
+            examples=[["search_engine", "ad_blocker"]],
+            description=f"Names of {any_of(joinable_kinds())} questions.",
+        ),
+    ]
     weight: Weight = ABSENT
     """How much precision the group deserves; by default the largest weight in it."""
 
@@ -228,22 +174,27 @@ class HeadTable(Table):
 
 
 QUESTION_TABLES: dict[str, type[QuestionTable]] = {
-    "yes_no": YesNoTable,
-    "choice": ChoiceTable,
-    "pick_any": PickAnyTable,
-    "number": NumberTable,
-    "words": WordsTable,
+    kind: _table_of(question) for kind, question in KINDS.items()
 }
+"""By the `type` of a [[question]] table."""
 
-AnyQuestion = Annotated[
-    YesNoTable | ChoiceTable | PickAnyTable | NumberTable | WordsTable,
+_ANY_QUESTION: Any = Annotated[
+    Union[tuple(QUESTION_TABLES.values())],  # noqa: UP007 - of what is known only when it runs
     Field(discriminator="type"),
 ]
+_ALL_QUESTIONS: Any = Annotated[list[_ANY_QUESTION], Field(min_length=1)]
 
 
-class SurveyFile(HeadTable):
-    """A krand survey."""
+class _File(HeadTable):
+    model_config = ConfigDict(use_attribute_docstrings=False)
 
-    policy: PolicyTable
-    question: Annotated[list[AnyQuestion], Field(min_length=1)]
-    together: list[TogetherTable] = []
+
+SurveyFile: type[HeadTable] = create_model(
+    "SurveyFile",
+    __base__=_File,
+    __doc__="A krand survey.",
+    __module__=__name__,
+    policy=(PolicyTable, ...),
+    question=(_ALL_QUESTIONS, ...),
+    together=(list[TogetherTable], []),
+)

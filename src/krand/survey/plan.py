@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from krand.promise import NOISE_GRID, Guarantee, Precision
+from krand.promise import NOISE_GRID, Assumption, Assurance, Guarantee, Method, Precision
 from krand.showing import Shown
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
@@ -27,7 +27,7 @@ __all__ = ["FORMAT", "Margin", "Plan", "Promise", "WorstShift"]
 FORMAT = "krand-plan-3"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
     """What the survey promises, in numbers that may be printed: proven upper ends."""
 
@@ -36,25 +36,25 @@ class Promise:
     eta: float
     local_epsilon: float
     """ε₀: what one report, seen alone, may reveal if shuffler and analyst collude."""
-    assurance: str
-    method: str
+    assurance: Assurance
+    method: Method
     population: int
     colluding: int
-    assumptions: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
 
     @classmethod
     def of(cls, guarantee: Guarantee) -> Promise:
         """The part of a guarantee that a plan carries."""
         return cls(
-            guarantee.epsilon,
-            guarantee.delta.upper,
-            guarantee.eta.upper,
-            guarantee.local_epsilon,
-            guarantee.assurance.value,
-            guarantee.method,
-            guarantee.population,
-            guarantee.colluding,
-            guarantee.assumptions,
+            epsilon=guarantee.epsilon,
+            delta=guarantee.delta.upper,
+            eta=guarantee.eta.upper,
+            local_epsilon=guarantee.local_epsilon,
+            assurance=guarantee.assurance,
+            method=guarantee.method,
+            population=guarantee.population,
+            colluding=guarantee.colluding,
+            assumptions=guarantee.assumptions,
         )
 
 
@@ -128,7 +128,24 @@ class Plan(Shown):
         >>> round(small_plan().precision_of("pet").half_width_95)  # ± people, at 95 %
         7
         """
-        place = self.layout.blocks.index(self.layout.block_of(question))
+        return self._precision_in(question, self.block_of(question))
+
+    def block_of(self, question: str) -> Block:
+        """The block that a question is estimated from.
+
+        Of several groups it is the one in which the question alone is most precise, the first of
+        equals. That is known from the plan, before anybody answers: the choice depends on no
+        answer, so that estimates stay unbiased and intervals keep their confidence.
+
+        >>> from krand.testing import small_plan
+        >>> small_plan().block_of("pet").positions
+        3
+        """
+        blocks = self.layout.blocks_of(question)
+        return min(blocks, key=lambda block: self._precision_in(question, block).sigma)
+
+    def _precision_in(self, question: str, block: Block) -> Precision:
+        place = self.layout.blocks.index(block)
         found = (m.precision for m in self.margins[place] if m.question == question)
         return next(found, self.precisions[place])
 
@@ -168,11 +185,11 @@ class Plan(Shown):
                 "delta": promise.delta,
                 "eta": promise.eta,
                 "local_epsilon": promise.local_epsilon,
-                "assurance": promise.assurance,
-                "method": promise.method,
+                "assurance": promise.assurance.value,
+                "method": promise.method.value,
                 "population": promise.population,
                 "colluding": promise.colluding,
-                "assumptions": list(promise.assumptions),
+                "assumptions": [assumption.value for assumption in promise.assumptions],
             },
         }
 

@@ -48,7 +48,7 @@ def check_alike(plan: Plan) -> None:
         ("epsilon", promise.epsilon, policy.epsilon),
         ("population", promise.population, policy.population),
         ("colluding", promise.colluding, policy.colluding),
-        ("assurance", promise.assurance, policy.assurance.value),
+        ("assurance", promise.assurance.value, policy.assurance.value),
     ):
         if claimed != asked:
             rule = f"must be what the plan's survey asks for, {asked}"

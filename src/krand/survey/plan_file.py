@@ -8,12 +8,20 @@ readable when a formula becomes better. Whether they are right is for `krand ver
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole, whole, write_new
-from krand.promise import MAX_POPULATION, NOISE_GRID, Precision
+from krand.promise import (
+    MAX_POPULATION,
+    NOISE_GRID,
+    Assumption,
+    Assurance,
+    Method,
+    Precision,
+)
 from krand.survey.document import survey_of
 from krand.survey.plan import FORMAT, Margin, Plan, Promise, WorstShift
 from krand.survey.plan_check import HINT, check_asked
@@ -22,6 +30,7 @@ __all__ = ["parse_plan", "read_plan", "save_plan"]
 
 RULE = "must be a plan made by krand"
 KEY = re.compile("[0-9a-f]{64}")
+Code = TypeVar("Code", bound=StrEnum)
 
 
 def read_plan(path: str | Path) -> Plan:
@@ -120,11 +129,13 @@ def _promise(values: dict[str, Any]) -> Promise:
         raise ValueError("promise.assumptions: should be a list")
     return Promise(
         **{name: _number(f"promise.{name}", values[name]) for name in numbers},
-        assurance=_text("promise.assurance", values["assurance"]),
-        method=_text("promise.method", values["method"]),
+        assurance=_code("promise.assurance", Assurance, values["assurance"]),
+        method=_code("promise.method", Method, values["method"]),
         population=whole("promise.population", values["population"], 1, MAX_POPULATION),
         colluding=whole("promise.colluding", values["colluding"], 0, MAX_POPULATION),
-        assumptions=tuple(_text("promise.assumptions", each) for each in values["assumptions"]),
+        assumptions=tuple(
+            _code("promise.assumptions", Assumption, each) for each in values["assumptions"]
+        ),
     )
 
 
@@ -133,6 +144,15 @@ def _number(name: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
         raise ValueError(f"{name}: should be a number, 0 or above")
     return value
+
+
+def _code(name: str, codes: type[Code], value: object) -> Code:
+    """One of the words that this version of krand knows."""
+    try:
+        return codes(_text(name, value))
+    except ValueError:
+        known = ", ".join(codes)
+        raise InvalidInput(name, f"must be one of {known}", value, HINT) from None
 
 
 def _text(name: str, value: object) -> str:

@@ -10,8 +10,8 @@ from krand.survey.choices import Choices, read_items
 from krand.survey.coherence import Outline
 from krand.survey.complaints import check_table
 from krand.survey.models import QUESTION_TABLES, QuestionTable
-from krand.survey.questions import Choice, Kind, Number, PickAny, Question, Words, YesNo
-from krand.survey.rules import Broken, at_most_rules, hash_rules, whole_edge_rules
+from krand.survey.questions import KINDS, Kind, Question, question_from
+from krand.survey.rules import Broken
 
 __all__ = ["question_of"]
 
@@ -25,16 +25,16 @@ def question_of(raw: object, directory: Path | None) -> tuple[Question | Outline
     model = QUESTION_TABLES.get(raw["type"]) if isinstance(raw.get("type"), str) else None
     if model is None:
         return _without_type(raw)
+    kind = KINDS[raw["type"]]
     keys, broken = check_table(model, raw)
-    kind = Kind(raw["type"])
-    items: tuple[str, ...] = ()
-    if kind in (Kind.CHOICE, Kind.PICK_ANY):
+    if any(key.name == "choices_file" for key in kind.keys):
         items, wrong = _items(raw, keys, directory)
         broken += wrong
-    broken += _pairs(kind, keys, items)
+        keys = _with_items(keys, items)
+    broken += kind.pair_rules(keys)
     if broken:
-        return _outline(keys, kind), broken
-    return _question(kind, keys, items), []
+        return _outline(keys, kind.kind), broken
+    return question_from(keys), []
 
 
 def _without_type(raw: Keys) -> tuple[Outline, list[Broken]]:
@@ -87,32 +87,7 @@ def _items_of_file(keys: Keys, directory: Path) -> tuple[tuple[str, ...], list[B
     return items, broken
 
 
-def _pairs(kind: Kind, keys: Keys, items: tuple[str, ...]) -> list[Broken]:
-    """Rules about two keys of a question, where both could be read."""
-    if kind is Kind.PICK_ANY and items and "at_most" in keys:
-        return list(at_most_rules(keys["at_most"], len(items)))
-    if kind is Kind.WORDS and {"hashes", "positions"} <= keys.keys():
-        return list(hash_rules(keys["hashes"], keys["positions"]))
-    if kind is Kind.NUMBER and keys.get("integer") and "edges" in keys:
-        return [broken.under(("edges",)) for broken in whole_edge_rules(keys["edges"])]
-    return []
-
-
-def _question(kind: Kind, keys: Keys, items: tuple[str, ...]) -> Question:
-    shared = {key: keys[key] for key in ("name", "text", "weight") if key in keys}
-    match kind:
-        case Kind.YES_NO:
-            return YesNo(**shared)
-        case Kind.CHOICE:
-            return Choice(**shared, choices=Choices(items))
-        case Kind.PICK_ANY:
-            return PickAny(**shared, choices=Choices(items), at_most=keys.get("at_most"))
-        case Kind.NUMBER:
-            ends = keys.get("open", False)
-            below, above = ends in (True, "below"), ends in (True, "above")
-            edges = tuple(keys["edges"])
-            whole = keys.get("integer", False)
-            return Number(**shared, edges=edges, open_below=below, open_above=above, integer=whole)
-        case _:
-            size, hashes = keys["positions"], keys["hashes"]
-            return Words(**shared, size=size, hashes=hashes, at_most=keys.get("at_most", 1))
+def _with_items(keys: Keys, items: tuple[str, ...]) -> Keys:
+    """The choices themselves, wherever they came from."""
+    others = {key: value for key, value in keys.items() if not key.startswith("choices")}
+    return others | ({"choices": items} if items else {})

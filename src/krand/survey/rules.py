@@ -16,22 +16,17 @@ from krand.promise import MAX_BITS
 
 __all__ = [
     "MAX_CHOICES",
-    "OPEN",
     "Broken",
     "Path",
-    "at_most_rules",
-    "edge_rules",
-    "hash_rules",
     "id_rules",
+    "item_fault",
     "item_rules",
     "name_rules",
-    "open_rules",
     "path_text",
     "raise_first",
     "range_rules",
     "text_rules",
     "visible",
-    "whole_edge_rules",
     "whole_rules",
 ]
 
@@ -41,14 +36,7 @@ MAX_CHOICES = MAX_BITS
 """Positions of one question or one group: as many as the whole survey may have."""
 MAX_ITEM_LENGTH = 1_000
 MAX_TEXT_LENGTH = 10_000
-MAX_HASHES = 16
-MAX_WORDS = 100
 MAX_WEIGHT = 10**6
-MAX_EDGE = 2**53
-"""Up to here every whole number is exact in floating point, on every device."""
-
-OPEN = (False, True, "below", "above")
-
 HIDES = "must not contain control characters, or others that hide or reorder text"
 ONE_LINE = "must not contain control characters, line breaks, or what hides or reorders text"
 
@@ -136,7 +124,7 @@ def item_rules(items: Sequence[str]) -> Iterator[Broken]:
         yield Broken((), f"must hold 2 to {MAX_CHOICES:,} choices", found, "one choice is a yes_no")
     first: dict[str, int] = {}
     for index, item in enumerate(items):
-        fault = _fault(item)
+        fault = item_fault(item)
         if fault:
             yield Broken((index,), fault[0], item, fault[1])
         elif item in first:
@@ -146,7 +134,8 @@ def item_rules(items: Sequence[str]) -> Iterator[Broken]:
             first[item] = index
 
 
-def _fault(item: object) -> tuple[str, str] | None:
+def item_fault(item: object) -> tuple[str, str] | None:
+    """What is wrong with a text of a list, and what to do about it."""
     if not isinstance(item, str):
         return "must be text", "put it between quotes"
     if not item:
@@ -168,50 +157,3 @@ def _remove(character: str) -> str:
 def visible(text: str) -> str:
     """The text with every character that hides or reorders others written as its number."""
     return _HIDDEN_IN_LINES.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
-def edge_rules(edges: Sequence[float]) -> Iterator[Broken]:
-    """What bin edges must be: at least two finite numbers, each larger than the one before."""
-    if not 2 <= len(edges) <= MAX_CHOICES - 1:
-        rule = f"must hold 2 to {MAX_CHOICES - 1:,} edges"
-        yield Broken((), rule, f"{len(edges):,} edges", "for example edges = [0, 10, 20, 50]")
-    last: float | None = None
-    for index, edge in enumerate(edges):
-        if isinstance(edge, bool) or not isinstance(edge, (int, float)):
-            yield Broken((index,), "must be a number", edge)
-        elif not abs(edge) <= MAX_EDGE:  # also true of what is not a number
-            hint = 'for bins without an end say open = true, "below" or "above"'
-            yield Broken((index,), "must be a number between -2^53 and 2^53", edge, hint)
-        elif last is not None and edge <= last:
-            rule = f"must be larger than the edge before it, {last!r}"
-            yield Broken((index,), rule, edge, "write the edges in rising order")
-        else:
-            last = edge
-
-
-def whole_edge_rules(edges: Sequence[float]) -> Iterator[Broken]:
-    """Ranges of whole numbers begin at whole numbers."""
-    for index, edge in enumerate(edges):
-        if edge != int(edge):
-            hint = "write whole edges, or leave integer out if answers may lie between"
-            yield Broken((index,), "must be a whole number, for integer = true", edge, hint)
-
-
-def open_rules(value: object) -> Iterator[Broken]:
-    """Which ends of a number's bins are open."""
-    if not isinstance(value, (bool, str)) or value not in OPEN:  # 1 == True is not meant
-        yield Broken((), 'must be true, false, "below" or "above"', value)
-
-
-def at_most_rules(at_most: int, choices: int) -> Iterator[Broken]:
-    """Nobody can pick more than there is."""
-    if isinstance(at_most, bool) or not isinstance(at_most, int) or not 1 <= at_most <= choices:
-        rule = f"must be a whole number from 1 to the number of choices, {choices:,}"
-        yield Broken(("at_most",), rule, at_most, "leave at_most out if people may pick all")
-
-
-def hash_rules(hashes: int, positions: int) -> Iterator[Broken]:
-    """The hashes of a word are different positions, so there must be that many."""
-    if hashes > positions:
-        rule = f"must not be more than the positions, {positions:,}"
-        yield Broken(("hashes",), rule, hashes, "2 hashes into 1024 positions are a good start")

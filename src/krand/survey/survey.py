@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from krand.promise import MAX_COPIES, MAX_ROUNDS, Assurance, Linkage, Policy
+from krand.promise import MAX_COPIES, MAX_ROUNDS, Linkage, Policy
 from krand.showing import Shown
 from krand.survey.coherence import outline, survey_rules
 from krand.survey.questions import Question
@@ -70,10 +70,6 @@ class Survey(Shown):
     def _rules(self) -> Iterator[Broken]:
         if not self.questions:
             yield Broken(("question",), "at least one question must be asked", None)
-        if self.policy.assurance is Assurance.DRAFT:
-            rule = 'must be "certified" or "outlier"'
-            hint = "the formulas of the drafts are for comparison only"
-            yield Broken(("policy", "assurance"), rule, "draft", hint)
         yield from whole_rules(self.copies, 1, MAX_COPIES, ("copies",))
         yield from whole_rules(self.rounds, 1, MAX_ROUNDS, ("rounds",))
         outlines = [outline(question) for question in self.questions]

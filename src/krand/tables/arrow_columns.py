@@ -8,10 +8,7 @@ An ambiguous value is an invalid answer; krand does not guess.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable
-from decimal import Decimal
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,18 +17,14 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
-from krand.survey.choices import Choices
-from krand.survey.questions import Choice, Leveled, Number, PickAny, Question, Words, YesNo
+from krand.survey.kinds.question import MISSING, is_nan
+from krand.survey.questions import Leveled, Question, Several
 from krand.tables.column import SILENT, Alone, Column
 
 __all__ = ["SEPARATOR", "from_arrow"]
 
 SEPARATOR = ";"
 """Separates the answers of a list that is written as one text."""
-
-MISSING = ("nan", "na", "<na>", "null")
-"""What programs write for a missing value, in upper or lower case."""
-WHOLE = re.compile(r"(-?\d+)\.0+")
 
 
 def from_arrow(question: Question, given: pa.Array, separator: str = SEPARATOR) -> Column:
@@ -52,12 +45,12 @@ def _column(question: Question, given: pa.Array, separator: str) -> Column:
             rule = "must be a column with one answer in each row"
             raise InvalidInput(question.name, rule, str(given.type))
         return _lists(question, given)
-    if isinstance(question, Number):
+    if isinstance(question, Leveled) and question.numeric:
         return _numbers(given)
-    if isinstance(question, PickAny) or (isinstance(question, Words) and question.at_most > 1):
+    if isinstance(question, Several) and question.separated:
         return _separated(question, given, separator)
-    values, codes = _different(given, _reader(question))
-    if isinstance(question, Words):
+    values, codes = _different(given, question.read_cell)
+    if isinstance(question, Several):
         values = [Alone(value) for value in values]
     return Column(values, codes, len(given))
 
@@ -86,70 +79,6 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def _is_large_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_large_binary(kind))
-
-
-def _reader(question: Question) -> Callable[[Any], Any]:
-    """The answer that a value in the file stands for; None for no answer."""
-    match question:
-        case Choice(choices=choices) | PickAny(choices=choices):
-            return lambda value: _label(choices, value)
-        case YesNo():
-            return _truth
-        case Words():
-            return _word
-    return lambda value: value
-
-
-def _truth(value: Any) -> Any:
-    if isinstance(value, str):
-        text = value.strip()
-        return None if not text or text.casefold() in MISSING else text
-    return None if _is_nan(value) else value
-
-
-def _word(value: Any) -> Any:
-    """A number as a word, written as in a text file."""
-    if _is_nan(value) or (isinstance(value, str) and not value.strip()):
-        return None
-    return str(value) if type(value) in (int, float) else value
-
-
-def _label(choices: Choices, value: Any) -> Any:
-    """The choice that is meant, if there is only one; otherwise the value, which is invalid."""
-    if isinstance(value, bool) or _is_nan(value):
-        return value if isinstance(value, bool) else None
-    if isinstance(value, str):
-        return _label_of_text(choices, value)
-    if isinstance(value, (int, float, Decimal)):
-        found = [text for text in _spellings(value) if text in choices]
-        return found[0] if len(found) == 1 else value
-    return value
-
-
-def _spellings(value: float | Decimal) -> list[str]:
-    """The ways in which a text file may write the number."""
-    if isinstance(value, int):
-        return [str(value)]
-    if math.isfinite(value) and value == int(value):
-        return [str(int(value)), f"{int(value)}.0"]
-    return [str(value.normalize() if isinstance(value, Decimal) else value)]
-
-
-def _label_of_text(choices: Choices, value: str) -> str | None:
-    text = value.strip()  # no choice begins or ends with a space
-    whole = WHOLE.fullmatch(text)
-    if text in choices:
-        return text
-    if whole and whole[1] in choices:
-        return whole[1]
-    variants = {text.lower(), text.upper(), text.title(), "NaN"}
-    known = any(variant in choices for variant in variants if variant.lower() == text.lower())
-    missing = not text or (text.casefold() in MISSING and not known)
-    return None if missing else value
-
-
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, (float, Decimal)) and value != value
 
 
 def _numbers(given: pa.Array) -> Column:
@@ -181,14 +110,14 @@ def _number(text: str) -> float | str | None:
     return None if found != found else found
 
 
-def _separated(question: Question, given: pa.Array, separator: str) -> Column:
+def _separated(question: Several, given: pa.Array, separator: str) -> Column:
     """Lists that are written as one text."""
-    if isinstance(question, PickAny) and (torn := _choice_with(question.choices, separator)):
+    if torn := question.torn_by(separator):
         rule = f"must not occur in a choice of {question.name}, such as {torn!r}"
         hint = "use another one in the table and name it: --separator '|'"
         raise InvalidInput("separator", rule, separator, hint)
     if not _is_text(given.type):
-        values, codes = _different(given, _reader(question))
+        values, codes = _different(given, question.read_cell)
         texts = pa.array([str(value) for value in values], pa.string())
         given = texts.take(pa.array(codes, mask=codes == SILENT))
     parts = pc.split_pattern(given, separator)
@@ -197,13 +126,8 @@ def _separated(question: Question, given: pa.Array, separator: str) -> Column:
     return _lists(question, lists)
 
 
-@lru_cache(maxsize=100)
-def _choice_with(choices: Choices, separator: str) -> str | None:
-    return next((choice for choice in choices if separator in choice), None)
-
-
 def _different(
-    given: pa.Array, read: Callable[[Any], Any] = lambda value: None if _is_nan(value) else value
+    given: pa.Array, read: Callable[[Any], Any] = lambda value: None if is_nan(value) else value
 ) -> tuple[list[Any], NDArray[np.int64]]:
     """The distinct answers, and the code of each person's answer; SILENT for none."""
     if pa.types.is_null(given.type):
@@ -227,7 +151,7 @@ def _listed(values: pa.Array) -> list[Any]:
 
 def _lists(question: Question, given: pa.Array) -> Column:
     rows = pc.list_parent_indices(given).to_numpy(zero_copy_only=False).astype(np.int64)
-    values, codes = _different(_simple(pc.list_flatten(given)), _reader(question))
+    values, codes = _different(_simple(pc.list_flatten(given)), question.read_cell)
     return Column(values, codes, len(given), rows)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InternalError, InvalidInput
-from krand.survey.questions import PickAny, Question, Words
+from krand.survey.kinds.question import WRONG
+from krand.survey.questions import Question, Several
 
 __all__ = [
     "MOST_TOLD",
@@ -25,7 +26,7 @@ __all__ = [
     "told",
 ]
 
-SILENT, WRONG = -1, -2
+SILENT = -1
 MOST_TOLD = 100
 """The most mistakes that are described; the others are only counted."""
 
@@ -65,7 +66,7 @@ def column_of(question: Question, answers: Column | Sequence[Any] | NDArray[Any]
     if isinstance(answers, Column):
         return answers
     given = answers.tolist() if isinstance(answers, np.ndarray) else list(answers)
-    if not isinstance(question, (PickAny, Words)):
+    if not isinstance(question, Several):
         return Column(*_different(given), len(given))
     pairs = [(row, item) for row, answer in enumerate(given) for item in _items(answer)]
     rows = np.array([row for row, _ in pairs], np.int64)

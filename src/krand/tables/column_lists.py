@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from krand.errors import InvalidInput
 from krand.survey.encoding import answer_positions
 from krand.survey.layout import Block
-from krand.survey.questions import PickAny, Words
-from krand.survey.words import normalized
+from krand.survey.questions import Several
 from krand.tables.column import WRONG, Alone, Column, Encoded, told
 
 __all__ = ["encode_several"]
@@ -20,9 +19,7 @@ __all__ = ["encode_several"]
 Ints = NDArray[np.int64]
 
 
-def encode_several(
-    survey_id: str, block: Block, question: PickAny | Words, column: Column
-) -> Encoded:
+def encode_several(survey_id: str, block: Block, question: Several, column: Column) -> Encoded:
     """Lists of answers: each distinct answer of a row counts once, up to a limit."""
     own = column.codes >= 0
     codes = column.codes[own]
@@ -31,8 +28,7 @@ def encode_several(
     wrong = names[codes] == WRONG
     people, found = _pairs(rows[~wrong], names[codes[~wrong]], max(1, len(positions)))
     named, counts = np.unique(people, return_counts=True)
-    limit = question.at_most if isinstance(question, Words) else question.most_ones
-    bad = np.union1d(rows[wrong], named[counts > limit])
+    bad = np.union1d(rows[wrong], named[counts > question.most_answers])
     lengths = np.array([len(places) for places in positions], np.int64)
     starts = np.cumsum(lengths) - lengths
     flat = np.array([place for places in positions for place in places], np.int64)
@@ -66,7 +62,7 @@ def _ranges(starts: Ints, lengths: Ints) -> Ints:
 
 
 def _identified(
-    survey_id: str, question: PickAny | Words, values: Sequence[Any] | NDArray[Any]
+    survey_id: str, question: Several, values: Sequence[Any] | NDArray[Any]
 ) -> tuple[Ints, list[tuple[int, ...]]]:
     """The index of each answer, or WRONG; and the positions that each distinct answer sets."""
     names: list[int] = []
@@ -86,9 +82,9 @@ def _identified(
 
 
 def _one_of_several(
-    survey_id: str, question: PickAny | Words, value: object
+    survey_id: str, question: Several, value: object
 ) -> tuple[Any, tuple[int, ...]]:
     word = value.value if isinstance(value, Alone) else value
     answer = word if isinstance(value, Alone) else [word]  # a single word need not be in a list
     places = tuple(sorted(answer_positions(survey_id, question, answer)))
-    return places if isinstance(question, PickAny) else normalized(question.name, str(word)), places
+    return question.identity(word), places

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from krand.errors import InternalError, InvalidInput
 from krand.survey.encoding import check_names, level_of
 from krand.survey.layout import Block, Layout
-from krand.survey.questions import Kind, Leveled, Number, PickAny, Words, YesNo
-from krand.tables.column import MOST_TOLD, SILENT, WRONG, Column, Encoded, column_of, told
+from krand.survey.questions import Kind, Leveled, Several
+from krand.tables.column import MOST_TOLD, SILENT, WRONG, Column, Encoded, Mistake, column_of, told
 from krand.tables.column_lists import encode_several
 
 __all__ = ["encode_columns"]
@@ -47,8 +47,13 @@ def encode_columns(
     # A stable sort is fast for data that is already sorted in pieces.
     keys = np.sort(rows * layout.positions + positions, kind="stable")
     rows, positions = np.divmod(keys, layout.positions)
-    mistakes = sorted((m for part in found for m in part.mistakes), key=lambda m: m.row)
-    return Encoded(rows, positions, bad, tuple(mistakes[:MOST_TOLD]))
+    return Encoded(rows, positions, bad, _sorted_mistakes(found))
+
+
+def _sorted_mistakes(found: Iterable[Encoded]) -> tuple[Mistake, ...]:
+    """By row; a wrong answer to a question of several groups is told once."""
+    told_once = {(m.row, str(m.error)): m for part in found for m in part.mistakes}
+    return tuple(sorted(told_once.values(), key=lambda mistake: mistake.row)[:MOST_TOLD])
 
 
 def _height(columns: Iterable[Column]) -> int:
@@ -71,7 +76,7 @@ def _encode_block(
     (question,), (column,) = block.questions, given
     if isinstance(question, Leveled):
         return _encode_levels(block, question, column)
-    if isinstance(question, (PickAny, Words)):
+    if isinstance(question, Several):
         return encode_several(layout.survey_id, block, question, column)
     raise InternalError(f"no encoding for {question!r}")
 
@@ -79,7 +84,7 @@ def _encode_block(
 def _encode_levels(block: Block, question: Leveled, column: Column) -> Encoded:
     levels = _levels(question, column)
     # Alone, a yes_no is one bit: "no" sets nothing.
-    set_rows = np.flatnonzero(levels == 0 if isinstance(question, YesNo) else levels >= 0)
+    set_rows = np.flatnonzero((levels >= 0) & (levels < block.positions))
     bad = np.flatnonzero(levels == WRONG)
     mistakes = told(bad, lambda row: level_of(question, _value(column, row)))
     return Encoded(set_rows, block.offset + levels[set_rows], bad, mistakes)
@@ -104,8 +109,8 @@ def _encode_group(block: Block, columns: Sequence[Column]) -> Encoded:
 
 def _levels(question: Leveled, column: Column) -> Ints:
     """The level of each person's answer, SILENT or WRONG."""
-    if isinstance(question, Number) and isinstance(column.values, np.ndarray):
-        table = _bins(question, column.values)
+    if isinstance(column.values, np.ndarray):
+        table = question.levels_of(column.values)
     else:
         table = np.array([_or_wrong(level_of, question, value) for value in column.values])
     # The code -1 looks up the last entry.
@@ -118,18 +123,6 @@ def _or_wrong(encode: Callable[..., int | None], *arguments: object) -> int:
     except InvalidInput:
         return WRONG
     return SILENT if level is None else level
-
-
-def _bins(question: Number, values: NDArray[np.float64]) -> Ints:
-    """As `level_of` for floating-point numbers, all at once."""
-    edges = np.array(question.edges)
-    place = np.searchsorted(edges, values, side="right") - 1
-    wrong = np.isnan(values)
-    if question.integer:
-        wrong |= ~np.isfinite(values) | (values != np.floor(values))
-    wrong |= (place < 0) & (not question.open_below)
-    wrong |= (place == len(edges) - 1) & (not question.open_above)
-    return np.where(wrong, WRONG, place + question.open_below)
 
 
 def _value(column: Column, row: int) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.sealed import write_batch
 from krand.client.transport import Reply
-from krand.collector.opening import setting_of
+from krand.collector.opening import config_of
 from krand.files import complete_file, ensure_directory
 from krand.randomness.generator import secure_random
 from krand.survey.limits import check_crowd
@@ -57,7 +57,7 @@ class FakeCollector:
         """The rule that each refused submission breaks."""
         self.waited: list[float] = []
         """How long clients would have waited between attempts, in seconds."""
-        self._shape = setting_of(plan, round_number).shape
+        self._format = config_of(plan, round_number).format
         self._submissions: dict[bytes, bytes] = {}
         self._failures: deque[Reply | OSError] = deque()
         self._key = generate_signing_key()
@@ -87,7 +87,7 @@ class FakeCollector:
         if not url.endswith(f"/v1/{self.plan.hash}/submissions"):
             return self._refusal(NOT_FOUND, "must be the plan that is collected here")
         try:
-            submitted = self._shape.read(body)
+            submitted = self._format.read(body)
         except Refused as refusal:
             return self._refusal(REFUSED, refusal.rule)
         if submitted.id in self._submissions:
@@ -101,7 +101,7 @@ class FakeCollector:
 
     def messages(self) -> list[bytes]:
         """Everybody's sealed messages, in random order."""
-        length, whole = self._shape.message_length, b"".join(self._submissions.values())
+        length, whole = self._format.message_length, b"".join(self._submissions.values())
         rows = [whole[place : place + length] for place in range(0, len(whole), length)]
         return [rows[place] for place in secure_random().permutation(len(rows))]
 
@@ -115,9 +115,9 @@ class FakeCollector:
         ensure_directory("output", folder)
         data, manifest = folder / "batch-000001.parquet", folder / "batch-000001.manifest.json"
         rows = np.frombuffer(b"".join(self.messages()), np.uint8)
-        rows = rows.reshape(-1, self._shape.message_length)
+        rows = rows.reshape(-1, self._format.message_length)
         with complete_file("output", data, replace=False) as stream:
-            count = write_batch(stream, self._shape.message_length, self._id, iter((rows,)))
+            count = write_batch(stream, self._format.message_length, self._id, iter((rows,)))
         digest = hashlib.sha256(data.read_bytes()).hexdigest()
         vouched = Manifest(self.plan.hash, self.round, self.people, count, digest, self._id)
         with complete_file("output", manifest, replace=False) as stream:

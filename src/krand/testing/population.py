@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from krand.errors import InternalError
-from krand.survey.questions import Choice, Number, PickAny, Question, Words, YesNo
+from krand.survey.questions import Leveled, Number, PickAny, Question, Words, YesNo
 from krand.survey.rules import raise_first, whole_rules
 from krand.survey.survey import Survey
 from krand.tables.column import SILENT, Column
@@ -100,23 +101,44 @@ def _answers(survey_id: str, question: Question, disposition: Floats, seed: int)
     own = math.sqrt(1 - leaning**2) * chance.standard_normal(people)
     silent = chance.random(people) < taste.uniform(*SILENT_SHARES)
     crowd = _Crowd(ndtr(leaning * disposition + own), silent, chance, taste)
-    match question:
-        case YesNo():
-            yes = 0.03 + 0.9 * taste.beta(1.5, 4)
-            codes = crowd.levels(np.array([yes, 1 - yes]))
-            return Column((True, False), crowd.heard(codes), people)
-        case Choice(choices=choices):
-            codes = crowd.levels(_zipf(len(choices), taste))
-            return Column(choices, crowd.heard(codes), people)
-        case Number():
-            return Column(_numbers(question, crowd), crowd.heard(np.arange(people)), people)
-        case PickAny(choices=choices):
-            picks = _counts(crowd, min(PICKED, len(choices) / 3), question.most_ones)
-            return _several(choices, crowd, picks)
-        case Words():
-            words = 1 + _counts(crowd, 0.5, question.at_most - 1)
-            return _several(_vocabulary(taste), crowd, words)
-    raise InternalError(f"no simulated answers to {question!r}")
+    return _given(question, crowd)
+
+
+@singledispatch
+def _given(question: Question, crowd: _Crowd) -> Column:
+    """What a crowd answers; a kind that is not named below gives one of its levels."""
+    if not isinstance(question, Leveled):
+        raise InternalError(f"no simulated answers to {question!r}")
+    answers = [question.answer_at(level) for level in range(question.levels)]
+    kinds = len(answers)
+    shares = _hump(kinds, crowd.taste) if question.numeric else _zipf(kinds, crowd.taste)
+    return Column(answers, crowd.heard(crowd.levels(shares)), len(crowd.ranks))
+
+
+@_given.register
+def _(question: YesNo, crowd: _Crowd) -> Column:
+    yes = 0.03 + 0.9 * crowd.taste.beta(1.5, 4)
+    codes = crowd.levels(np.array([yes, 1 - yes]))
+    return Column((True, False), crowd.heard(codes), len(codes))
+
+
+@_given.register
+def _(question: Number, crowd: _Crowd) -> Column:
+    people = len(crowd.ranks)
+    return Column(_numbers(question, crowd), crowd.heard(np.arange(people)), people)
+
+
+@_given.register
+def _(question: PickAny, crowd: _Crowd) -> Column:
+    choices = question.choices
+    picks = _counts(crowd, min(PICKED, len(choices) / 3), question.most_ones)
+    return _several(choices, crowd, picks)
+
+
+@_given.register
+def _(question: Words, crowd: _Crowd) -> Column:
+    words = 1 + _counts(crowd, 0.5, question.at_most - 1)
+    return _several(_vocabulary(crowd.taste), crowd, words)
 
 
 def _name(survey_id: str, question: str) -> list[int]:
@@ -131,12 +153,16 @@ def _zipf(kinds: int, taste: np.random.Generator) -> Floats:
     return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
+def _hump(levels: int, taste: np.random.Generator) -> Floats:
+    """Shares that rise and fall, most often with the top below the middle."""
+    top = (levels - 1) * taste.uniform(0.15, 0.45)
+    shares = np.exp(-0.5 * ((np.arange(levels) - top) / max(0.8, levels / 4)) ** 2)
+    return np.asarray(shares / shares.sum(), dtype=np.float64)
+
+
 def _numbers(question: Number, crowd: _Crowd) -> Floats:
     """Numbers with a hump, more often below the middle bin; whole where the edges are."""
-    bins = question.levels
-    top = (bins - 1) * crowd.taste.uniform(0.15, 0.45)
-    shares = np.exp(-0.5 * ((np.arange(bins) - top) / max(0.8, bins / 4)) ** 2)
-    shares /= shares.sum()
+    shares = _hump(question.levels, crowd.taste)
     levels = crowd.levels(shares)
     before = np.cumsum(shares) - shares
     inside = np.clip((crowd.ranks - before[levels]) / shares[levels], 0, 1)

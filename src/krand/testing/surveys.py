@@ -7,6 +7,7 @@ from importlib.resources import files
 
 from krand.planning.making import planned_from
 from krand.planning.remembered import remember_here
+from krand.promise import Method
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan, Promise
 from krand.survey.plan_file import parse_plan
@@ -73,8 +74,8 @@ def unsafe_exact_plan(survey: Survey) -> Plan:
         delta=1.0,
         eta=1.0,
         local_epsilon=1e9,
-        assurance=policy.assurance.value,
-        method="none: this plan is for tests, and hides nobody",
+        assurance=policy.assurance,
+        method=Method.NONE,
         population=policy.population,
         colluding=policy.colluding,
         assumptions=(),

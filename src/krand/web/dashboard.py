@@ -17,10 +17,10 @@ from krand.web.access import Address, is_same
 from krand.web.asking import Condition, ask
 from krand.web.forms import read_form
 from krand.web.guard import document_policy
-from krand.web.limits import RELEASE_SECONDS
+from krand.web.limits import RESULTS_SECONDS
 from krand.web.pages import render
 from krand.web.planner import answered, status_of
-from krand.web.released import ReleaseFile, Releases
+from krand.web.results_folder import ResultsFile, ResultsFolder
 from krand.web.tasks import refusal
 from krand.web.watching import Crowd, Watched, crowd_of
 from krand.web.workers import Workers
@@ -45,7 +45,7 @@ class Dashboard:
         assert address.token is not None
         self._watch, self._address, self._token = watch, address, address.token
         self._workers, self._shared = workers, shared
-        self._releases = None if watch.releases is None else Releases(watch.releases)
+        self._results = None if watch.results is None else ResultsFolder(watch.results)
         self._seen, self._seen_at, self._looking = "", -LOOK_SECONDS, asyncio.Lock()
 
     def routes(self) -> Sequence[Route]:
@@ -54,7 +54,7 @@ class Dashboard:
             Route(PATH, self._with_token(self.page)),
             Route(PATH, self.enter, methods=["POST"]),
             Route(f"{PATH}/part", self._with_token(self.part)),
-            Route(f"{PATH}/releases/{{name}}", self._with_token(self.release)),
+            Route(f"{PATH}/results/{{name}}", self._with_token(self.results)),
         )
 
     async def page(self, request: Request) -> Response:
@@ -74,12 +74,12 @@ class Dashboard:
         """The part that is updated."""
         return HTMLResponse(await self._state())
 
-    async def release(self, request: Request) -> Response:
+    async def results(self, request: Request) -> Response:
         """Results as a report page."""
         for file in await asyncio.to_thread(self._files):
             if file.name == request.path_params["name"]:
                 arguments = {"path": file.path, "stamp": list(file.stamp)}
-                work = self._workers.run("release", arguments, RELEASE_SECONDS)
+                work = self._workers.run("results", arguments, RESULTS_SECONDS)
                 answer = await answered(request, work)
                 if answer["state"] == "planned":
                     policy = {"Content-Security-Policy": document_policy()}
@@ -141,10 +141,10 @@ class Dashboard:
             trouble=trouble,
             collector=address,
             condition=condition,
-            releases=None if self._releases is None else self._files(),
+            results=None if self._results is None else self._files(),
             plan_hash=self._watch.plan.hash,
             path=PATH,
         )
 
-    def _files(self) -> tuple[ReleaseFile, ...]:
-        return () if self._releases is None else self._releases.files()
+    def _files(self) -> tuple[ResultsFile, ...]:
+        return () if self._results is None else self._results.files()

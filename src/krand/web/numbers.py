@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from krand.errors import InvalidInput, KrandError
-from krand.promise import NOISE_GRID, Z95, Assurance
+from krand.errors import KrandError
+from krand.promise import NOISE_GRID, Z95
 from krand.web.pages import page_figure, render
 from krand.wording.collusion import protection
+from krand.wording.guarantees import assumption_texts, how_known, method_text
 from krand.wording.phrases import (
     MARGIN,
     at_most,
     gap,
-    how_known,
     number,
     people,
     percent,
@@ -44,13 +44,11 @@ def numbers_part(settings: Settings) -> str:
         facts=_facts(plan),
         promise=promise(plan.policy, plan.guarantee),
         known=f"{plan.guarantee.assurance}: {how_known(plan.guarantee.assurance)}",
-        method=plan.guarantee.method,
-        assumptions=plan.guarantee.assumptions,
-        warning=_warning(plan),
+        method=method_text(plan.guarantee.method),
+        assumptions=assumption_texts(plan.guarantee),
         baselines=_baselines(plan),
         density=_density(plan),
         can_draw=_can_draw(),
-        has_frontier=plan.policy.assurance is not Assurance.DRAFT,
     )
 
 
@@ -60,9 +58,6 @@ def frontier_part(settings: Settings) -> str:
     from krand.figures.svg import frontier_svg
 
     policy = settings.policy()
-    if policy.assurance is Assurance.DRAFT:
-        rule = "must be certified or outlier: the drafts prove no guarantee for several copies"
-        raise InvalidInput("assurance", rule, "draft")
     found = frontier(policy, settings.reports(), FRONTIER_COPIES)
     found_any = any(row.linkage is not None for row in found.rows)
     figure = None
@@ -149,14 +144,6 @@ def _baselines(plan: NoisePlan) -> list[dict[str, Any]]:
 def width(half: float) -> str:
     """± 28 people, for a half-width that does not belong to a `Precision`."""
     return f"± {f'{half:,.0f}' if half >= 10 else number(half, 2)} people"
-
-
-def _warning(plan: NoisePlan) -> str | None:
-    if plan.policy.assurance is not Assurance.DRAFT:
-        return None
-    from krand.drafts.formulas import DRAFT_WARNING
-
-    return DRAFT_WARNING
 
 
 def _can_draw() -> bool:

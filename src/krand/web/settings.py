@@ -90,7 +90,6 @@ CHOICES = {
             (
                 ("certified", "certified: proven"),
                 ("outlier", "outlier: exact for the drafts' attack"),
-                ("draft", "draft: for comparison only"),
             ),
         ),
     )

@@ -82,12 +82,12 @@ def survey_task(*, text: str) -> Answer:
 
 
 @_told
-def release_task(*, path: str, stamp: list[int]) -> Answer:
+def results_task(*, path: str, stamp: list[int]) -> Answer:
     """A results file as a report page; `stamp` distinguishes versions of the file."""
-    from krand.analysis.published_file import read_published
-    from krand.report import release_page
+    from krand.analysis.results_file import read_results
+    from krand.report import report_page
 
-    return _planned(release_page(read_published(path)))
+    return _planned(report_page(read_results(path)))
 
 
 def too_large_task() -> Answer:
@@ -99,6 +99,6 @@ TASKS: dict[str, Callable[..., Answer]] = {
     "numbers": numbers_task,
     "frontier": frontier_task,
     "survey": survey_task,
-    "release": release_task,
+    "results": results_task,
     "too_large": too_large_task,
 }

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
@@ -78,6 +77,8 @@ def fingerprint(key: PublicKey) -> str:
 
 def private_key_pem(key: PrivateKey, passphrase: bytes | None = None) -> bytes:
     """The private key as PEM, encrypted if there is a passphrase."""
+    from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
+
     encryption: serialization.KeySerializationEncryption = serialization.NoEncryption()
     if passphrase is not None:
         if not 1 <= len(passphrase) <= MAX_PASSPHRASE:
@@ -91,6 +92,8 @@ def private_key_pem(key: PrivateKey, passphrase: bytes | None = None) -> bytes:
 
 def public_key_pem(key: PublicKey) -> bytes:
     """The public key as PEM."""
+    from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
+
     return key.public_bytes(
         serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo
     )
@@ -161,6 +164,8 @@ def parse_private_key(
 
 def _private_key(pem: bytes, passphrase: bytes | None, source: str) -> object:
     """A private key of any type."""
+    from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
+
     _check_pem("private key", pem, b"PRIVATE KEY-----", source)
     encrypted = b"-----BEGIN ENCRYPTED PRIVATE KEY-----" in pem
     if encrypted and passphrase is None:
@@ -213,6 +218,8 @@ def _check_order(key: X25519PublicKey, field: str, source: str) -> None:
 
 def _public_key(pem: bytes, source: str) -> object:
     """A public key of any type."""
+    from cryptography.hazmat.primitives import serialization  # slow, and no device needs it
+
     _check_pem("public key", pem, b"PUBLIC KEY-----", source)
     try:
         return serialization.load_pem_public_key(pem)

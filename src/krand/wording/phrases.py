@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from krand.promise import Assurance
 from krand.showing import at_most, number
 
 if TYPE_CHECKING:
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
     from krand.accounting.curator import Curator
     from krand.analysis.estimates.values import MeanEstimate
-    from krand.analysis.published import PublishedPlan
     from krand.promise import Guarantee, NoisePlan, Policy, Precision
     from krand.survey.plan import Plan, Promise, WorstShift
 
@@ -25,7 +23,6 @@ __all__ = [
     "factor",
     "gap",
     "half_width",
-    "how_known",
     "liars_can",
     "liars_could_have",
     "number",
@@ -56,7 +53,7 @@ def open_mean(mean: MeanEstimate) -> str:
 
 
 def refused_messages(
-    plan: Plan | PublishedPlan,
+    plan: Plan,
     promise: Promise,
     rejected: Mapping[str, int],
     shown: Callable[[float], str] = at_most,
@@ -110,23 +107,9 @@ def half_width(precision: Precision) -> str:
     return f"{MARGIN} {people(precision)} ({percent(precision.half_width_percent)})"
 
 
-def how_known(assurance: Assurance) -> str:
-    """How we know that a promise holds."""
-    return {
-        Assurance.CERTIFIED: "proven, whatever the other participants answer",
-        Assurance.OUTLIER: "exact for the attack analysed in the drafts; otherwise a conjecture",
-        Assurance.DRAFT: "a formula from the drafts, for comparison only",
-    }[assurance]
-
-
 def promise(policy: Policy, guarantee: Guarantee) -> str:
-    """The promise as a sentence; for a draft's noise, what that noise actually gives."""
+    """The promise as a sentence."""
     ratio = factor(policy.epsilon)
-    if guarantee.assurance is Assurance.DRAFT:
-        return (
-            f"None. Against the attack analysed in the drafts, the ratio exceeds {ratio} with"
-            f" probability {at_most(guarantee.eta.upper)}; δ = {at_most(guarantee.delta.upper)}."
-        )
     subject = "Changing one person's answers changes the probability of"
     if policy.delta is not None:
         return (

@@ -18,7 +18,8 @@ from krand.planning.record import record_reports
 from krand.promise import READABLE, Z95, Assurance, Linkage
 from krand.survey.questions import Kind
 from krand.wording.collusion import if_they_collude
-from krand.wording.phrases import MARGIN, at_most, factor, how_known, number, people, percent
+from krand.wording.guarantees import how_known
+from krand.wording.phrases import MARGIN, at_most, factor, number, people, percent
 
 if TYPE_CHECKING:
     from krand.promise import Precision

@@ -96,7 +96,7 @@ def test_what_the_drafts_get_right(numbers: dict[str, Number]) -> None:
 
 
 def test_the_known_errata_are_found(numbers: dict[str, Number]) -> None:
-    """Each with the value it should have (mathematics §2, §4 and §5)."""
+    """Each with the value it should have."""
     known = {
         "000-sigma": 6.0,
         "000-0.26-low": 288.6,

@@ -322,7 +322,7 @@ def test_copies_of_one_bit_are_compared_at_equal_delta() -> None:
 
 
 def test_one_set_bit_in_the_background_is_worse_than_none() -> None:
-    """Maximality fails by a lattice effect: .00461 against .00452 (mathematics §5)."""
+    """Maximality fails by a lattice effect: .00461 against .00452."""
     picture = computed(bit_copies.ones_in_the_background)
     (series,) = picture.series
     assert value(series, 0.0) == picture.marks[0].at == pytest.approx(0.00452, abs=5e-6)

@@ -153,7 +153,7 @@ def test_one_bit_factor_does_not_fade(population: int) -> None:
 
 
 def test_a_crowd_of_one_bit() -> None:
-    """N = 100, q = .05: .00461 against .00452 at ε = 1.5 (mathematics §5), and 7 % at ε = .84."""
+    """N = 100, q = .05: .00461 against .00452 at ε = 1.5, and 7 % at ε = .84."""
     q, lam = Fraction(1, 20), Fraction(44816890703, 10**10)
     bound = both_ways(100, 1, q)
     one_set_bit = profile(Case(((0,),) + ((1,),) * 98, (0,), (1,), q))

@@ -1,4 +1,4 @@
-"""Two surveys, or two groups, side by side; and several surveys put together.
+"""Two surveys side by side; and several surveys put together.
 
 The difference of two shares has an interval made of the two shares' own ones (the method of
 variance estimates recovery: Zou and Donner 2008; Newcombe's for shares without noise): where these
@@ -20,18 +20,17 @@ from krand.analysis.estimates.intervals import (
     normal_quantile,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.reading import READABLE
 from krand.analysis.estimates.sampling import share_limits
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
-from krand.analysis.joint.conditional import ConditionalTable
 from krand.errors import InvalidInput
+from krand.promise import READABLE
 
 __all__ = [
     "CombinedRow",
     "Difference",
     "combine_surveys",
-    "compare_groups",
     "compare_surveys",
+    "tested_difference",
 ]
 
 
@@ -100,34 +99,10 @@ def _difference(
     equal = sum(w * s for w, s in zip(weights, shares, strict=True)) / sum(weights)
     equal = min(1.0, max(0.0, equal))
     error = math.sqrt(sum(noise) + sum(factors) * equal * (1 - equal))
-    return _tested(rows[0].label, difference, shown, error, interval, together)
+    return tested_difference(rows[0].label, difference, shown, error, interval, together)
 
 
-def compare_groups(table: ConditionalTable, first: str, second: str) -> tuple[Difference, ...]:
-    """Two groups of one survey: the difference of their shares, answer by answer."""
-    here, there = table.group(first), table.group(second)
-    found = []
-    for one, other in zip(here, there, strict=True):
-        if one.share is None or other.share is None:
-            hint = "a larger crowd, or a larger group"
-            raise InvalidInput(table.given, "must be groups that anybody is in", first, hint)
-        assert one.standard_error is not None
-        assert other.standard_error is not None
-        difference = one.share - other.share
-        a, b = one.interval, other.interval
-        interval = Interval(
-            difference - math.hypot(one.share - a.low, b.high - other.share),
-            difference + math.hypot(a.high - one.share, other.share - b.low),
-        )
-        error = math.hypot(one.standard_error, other.standard_error)
-        shown = None
-        if one.consistent is not None and other.consistent is not None:
-            shown = one.consistent - other.consistent
-        found.append(_tested(one.label, difference, shown, error, interval, len(here)))
-    return tuple(found)
-
-
-def _tested(
+def tested_difference(
     label: str,
     difference: float,
     shown: float | None,

@@ -26,6 +26,7 @@ from krand.analysis.estimates.exact import exact_limits
 from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.values import Method
 from krand.errors import InvalidInput
+from krand.promise import READABLE
 
 __all__ = [
     "EXACT_BELOW",
@@ -34,6 +35,7 @@ __all__ = [
     "method_of",
     "normal_limits",
     "normal_quantile",
+    "readable",
     "simultaneous_confidence",
 ]
 
@@ -60,6 +62,14 @@ def simultaneous_confidence(confidence: float, rows: int) -> float:
 def normal_quantile(confidence: float) -> float:
     """z: the normal law is within ±z with this probability."""
     return -float(ndtri((1 - confidence) / 2))
+
+
+def readable(errors: Floats, people: int, confidence: float) -> NDArray[np.bool_]:
+    """Whether the margins of error of counts with these standard errors are narrow enough.
+
+    A count with a wider one says nothing.
+    """
+    return np.asarray(normal_quantile(confidence) * errors <= READABLE * people)
 
 
 def method_of(law: NoiseModel) -> Method:

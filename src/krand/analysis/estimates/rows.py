@@ -11,13 +11,14 @@ from krand.analysis.estimates.intervals import (
     limits,
     method_of,
     normal_quantile,
+    readable,
     simultaneous_confidence,
 )
 from krand.analysis.estimates.inversion import Floats, NoiseModel
-from krand.analysis.estimates.reading import READABLE, readable
 from krand.analysis.estimates.sampling import Sampling, share_limits
 from krand.analysis.estimates.values import Interval, Row
 from krand.analysis.tally import Counts
+from krand.promise import READABLE
 
 __all__ = ["EstimateOptions", "answer_rows", "unanswered_row"]
 
@@ -55,7 +56,7 @@ def unanswered_row(
     wanted: EstimateOptions,
     together: int,
 ) -> Row:
-    """Whoever gave none of the answers: N less the sum of all, with the doubt of the sum."""
+    """Whoever gave none of the answers: N less the sum of all, with the uncertainty of the sum."""
     people, whole = law.people, law.summed(len(ones))
     answered = np.array([ones.sum()])
     confidence = simultaneous_confidence(wanted.confidence, together)

@@ -1,9 +1,9 @@
 """When the crowd is a sample: what it says about the population it was drawn from.
 
-The noise is one source of doubt, who happened to take part another. If the crowd of N is drawn at
-random, without replacement, from a population of P, the share s in the crowd has the variance
-c·π(1-π) around the share π of the population, with c = (P-N)/(P-1)/N; without limit, c = 1/N. A
-crowd that chose itself is no such sample, and no formula can mend that.
+The noise is one source of uncertainty, who happened to take part another. If the crowd of N is
+drawn at random, without replacement, from a population of P, the share s in the crowd has the
+variance c·π(1-π) around the share π of the population, with c = (P-N)/(P-1)/N; without limit,
+c = 1/N. A crowd that chose itself is no such sample, and no formula can correct that.
 """
 
 from __future__ import annotations

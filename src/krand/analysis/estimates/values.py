@@ -8,8 +8,9 @@ alone, and was known before anybody answered.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,22 @@ __all__ = [
     "Quantile",
     "QuestionEstimate",
     "Row",
+    "Statistic",
+    "Summary",
+    "same_fields",
 ]
+
+
+def same_fields(value: Any, other: Any) -> bool:
+    """Whether two values are equal, also where fields are arrays."""
+    if type(value) is not type(other):
+        return False
+    names = [field.name for field in fields(type(value)) if field.compare]
+    pairs = ((getattr(value, name), getattr(other, name)) for name in names)
+    return all(
+        np.array_equal(mine, its) if isinstance(mine, np.ndarray) else mine == its
+        for mine, its in pairs
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +70,11 @@ class Band:
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
+
+    def __eq__(self, other: object) -> bool:
+        return same_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def containing(self, values: NDArray[np.float64]) -> Band:
         """As wide as it must be to contain what is shown beside it; never narrower."""
@@ -166,6 +187,34 @@ class PicksEstimate:
     """Contains `consistent`."""
 
 
+class Statistic(StrEnum):
+    """What a summary is."""
+
+    MEAN = "mean"
+    TOP_BOX = "top_box"
+    BOTTOM_BOX = "bottom_box"
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a part of the people who answered."""
+        return self is not Statistic.MEAN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """A question in one number, among the people who answered it."""
+
+    statistic: Statistic
+    answers: tuple[str, ...]
+    """The answers that it is made of: those of a box, or all that have a value."""
+    value: float
+    """By the consistent counts."""
+    unadjusted: float | None
+    """By the unbiased counts; None where they leave nobody who answered."""
+    interval: Interval
+    """Contains `value`."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionEstimate(Shown):
     """A question answered by the crowd."""
@@ -181,6 +230,7 @@ class QuestionEstimate(Shown):
     """None where silence looks like an answer: yes_no alone, and pick_any."""
     distribution: Distribution | None = None
     picks: PicksEstimate | None = None
+    summaries: tuple[Summary, ...] = ()
 
     @property
     def all_rows(self) -> tuple[Row, ...]:

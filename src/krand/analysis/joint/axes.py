@@ -11,7 +11,7 @@ from krand.promise import Linkage
 from krand.survey.decoding import UNANSWERED, margin_positions
 from krand.survey.layout import Layout
 from krand.survey.plan import Plan
-from krand.survey.questions import Leveled, YesNo
+from krand.survey.questions import Leveled, any_of, joinable_kinds
 
 __all__ = ["Axis", "axes_of", "bits_needed"]
 
@@ -35,7 +35,7 @@ class Axis:
 def axes_of(plan: Plan, names: Sequence[str]) -> tuple[Axis, ...]:
     """The sides of a table of whole records.
 
-    A name is that of a yes_no, choice or number question, or `question=answer` for one answer
+    A name is that of a question with one answer of several, or `question=answer` for one answer
     against all others: the way to ask for an item of a pick_any question.
     """
     axes = tuple(_axis(plan.layout, name) for name in names)
@@ -72,9 +72,10 @@ def _axis(layout: Layout, name: str) -> Axis:
     (question,) = block.questions
     if not isinstance(question, Leveled):
         hint = f"ask for one of its answers: {name}=…"
-        raise InvalidInput("questions", "must be yes_no, choice or number questions", name, hint)
+        rule = f"must be {any_of(joinable_kinds())} questions"
+        raise InvalidInput("questions", rule, name, hint)
     labels = tuple(question.level_name(level) for level in range(block.positions))
     bits = tuple(layout.positions_of(block))
-    if isinstance(question, YesNo):
+    if len(bits) < question.levels:  # alone, a yes_no counts yes only
         return Axis(name, bits, (*labels, "no or unanswered"), True)
     return Axis(name, bits, (*labels, UNANSWERED), False)

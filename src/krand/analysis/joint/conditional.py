@@ -6,10 +6,12 @@ its interval is Fieller's. Subgroups are compared by their shares: rows have no 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
+from krand.analysis.estimates.comparison import Difference, tested_difference
 from krand.analysis.estimates.intervals import normal_quantile
 from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.ratios import ratio_error, ratio_limits
@@ -18,7 +20,7 @@ from krand.analysis.estimates.values import Interval
 from krand.analysis.joint.tables import JointTable
 from krand.errors import InvalidInput
 
-__all__ = ["ConditionalShare", "ConditionalTable", "conditional_table"]
+__all__ = ["ConditionalShare", "ConditionalTable", "compare_groups", "conditional_table"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,30 @@ def conditional_table(
         z = normal_quantile(table.confidence)
         groups.append(_shares(label, labels, counts[row, :columns], fitted, covariance, z))
     return ConditionalTable(given, table.questions[1 - place], table.confidence, tuple(groups))
+
+
+def compare_groups(table: ConditionalTable, first: str, second: str) -> tuple[Difference, ...]:
+    """Two groups of one survey: the difference of their shares, answer by answer."""
+    here, there = table.group(first), table.group(second)
+    found = []
+    for one, other in zip(here, there, strict=True):
+        if one.share is None or other.share is None:
+            hint = "a larger crowd, or a larger group"
+            raise InvalidInput(table.given, "must be groups that anybody is in", first, hint)
+        assert one.standard_error is not None
+        assert other.standard_error is not None
+        difference = one.share - other.share
+        a, b = one.interval, other.interval
+        interval = Interval(
+            difference - math.hypot(one.share - a.low, b.high - other.share),
+            difference + math.hypot(a.high - one.share, other.share - b.low),
+        )
+        error = math.hypot(one.standard_error, other.standard_error)
+        shown = None
+        if one.consistent is not None and other.consistent is not None:
+            shown = one.consistent - other.consistent
+        found.append(tested_difference(one.label, difference, shown, error, interval, len(here)))
+    return tuple(found)
 
 
 def _shares(

@@ -14,17 +14,21 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.estimates.counted import BlockCounts, block_counts
-from krand.analysis.estimates.intervals import check_confidence, limits, simultaneous_confidence
-from krand.analysis.estimates.inversion import Floats, bit_variance
-from krand.analysis.estimates.reading import readable
+from krand.analysis.estimates.intervals import (
+    check_confidence,
+    limits,
+    readable,
+    simultaneous_confidence,
+)
+from krand.analysis.estimates.inversion import Floats, NoiseModel, bit_variance
 from krand.analysis.estimates.simplex import nearest_possible
-from krand.analysis.estimates.values import Band
+from krand.analysis.estimates.values import Band, same_fields
 from krand.analysis.joint.axes import Axis, axes_of
 from krand.analysis.joint.bit_tables import (
     counts_of_bits,
@@ -67,8 +71,13 @@ class JointTable:
     simultaneous: Band
     readable: NDArray[np.bool_]
     """False where the margin of error of a cell is above 15 % of the people."""
-    noise: TableNoise | None
-    """How the cells of a two-way table vary together."""
+    noise: TableNoise | None = field(default=None, compare=False, repr=False)
+    """How the cells of a two-way table vary together; None for more, and in what a file holds."""
+
+    def __eq__(self, other: object) -> bool:
+        return same_fields(self, other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def joint_table(
@@ -81,12 +90,12 @@ def joint_table(
         return _of_records(plan, tally, axes_of(plan, names), confidence)
     for name in names:
         plan.layout.block_of(name.partition("=")[0])  # a name nobody asked for is its own mistake
-    for counts in blocks:
-        members = counts.block.question_names
-        if len(set(names)) == len(names) >= 2 and set(names) <= set(members):
-            places = [members.index(name) for name in names]
-            return _of_group(counts, places, confidence)
-    raise _never_linked(tuple(names))
+    linked = [c for c in blocks if set(names) <= set(c.block.question_names)]
+    if not linked or not len(set(names)) == len(names) >= 2:
+        raise _never_linked(tuple(names))
+    counts = min(linked, key=lambda found: _table_law(found, names).sigma)
+    places = [counts.block.question_names.index(name) for name in names]
+    return _of_group(counts, places, confidence)
 
 
 def _never_linked(names: tuple[str, ...]) -> InvalidInput:
@@ -100,10 +109,15 @@ def _never_linked(names: tuple[str, ...]) -> InvalidInput:
     )
 
 
+def _table_law(counts: BlockCounts, names: Sequence[str]) -> NoiseModel:
+    """The law of a cell of these questions: a sum over the answers to the others of the group."""
+    members = zip(counts.block.question_names, counts.sizes, strict=True)
+    return counts.law.summed(math.prod(size for name, size in members if name not in names))
+
+
 def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> JointTable:
     levels = [counts.block.levels[place] for place in places]
-    sizes = [counts.sizes[place] for place in places]
-    law = counts.law.summed(math.prod(counts.sizes) // math.prod(sizes))
+    law = _table_law(counts, [question.name for question in levels])
     cells = np.concatenate([[0], counts.ones])  # the cell in which nothing is answered is no bit
     ones = _arranged(counts, cells, places).astype(np.int64)
     fitted = counts.consistent()

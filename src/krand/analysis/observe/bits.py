@@ -22,12 +22,8 @@ from numpy.typing import NDArray
 from scipy.special import betainc
 
 from krand.accounting.bits import background_pair
+from krand.accounting.channel import estimated_ones, outlier_ratio
 from krand.analysis.tally import Counts
-from krand.drafts.formulas.single_bit import (
-    estimate_003_4_1,
-    inverse_ratio_000_0_4,
-    ratio_003_4_32,
-)
 
 __all__ = [
     "CountSeen",
@@ -64,7 +60,7 @@ class CrowdLaw:
         if self.true_ones == 0:
             return _log_outlier(self.people, count, self.noise)
         if self.true_ones == self.people - 1:
-            return -math.log(ratio_003_4_32(self.people, count, self.noise))
+            return -_log_outlier(self.people, self.people - count, self.noise)
         return float(self.log_ratios[count - self.start])
 
     def at_least(self, log_ratio: float) -> float:
@@ -88,8 +84,8 @@ def crowd_law(people: int, true_ones: int, noise: float) -> CrowdLaw:
 
 
 def true_ones_of(people: int, count: int, noise: float) -> int:
-    """The estimated true ones among the other people: whole, and possible (003 (4.1))."""
-    return min(max(round(estimate_003_4_1(float(count), people, noise)), 0), people - 1)
+    """The estimated true ones among the other people: whole, and possible."""
+    return min(max(round(estimated_ones(count, people, noise)), 0), people - 1)
 
 
 def tail_of_zeros(people: int, count: int, noise: float) -> float:
@@ -151,5 +147,5 @@ def see_counts(
 
 
 def _log_outlier(people: int, count: int, noise: float) -> float:
-    """log of (N-m)/N·q/p + m/N·p/q: 000 writes R upside down (000 (0.4))."""
-    return math.log(inverse_ratio_000_0_4(people, count, noise))
+    """log R of the drafts' pair."""
+    return math.log(outlier_ratio(people, count, noise))

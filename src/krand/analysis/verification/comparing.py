@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from enum import Enum
 from typing import Any
 
 import numpy as np
 
-from krand.analysis.verification.checks import same
+from krand.analysis.checks import same
+from krand.analysis.plain_values import written_names
 
 __all__ = ["differences"]
 
 
 def differences(told: Any, true: Any, where: str = "", scale: float = 1.0) -> Iterator[str]:
     """Every place at which the two differ; numbers are measured in `scale`."""
+    if told is true:
+        return
     told, true = _opened(told), _opened(true)
     if isinstance(told, Mapping) and isinstance(true, Mapping):
         for name in dict.fromkeys((*told, *true)):
@@ -35,9 +38,9 @@ def differences(told: Any, true: Any, where: str = "", scale: float = 1.0) -> It
 
 
 def _opened(value: Any) -> Any:
-    """Dataclasses as mappings, arrays as lists; how cells vary together is not in files."""
+    """Dataclasses as mappings, with the fields that files have; arrays as lists."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {f.name: getattr(value, f.name) for f in fields(value) if f.name != "noise"}
+        return {name: getattr(value, name) for name in written_names(type(value))}
     if isinstance(value, np.ndarray):
         return value.tolist()
     return value.value if isinstance(value, Enum) else value

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 
+from krand.analysis.checks import Check, check, same
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
 from krand.analysis.estimates.values import Interval, QuestionEstimate
-from krand.analysis.published import PublishedRelease
-from krand.analysis.verification.checks import Check, check, same
+from krand.analysis.results import Results
 from krand.analysis.verification.recovering import Recovered
 from krand.errors import KrandError
 from krand.survey.plan import Plan
@@ -29,11 +29,11 @@ Number = tuple[str, str, float | None, float]
 """Of which check, where, the number, and what it is measured in."""
 
 
-def estimate_checks(plan: Plan, release: PublishedRelease, found: Recovered) -> Iterator[Check]:
+def estimate_checks(plan: Plan, results: Results, found: Recovered) -> Iterator[Check]:
     """The questions are those that were asked; their numbers are computed again and compared."""
     faults: dict[str, list[str]] = {name: [] for name in CHECKS}
-    asked = list(_wrong_questions(plan, release))
-    for told in release.questions if not asked else ():
+    asked = list(_wrong_questions(plan, results))
+    for told in results.questions if not asked else ():
         if told.name in found.lost:
             faults["counts"].append(f"{told.name}: its counts are not all there")
             continue
@@ -55,30 +55,31 @@ def estimate_checks(plan: Plan, release: PublishedRelease, found: Recovered) -> 
         yield check(name, faults[name], says)
 
 
-def _wrong_questions(plan: Plan, release: PublishedRelease) -> Iterator[str]:
+def _wrong_questions(plan: Plan, results: Results) -> Iterator[str]:
     asked = [(q.name, q.kind) for q in plan.survey.questions if q.kind is not Kind.WORDS]
-    told = [(q.name, q.kind) for q in release.questions]
+    told = [(q.name, q.kind) for q in results.questions]
     if asked != told:
         yield (
             f"the survey asks {', '.join(name for name, _ in asked)}; here are"
             f" {', '.join(name for name, _ in told) or 'none'}"
         )
-    for question in release.questions:
-        if question.people != release.people:
-            yield f"{question.name} is about {question.people:,} people, not {release.people:,}"
+    for question in results.questions:
+        if question.people != results.people:
+            yield f"{question.name} is about {question.people:,} people, not {results.people:,}"
 
 
 def _labels(question: QuestionEstimate) -> list[str]:
     return [row.label for row in question.rows]
 
 
-def _shape(question: QuestionEstimate) -> tuple[bool | int, ...]:
+def _shape(question: QuestionEstimate) -> tuple[object, ...]:
     spread = question.distribution
     return (
         question.unanswered is None,
         question.picks is None,
         0 if spread is None else len(spread.cdf),
         0 if spread is None else len(spread.quantiles),
+        *((entry.statistic, entry.answers) for entry in question.summaries),
     )
 
 
@@ -111,6 +112,10 @@ def _numbers(question: QuestionEstimate) -> Iterator[Number]:
         yield "consistent", "picks", question.picks.consistent, 1.0
         yield "standard_errors", "picks", question.picks.standard_error, 1.0
         yield from _ends("intervals", "picks", question.picks.interval, 1.0)
+    for entry in question.summaries:
+        yield "distributions", entry.statistic.value, entry.value, 1.0
+        yield "distributions", entry.statistic.value, entry.unadjusted, 1.0
+        yield from _ends("distributions", entry.statistic.value, entry.interval, 1.0)
     yield from _spread(question)
 
 

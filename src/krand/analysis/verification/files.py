@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from krand.analysis import results_file as release_file
-from krand.analysis import tally
-from krand.analysis.published_file import said_format
+from krand.analysis import results_file, tally
+from krand.analysis.checks import Check
+from krand.analysis.plain_values import said_format
+from krand.analysis.results import Results
 from krand.analysis.tally import Tally
+from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tally_file import read_tally
-from krand.analysis.verification.checks import Check
 from krand.analysis.verification.manifests import manifest_checks
 from krand.analysis.verification.plans import plan_file_checks
-from krand.analysis.verification.releases import release_checks, tally_agrees
-from krand.analysis.verification.tallies import tally_checks
+from krand.analysis.verification.results import results_checks, tally_agrees
 from krand.batches import manifest
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole
@@ -30,13 +30,13 @@ __all__ = ["KINDS", "Verified", "verify_files"]
 
 KINDS = {
     plans.FORMAT: "plan",
-    release_file.FORMAT: "release",
+    results_file.FORMAT: "results",
     tally.FORMAT: "tally",
     manifest.FORMAT: "manifest",
 }
-ORDER = ("plan", "release", "manifest", "tally")
-"""Plans first, because the others may need one; tallies last, because releases are held to them."""
-RULE = "must be a plan, a tally, a release as JSON, or the manifest of a batch"
+ORDER = ("plan", "results", "manifest", "tally")
+"""Plans first, because the others may need one; tallies last: results are compared with them."""
+RULE = "must be a plan, a tally, results as JSON, or the manifest of a batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +67,9 @@ def verify_files(
     key: Ed25519PublicKey | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> tuple[Verified, ...]:
-    """Check every file, and a release against a tally of the same batches where both are given.
+    """Check every file, and results against a tally of the same batches where both are given.
 
-    A plan among the files, or inside a release, stands in for `plan` where none is given.
+    A plan among the files, or inside results, stands in for `plan` where none is given.
     """
     told = progress or (lambda _: None)
     work = _Work(plan, key)
@@ -86,7 +86,7 @@ class _Work:
     def __init__(self, plan: Plan | None, key: Ed25519PublicKey | None) -> None:
         self.given, self.plan, self.key = plan, plan, key
         self.checks: dict[int, tuple[Check, ...]] = {}
-        self.releases: list[_File] = []
+        self.results: list[tuple[_File, Results]] = []
 
     def verified(self, file: _File) -> Verified:
         return Verified(file.path, file.kind, self.checks[id(file)])
@@ -96,13 +96,14 @@ class _Work:
         if file.kind == "plan":
             plan_found = plan_file_checks(file.values, file.content, file.path, self.given)
             checks, found = plan_found.checks, plan_found.plan
-        elif file.kind == "release":
-            source = str(file.path)
-            checks, found = release_checks(file.values, source, self.plan)
-            self.releases.append(file)
+        elif file.kind == "results":
+            checks, results = results_checks(file.values, str(file.path), self.plan)
+            if results is not None:
+                self.results.append((file, results))
+                found = results.plan
         elif file.kind == "manifest":
             plan, key = _needed_plan(file, self.plan), _needed_key(file, self.key)
-            checks = tuple(manifest_checks(file.values, file.content, file.path, plan, key))
+            checks = tuple(manifest_checks(file.content, file.path, plan, key))
         else:
             plan, tally = _needed_plan(file, self.plan), read_tally(file.path)
             checks = tuple(tally_checks(plan, tally, self.key))
@@ -111,12 +112,11 @@ class _Work:
         self.plan = self.plan or found
 
     def _compare(self, plan: Plan, tally: Tally) -> None:
-        """Releases of the same batches must come out again."""
-        for file in self.releases:
-            said = file.values["plan_hash"], file.values["round"], file.values["batches"]
-            if said == (tally.plan_hash, tally.round, list(tally.batches)):
-                agrees = tally_agrees(file.values, str(file.path), plan, tally)
-                self.checks[id(file)] += (agrees,)
+        """Results of the same batches must come out again."""
+        for file, results in self.results:
+            said = file.values.get("plan_hash"), results.round, results.batches
+            if said == (tally.plan_hash, tally.round, tally.batches):
+                self.checks[id(file)] += (tally_agrees(results, plan, tally),)
 
 
 def _opened(path: Path) -> _File:
@@ -128,8 +128,9 @@ def _opened(path: Path) -> _File:
     said = values.get("format")
     kind = KINDS.get(said) if isinstance(said, str) else None
     if kind is None:
-        hint = f"{said_format(values)}; this krand checks {', '.join(KINDS)}"
-        raise InvalidInput("files", RULE, str(path), hint)
+        known = f"this krand checks {', '.join(KINDS)}"
+        hint = results_file.AGAIN if results_file.is_earlier(values) else known
+        raise InvalidInput("files", RULE, str(path), f"{said_format(values)}; {hint}")
     return _File(path, content, values, kind)
 
 

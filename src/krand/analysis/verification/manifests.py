@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from krand.analysis.published_file import shaped
-from krand.analysis.verification.checks import Check, check
-from krand.batches.manifest import FORMAT, Manifest, parse_manifest
+from krand.analysis.checks import Check, check
+from krand.batches.manifest import Manifest, manifest_in, parse_manifest
 from krand.batches.sealed import batch_id_in, batch_schema
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
@@ -30,10 +29,10 @@ def batch_beside(path: Path) -> Path:
 
 
 def manifest_checks(
-    values: Mapping[str, Any], content: bytes, path: Path, plan: Plan, key: Ed25519PublicKey
+    content: bytes, path: Path, plan: Plan, key: Ed25519PublicKey
 ) -> Iterator[Check]:
     """Everything that can be checked with plan and key, without opening a message."""
-    manifest: Manifest = shaped("manifest", Manifest, values, str(path), FORMAT)
+    manifest, _ = manifest_in(content, str(path))
     try:
         parse_manifest(content, key, str(path))
         forged = []

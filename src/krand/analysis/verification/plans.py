@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from krand.analysis.published import PublishedPlan
-from krand.analysis.published_file import said_format, shaped
-from krand.analysis.verification.checks import Check, check
+from krand.analysis.checks import Check, check, policy_check, promise_check
+from krand.analysis.plain_values import Malformed, said_format, typed
 from krand.analysis.verification.comparing import differences
-from krand.analysis.verification.promises import policy_check, promise_check
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import planned_from, verify_promise
 from krand.promise import NOISE_GRID, Linkage
@@ -36,6 +34,36 @@ class PlanFound:
     """None where the survey or its noise is not even possible."""
     true: Promise | None = None
     """Computed anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Claimed:
+    """What a plan says, as far as the checks need it to be of the right type."""
+
+    survey: Mapping[str, Any]
+    positions: int
+    messages: int
+    promise: Promise
+    blocks: tuple[Mapping[str, Any], ...]
+    analyst_key: str | None
+
+    numerators: tuple[int, ...]
+
+
+def _claimed(values: Mapping[str, Any], source: str) -> _Claimed:
+    names = [field.name for field in fields(_Claimed) if field.name in values]
+    told = {"analyst_key": None, **{name: values[name] for name in names}}
+    blocks = told.get("blocks")
+    told["numerators"] = [
+        block.get("noise_numerator") if isinstance(block, dict) else None
+        for block in (blocks if isinstance(blocks, list) else ())
+    ]
+    try:
+        found: _Claimed = typed(_Claimed, told)
+    except Malformed as error:
+        rule = f"must be a file of the format {FORMAT}"
+        raise InvalidInput("plan", rule, source, str(error)) from None
+    return found
 
 
 def plan_file_checks(
@@ -64,9 +92,9 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     """Survey, positions, noise, precision, messages, promise, policy."""
     if values.get("format") != FORMAT:
         raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
-    told: PublishedPlan = shaped("plan", PublishedPlan, values, source, FORMAT)
+    told = _claimed(values, source)
     try:
-        survey = survey_from_document(values["survey"])
+        survey = survey_from_document(told.survey)
     except KrandError as error:
         return PlanFound((Check("survey", False, str(error)),))
     survey_holds = Check("survey", True, f"the survey {survey.id} keeps every rule")
@@ -76,10 +104,10 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
         _other_positions(values, layout),
         f"{layout.positions:,} positions follow from the survey's questions",
     )
-    noise = check("noise", _impossible_noise(told, survey), _noises(told))
+    numerators = told.numerators
+    noise = check("noise", _impossible_noise(numerators, survey), _noises(numerators))
     if not (positions.holds and noise.holds):
         return PlanFound((survey_holds, positions, noise))
-    numerators = tuple(block.noise_numerator for block in told.blocks)
     plan = planned_from(survey, numerators, told.promise, told.analyst_key)
     try:
         true = verify_promise(plan)
@@ -116,16 +144,15 @@ def _other_positions(values: Mapping[str, Any], layout: Layout) -> Iterator[str]
                 yield f"{block.name}: {name} is {found}"
 
 
-def _impossible_noise(told: PublishedPlan, survey: Survey) -> Iterator[str]:
-    numerators = [block.noise_numerator for block in told.blocks]
+def _impossible_noise(numerators: tuple[int, ...], survey: Survey) -> Iterator[str]:
     if not all(0 < numerator < NOISE_GRID // 2 for numerator in numerators):
         yield "a noise is not above 0 and below 1/2"
     if survey.linkage is Linkage.RECORD and len(set(numerators)) > 1:
         yield "bits of whole records have different noise"
 
 
-def _noises(told: PublishedPlan) -> str:
-    noises = [block.noise for block in told.blocks] or [0.0]  # then positions fail already
+def _noises(numerators: tuple[int, ...]) -> str:
+    noises = [numerator / NOISE_GRID for numerator in numerators] or [0.0]  # then positions fail
     ends = dict.fromkeys(f"{noise:.4g}" for noise in (min(noises), max(noises)))
     return f"every bit is flipped with a probability of {' to '.join(ends)}"
 

@@ -1,4 +1,4 @@
-"""From the estimates of a release back to what was counted.
+"""From estimates back to what was counted.
 
 An estimate is (M/k - Nq)/(p-q) with a whole number M of counted ones, so M can be read off it, and
 everything else of a question follows from M, its count first: one that was edited is hardly ever
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.published import PublishedRelease
+from krand.analysis.results import Results
 from krand.analysis.tally import Tally, empty_tally
 from krand.promise import Linkage
 from krand.survey.layout import Block
@@ -27,71 +27,71 @@ MOST = 2**62
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """The tally behind a release; positions of words, which cannot be recovered, are 0."""
+    """The tally behind results; positions of words, which cannot be recovered, are 0."""
 
     tally: Tally
     lost: tuple[str, ...]
     """Questions that nothing can be recovered of."""
 
 
-def recovered(plan: Plan, release: PublishedRelease) -> Recovered:
+def recovered(plan: Plan, results: Results) -> Recovered:
     """What must have been counted."""
     survey, layout = plan.survey, plan.layout
-    reports = _reports(plan, release)
+    reports = _reports(plan, results)
     counts = np.zeros(layout.positions, dtype=np.int64)
     lost: list[str] = []
     for block, noise in zip(layout.blocks, plan.noises, strict=True):
         if block.kind is Kind.WORDS:
             continue
-        estimates = _estimates(block, release)
+        estimates = _estimates(block, results)
         if estimates is None:
             lost.extend(block.question_names)
             continue
-        copies = reports / release.people
+        copies = reports / results.people
         ones = estimates * copies * (1 - 2 * noise) + noise * reports
         counts[block.offset : block.offset + block.positions] = np.clip(np.rint(ones), 0, MOST)
-    empty = empty_tally(plan.hash, survey.linkage, layout.positions, release.round)
+    empty = empty_tally(plan.hash, survey.linkage, layout.positions, results.round)
     tally = replace(
         empty,
-        people=release.people,
-        crowd=release.crowd,
+        people=results.people,
+        crowd=results.crowd,
         reports=reports,
         counts=counts,
-        nulls=release.nulls,
-        rejected=release.rejected,
-        batches=release.batches,
-        ids=release.ids,
-        provenance=release.provenance,
-        distinct_people=release.distinct_people,
+        nulls=results.nulls,
+        rejected=results.rejected,
+        batches=results.batches,
+        ids=results.ids,
+        provenance=results.provenance,
+        distinct_people=results.distinct_people,
     )
     return Recovered(tally, tuple(lost))
 
 
-def _estimates(block: Block, release: PublishedRelease) -> NDArray[np.float64] | None:
-    """The estimate at every position of a block; None if the release does not have it."""
+def _estimates(block: Block, results: Results) -> NDArray[np.float64] | None:
+    """The estimate at every position of a block; None if the results do not have it."""
     if block.kind is not Kind.TOGETHER:
-        rows = next((q.rows for q in release.questions if q.name == block.name), ())
+        rows = next((q.rows for q in results.questions if q.name == block.name), ())
         values = np.array([row.count for row in rows], dtype=np.float64)
         return values if len(values) == block.positions else None
-    for joint in release.joint:
+    for joint in results.joint:
         if joint.table.questions == block.question_names:
-            cells = joint.table.cells("counts")
+            cells = joint.table.counts
             # A table has silence last, a block first; that nobody answered is no position.
             first = np.roll(cells, 1, axis=tuple(range(cells.ndim))).ravel()[1:]
             return first if len(first) == block.positions else None
     return None
 
 
-def _reports(plan: Plan, release: PublishedRelease) -> int:
+def _reports(plan: Plan, results: Results) -> int:
     """How many reports were counted; where some were refused, standard errors tell how many."""
     if plan.survey.linkage is Linkage.BIT:
-        return release.people
-    all_of_them = release.people * plan.survey.copies
-    refused = sum(release.rejected.values())
-    if not refused or not release.questions:
+        return results.people
+    all_of_them = results.people * plan.survey.copies
+    refused = sum(results.rejected.values())
+    if not refused or not results.questions:
         return all_of_them
-    noise, error = plan.noises[0], release.questions[0].rows[0].standard_error
+    noise, error = plan.noises[0], results.questions[0].rows[0].standard_error
     if error <= 0:
         return all_of_them
-    found = round(noise * (1 - noise) * (release.people / (1 - 2 * noise) / error) ** 2)
+    found = round(noise * (1 - noise) * (results.people / (1 - 2 * noise) / error) ** 2)
     return found if all_of_them - refused <= found <= all_of_them else all_of_them

@@ -1,4 +1,4 @@
-"""Whether joint tables follow from what was counted, as far as a release can show.
+"""Whether joint tables follow from what was counted, as far as results can show.
 
 Bit linkage: the cells of a group are positions, so all of its tables follow from them. Records: how
 often two bits were set together is in the table alone; everything else of it follows from its own
@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from krand.analysis.checks import Check, check, first_of
+from krand.analysis.estimates.intervals import readable
 from krand.analysis.estimates.inversion import Floats, bit_variance
-from krand.analysis.estimates.reading import readable
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.joint.axes import Axis, axes_of
@@ -22,8 +23,7 @@ from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
 from krand.analysis.joint.table_noise import LinkedCells, factor_covariance
 from krand.analysis.joint.tables import JointTable, joint_table
-from krand.analysis.published import PublishedJoint, PublishedRelease, PublishedTable
-from krand.analysis.verification.checks import Check, check, first_of
+from krand.analysis.results import JointResult, Results
 from krand.analysis.verification.comparing import differences
 from krand.analysis.verification.recovering import Recovered
 from krand.errors import InvalidInput, KrandError
@@ -33,14 +33,14 @@ from krand.survey.plan import Plan
 __all__ = ["joint_check"]
 
 
-def joint_check(plan: Plan, release: PublishedRelease, found: Recovered) -> Check:
+def joint_check(plan: Plan, results: Results, found: Recovered) -> Check:
     """Every joint table, computed again."""
     faults = [
         f"{' × '.join(joint.table.questions)}: {fault}"
-        for joint in release.joint
-        if (fault := first_of(_faults(plan, release, found, joint)))
+        for joint in results.joint
+        if (fault := first_of(_faults(plan, results, found, joint)))
     ]
-    told = {joint.table.questions for joint in release.joint}
+    told = {joint.table.questions for joint in results.joint}
     faults += [
         f"{' × '.join(group.questions)} was asked together and is missing"
         for group in plan.survey.together
@@ -49,27 +49,25 @@ def joint_check(plan: Plan, release: PublishedRelease, found: Recovered) -> Chec
     return check("joint_tables", faults, "joint tables follow from their counts")
 
 
-def _faults(
-    plan: Plan, release: PublishedRelease, found: Recovered, joint: PublishedJoint
-) -> Iterator[str]:
+def _faults(plan: Plan, results: Results, found: Recovered, joint: JointResult) -> Iterator[str]:
     told = joint.table
     try:
         if plan.survey.linkage is Linkage.BIT:
             true = joint_table(plan, found.tally, told.questions, told.confidence)
         else:
             axes = axes_of(plan, told.questions)
-            yield from _other_sums(release, told, axes)
+            yield from _other_sums(results, told, axes)
             true = _from_own_counts(plan, found, told, axes)
     except KrandError as error:
         yield str(error)
         return
-    yield from differences(told, true, scale=float(release.people))
+    yield from differences(told, true, scale=float(results.people))
     if len(told.questions) == 2:
-        yield from _two_way_faults(joint, true, _sampling(release))
+        yield from _two_way_faults(joint, true, _sampling(results))
 
 
 def _two_way_faults(
-    joint: PublishedJoint, true: JointTable, sampling: Sampling | None
+    joint: JointResult, true: JointTable, sampling: Sampling | None
 ) -> Iterator[str]:
     given = [conditional_table(true, name, sampling) for name in true.questions]
     yield from differences(joint.given, given, "given")
@@ -83,15 +81,15 @@ def _test(true: JointTable) -> IndependenceTest | None:
         return None
 
 
-def _sampling(release: PublishedRelease) -> Sampling | None:
-    return release.questions[0].sampling if release.questions else None
+def _sampling(results: Results) -> Sampling | None:
+    return results.questions[0].sampling if results.questions else None
 
 
 def _from_own_counts(
-    plan: Plan, found: Recovered, told: PublishedTable, axes: tuple[Axis, ...]
+    plan: Plan, found: Recovered, told: JointTable, axes: tuple[Axis, ...]
 ) -> JointTable:
     """What a table of records must be, given its unbiased counts."""
-    counts, people = told.cells("counts"), found.tally.people
+    counts, people = told.counts, found.tally.people
     copies, variance = found.tally.reports / people, bit_variance(plan.noises[0])
     consistent = nearest_possible(counts.ravel(), people).reshape(counts.shape)
     factors = [factor_covariance(len(axis.bits), variance) for axis in axes]
@@ -108,7 +106,6 @@ def _from_own_counts(
         errors,
         *normal_bands(counts, consistent, errors, people, told.confidence),
         readable(errors, people, told.confidence),
-        None,
     )
     if len(axes) != 2:
         return table
@@ -116,16 +113,14 @@ def _from_own_counts(
     return replace(table, noise=LinkedCells(margins, (factors[0], factors[1]), people, copies))
 
 
-def _other_sums(
-    release: PublishedRelease, told: PublishedTable, axes: tuple[Axis, ...]
-) -> Iterator[str]:
+def _other_sums(results: Results, told: JointTable, axes: tuple[Axis, ...]) -> Iterator[str]:
     """Added up over the other questions, a table gives what is known of each."""
-    counts, people = told.cells("counts"), float(release.people)
+    counts, people = told.counts, float(results.people)
     if counts.shape != tuple(len(axis.labels) for axis in axes):
         yield "its answers are not those of the survey"
         return
     yield from differences(float(counts.sum()), people, "the sum of all cells", people)
-    rows = {(q.name, row.label): row.count for q in release.questions for row in q.rows}
+    rows = {(q.name, row.label): row.count for q in results.questions for row in q.rows}
     for place, axis in enumerate(axes):
         others = tuple(other for other in range(len(axes)) if other != place)
         for label, total in zip(axis.labels, counts.sum(axis=others).tolist(), strict=True):

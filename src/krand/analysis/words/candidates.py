@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
+from krand.survey.kinds.words import normalized, word_positions
 from krand.survey.layout import Layout
 from krand.survey.questions import Words
-from krand.survey.words import normalized, word_positions
 
 __all__ = ["Candidates", "grouped", "words_question"]
 

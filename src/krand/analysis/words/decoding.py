@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.estimates.reading import readable
+from krand.analysis.estimates.intervals import readable
 from krand.analysis.words.candidates import Candidates, grouped, words_question
 from krand.analysis.words.discovery import adjusted_p_values, found_from, p_values
 from krand.analysis.words.limit import planned_limit
@@ -34,7 +34,8 @@ class WordCount:
     """People who named it, never below zero; of all of its group where there are several."""
     unclipped: float
     """The same before it is held above zero: add or average these, not the counts."""
-    standard_error: float
+    standard_error: float | None
+    """None where its count cannot be told apart from those of other words."""
     low: float
     high: float
     p_value: float
@@ -142,6 +143,7 @@ def _rows(
         np.clip(values, 0.0, people).tolist()
         for values in (counted.low, counted.counts, counted.high)
     )
+    errors = counted.standard_errors.tolist()
     narrow = readable(counted.standard_errors, people, confidence)
     rows = {}
     for place, group in enumerate(listed.groups):
@@ -150,7 +152,7 @@ def _rows(
                 word,
                 count[place],
                 float(counted.counts[place]),
-                float(counted.standard_errors[place]),
+                errors[place] if math.isfinite(errors[place]) else None,
                 low[place],
                 high[place],
                 float(chances[place]),

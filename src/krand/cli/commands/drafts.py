@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.options import FOLDER, OneOf, output_options
-from krand.terminal.output import Output
+from krand.cli.options import (
+    FOLDER,
+    OneOf,
+    colluding_option,
+    crowd_options,
+    linkage_option,
+    output_options,
+)
+from krand.terminal.output import QUIET, Output
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -21,7 +28,10 @@ SECTIONS = ("single-bit", "ratio", "tail", "precision", "sparse", "copies", "col
 """Listed here so that `krand --help` need not load the mathematics."""
 
 
-@click.command(short_help="Reproduce and correct the drafts of the method.")
+@click.group(
+    invoke_without_command=True,
+    short_help="Reproduce and correct the drafts of the method.",
+)
 @click.option(
     "-o",
     "--output",
@@ -39,7 +49,14 @@ SECTIONS = ("single-bit", "ratio", "tail", "precision", "sparse", "copies", "col
     help="Only this section; may be given several times.",
 )
 @output_options
-def drafts(as_json: bool, no_color: bool, directory: Path, sections: tuple[str, ...]) -> None:
+@click.pass_context
+def drafts(
+    context: click.Context,
+    as_json: bool,
+    no_color: bool,
+    directory: Path,
+    sections: tuple[str, ...],
+) -> None:
     """Recompute every number and figure of the drafts that krand is based on.
 
     Each number is compared with the draft: it agrees, or it is an erratum, with the reason. Each
@@ -50,7 +67,54 @@ def drafts(as_json: bool, no_color: bool, directory: Path, sections: tuple[str, 
     Examples:
       krand drafts --output drafts-output
       krand drafts --only copies --only sparse
+      krand drafts noise --population 1000 --bits 5 --epsilon 1 --linkage record
     """
+    if context.invoked_subcommand is None:
+        _reproduce(Output(as_json, no_color), as_json, directory, sections)
+        return
+    quiet = bool(context.meta.get(QUIET))
+    given = {"as_json": as_json, "quiet": quiet, "no_color": no_color}
+    context.default_map = {context.invoked_subcommand: given}
+
+
+@drafts.command(short_help="The noise that the drafts choose, for comparison.")
+@crowd_options
+@linkage_option
+@colluding_option
+@output_options
+def noise(as_json: bool, no_color: bool, **options: Any) -> None:
+    """The noise that the drafts choose, and what it really gives.
+
+    For one bit or one record of each person. The drafts aim at no δ and no η, so plan with krand
+    noise instead.
+
+    \b
+    Examples:
+      krand drafts noise --population 1000 --bits 5 --epsilon 1 --linkage record
+      krand drafts noise --population 10k --bits 1 --epsilon 1 --json
+    """
+    from krand.drafts.choice import noise as draft_noise
+    from krand.drafts.formulas.planners import DRAFT_WARNING
+
+    output = Output(as_json, no_color)
+    found = draft_noise(**options)
+    output.warn(DRAFT_WARNING)
+    if as_json:
+        from krand.cli.values import privacy_values
+
+        values = privacy_values(found.guarantee, found.reports, found.noise, found.precision)
+        numerator = {"noise_numerator": found.noise_numerator}
+        output.json({**values, **numerator, "source": found.source, "warning": DRAFT_WARNING})
+        return
+    from krand.cli.tables import privacy_panel
+
+    console = output.console()
+    console.print(f"Formula: {found.source}", markup=False)
+    console.print(*privacy_panel(found.guarantee, found.reports, found.noise, found.precision))
+
+
+def _reproduce(output: Output, as_json: bool, directory: Path, sections: tuple[str, ...]) -> None:
+    """The page, the numbers and what is on the screen."""
     from krand.drafts.reproduction.entries import Section
     from krand.drafts.reproduction.findings import findings_of
     from krand.drafts.reproduction.page import drafts_page
@@ -59,7 +123,6 @@ def drafts(as_json: bool, no_color: bool, directory: Path, sections: tuple[str, 
     from krand.files import ensure_directory, write_atomically
     from krand.terminal.output import to_json
 
-    output = Output(as_json, no_color)
     ensure_directory("output", directory)
     chosen = tuple(section for section in Section if not sections or section in sections)
     work = tasks(chosen)

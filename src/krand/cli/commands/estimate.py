@@ -95,39 +95,39 @@ def estimate(
 
     \b
     Examples:
-      krand estimate tally.json --plan plan.json -o release.json
-      krand estimate tally.json --plan plan.json -o release.csv --sample-of 80M
+      krand estimate tally.json --plan plan.json -o results.json
+      krand estimate tally.json --plan plan.json -o results.csv --sample-of 80M
     """
     from krand.analysis.estimates.rows import EstimateOptions
-    from krand.analysis.results import ReleaseOptions, make_release
-    from krand.analysis.results_file import form_of, release_values, write_release
+    from krand.analysis.results import ResultsOptions, make_results
+    from krand.analysis.results_file import form_of, results_values, write_results
     from krand.analysis.tally_file import read_tally
-    from krand.cli.result_tables import release_tables, remarks, unreadable
+    from krand.cli.result_tables import remarks, results_tables, unreadable
 
     form = form or form_of(output)
     out = Output(as_json, no_color)
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
-    options = ReleaseOptions(
+    options = ResultsOptions(
         EstimateOptions(confidence, _sampling(sample_of)),
         tuple(tuple(name.strip() for name in names.split(",")) for names in joint),
         dict(_candidates(entry) for entry in candidates),
         corrupted,
     )
     with out.progress("estimating") as progress:
-        release = make_release(plan, counted, options, progress)
-    write_release("output", output, release, form)
-    lost = unreadable(release)
+        results = make_results(plan, counted, options, progress)
+    write_results("output", output, results, form)
+    lost = unreadable(results)
     if lost:
         out.warn(lost)
     if as_json:
-        out.json({"output": str(output), **release_values(release)})
+        out.json({"output": str(output), **results_values(results)})
         return
     console = out.console()
-    for table in release_tables(release, raw=raw):
+    for table in results_tables(results, raw=raw):
         console.print(table)
-    for line in remarks(release):
+    for line in remarks(results):
         console.print(line, markup=False)
-    if not release.kept:
+    if not results.kept:
         out.warn("the guarantee is weaker than the survey promised: messages were refused")
     console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
     console.print(f"Written: {output}", markup=False, soft_wrap=True)

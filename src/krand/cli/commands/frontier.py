@@ -18,7 +18,6 @@ from krand.cli.options import (
     shape_options,
 )
 from krand.errors import InvalidInput
-from krand.promise import Assurance
 from krand.terminal.output import Output
 from krand.terminal.overwriting import OutputFile
 from krand.wording.numbers import Counts
@@ -59,13 +58,6 @@ def frontier(
     """
     output = Output(as_json, no_color)
     policy, reports = policy_from(options), reports_from(options)
-    if policy.assurance is Assurance.DRAFT:
-        raise InvalidInput(
-            "assurance",
-            "must be certified or outlier: the drafts prove no guarantee for several copies",
-            str(policy.assurance),
-            "to see a draft's noise: krand noise --assurance draft",
-        )
     if plot is not None:
         if plot.suffix.lower() != ".svg":
             raise InvalidInput("plot", "must be the name of an .svg file", str(plot))

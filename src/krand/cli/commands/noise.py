@@ -17,7 +17,6 @@ from krand.cli.options import (
     reports_from,
     shape_options,
 )
-from krand.promise import Assurance
 from krand.terminal.output import Output
 
 
@@ -48,18 +47,10 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
     with output.progress("planning"):
         plan = plan_noise(policy, reports)
     trusted = curator(policy, reports)
-
-    warning = None
-    if policy.assurance is Assurance.DRAFT:
-        from krand.drafts.formulas import DRAFT_WARNING
-
-        warning = DRAFT_WARNING
-        output.warn(warning)
     if as_json:
         from krand.cli.values import plan_values
 
-        values = plan_values(plan, trusted)
-        output.json(values | {"warning": warning} if warning else values)
+        output.json(plan_values(plan, trusted))
         return
     from krand.cli.tables import plan_panel
 

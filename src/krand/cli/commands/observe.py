@@ -40,8 +40,8 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
     """
     from krand.analysis.observe.outcome import BitsSeen
     from krand.analysis.observe.outcome import observe as look
+    from krand.analysis.tally_checks import check_tally
     from krand.analysis.tally_file import read_tally
-    from krand.analysis.verification.tallies import check_tally
     from krand.cli.observing import positions_table, record_table, statements
 
     out = Output(as_json, no_color)

@@ -16,7 +16,6 @@ from krand.cli.options import (
     reports_from,
     shape_options,
 )
-from krand.errors import InvalidInput
 from krand.promise import Assurance
 from krand.terminal.output import Output
 
@@ -39,13 +38,6 @@ def privacy(as_json: bool, no_color: bool, **options: Any) -> None:
           --linkage record --assurance outlier --json
     """
     assurance = Assurance(options["assurance"])
-    if assurance is Assurance.DRAFT:
-        raise InvalidInput(
-            "assurance",
-            "must be certified or outlier: the drafts have formulas for noise, but no guarantee",
-            str(assurance),
-            "to see a draft's noise: krand noise --assurance draft",
-        )
     from krand.accounting.calibration import assess, precision
 
     output = Output(as_json, no_color)

@@ -1,4 +1,4 @@
-"""`krand release`: write the batches that are complete."""
+"""`krand release`: write complete batches."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ def release(
 ) -> None:
     """Write each sealed batch, shuffled, with a signed manifest; then erase it from the spool.
 
-    A batch below the planned crowd is never released; no option changes that. After an interruption
-    the same command writes the same bytes. A running collector need not be stopped.
+    A batch below the planned crowd is never released; no option changes that. If interrupted, run
+    the same command again: it writes the same bytes. A running collector need not be stopped.
 
     \b
     Example:

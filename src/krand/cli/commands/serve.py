@@ -21,11 +21,11 @@ __all__ = ["serve"]
 @click.option(
     "--id-key",
     type=FILE,
-    help="The key that recognizes retries, created if missing; by default"
-    " $XDG_STATE_HOME/krand/spools/ID.key.",
+    help="The key by which a retry is recognized, made if absent;"
+    " $XDG_STATE_HOME/krand/spools/ID.key if not given.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=int, default=8080, show_default=True, help="Port; 0: any.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", type=int, default=8080, show_default=True, help="The port; 0: any free.")
 @output_options
 def serve(
     as_json: bool,
@@ -37,12 +37,12 @@ def serve(
     host: str,
     port: int,
 ) -> None:
-    """Accept submissions over HTTP and store them without identities, until the crowd is complete.
+    """Take submissions over HTTP and store them durably, without identity.
 
-    A submission is acknowledged only after it has been stored on disk. No address, header, cookie,
-    time or order of arrival is kept. When as many people as planned have taken part, the batch is
-    sealed, and krand release writes it. Ctrl-C or SIGTERM stops the collector; no acknowledged
-    submission is lost. Put a proxy with TLS in front of it.
+    A submission is acknowledged only when it is on the disk. No address, header, cookie, time or
+    order of arrival is stored. When as many people as planned have submitted, the batch is sealed,
+    and krand release writes it. Ctrl-C or SIGTERM stops the collector. Acknowledged submissions are
+    not lost, even if it is killed. Put a proxy with TLS in front of it.
 
     \b
     Example:

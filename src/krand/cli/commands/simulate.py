@@ -77,7 +77,7 @@ def simulate(
                 **{row.key: row.values() for row in comparison},
                 "exact_is_upper_bound": reports.copies > 1,
                 "agree": all(row.agree for row in comparison),
-                "method": guarantee.method,
+                "method": str(guarantee.method),
             }
         )
         return

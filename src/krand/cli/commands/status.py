@@ -25,8 +25,8 @@ def status(
 ) -> None:
     """Show the batches of a spool (open, sealed, released) and the crowd so far.
 
-    The number of people in the open batch is shown in coarse steps, so that watching it does not
-    reveal when somebody took part.
+    The number of people in the open batch is rounded down to coarse steps, so that watching it does
+    not show when somebody took part.
 
     \b
     Example:

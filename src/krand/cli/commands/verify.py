@@ -41,8 +41,8 @@ def verify(
     \b
     Examples:
       krand verify plan.json
-      krand verify release.json --plan plan.json
-      krand verify plan.json tally.json release.json
+      krand verify results.json --plan plan.json
+      krand verify plan.json tally.json results.json
       krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
     """
     from krand.analysis.verification.files import verify_files

@@ -33,7 +33,7 @@ __all__ = ["web"]
     help="Number of the round.",
 )
 @click.option(
-    "--releases",
+    "--results",
     type=FOLDER,
     help="A folder with results files, written by krand estimate.",
 )
@@ -53,7 +53,7 @@ def web(
     plan_file: Path | None,
     spool: Path | None,
     round_number: int,
-    releases: Path | None,
+    results: Path | None,
     collector: str | None,
     token_file: Path | None,
     open_browser: bool,
@@ -69,7 +69,7 @@ def web(
     \b
     Examples:
       krand web
-      krand web --plan plan.json --spool spool --releases releases \\
+      krand web --plan plan.json --spool spool --results results \\
           --collector http://127.0.0.1:8080
     """
     from krand.collector.serving import listen
@@ -78,7 +78,7 @@ def web(
     from krand.web.watching import watched
 
     out = Output(as_json, no_color)
-    watch = watched(plan_file, spool, round_number, releases, collector)
+    watch = watched(plan_file, spool, round_number, results, collector)
     if watch is None and token_file is not None:
         rule = "must come with --plan and --spool"
         raise InvalidInput("token-file", rule, str(token_file), "the planner needs no token")

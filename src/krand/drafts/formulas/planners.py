@@ -156,7 +156,7 @@ def draft_noise(population: int, bits: int, epsilon: float, linked: bool) -> tup
             "bits",
             "must be 1: the drafts do not compose bits that are reported apart",
             bits,
-            "link the bits into one record, or ask for another assurance",
+            "link the bits into one record",
         )
     noise = max(
         single_bit_noise_000_0_19(population, lam), single_bit_noise_003_4_45(population, lam)

@@ -47,7 +47,7 @@ def _printed(copies: int) -> float:
 
 @cache
 def _planned() -> _Planned:
-    """k-fold composition of one copy's exact law bounds k mixed copies (mathematics §4)."""
+    """k-fold composition of one copy's exact law bounds k mixed copies."""
     alone = RatioLaw(_printed(1), BITS, POPULATION)
     delta, tail = alone.delta(EPSILON).value, alone.eta(EPSILON).value
     noises = [alone.noise]

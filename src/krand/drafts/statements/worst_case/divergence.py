@@ -2,7 +2,7 @@
 
 mean    E[R | D_m], the mean that 001 (3.12) plans with, exact
 χ²      Σ_v (p(v|y') - p(v|y))²/f(v), f the average of p(v|x) over the background; to leading
-        order N times the variance of log R (mathematics §5)
+        order N times the variance of log R
 """
 
 from __future__ import annotations

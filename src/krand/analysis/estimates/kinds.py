@@ -1,0 +1,144 @@
+"""How each kind of question is estimated from its counts, found by the class of the question.
+
+Every question is a row for each answer. What a kind has beyond that is added here: a distribution,
+a mean, boxes, picks. `words` are not estimated here: they need candidates to be decoded against.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import singledispatch
+
+import numpy as np
+
+from krand.analysis.estimates.distributions import Bins, distribution_of
+from krand.analysis.estimates.intervals import limits, normal_quantile
+from krand.analysis.estimates.inversion import Floats, NoiseModel
+from krand.analysis.estimates.rows import EstimateOptions, answer_rows, unanswered_row
+from krand.analysis.estimates.scales import scale_summaries
+from krand.analysis.estimates.values import Interval, PicksEstimate, QuestionEstimate, Row
+from krand.analysis.tally import Counts
+from krand.errors import InvalidInput
+from krand.survey.decoding import UNANSWERED
+from krand.survey.questions import Leveled, Number, PickAny, Question, Scale, Words, YesNo
+
+__all__ = ["AnswerCounts", "estimate_kind"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnswerCounts:
+    """The counts of every answer to one question, alone or as the margin of a group."""
+
+    ones: Counts
+    consistent: Floats
+    law: NoiseModel
+    """Of the count of one answer."""
+
+    @property
+    def estimate(self) -> Floats:
+        """Unbiased."""
+        return self.law.estimate(self.ones)
+
+    def variances(self, wanted: EstimateOptions) -> Floats:
+        """By noise, and by sampling where the crowd is a sample."""
+        sampled = 0.0 if wanted.sampling is None else wanted.sampling.correction(self.law.people)
+        return self.law.sigma**2 + sampled * self.consistent
+
+
+@singledispatch
+def estimate_kind(
+    question: Question, counts: AnswerCounts, wanted: EstimateOptions
+) -> QuestionEstimate:
+    """A question of any kind but words."""
+    raise NotImplementedError(f"no estimator for questions of type {question.kind}")
+
+
+@estimate_kind.register
+def _(question: Words, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+    hint = "decode words against a list of candidates"
+    raise InvalidInput("question", "must not be of type words", question.name, hint)
+
+
+@estimate_kind.register
+def _leveled(question: Leveled, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+    """One answer of several, or none: choice, and where scale and number begin."""
+    ones, consistent, law = counts.ones, counts.consistent, counts.law
+    silent = unanswered_row(UNANSWERED, ones, consistent, law, wanted, len(ones) + 1)
+    rows = answer_rows(_labels(question, counts), ones, consistent, law, wanted, len(ones) + 1)
+    return _estimate(question, counts, wanted, rows, silent)
+
+
+@estimate_kind.register
+def _(question: YesNo, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+    """Alone a yes_no counts yes only: no and silence look the same."""
+    if len(counts.ones) > 1:
+        return _leveled(question, counts, wanted)
+    labels = _labels(question, counts)
+    rows = answer_rows(labels, counts.ones, counts.consistent, counts.law, wanted, 1)
+    return _estimate(question, counts, wanted, rows, None)
+
+
+@estimate_kind.register
+def _(question: Number, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+    bins = Bins(question, counts.estimate, counts.consistent, counts.variances(wanted))
+    spread = distribution_of(bins, wanted.confidence, wanted.quantiles)
+    return replace(_leveled(question, counts, wanted), distribution=spread)
+
+
+@estimate_kind.register
+def _(question: Scale, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+    summaries = scale_summaries(
+        question, counts.estimate, counts.consistent, counts.variances(wanted), wanted.confidence
+    )
+    return replace(_leveled(question, counts, wanted), summaries=summaries)
+
+
+@estimate_kind.register
+def _(question: PickAny, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+    ones, consistent, law = counts.ones, counts.consistent, counts.law
+    rows = answer_rows(question.choices, ones, consistent, law, wanted, len(ones))
+    picks = _picks_each(law.summed(len(ones), question.most_ones), ones, consistent, wanted)
+    return replace(_estimate(question, counts, wanted, rows, None), picks=picks)
+
+
+def _labels(question: Leveled, counts: AnswerCounts) -> list[str]:
+    return [question.level_name(level) for level in range(len(counts.ones))]
+
+
+def _estimate(
+    question: Question,
+    counts: AnswerCounts,
+    wanted: EstimateOptions,
+    rows: tuple[Row, ...],
+    unanswered: Row | None,
+) -> QuestionEstimate:
+    return QuestionEstimate(
+        name=question.name,
+        kind=question.kind,
+        people=counts.law.people,
+        confidence=wanted.confidence,
+        sampling=wanted.sampling,
+        rows=rows,
+        unanswered=unanswered,
+    )
+
+
+def _picks_each(
+    law: NoiseModel, ones: Counts, consistent: Floats, wanted: EstimateOptions
+) -> PicksEstimate:
+    """The mean number of picks of a person.
+
+    How picks vary from person to person cannot be told from counts of single items. If the crowd
+    is a sample, the most is assumed that their mean μ allows: μ(m-μ) (Bhatia and Davis).
+    """
+    people, total = law.people, np.array([ones.sum()])
+    value, error = float(law.estimate(total)[0]) / people, law.sigma / people
+    low, high = (float(end[0]) / people for end in limits(law, total, wanted.confidence))
+    if wanted.sampling is not None:
+        mean = min(max(value, 0.0), law.most)
+        sampled = wanted.sampling.factor(people) * mean * (law.most - mean)
+        half = normal_quantile(wanted.confidence) * math.sqrt(error**2 + sampled)
+        low, high = max(0.0, mean - half), min(float(law.most), mean + half)
+    shown = float(consistent.sum()) / people
+    return PicksEstimate(value, shown, error, Interval(low, high).containing(shown))

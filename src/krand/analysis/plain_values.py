@@ -1,0 +1,212 @@
+"""Frozen values as plain data, and back.
+
+Reading is strict: every field of a value is there, nothing else is, and each has the type that it
+was declared with. An error says where the data is wrong. Fields that two equal values need not
+share (`compare=False`) are neither written nor read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Any, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from krand.errors import KrandError
+from krand.survey.rules import path_text
+
+__all__ = ["Malformed", "plain", "said_format", "typed", "typed_fields", "written_names"]
+
+Reader = Callable[[Any], Any]
+
+EXACT = 2**53
+"""Whole numbers beyond it are rounded where a number is asked for."""
+NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+class Malformed(ValueError):
+    """Plain data that is not what it should be; says where, and what it should be."""
+
+    def __init__(self, rule: str, path: tuple[str | int, ...] = ()) -> None:
+        self.rule, self.path = rule, path
+        super().__init__(f"{path_text(path)}: {rule}" if path else rule)
+
+    def inside(self, step: str | int) -> Malformed:
+        """The same error, seen from the value around."""
+        return Malformed(self.rule, (step, *self.path))
+
+
+def said_format(values: Mapping[str, Any]) -> str:
+    """What a file says it is, for whoever expected another."""
+    said = values.get("format")
+    return f"it says {said!r:.60}" if isinstance(said, str) else "it does not say what it is"
+
+
+@cache
+def written_names(kind: type[Any]) -> tuple[str, ...]:
+    """The fields of a dataclass that files have."""
+    return tuple(field.name for field in fields(kind) if field.compare)
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON can hold it; what is not a finite number is None."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(getattr(value, name)) for name in written_names(type(value))}
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(entry) for entry in value]
+    return value
+
+
+def typed(kind: Any, value: Any) -> Any:
+    """The value of this type that the plain data stands for."""
+    return _reader(kind)(value)
+
+
+def typed_fields(kind: Any, values: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The fields of a dataclass by name, all but some."""
+    hints = get_type_hints(kind)
+    names = [name for name in written_names(kind) if name not in but]
+    return _named({name: _reader(hints[name]) for name in names}, values)
+
+
+def _named(parts: Mapping[str, Reader], values: Any) -> dict[str, Any]:
+    if not isinstance(values, dict):
+        raise Malformed("should be an object")
+    if values.keys() != parts.keys():
+        for name in parts:
+            if name not in values:
+                raise Malformed("is missing", (name,))
+        unknown = next(name for name in values if name not in parts)
+        raise Malformed("should not be there", (unknown,))
+    found = {}
+    name = ""
+    try:
+        for name, part in parts.items():
+            found[name] = part(values[name])
+    except Malformed as error:
+        raise error.inside(name) from None
+    return found
+
+
+@cache
+def _reader(kind: Any) -> Reader:
+    """What turns plain data into a value of this type; made once for each type."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if kind is Any:
+        return lambda value: value
+    if kind is float:
+        return _float
+    if kind in NAMES:
+        return _exactly(kind)
+    if origin is UnionType:
+        (inner,) = (argument for argument in arguments if argument is not NoneType)
+        read = _reader(inner)
+        return lambda value: None if value is None else read(value)
+    if origin is tuple:
+        return _tuple(arguments)
+    if origin is Mapping:
+        return _mapping(_reader(arguments[1]))
+    if origin is np.ndarray:
+        return _array(get_args(arguments[1])[0])
+    return _enum(kind) if issubclass(kind, Enum) else _dataclass(kind)
+
+
+def _exactly(kind: type) -> Reader:
+    def read(value: Any) -> Any:
+        if type(value) is not kind:
+            raise Malformed(f"should be {NAMES[kind]}")
+        return value
+
+    return read
+
+
+def _float(value: Any) -> float:
+    if type(value) is float or (type(value) is int and abs(value) <= EXACT):
+        return value
+    if type(value) is int:
+        return float(value)
+    raise Malformed("should be a number")
+
+
+def _tuple(kinds: tuple[Any, ...]) -> Reader:
+    endless = kinds[-1] is Ellipsis
+    readers = [_reader(kind) for kind in kinds if kind is not Ellipsis]
+    first = readers[0]
+
+    def read(value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, list):
+            raise Malformed("should be a list")
+        if not endless and len(value) != len(readers):
+            raise Malformed(f"should have {len(readers)} entries")
+        place, found = 0, []
+        try:
+            for place, entry in enumerate(value):
+                found.append((first if endless else readers[place])(entry))
+        except Malformed as error:
+            raise error.inside(place) from None
+        return tuple(found)
+
+    return read
+
+
+def _mapping(entry: Reader) -> Reader:
+    def read(value: Any) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise Malformed("should be an object")
+        return _named(dict.fromkeys(value, entry), value)
+
+    return read
+
+
+def _array(scalar: type[Any]) -> Reader:
+    allowed = {bool} if scalar is np.bool_ else {int, float}
+
+    def read(value: Any) -> np.ndarray:
+        try:
+            found = np.array(value if isinstance(value, list) else None, dtype=object)
+            if not {type(entry) for entry in found.flat} <= allowed:
+                raise ValueError
+            return found.astype(scalar)
+        except ValueError:
+            kind = NAMES[bool] if scalar is np.bool_ else "numbers"
+            raise Malformed(f"should be a whole table of {kind}") from None
+
+    return read
+
+
+def _enum(kind: type[Enum]) -> Reader:
+    def read(value: Any) -> Enum:
+        try:
+            return kind(value)
+        except (ValueError, TypeError):
+            known = ", ".join(str(entry.value) for entry in kind)
+            raise Malformed(f"should be one of {known}") from None
+
+    return read
+
+
+def _dataclass(kind: Any) -> Reader:
+    hints = get_type_hints(kind)
+    parts = {name: _reader(hints[name]) for name in written_names(kind)}
+
+    def read(value: Any) -> Any:
+        found = _named(parts, value)
+        try:
+            return kind(**found)
+        except KrandError as error:  # a rule of the value's own
+            raise Malformed(str(error)) from None
+
+    return read

@@ -1,0 +1,203 @@
+"""Whether a tally is of its plan, adds up, is of a large enough crowd, and from where it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from krand.analysis.actual_promise import actual_promise
+from krand.analysis.checks import Check, check, policy_check
+from krand.analysis.tally import Tally
+from krand.batches.manifest import Manifest, manifest_in, parse_manifest
+from krand.batches.provenance import Provenance, is_random_id
+from krand.errors import InvalidInput, KrandError
+from krand.promise import Linkage
+from krand.survey.limits import check_crowd
+from krand.survey.plan import Plan
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+__all__ = ["check_tally", "manifests_check", "provenance_check", "tally_checks"]
+
+SAYS = {
+    Provenance.DEVICES: "from devices, through a collector; its signed manifests are in the tally",
+    Provenance.TABLE: "from a data holder's table; that it was randomized as planned is its word",
+    Provenance.SIMULATION: "from a simulation: nobody was asked",
+}
+
+
+def check_tally(plan: Plan, tally: Tally) -> None:
+    """Refuse a tally that is of another plan, of a crowd too small, or does not add up."""
+    if tally.plan_hash != plan.hash:
+        rule = f"must be of the plan {plan.hash}"
+        hint = "the tally belongs to another plan: give it with its own"
+        raise InvalidInput("tally", rule, tally.plan_hash, hint)
+    check_crowd(plan, tally.crowd)
+    for entry in _quick_checks(plan, tally):
+        if not entry.holds:
+            rule = f"must pass every check of krand verify; it fails {entry.name!r}"
+            raise InvalidInput("tally", rule, entry.says, "count again: krand tally")
+
+
+def tally_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None) -> Iterator[Check]:
+    """Everything that can be checked with the tally and its plan, and the collector's key."""
+    yield from _quick_checks(plan, tally, key)
+    if _fits(plan, tally):
+        yield from _promise_checks(plan, tally)
+
+
+def _fits(plan: Plan, tally: Tally) -> bool:
+    return (tally.linkage, tally.positions) == (plan.survey.linkage, plan.layout.positions)
+
+
+def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None) -> Iterator[Check]:
+    """All but the promise for its crowd, which takes a second."""
+    other = [] if tally.plan_hash == plan.hash else [f"it is of the plan {tally.plan_hash}"]
+    yield check("plan", other, f"the tally is of the plan {plan.hash}")
+    fits = _fits(plan, tally)
+    wrong = f"{tally.positions:,} positions in {tally.linkage.value} linkage are not the plan's"
+    yield check("positions", [] if fits else [wrong], f"{tally.positions:,} positions, as planned")
+    rounds = plan.survey.rounds
+    out = [] if 1 <= tally.round <= rounds else [f"round {tally.round:,} was not planned"]
+    yield check("round", out, f"round {tally.round:,} of {rounds:,} that were planned")
+    yield check(
+        "crowd", _small_crowd(plan, tally), f"{tally.people:,} people are as many as planned"
+    )
+    yield check("counts", _odd_counts(plan, tally), "all counts add up")
+    yield provenance_check(tally)
+    if tally.provenance is Provenance.DEVICES or tally.manifests:
+        yield manifests_check(tally, key)
+
+
+def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
+    planned = plan.survey.policy.population
+    if tally.crowd < planned:
+        yield f"{tally.crowd:,} people are fewer than the {planned:,} that were planned"
+    if tally.people < tally.crowd * max(1, len(tally.batches)):
+        yield f"{tally.people:,} people cannot be {len(tally.batches):,} batches of {tally.crowd:,}"
+    if len(set(tally.batches)) != len(tally.batches):
+        yield "a batch is counted twice"
+
+
+def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
+    if tally.linkage is Linkage.BIT:
+        if tally.reports != tally.people:
+            yield f"{tally.reports:,} reports of {tally.people:,} people"
+        yield from _other_messages(plan, tally)
+        return
+    if tally.reports > tally.people * plan.survey.copies:
+        yield f"{tally.reports:,} reports are more than {plan.survey.copies:,} for each person"
+    if np.any(tally.counts > tally.reports):
+        yield "a bit is set more often than there are reports"
+    yield from _odd_histogram(tally)
+    for bits, counts in (*tally.joint.items(), *_whole_table(tally)):
+        if int(counts.sum()) != tally.reports:
+            yield f"the table of bits {bits} does not hold every report once"
+            continue
+        table = counts.reshape((2,) * len(bits))
+        for axis, bit in enumerate(bits):
+            ones = int(np.take(table, 1, axis=axis).sum())
+            if bit >= tally.positions or ones != int(tally.counts[bit]):
+                yield f"the table of bits {bits} disagrees with the count of bit {bit}"
+
+
+def _other_messages(plan: Plan, tally: Tally) -> Iterator[str]:
+    """Sealed messages are as many as the people send; a data holder's reports have no nulls."""
+    refused = sum(tally.rejected.values())
+    found, sent = int(tally.counts.sum()) + tally.nulls + refused, tally.people * plan.messages
+    if (tally.nulls or refused) and found != sent:
+        yield f"{found:,} messages are not {plan.messages:,} for each of {tally.people:,} people"
+
+
+def _whole_table(tally: Tally) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    if tally.table is not None:
+        yield tuple(range(tally.positions)), tally.table
+
+
+def _odd_histogram(tally: Tally) -> Iterator[str]:
+    if tally.histogram is None:
+        return
+    if int(tally.histogram.sum()) != tally.reports:
+        yield "the histogram of set bits does not hold every report once"
+    elif int(tally.histogram @ np.arange(len(tally.histogram))) != int(tally.counts.sum()):
+        yield "the histogram of set bits disagrees with their number"
+
+
+def _promise_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
+    try:
+        true = actual_promise(plan, tally)
+    except KrandError as error:
+        yield Check("policy", False, str(error))
+        return
+    yield policy_check(plan, true)
+
+
+def provenance_check(tally: Tally) -> Check:
+    """Whether the rest of a file agrees with the provenance that it claims."""
+    return check("provenance", _odd_provenance(tally), SAYS[tally.provenance])
+
+
+def _odd_provenance(tally: Tally) -> Iterator[str]:
+    files = len(tally.batches)
+    if tally.provenance is not Provenance.SIMULATION:
+        if len(tally.ids) != files or not files:
+            yield f"{files:,} files have {len(tally.ids):,} ids"
+        elif not all(map(is_random_id, tally.ids)):
+            yield "an id is not one that krand draws"
+    if len(set(tally.ids)) != len(tally.ids):
+        yield "two files have one id: the same people are counted twice"
+    if tally.provenance is Provenance.TABLE:
+        if tally.rejected or tally.nulls or tally.manifests:
+            yield "messages were opened, and a data holder's table has none"
+        if files > 1 and tally.distinct_people is None:
+            yield f"nobody declared that {files:,} files are about different people"
+    if (tally.provenance is not Provenance.TABLE or files <= 1) and tally.distinct_people:
+        yield "somebody declared that files are about different people where there is nothing to be"
+
+
+def manifests_check(tally: Tally, key: Ed25519PublicKey | None) -> Check:
+    """Whether what a collector signed about the batches is what the tally says."""
+    says = f"{len(tally.manifests):,} signed manifests agree with what was counted; "
+    says += (
+        "their signatures are not checked without --collector-key"
+        if key is None
+        else "all are signed with the collector's key"
+    )
+    return check("manifests", _odd_manifests(tally, key), says)
+
+
+def _odd_manifests(tally: Tally, key: Ed25519PublicKey | None) -> Iterator[str]:
+    try:
+        signed = [_manifest(text, key) for text in tally.manifests]
+    except InvalidInput as error:
+        yield f"a manifest inside {error.rule}, which it is not"
+        return
+    if sorted(entry.batch_sha256 for entry in signed) != sorted(tally.batches):
+        yield "the batches that were counted are not those that a collector signed"
+        return
+    if sorted(entry.batch_id for entry in signed) != sorted(tally.ids):
+        yield "the ids of the batches are not those that a collector signed"
+    if any((entry.plan, entry.round) != (tally.plan_hash, tally.round) for entry in signed):
+        yield "a collector signed a batch of another plan or round"
+    people = [entry.submissions for entry in signed]
+    if (sum(people), min(people, default=0)) != (tally.people, tally.crowd):
+        yield (
+            f"collectors signed for {sum(people):,} people, at least {min(people, default=0):,} in"
+            f" a batch; the tally says {tally.people:,} and {tally.crowd:,}"
+        )
+    messages, counted = sum(entry.messages for entry in signed), _messages(tally)
+    if messages != counted:
+        yield f"collectors signed for {messages:,} messages, {counted:,} were counted"
+
+
+def _manifest(text: str, key: Ed25519PublicKey | None) -> Manifest:
+    content = text.encode()
+    return manifest_in(content)[0] if key is None else parse_manifest(content, key)
+
+
+def _messages(tally: Tally) -> int:
+    kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.reports
+    return kept + tally.nulls + sum(tally.rejected.values())

@@ -1,0 +1,185 @@
+"""Whether results are what their plan and their counts make them, and promise what these give."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from krand.analysis.actual_promise import absent_people, actual_promise, keeps_policy, resting_on
+from krand.analysis.checks import Check, check, not_below, policy_check, promise_check, same
+from krand.analysis.estimates.corruption import worst_shifts
+from krand.analysis.estimates.intervals import readable
+from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
+from krand.analysis.results import Results, ResultsOptions, make_results
+from krand.analysis.results_file import plan_values, results_of
+from krand.analysis.tally import Tally
+from krand.analysis.tally_checks import provenance_check
+from krand.analysis.verification.comparing import differences
+from krand.analysis.verification.estimates import estimate_checks
+from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
+from krand.analysis.verification.recovering import Recovered, recovered
+from krand.analysis.verification.tables import joint_check
+from krand.errors import KrandError
+from krand.survey.canonical import sha256_of
+from krand.survey.plan import Plan, Promise
+from krand.survey.questions import Kind
+
+__all__ = ["results_checks", "tally_agrees"]
+
+INSIDE = "plan."
+"""In front of the checks of the plan inside."""
+
+
+def results_checks(
+    values: Mapping[str, Any], source: str, expected: Plan | None
+) -> tuple[tuple[Check, ...], Results | None]:
+    """Everything that can be checked with the file, and with the plan if it is given.
+
+    Also the results, where the plan inside is one that can be.
+    """
+    inside = plan_values(values, source)
+    name, told = sha256_of(inside), values.get("plan_hash")
+    hashed = check(
+        "plan_hash",
+        [] if name == told else [f"the file says {told}, the plan inside has {name}"],
+        f"the plan inside has the hash that the file says, {name}",
+    )
+    found = plan_checks(inside, source)
+    of_plan = (replace(entry, name=INSIDE + entry.name) for entry in found.checks)
+    checks = (hashed, *same_plan(name, expected), *of_plan)
+    if found.plan is None:
+        return checks, None
+    results = results_of(found.plan, values, source)
+    return (*checks, *_checks(found, results)), results
+
+
+def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
+    plan = results.plan
+    rounds = plan.survey.rounds
+    out = [] if 1 <= results.round <= rounds else [f"round {results.round:,} was not planned"]
+    yield check("round", out, f"round {results.round:,} of {rounds:,} that were planned")
+    yield check("crowd", _small_crowd(plan, results), _crowd(results))
+    behind = recovered(plan, results)
+    yield provenance_check(behind.tally)
+    try:
+        true = _promise(plan, found, behind.tally)
+    except KrandError as error:
+        yield Check("promise", False, str(error))
+    else:
+        refused = sum(results.rejected.values())
+        of = f"a crowd of {results.crowd:,} and {refused:,} refused messages"
+        yield promise_check(results.promise, true, of)
+        yield _kept_check(plan, true, results.kept)
+        yield policy_check(plan, true)
+    yield from estimate_checks(plan, results, behind)
+    if results.joint or plan.survey.together:
+        yield joint_check(plan, results, behind)
+    if results.words:
+        says = "words are found by the false discovery rate that is claimed"
+        yield check("words", _odd_words(plan, results), says)
+    yield check(
+        "shifts",
+        _small_shifts(plan, results, behind),
+        "what lying clients could have done is not understated",
+    )
+
+
+def _small_crowd(plan: Plan, results: Results) -> Iterator[str]:
+    planned = plan.survey.policy.population
+    if results.crowd < planned:
+        yield f"{results.crowd:,} people are fewer than the {planned:,} that were planned"
+    if results.people < results.crowd * max(1, len(results.batches)):
+        batches = max(1, len(results.batches))
+        yield (
+            f"{results.people:,} people cannot be {batches:,} batches of at least {results.crowd:,}"
+        )
+
+
+def _crowd(results: Results) -> str:
+    return (
+        f"{results.people:,} people, nobody in a batch of fewer than {results.crowd:,}, which is as"
+        " many as planned"
+    )
+
+
+def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
+    """The guarantee for the crowd; the planned crowd's own has been computed already."""
+    policy = plan.survey.policy
+    planned = policy.population, policy.colluding
+    if found.true is not None and (tally.crowd, absent_people(plan, tally)) == planned:
+        return resting_on(found.true, tally.provenance)
+    return actual_promise(plan, tally)
+
+
+def _kept_check(plan: Plan, true: Promise, told: bool) -> Check:
+    kept = keeps_policy(plan, true)
+    wrong = f"the file says that the survey's promise is {'' if told else 'not '}kept"
+    says = f"the file correctly states that the survey's promise is {'' if kept else 'not '}kept"
+    return check("kept", [] if kept == told else [wrong + ", which is not so"], says)
+
+
+def _odd_words(plan: Plan, results: Results) -> Iterator[str]:
+    asked = {q.name for q in plan.survey.questions if q.kind is Kind.WORDS}
+    for entry in results.words:
+        if entry.question not in asked:
+            yield f"{entry.question} is not a question of type words"
+        for row in entry.rows:
+            if row.found != (row.adjusted <= entry.false_discovery_rate):
+                yield f"{entry.question}: {row.word!r:.60} contradicts the false discovery rate"
+            error = math.inf if row.standard_error is None else row.standard_error
+            if row.readable != readable(np.asarray(error), results.people, entry.confidence):
+                yield f"{entry.question}: whether {row.word!r:.60} can be read is stated wrongly"
+            if not row.low <= row.count <= row.high:
+                yield f"{entry.question}: the interval of {row.word!r:.60} does not hold its count"
+            if not same(row.count, min(max(row.unclipped, 0.0), results.people), results.people):
+                yield f"{entry.question}: the count of {row.word!r:.60} is not its unclipped one"
+
+
+def _small_shifts(plan: Plan, results: Results, behind: Recovered) -> Iterator[str]:
+    blocks = [block.name for block in plan.layout.blocks]
+    if [shift.name for shift in results.shifts] != blocks:
+        yield "not every question is there"
+        return
+    corrupted = results.shifts[0].corrupted
+    try:
+        true = worst_shifts(plan, behind.tally, corrupted)
+    except KrandError as error:
+        yield str(error)
+        return
+    for told, found in zip(results.shifts, true, strict=True):
+        if told.corrupted != corrupted:
+            yield f"{told.name} is about {told.corrupted:,} clients, others about {corrupted:,}"
+        elif not not_below(told.too_high, found.too_high):
+            yield f"{told.name}: too high by {told.too_high:,.1f}, really {found.too_high:,.1f}"
+        elif not not_below(told.too_low, found.too_low):
+            yield f"{told.name}: too low by {told.too_low:,.1f}, really {found.too_low:,.1f}"
+
+
+def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:
+    """Whether the same results come out again when the tally is estimated."""
+    first = results.questions[0] if results.questions else None
+    spreads = (q.distribution for q in results.questions if q.distribution is not None)
+    levels = next((tuple(e.level for e in spread.quantiles) for spread in spreads), QUARTILES)
+    options = ResultsOptions(
+        EstimateOptions()
+        if first is None
+        else EstimateOptions(first.confidence, first.sampling, levels),
+        tuple(joint.table.questions for joint in results.joint),
+        {entry.question: [row.word for row in entry.rows] for entry in results.words},
+        results.shifts[0].corrupted if results.shifts else 1,
+    )
+    try:
+        true = make_results(plan, tally, options)
+    except KrandError as error:
+        return Check("from_tally", False, str(error))
+    # The plan inside has checks of its own, and other versions may give the same.
+    told = replace(results, plan=plan, versions=true.versions)
+    return check(
+        "from_tally",
+        differences(told, true, scale=float(results.people)),
+        "the same results come out again when the tally is estimated",
+    )

@@ -1,0 +1,68 @@
+"""The key of the digests by which a retry is recognized, kept apart from the spool.
+
+Whoever has a copy of the spool's folder, the key and the id of a submission could see whether that
+submission was counted. Without the key they cannot. So the key lies elsewhere: in the user's state
+folder, or where the operator wants it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from krand.errors import InvalidInput
+from krand.files import read_whole, state_folder, unwritable
+
+__all__ = ["check_of", "find_key", "usual_place"]
+
+KEY_BYTES = 32
+OWNER_ONLY = 0o600
+
+
+def usual_place(spool_id: str) -> Path:
+    """Where the key of a spool lies by default."""
+    return state_folder() / "spools" / f"{spool_id}.key"
+
+
+def check_of(key: bytes) -> bytes:
+    """What a spool stores about its key: enough to refuse another one."""
+    return hashlib.blake2b(b"krand spool", digest_size=16, key=key).digest()
+
+
+def find_key(path: Path, check: bytes | None = None) -> bytes:
+    """The key in a file. With a check it must match; without one a missing file is made."""
+    if check is None and not os.path.lexists(path):
+        return _new_key(path)
+    if check is not None and not path.exists():
+        raise InvalidInput(
+            "id key",
+            "must be the file that was made together with this spool",
+            str(path),
+            "without it a retry would be counted twice; name it with --id-key, or start with an"
+            " empty folder",
+        )
+    text = read_whole("id key", path)
+    try:
+        key = bytes.fromhex(text.decode("ascii").strip())
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES or (check is not None and check_of(key) != check):
+        rule = "must be the key of this spool" if check is not None else "must hold 64 hex digits"
+        raise InvalidInput("id key", rule, str(path), "name another file with --id-key")
+    return key
+
+
+def _new_key(path: Path) -> bytes:
+    """Random, on the disk before it is used, readable by the collector alone."""
+    key = os.urandom(KEY_BYTES)
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        with open(os.open(path, flags, OWNER_ONLY), "wb") as file:
+            file.write(key.hex().encode() + b"\n")
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise unwritable("id key", path, error) from None
+    return key

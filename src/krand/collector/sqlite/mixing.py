@@ -1,0 +1,125 @@
+"""How messages are mixed when they are stored, and ordered when they are released.
+
+Submissions that arrive within a few milliseconds are stored together. Each of the rows made of them
+holds at most one message of each person, in random order. Every message has a random key, and a
+batch is released in the order of these keys. Rows have 1, 2, 4, 8, … messages, so that their sizes
+do not tell which of them were written together. A row lies in the table under a random key of its
+own and has no number. `tables.rearrange` removes what its place in the file would tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import accumulate, pairwise
+from pathlib import Path
+
+import numpy as np
+
+from krand.collector.store import Messages
+from krand.randomness.generator import SecureRandom
+from krand.randomness.shuffling import open_piles, throw
+
+__all__ = ["KEY_BYTES", "in_key_order", "keyed", "mixed_rows", "rows_of", "sorted_by_key"]
+
+KEY_BYTES = 8
+"""Of the key in front of each message: its place in the released batch, drawn once."""
+MOST_IN_ROW = 64
+PIECE_BYTES = 2**22
+IN_MEMORY_BYTES = 2**24
+"""A batch up to this size is sorted in memory."""
+
+
+def mixed_rows(
+    submissions: Sequence[bytes], length: int, random: SecureRandom
+) -> Iterator[tuple[bytes, bytes]]:
+    """Rows (key, messages with their keys) for submissions that are stored together."""
+    mixed = _mixed(_by_place(submissions, length), random)
+    places, people, _ = mixed.shape
+    keys = np.frombuffer(random.bytes(places * people * KEY_BYTES), np.uint8)
+    keyed = np.concatenate([keys.reshape(places, people, KEY_BYTES), mixed], axis=2)
+    ends = list(accumulate(_sizes(people)))
+    for place in keyed:
+        for start, end in pairwise((0, *ends)):
+            yield random.bytes(16), place[start:end].tobytes()
+
+
+def keyed(submissions: Sequence[bytes], length: int, random: SecureRandom) -> Messages:
+    """All messages of these submissions, each behind a new key."""
+    messages = np.frombuffer(b"".join(submissions), np.uint8).reshape(-1, length)
+    keys = np.frombuffer(random.bytes(len(messages) * KEY_BYTES), np.uint8)
+    return np.concatenate([keys.reshape(-1, KEY_BYTES), messages], axis=1)
+
+
+def rows_of(messages: Messages, random: SecureRandom) -> Iterator[tuple[bytes, bytes]]:
+    """Rows (key, messages with their keys) of messages that are mixed already."""
+    for start, end in pairwise((0, *accumulate(_sizes(len(messages))))):
+        yield random.bytes(16), messages[start:end].tobytes()
+
+
+def sorted_by_key(messages: Messages) -> Messages:
+    """Messages in the order of the keys in front of them. Equal keys keep their order."""
+    keys = np.ascontiguousarray(messages[:, :KEY_BYTES]).view(">u8").reshape(-1)
+    return messages[np.argsort(keys.astype(np.uint64), kind="stable")]
+
+
+def in_key_order(
+    rows: Iterable[bytes], width: int, total_bytes: int, scratch: Path
+) -> Iterator[Messages]:
+    """All messages in the order of their keys, without the keys; `width` is that of both together.
+
+    A large batch is sorted by way of nameless files in the scratch folder.
+    """
+    if total_bytes <= IN_MEMORY_BYTES:
+        yield _without_keys(b"".join(rows), width)
+        return
+    with ExitStack() as stack:
+        piles = open_piles(scratch, stack)
+        for piece in _pieces(rows, width):
+            throw(piece, piece[:, 0], piles)
+        for pile in piles:
+            pile.seek(0)
+            yield _without_keys(pile.read(), width)
+            pile.close()
+
+
+def _without_keys(content: bytes, width: int) -> Messages:
+    """Messages in the order of their keys, without the keys."""
+    return sorted_by_key(np.frombuffer(content, np.uint8).reshape(-1, width))[:, KEY_BYTES:]
+
+
+def _pieces(rows: Iterable[bytes], width: int) -> Iterator[Messages]:
+    held: list[bytes] = []
+    size = 0
+    for content in rows:
+        held.append(content)
+        size += len(content)
+        if size >= PIECE_BYTES:
+            yield np.frombuffer(b"".join(held), np.uint8).reshape(-1, width)
+            held, size = [], 0
+    if held:
+        yield np.frombuffer(b"".join(held), np.uint8).reshape(-1, width)
+
+
+def _by_place(submissions: Sequence[bytes], length: int) -> Messages:
+    """First messages, second messages, …. All submissions have the same number of them."""
+    joined = np.frombuffer(b"".join(submissions), np.uint8)
+    return joined.reshape(len(submissions), -1, length).swapaxes(0, 1)
+
+
+def _mixed(messages: Messages, random: SecureRandom) -> Messages:
+    """For every place, people in an independent random order, by sorting random words.
+
+    Two words are equal in fewer than one of 10^14 groups. Then two people keep their order.
+    """
+    places, people, _ = messages.shape
+    words = random.words(places * people, np.uint64).reshape(places, people)
+    return np.take_along_axis(messages, words.argsort(axis=1)[:, :, None], axis=1)
+
+
+def _sizes(count: int) -> Iterator[int]:
+    """Powers of two that add up, the largest first, none above the limit."""
+    while count:
+        size = min(MOST_IN_ROW, 1 << (count.bit_length() - 1))
+        yield size
+        count -= size

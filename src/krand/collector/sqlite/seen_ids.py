@@ -1,0 +1,84 @@
+"""Who has been counted: a digest of every submission's id, so that a retry is recognized.
+
+Ids are random, so each of a group would change another page of a large table. Recent digests are
+therefore kept in a small table of their own, and moved to the large one many at a time, or when
+nobody is waiting. Until then the file shows, as the journal does, which digests are recent.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+
+from krand.collector.sqlite.pool import Pool
+from krand.collector.sqlite.tables import SEEN_IDS, rearrange
+from krand.collector.store import MINIMUM_GROUP
+from krand.randomness.generator import SecureRandom
+
+__all__ = ["SeenIds"]
+
+MOST_ASKED = 400
+"""Ids in one query. Each is a parameter twice, and older versions of SQLite allow 999."""
+MOST_RECENT = 1_024
+
+
+class SeenIds:
+    """The digests of one spool. The caller holds the transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def known(self, digests: Sequence[bytes]) -> set[bytes]:
+        """Those that were counted before, in few queries: each of them costs a thread switch."""
+        found: set[bytes] = set()
+        for start in range(0, len(digests), MOST_ASKED):
+            some = digests[start : start + MOST_ASKED]
+            values = ", ".join("?" * len(some))
+            query = " UNION ALL ".join(
+                f"SELECT id FROM {table} WHERE id IN ({values})" for table in ("recent", "seen")
+            )
+            found.update(digest for (digest,) in self._connection.execute(query, [*some, *some]))
+        return found
+
+    def add(self, digests: Iterable[bytes]) -> None:
+        """Count these; none of them may be known."""
+        self._connection.executemany("INSERT INTO recent VALUES (?)", ((d,) for d in digests))
+        (recent,) = self._connection.execute("SELECT count(*) FROM recent").fetchone()
+        if recent >= MOST_RECENT:
+            self.settle()
+
+    def settle(self) -> None:
+        """Move the recent digests to the others."""
+        self._connection.execute("INSERT INTO seen SELECT id FROM recent")
+        self._connection.execute("DELETE FROM recent")
+
+    def exchange(self, pool: Pool, random: SecureRandom) -> None:
+        """Fill the pool with a random sample of all digests instead of the most recent ones."""
+        self._connection.executemany("INSERT INTO seen VALUES (?)", ((d,) for d in pool.ids()))
+        pool.keep_ids([])
+        drawn = self._some(MINIMUM_GROUP, random)
+        self._connection.executemany("DELETE FROM seen WHERE id = ?", ((d,) for d in drawn))
+        pool.keep_ids(drawn)
+
+    def _some(self, count: int, random: SecureRandom) -> list[bytes]:
+        """A random sample of this size, or all digests if there are fewer."""
+        query = "SELECT id FROM seen WHERE id >= ? ORDER BY id LIMIT ?"
+        few = self._connection.execute(query, (b"", 2 * count + 1)).fetchall()
+        if len(few) <= 2 * count:
+            return [few[at][0] for at in random.permutation(len(few))[:count]]
+        drawn: set[bytes] = set()
+        while len(drawn) < count:
+            # Digests are random themselves: the first one after a random point is a random one.
+            row = self._connection.execute(query, (random.bytes(16), 1)).fetchone()
+            drawn.update(row or ())
+        return list(drawn)
+
+    def rearrange(self) -> None:
+        """Rewrite the table, so that its pages show no order of arrival."""
+        rearrange(self._connection, "seen", SEEN_IDS)
+
+    def __iter__(self) -> Iterator[object]:
+        """Everything in the tables, even if damage has made it something else than a digest."""
+        for table in ("seen", "recent"):
+            for (digest,) in self._connection.execute(f"SELECT id FROM {table}"):
+                yield digest

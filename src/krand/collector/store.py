@@ -1,0 +1,124 @@
+"""What a collector needs from a store: the interface, its values and its error.
+
+A store keeps the submissions of one plan and round until their batch is released. Intake, release,
+the HTTP layer and the commands know this interface alone. `krand.collector.sqlite` implements it,
+and `krand.collector.opening` chooses it. A store must pass `tests/collector/test_stores.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.collector.states import State
+from krand.errors import Unavailable
+from krand.wire.submissions import SubmissionFormat, Submitted
+
+__all__ = [
+    "MINIMUM_GROUP",
+    "Batch",
+    "Messages",
+    "SpoolConfig",
+    "Store",
+    "StoreUnavailable",
+]
+
+MINIMUM_GROUP = 32
+"""A copy of a store shows nobody's messages or id among fewer people than this, once so many have
+submitted. A group of this size that is stored together hides its own members."""
+
+Messages = NDArray[np.uint8]
+"""One message a row."""
+
+
+class StoreUnavailable(Unavailable):
+    """The disk is full or fails. Nothing was stored, and nothing may be acknowledged."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpoolConfig:
+    """What a store is for. It cannot be changed afterwards."""
+
+    plan_hash: str
+    population: int
+    format: SubmissionFormat
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Batch:
+    """One batch and its progress."""
+
+    number: int
+    state: State
+    population: int
+    """The crowd that the plan requires."""
+    people: int
+    messages: int
+    sha256: str | None
+    """Of the released file."""
+    id: str
+    """Random, drawn when the batch began. Every copy of the batch is released with this id."""
+
+
+class Store(Protocol):
+    """Submissions of one plan and round, in batches.
+
+    Exactly one batch is open, the last one. A batch is sealed as soon as its crowd is complete, and
+    the next one opens. Nothing that a store keeps tells which messages belong together, who sent
+    them, when they came or in which order.
+
+    Every method raises StoreUnavailable for a failure that may pass, such as a full disk, and
+    InvalidInput for one that does not, such as damage.
+    """
+
+    @property
+    def config(self) -> SpoolConfig:
+        """What the store is for."""
+
+    def add(self, submissions: Sequence[Submitted]) -> list[bool]:
+        """Store them durably, all or none. For each: whether it is new.
+
+        A submission whose id was counted before is not stored again. Batches that become complete
+        are sealed.
+        """
+
+    def batches(self) -> tuple[Batch, ...]:
+        """All batches in the order of their numbers, the open one last."""
+
+    def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
+        """All messages of a sealed batch in random order.
+
+        The order is drawn once: every call gives the same one, so that a release that was
+        interrupted writes the same bytes again. `scratch` is a folder for temporary files. A batch
+        that is not sealed is InvalidInput.
+        """
+
+    def mark_released(self, batch: Batch, sha256: str) -> None:
+        """Record that the files of a sealed batch are written, and forget its messages for good.
+
+        A second call with the same digest changes nothing.
+        """
+
+    def tidy(self) -> None:
+        """Remove traces of the order of arrival; called when nobody is waiting."""
+
+    def probe(self) -> None:
+        """Write something that changes nothing, to see whether the store can write."""
+
+    def check_people(self) -> None:
+        """Check that everybody who was counted is still known, so that nobody is counted twice."""
+
+    def check(self) -> None:
+        """Read everything once. An error names what is damaged."""
+
+    def close(self) -> None:
+        """Tidy up if the disk allows it, then close."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...

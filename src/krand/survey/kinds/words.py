@@ -1,0 +1,180 @@
+"""words: free words become positions by hashing, the same word always the same few.
+
+The hash depends on the survey and the question, so that tables made for one survey are of no use
+in another. It is written down to the byte, because every client must agree:
+
+    SHA-256( "krand words 1" 0x00, id, question, word, hash index, counter )
+
+The three texts are UTF-8, each after its length as 4 bytes; both numbers are 4 bytes; all integers
+are big-endian. The first 8 bytes of the digest are a number u. It is used if it lies below the
+largest multiple of the number of positions P, so that no position is more likely than another, and
+if u mod P is not yet a position of this word; otherwise the counter, which begins at 0, moves on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from krand.errors import InternalError, InvalidInput
+from krand.survey.kinds.question import Key, Kind, Several, is_nan
+from krand.survey.rules import MAX_CHOICES, Broken, whole_rules
+
+__all__ = ["Words", "normalized", "word_positions"]
+
+MAX_HASHES = 16
+MAX_WORDS = 100
+MAX_WORD_LENGTH = 1_000
+MAX_COUNTER = 2**32
+DOMAIN = b"krand words 1\x00"
+RANGE = 2**64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Words(Several):
+    """Free words, hashed: to be counted later for candidates thought of by then."""
+
+    size: int
+    hashes: int
+    at_most: int = 1
+    kind = Kind.WORDS
+    summary = "Free words, hashed."
+    keys = (
+        Key(
+            name="positions",
+            form=int,
+            says="Into how many positions words are hashed.",
+            example=1024,
+            default=...,
+            limits={"ge": 2, "le": MAX_CHOICES},
+        ),
+        Key(
+            name="hashes",
+            form=int,
+            says="How many different positions each word sets.",
+            example=2,
+            default=...,
+            limits={"ge": 1, "le": MAX_HASHES},
+        ),
+        Key(
+            name="at_most",
+            form=int,
+            says="The most words that one person may give.",
+            example=1,
+            default=1,
+            limits={"ge": 1, "le": MAX_WORDS},
+        ),
+    )
+
+    def _own_rules(self) -> Iterator[Broken]:
+        yield from whole_rules(self.size, 2, MAX_CHOICES, ("positions",))
+        yield from whole_rules(self.hashes, 1, MAX_HASHES, ("hashes",))
+        yield from whole_rules(self.at_most, 1, MAX_WORDS, ("at_most",))
+        yield from _hash_rules(self.hashes, self.size)
+
+    @classmethod
+    def pair_rules(cls, values: Mapping[str, Any]) -> Iterator[Broken]:
+        if "hashes" in values and "positions" in values:
+            yield from _hash_rules(values["hashes"], values["positions"])
+
+    @classmethod
+    def arguments(cls, values: Mapping[str, Any]) -> dict[str, Any]:
+        size, hashes = values["positions"], values["hashes"]
+        return {"size": size, "hashes": hashes, "at_most": values.get("at_most", 1)}
+
+    def own_values(self) -> dict[str, Any]:
+        return {"positions": self.size, "hashes": self.hashes, "at_most": self.at_most}
+
+    @property
+    def positions(self) -> int:
+        return self.size
+
+    @property
+    def most_ones(self) -> int:
+        return min(self.hashes * self.at_most, self.size)
+
+    @property
+    def most_answers(self) -> int:
+        return self.at_most
+
+    @property
+    def separated(self) -> bool:
+        return self.at_most > 1
+
+    def encode(self, survey_id: str, answer: object) -> set[int]:
+        words = [answer] if isinstance(answer, str) else answer
+        if not isinstance(words, (list, tuple, set, frozenset)):
+            raise InvalidInput(self.name, "must be a word or a list of words", answer)
+        for word in words:
+            if not isinstance(word, str):
+                raise InvalidInput(self.name, "must be a word or a list of words", word)
+        different = {normalized(self.name, word) for word in words}
+        if len(different) > self.at_most:
+            rule = f"must be at most {self.at_most} words"
+            raise InvalidInput(self.name, rule, f"{len(different)} words")
+        return {place for word in different for place in word_positions(survey_id, self, word)}
+
+    def position_name(self, position: int) -> str:
+        return f"position {position}"
+
+    def find(self, label: str) -> int | None:
+        hint = "candidate_positions tells the positions of a word"
+        raise InvalidInput("question", "must not be of type words", self.name, hint)
+
+    def read_cell(self, value: Any) -> Any:
+        """Numbers are words as they stand in a text file."""
+        if is_nan(value) or (isinstance(value, str) and not value.strip()):
+            return None
+        return str(value) if type(value) in (int, float) else value
+
+    def identity(self, answer: object) -> object:
+        return normalized(self.name, str(answer))
+
+
+def _hash_rules(hashes: int, positions: int) -> Iterator[Broken]:
+    """The hashes of a word are different positions, so there must be that many."""
+    if hashes > positions:
+        rule = f"must not be more than the positions, {positions:,}"
+        yield Broken(("hashes",), rule, hashes, "2 hashes into 1024 positions are a good start")
+
+
+def normalized(field: str, word: str) -> str:
+    """The word as it is counted: compatibility forms, case and outer spaces do not matter."""
+    if len(word) > MAX_WORD_LENGTH:
+        rule = f"must be at most {MAX_WORD_LENGTH:,} characters long"
+        raise InvalidInput(field, rule, f"{word[:20]}…")
+    # Folding can leave characters that must be normalized again.
+    folded = unicodedata.normalize("NFKC", word).casefold()
+    plain = unicodedata.normalize("NFKC", folded).strip()
+    if not plain:
+        raise InvalidInput(field, "must not be an empty word", word, "leave the answer out")
+    if not plain.isascii() and any("\ud800" <= letter <= "\udfff" for letter in plain):
+        raise InvalidInput(field, "must be valid Unicode text", ascii(word))
+    return plain
+
+
+def word_positions(survey_id: str, question: Words, word: str) -> tuple[int, ...]:
+    """The positions of a word inside its block, one for each hash, all different."""
+    plain = normalized(question.name, word)
+    prefix = hashlib.sha256(DOMAIN)
+    for text in (survey_id, question.name, plain):
+        encoded = text.encode()
+        prefix.update(len(encoded).to_bytes(4, "big") + encoded)
+    found: list[int] = []
+    for index in range(question.hashes):
+        found.append(_next_position(prefix, index, question.size, found))
+    return tuple(found)
+
+
+def _next_position(prefix: hashlib._Hash, index: int, size: int, taken: list[int]) -> int:
+    limit = RANGE - RANGE % size
+    for counter in range(MAX_COUNTER):
+        digest = prefix.copy()
+        digest.update(index.to_bytes(4, "big") + counter.to_bytes(4, "big"))
+        number = int.from_bytes(digest.digest()[:8], "big")
+        if number < limit and number % size not in taken:
+            return number % size
+    raise InternalError("a word found no free position")

@@ -1,0 +1,262 @@
+"""What every store must do: the contract of `krand.collector.store`, over each store.
+
+A new store needs one more entry in `STORES`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from collecting import message, people_in, released, spool_config, submitted
+from collector.crowds import SIGNER
+from collector.memory_store import Contents, MemoryStore
+from krand.batches.manifest import read_manifest
+from krand.collector.intake import Intake
+from krand.collector.metrics import metrics_text
+from krand.collector.release import release_batch, release_sealed
+from krand.collector.sqlite.spool import Spool
+from krand.collector.states import State
+from krand.collector.store import MINIMUM_GROUP, Batch, SpoolConfig, Store
+from krand.errors import InternalError, InvalidInput
+from krand.survey.limits import CrowdTooSmall
+from krand.wire.submissions import Submitted
+
+POPULATION = 40
+CONFIG = spool_config(POPULATION)
+Opener = Callable[[SpoolConfig], Store]
+"""Opens the same store each time."""
+
+
+def sqlite_store(folder: Path) -> Opener:
+    return lambda config: Spool(folder / "spool", config, folder / "key")
+
+
+def memory_store(_: Path) -> Opener:
+    contents = Contents()
+    return lambda config: MemoryStore(contents, config)
+
+
+STORES = {"sqlite": sqlite_store, "memory": memory_store}
+
+
+@pytest.fixture(params=list(STORES))
+def open_store(request: pytest.FixtureRequest, tmp_path: Path) -> Opener:
+    return STORES[request.param](tmp_path)
+
+
+def people(numbers: Sequence[int]) -> list[Submitted]:
+    return [submitted(number, CONFIG.format) for number in numbers]
+
+
+def messages_of(numbers: Sequence[int]) -> Counter[bytes]:
+    copies = range(CONFIG.format.messages)
+    return Counter(message(number, copy) for number in numbers for copy in copies)
+
+
+def messages_in(store: Store, batch: Batch, scratch: Path) -> list[bytes]:
+    return [row.tobytes() for rows in store.messages(batch, scratch) for row in rows]
+
+
+def test_a_new_store_has_one_open_batch(open_store: Opener) -> None:
+    """Number 1, empty, of the planned crowd."""
+    with open_store(CONFIG) as store:
+        (batch,) = store.batches()
+        assert store.config == CONFIG
+    assert (batch.number, batch.state, batch.population) == (1, State.OPEN, POPULATION)
+    assert (batch.people, batch.messages, batch.sha256) == (0, 0, None)
+
+
+def test_a_retry_is_counted_once(open_store: Opener) -> None:
+    """In the same group, in a later one, and after the store was closed."""
+    with open_store(CONFIG) as store:
+        assert store.add([]) == []
+        assert store.add(people([1, 2, 1])) == [True, True, False]
+        assert store.add(people([2, 3])) == [False, True]
+    with open_store(CONFIG) as store:
+        assert store.add(people([3, 1, 4])) == [False, False, True]
+        (batch,) = store.batches()
+    assert (batch.people, batch.messages) == (4, 4 * CONFIG.format.messages)
+
+
+@pytest.mark.parametrize("group", [1, 7, MINIMUM_GROUP, 3 * POPULATION])
+def test_a_complete_crowd_seals_its_batch(open_store: Opener, tmp_path: Path, group: int) -> None:
+    """However the groups fall: everybody is in one batch, and no batch is larger than planned."""
+    numbers = range(2 * POPULATION + 5)
+    with open_store(CONFIG) as store:
+        for start in range(0, len(numbers), group):
+            store.add(people(numbers[start : start + group]))
+        batches = store.batches()
+        sealed = [messages_in(store, batch, tmp_path) for batch in batches[:2]]
+    assert [batch.number for batch in batches] == [1, 2, 3]
+    assert [batch.state for batch in batches] == [State.SEALED, State.SEALED, State.OPEN]
+    assert [batch.people for batch in batches] == [POPULATION, POPULATION, 5]
+    assert len({batch.id for batch in batches}) == 3
+    assert Counter(sealed[0]) == messages_of(numbers[:POPULATION])
+    assert Counter(sealed[1]) == messages_of(numbers[POPULATION : 2 * POPULATION])
+
+
+def test_the_order_of_a_sealed_batch_is_random_and_drawn_once(
+    open_store: Opener, tmp_path: Path
+) -> None:
+    """The same whenever it is read, before and after the store is tidied, closed and opened."""
+    with open_store(CONFIG) as store:
+        store.add(people(range(POPULATION)))
+        batch = store.batches()[0]
+        first = messages_in(store, batch, tmp_path)
+        assert messages_in(store, batch, tmp_path) == first
+    with open_store(CONFIG) as store:
+        assert messages_in(store, batch, tmp_path) == first
+    arrived = list(messages_of(range(POPULATION)))
+    assert len(set(first)) == len(first) == len(arrived)
+    assert first != arrived  # one of 80! orders
+
+
+def test_two_stores_draw_different_orders(tmp_path: Path) -> None:
+    """The order depends on no submission and on no store's name."""
+    for make in STORES.values():
+        orders = []
+        for name in ("a", "b"):
+            (tmp_path / name).mkdir(exist_ok=True)
+            with make(tmp_path / name)(CONFIG) as store:
+                store.add(people(range(POPULATION)))
+                orders.append(messages_in(store, store.batches()[0], tmp_path))
+        assert orders[0] != orders[1]
+
+
+def test_an_open_batch_hands_out_nothing(open_store: Opener, tmp_path: Path) -> None:
+    """Not even if the caller says that it is sealed."""
+    with open_store(CONFIG) as store:
+        store.add(people(range(POPULATION - 1)))
+        (batch,) = store.batches()
+        for claimed in (batch, replace(batch, state=State.SEALED, people=POPULATION)):
+            with pytest.raises(InvalidInput, match="must be sealed, found 'open'"):
+                store.messages(claimed, tmp_path)
+            with pytest.raises(InternalError):
+                store.mark_released(claimed, "00" * 32)
+        assert store.batches() == (batch,)
+
+
+def test_a_released_batch_is_forgotten_and_its_people_are_not(
+    open_store: Opener, tmp_path: Path
+) -> None:
+    """Its messages are gone, its number and digest stay, and a retry is still known."""
+    with open_store(CONFIG) as store:
+        store.add(people(range(POPULATION)))
+        batch = store.batches()[0]
+        for _ in range(2):
+            store.mark_released(batch, "ab" * 32)
+        with pytest.raises(InternalError):
+            store.mark_released(batch, "cd" * 32)
+    with open_store(CONFIG) as store:
+        found, waiting = store.batches()
+        assert found == replace(batch, state=State.RELEASED, sha256="ab" * 32)
+        assert (waiting.number, waiting.people) == (2, 0)
+        with pytest.raises(InvalidInput, match="must be sealed, found 'released'"):
+            store.messages(found, tmp_path)
+        assert not any(store.add(people(range(POPULATION))))
+
+
+def test_upkeep_changes_nothing(open_store: Opener, tmp_path: Path) -> None:
+    """Whatever is called when nobody is waiting: batches and messages are as before."""
+    with open_store(CONFIG) as store:
+        store.add(people(range(POPULATION + 3)))
+        before = store.batches()
+        first = messages_in(store, before[0], tmp_path)
+        for upkeep in (store.tidy, store.probe, store.check_people, store.check):
+            upkeep()
+            assert store.batches() == before
+            assert messages_in(store, before[0], tmp_path) == first
+        assert not any(store.add(people(range(POPULATION + 3))))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(CONFIG, population=POPULATION - 1),
+        replace(CONFIG, plan_hash="00" * 32),
+        replace(CONFIG, format=replace(CONFIG.format, round=2)),
+    ],
+)
+def test_a_store_is_of_one_plan_crowd_and_round(open_store: Opener, other: SpoolConfig) -> None:
+    """Another one is refused, and the store stays what it was."""
+    open_store(CONFIG).close()
+    with pytest.raises(InvalidInput) as caught:
+        open_store(other)
+    assert caught.value.field == "spool"
+    with open_store(CONFIG) as store:
+        assert store.add(people([1])) == [True]
+
+
+def test_release_writes_a_sealed_batch_and_nothing_below_the_crowd(
+    open_store: Opener, tmp_path: Path
+) -> None:
+    """The release gate knows the interface alone."""
+    with open_store(CONFIG) as store:
+        store.add(people(range(POPULATION - 1)))
+        with pytest.raises(CrowdTooSmall):
+            release_sealed(store, tmp_path / "out", SIGNER)
+        with pytest.raises(InvalidInput, match="must be sealed"):
+            release_batch(store, store.batches()[0], tmp_path / "out", SIGNER)
+        store.add(people([POPULATION - 1]))
+        (done,) = release_sealed(store, tmp_path / "out", SIGNER)
+        assert store.batches()[0].state is State.RELEASED
+        assert release_sealed(store, tmp_path / "out", SIGNER) == ()
+    assert Counter(released(done.data)) == messages_of(range(POPULATION))
+    manifest = read_manifest(done.manifest, SIGNER.public_key())
+    assert (manifest.submissions, manifest.batch_id) == (POPULATION, done.batch.id)
+
+
+def test_an_interrupted_release_writes_the_same_bytes(
+    open_store: Opener, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files that were written before the store could forget the batch are accepted."""
+    with open_store(CONFIG) as store:
+        store.add(people(range(POPULATION)))
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "mark_released", _interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                release_sealed(store, tmp_path / "out", SIGNER)
+        (file,) = (tmp_path / "out").glob("*.parquet")
+        before = file.read_bytes()
+        (done,) = release_sealed(store, tmp_path / "out", SIGNER)
+    assert done.data.read_bytes() == before
+
+
+def _interrupted(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_intake_serves_any_store(open_store: Opener) -> None:
+    """Submissions one by one, with retries: each is counted once, and the store is closed."""
+    store = open_store(CONFIG)
+
+    async def take() -> tuple[list[bool], str]:
+        intake = Intake(store)
+        intake.start()
+        await intake.check_ready()
+        verdicts = [await intake.submit(one) for one in people([1, 2, 1, 3])]
+        text = metrics_text(intake.counts, await intake.batches())
+        await intake.stop()
+        return verdicts, text
+
+    verdicts, text = asyncio.run(take())
+    assert verdicts == [True, True, False, True]
+    assert f"krand_people_planned {POPULATION}" in text
+    with open_store(CONFIG) as again:
+        assert people_in(again) == 3
+
+
+def test_messages_are_rows_of_bytes(open_store: Opener, tmp_path: Path) -> None:
+    """Each piece is a table of one message a row."""
+    with open_store(CONFIG) as store:
+        store.add(people(range(POPULATION)))
+        for rows in store.messages(store.batches()[0], tmp_path):
+            assert rows.dtype == np.uint8
+            assert rows.shape[1] == CONFIG.format.message_length

@@ -1,0 +1,148 @@
+"""Results for tests of pages and checks: every kind of question, both linkages, planned for real.
+
+Counts are drawn as the randomizer would draw them, from a fixed seed.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
+from krand.analysis.estimates.rows import EstimateOptions
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.results import Results, ResultsOptions, make_results
+from krand.analysis.results_file import results_in, results_values
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import write_tally
+from krand.batches.manifest import Manifest, manifest_bytes
+from krand.batches.provenance import Provenance
+from krand.planning.making import make_plan
+from krand.promise import Linkage, Policy
+from krand.survey.choices import Choices
+from krand.survey.plan import Plan
+from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
+from krand.survey.survey import Survey, Together
+from krand.wire.keys import generate_signing_key
+from plans import true_plan
+
+__all__ = ["PEOPLE", "SCRIPT", "Example", "bit_example", "record_example", "refused_example"]
+
+PEOPLE = 20_000
+SIGNER = generate_signing_key()
+SCRIPT = '<script>alert("1")</script>'
+COLOURS = Choices(["red", "<b>green</b> & co", SCRIPT])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Example:
+    """A plan, what was counted, and the results of it."""
+
+    plan: Plan
+    tally: Tally
+    text: str
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """As read from a file: a copy to be changed at will."""
+        found: dict[str, Any] = json.loads(self.text)
+        return found
+
+    @property
+    def results(self) -> Results:
+        """As read from a file."""
+        return results_in(self.values)
+
+    def write(self, folder: Path) -> None:
+        """plan.json, tally.json and results.json."""
+        (folder / "plan.json").write_bytes(self.plan.bytes)
+        write_tally("tally", folder / "tally.json", self.tally)
+        (folder / "results.json").write_text(self.text, encoding="utf-8")
+
+
+def _example(plan: Plan, tally: Tally, options: ResultsOptions) -> Example:
+    tally = _signed(tally)
+    values = results_values(make_results(plan, tally, options))
+    return Example(plan, tally, json.dumps(values, ensure_ascii=False))
+
+
+def _signed(tally: Tally) -> Tally:
+    """As it came from devices, through a collector that signed for its one batch."""
+    kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.reports
+    messages = kept + tally.nulls + sum(tally.rejected.values())
+    (sha256,), name = tally.batches, "5e" * 16
+    manifest = Manifest(tally.plan_hash, tally.round, tally.people, messages, sha256, name)
+    signed = manifest_bytes(manifest, SIGNER).decode()
+    return replace(tally, provenance=Provenance.DEVICES, ids=(name,), manifests=(signed,))
+
+
+@cache
+def _bit_plan() -> Plan:
+    asked = (
+        Choice(name="colour", choices=COLOURS, text=f"Which colour? {SCRIPT}"),
+        YesNo(name="smokes"),
+        Number(name="age", edges=(0, 20, 40, 60), text="How old are you?"),
+        Number(name="debts", edges=(0, 100, 1000), open_above=True),
+        PickAny(name="pets", choices=Choices(["cat", "dog", "none"])),
+        Words(name="tag", size=512, hashes=2),
+        YesNo(name="drives"),
+    )
+    policy = Policy(1.0, PEOPLE, delta=1e-6)
+    survey = Survey("habits-2026-03", policy, asked, (Together(("colour", "smokes")),))
+    # As krand plan finds it, but for some spare noise: the search would take seconds.
+    return true_plan(survey, (50_000_000,) * 3 + (61_000_000, 70_000_000, 36_000_000))
+
+
+def _bit_tally(**more: Any) -> Tally:
+    plan = _bit_plan()
+    first = {"colour": "red", "smokes": True, "age": 30, "debts": 50, "pets": ("cat", "dog")}
+    second = {"colour": SCRIPT, "smokes": False, "age": 50, "debts": 5000, "drives": True}
+    crowd = {
+        tuple({**first, "tag": "jazz"}.items()): PEOPLE // 2,
+        tuple(second.items()): PEOPLE // 4,
+        (): PEOPLE // 4,
+    }
+    (counts,) = noisy_counts(plan, true_counts(plan, crowd), PEOPLE, 1, np.random.default_rng(1))
+    refused = sum(more.get("rejected", {}).values())
+    nulls = PEOPLE * plan.messages - int(counts.sum()) - refused
+    return replace(tally_of(plan, PEOPLE, counts), batches=("ab" * 32,), nulls=nulls, **more)
+
+
+@cache
+def bit_example() -> Example:
+    """Every kind of question, each position alone; two questions together; words found."""
+    options = ResultsOptions(candidates={"tag": ["jazz", "rock", "<i>folk</i>"]}, corrupted=5)
+    return _example(_bit_plan(), _bit_tally(), options)
+
+
+@cache
+def refused_example() -> Example:
+    """So many messages refused that the promise is not kept; the crowd taken as a sample."""
+    options = ResultsOptions(EstimateOptions(0.9, Sampling(1_000_000)))
+    return _example(_bit_plan(), _bit_tally(rejected={"wrong_length": 2_000}), options)
+
+
+@cache
+def record_example() -> Example:
+    """Whole records in three copies, with a table of two questions and one of three."""
+    asked = (
+        YesNo(name="smokes"),
+        Choice(name="colour", choices=COLOURS),
+        YesNo(name="drives"),
+    )
+    policy = Policy(2.0, 50_000, eta=1e-3)
+    plan = make_plan(Survey("records", policy, asked, (), Linkage.RECORD, copies=3))
+    patterns = np.zeros(32, dtype=np.int64)
+    patterns[[0, 0b11000, 0b00100, 0b10011]] = 20_000, 10_000, 15_000, 5_000
+    (tally,) = record_tallies(plan, patterns, 1, seed=2)
+    vectors = np.array([bin(value).count("1") for value in range(32)])
+    assert tally.table is not None
+    histogram = np.bincount(vectors, weights=tally.table, minlength=6).astype(np.int64)
+    counted = replace(tally, histogram=histogram, batches=("cd" * 32,))
+    joint = (("smokes", "colour"), ("smokes", "colour", "drives"))
+    return _example(plan, counted, ResultsOptions(joint=joint))

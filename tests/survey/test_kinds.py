@@ -1,0 +1,147 @@
+"""Every kind of question is whole: module, estimator, view, documentation, schema, simulation.
+
+docs/developing/add-a-question-kind.md says which files that takes; this keeps it true.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from krand.analysis.estimates.kinds import estimate_kind
+from krand.report.kinds import VIEWS
+from krand.survey.choices import Choices
+from krand.survey.encoding import encode
+from krand.survey.layout import layout_of
+from krand.survey.questions import (
+    KINDS,
+    Choice,
+    Kind,
+    Number,
+    PickAny,
+    Question,
+    Scale,
+    Words,
+    YesNo,
+    question_from,
+    question_values,
+)
+from krand.survey.survey import Survey
+from krand.testing import simulated_people
+from survey.drawing import POLICY, every_answer
+
+ROOT = Path(__file__).resolve().parents[2]
+GUIDE = ROOT / "docs" / "developing" / "add-a-question-kind.md"
+MOST_FILES = 6
+ONE_OF_EACH: dict[str, Question] = {
+    "yes_no": YesNo(name="q"),
+    "choice": Choice(name="q", choices=Choices(["a", "b"])),
+    "pick_any": PickAny(name="q", choices=Choices(["a", "b"]), at_most=1),
+    "number": Number(name="q", edges=(0, 1, 2)),
+    "scale": Scale(name="q", lowest=1, highest=5, labels=("bad", "good")),
+    "words": Words(name="q", size=8, hashes=2),
+}
+kinds = pytest.mark.parametrize("kind", sorted(KINDS))
+
+
+def test_all_kinds_are_listed() -> None:
+    """A name without a class, or a class without a name, is no kind."""
+    assert set(KINDS) == {kind.value for kind in Kind} - {Kind.TOGETHER.value}
+    assert set(ONE_OF_EACH) == set(KINDS)
+
+
+@kinds
+def test_a_kind_is_one_module(kind: str) -> None:
+    """Named as the type in survey files."""
+    assert KINDS[kind].__module__ == f"krand.survey.kinds.{kind}"
+    module = importlib.import_module(KINDS[kind].__module__)
+    assert module.__doc__ is not None
+    assert module.__doc__.startswith(f"{kind}: ")
+
+
+@kinds
+def test_a_kind_has_an_estimator_and_a_view(kind: str) -> None:
+    """None of them falls through to what knows no kind."""
+    assert estimate_kind.dispatch(KINDS[kind]) is not estimate_kind.dispatch(object)
+    assert VIEWS[Kind(kind)].asked_as
+
+
+@kinds
+def test_a_kind_is_documented_and_in_the_schema(kind: str) -> None:
+    """A section of its own that names every key; the schema has the same keys."""
+    manual = (ROOT / "docs" / "reference" / "survey-file.md").read_text(encoding="utf-8")
+    assert f"\n### {kind}\n" in manual
+    assert f'`"{kind}"`' in manual
+    section = manual.split(f"\n### {kind}\n")[1].split("\n## ")[0]
+    assert f'type = "{kind}"' in section.split("\n### ")[0]
+    schema = json.loads((ROOT / "docs" / "survey.schema.json").read_text(encoding="utf-8"))
+    names = schema["properties"]["question"]["items"]["discriminator"]["mapping"]
+    table = schema["$defs"][names[kind].rpartition("/")[2]]
+    own = {key.name for key in KINDS[kind].keys}
+    assert set(table["properties"]) == {"name", "type", "text", "weight"} | own
+
+
+@kinds
+def test_a_kind_survives_its_plan_and_is_answered(kind: str) -> None:
+    """Plain data reads back as the same question; simulated people give answers that fit."""
+    question = ONE_OF_EACH[kind]
+    assert question_from(json.loads(json.dumps(question_values(question)))) == question
+    survey = Survey("s", POLICY, (question,))
+    layout = layout_of(survey)
+    for answer in every_answer(question):
+        assert len(encode(layout, {"q": answer})) <= question.most_ones
+    found = [encode(layout, person) for person in simulated_people(survey, 200, seed=1)]
+    assert len(set(found)) > 1
+
+
+def test_a_plan_with_an_unknown_key_is_refused() -> None:
+    """A key that nothing reads would change the hash and nothing else."""
+    with pytest.raises(ValueError, match=r"question\.colour"):
+        question_from({**question_values(YesNo(name="q")), "colour": "red"})
+
+
+def test_a_device_reads_every_kind_without_pydantic() -> None:
+    """Nor numpy's weight, until columns are encoded."""
+    code = (
+        "import sys, krand.survey.document, krand.survey.encoding\n"
+        "print(sorted({'pydantic', 'scipy', 'pyarrow', 'numpy'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+
+
+def test_the_guide_names_six_files_that_exist() -> None:
+    """Every file it names is there, and no more are written by hand than it says."""
+    text = GUIDE.read_text(encoding="utf-8")
+    steps = re.findall(r"^(\d)\. `([^`]+)`", text, re.MULTILINE)
+    assert [int(number) for number, _ in steps] == list(range(1, MOST_FILES + 1))
+    named = set(re.findall(r"`((?:src|tests|docs)/[^`]+)`", text))
+    assert named >= {path for _, path in steps}
+    assert [path for path in sorted(named) if not (ROOT / path).is_file()] == []
+
+
+def test_a_kind_is_named_in_no_other_module() -> None:
+    """Of all modules outside of the guide, those that know `Scale` or its name are few."""
+    steps = re.findall(r"^\d\. `([^`]+)`", GUIDE.read_text(encoding="utf-8"), re.MULTILINE)
+    mathematics = "src/krand/analysis/estimates/scales.py"
+    found = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "src" / "krand").rglob("*.py")
+        if re.search(r"import .*\bScale\b|Kind\.SCALE\b", path.read_text(encoding="utf-8"))
+        and "krand.survey" in path.read_text(encoding="utf-8")
+    }
+    assert found <= {*steps, mathematics}
+
+
+def test_numbers_without_a_shortcut_are_encoded_one_by_one() -> None:
+    """A kind that does not say how to encode an array has it done for it."""
+    choice = ONE_OF_EACH["choice"]
+    assert isinstance(choice, Choice)
+    assert choice.levels_of(np.array([1.0, 2.0])).tolist() == [-2, -2]

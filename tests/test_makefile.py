@@ -1,0 +1,76 @@
+"""`make` installs what a target needs, and nothing twice."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+STAMPS = ("core", "plots", "test")
+
+
+def would_run(folder: Path, target: str) -> str:
+    """The commands of a target, which make prints instead of running them."""
+    command = ["make", "--dry-run", "--no-print-directory", target]
+    clean = {name: text for name, text in os.environ.items() if not name.startswith("MAKE")}
+    done = subprocess.run(
+        command, cwd=folder, env=clean, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A folder with the Makefile and the project's description, and no environment."""
+    for name in ("Makefile", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / ".venv").mkdir()
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("target", "installed"),
+    [("demo", "'.'"), ("drafts", "'.[plots]'"), ("unit", "'.[test]'"), ("lint", "'.[test]'")],
+)
+def test_a_target_installs_what_it_needs(clone: Path, target: str, installed: str) -> None:
+    """The demonstration needs none of the tools for tests, nor figures of matplotlib."""
+    lines = [line for line in would_run(clone, target).splitlines() if "pip install" in line]
+    assert [line.split()[-1] for line in lines] == [installed]
+
+
+@pytest.mark.parametrize("target", ["demo", "drafts", "unit"])
+def test_the_environment_of_the_tests_serves_everything(clone: Path, target: str) -> None:
+    """Who has run the tests installs nothing for the demonstration."""
+    would = would_run(clone, "unit")
+    stamps = [line for line in would.splitlines() if line.startswith("touch")]
+    assert stamps == ["touch " + " ".join(f".venv/.{stamp}" for stamp in STAMPS)]
+    for stamp in STAMPS:
+        (clone / ".venv" / f".{stamp}").touch()
+    assert "pip install" not in would_run(clone, target)
+
+
+def test_the_environment_of_the_demonstration_is_completed_for_the_tests(clone: Path) -> None:
+    (clone / ".venv" / ".core").touch()
+    assert "pip install" not in would_run(clone, "demo")
+    assert "'.[test]'" in would_run(clone, "unit")
+
+
+def test_another_python_has_an_environment_of_its_own(clone: Path) -> None:
+    """`make test-3.12` leaves .venv as it is."""
+    would = would_run(clone, "test-3.12")
+    assert "python3.12 -m venv .venv-3.12" in would
+    assert ".venv/" not in would
+
+
+def test_the_tests_of_the_drafts_are_a_group_that_make_test_runs(clone: Path) -> None:
+    """No test is in both groups, and none in neither."""
+    assert would_run(clone, "unit").rstrip().endswith("--ignore=tests/drafts")
+    assert would_run(clone, "drafts-test").rstrip().endswith("loadfile tests/drafts")
+    (parts,) = re.findall(r"^test: ([a-z -]+?)  ##", (clone / "Makefile").read_text(), re.MULTILINE)
+    assert {"unit", "drafts-test"} <= set(parts.split())

@@ -1,0 +1,81 @@
+"""The words behind the codes of a guarantee."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from krand.errors import InvalidInput
+from krand.planning.making import make_plan
+from krand.promise import Assumption, Assurance, Method
+from krand.survey.plan_file import parse_plan
+from krand.testing import small_plan, small_survey
+from krand.wording import guarantees
+from krand.wording.guarantees import assumption_text, assumption_texts, how_known, method_text
+
+TEXTS = (guarantees.ASSURANCES, guarantees.METHODS, guarantees.ASSUMPTIONS)
+
+
+@pytest.mark.parametrize("method", Method)
+def test_every_method_has_a_sentence_of_its_own(method: Method) -> None:
+    """Two methods are never told in the same words, and none by its code."""
+    said = method_text(method)
+    assert " " in said
+    assert [other for other in Method if method_text(other) == said] == [method]
+
+
+@pytest.mark.parametrize("assumption", Assumption)
+def test_every_assumption_has_a_sentence_of_its_own(assumption: Assumption) -> None:
+    """Without a gap for a number that was not filled."""
+    promise = small_plan().promise
+    said = assumption_text(assumption, promise)
+    assert " " in said
+    assert "{" not in said
+    assert [a for a in Assumption if assumption_text(a, promise) == said] == [assumption]
+
+
+def test_every_assurance_has_a_sentence() -> None:
+    """What sort of statement it is."""
+    assert len({how_known(assurance) for assurance in Assurance}) == len(Assurance)
+
+
+def test_the_numbers_are_those_of_the_guarantee() -> None:
+    """The crowd without those who collude, who are named where there are some."""
+    promise = replace(small_plan().promise, population=12_345, colluding=0)
+    alone, *_ = assumption_texts(promise)
+    assert alone == "at least 12,345 honest people respond in the same batch"
+    beside, *_ = assumption_texts(replace(promise, colluding=45))
+    assert "12,300 honest" in beside
+    assert "45 more may work with the analyst" in beside
+
+
+def test_no_words_are_in_a_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all other texts a survey makes the same plan, byte for byte."""
+    before = small_plan()
+    for texts in TEXTS:
+        for code in texts:
+            monkeypatch.setitem(texts, code, f"other words for {code.name}")
+    assert method_text(before.promise.method).startswith("other words")
+    assert make_plan(small_survey()).hash == before.hash
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("assurance", "sure"),
+        ("method", "worst crowd for each bit"),
+        ("assumptions", ["honest-crowd", "good luck"]),
+    ],
+)
+def test_an_unknown_code_is_refused_by_name(field: str, value: object) -> None:
+    """The plan's reader names the field, the value, and the codes that it knows."""
+    values = json.loads(small_plan().bytes)
+    values["promise"][field] = value
+    with pytest.raises(InvalidInput) as refused:
+        parse_plan(json.dumps(values).encode())
+    assert refused.value.field == f"promise.{field}"
+    assert refused.value.value == (value[-1] if isinstance(value, list) else value)
+    known = json.loads(small_plan().bytes)["promise"][field]
+    assert (known[0] if isinstance(known, list) else known) in refused.value.rule
