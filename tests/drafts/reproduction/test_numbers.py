@@ -133,9 +133,3 @@ def test_what_exposes_people_is_said(numbers: dict[str, Number]) -> None:
     for key in wrong:
         if key.endswith("-tail"):
             assert numbers[key].computed > numbers[key].draft
-
-
-def test_the_numbers_are_the_same_on_every_run(numbers: dict[str, Number]) -> None:
-    """Also the simulated ones: their seed is fixed."""
-    again = (*numbers_implied.failure_rates(), *numbers_vectors.tail_bounds())
-    assert all(numbers[entry.key] == entry for entry in again)
