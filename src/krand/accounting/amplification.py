@@ -1,6 +1,6 @@
 """The bound that knows the channel only by its worst ratio: each report protects itself.
 
-It holds for every background, and it is what remains when the shuffler is not trusted.
+It holds for every background, and it is what remains when the collector is not trusted.
 
 Clones (Feldman, McMillan, Talwar 2023) are not computed: the privacy blanket is never worse. The
 sharper variation-ratio pair of Wang et al. (2024), which adds a silent own report to the clones,
@@ -26,7 +26,7 @@ ROUNDING, ROUNDING_EACH = 1e-11, 1e-15
 
 
 def local_delta(q: float, distance: int, epsilon: float) -> float:
-    """δ of one report seen alone, rounded up: the shuffler is not trusted at all.
+    """δ of one report seen alone, rounded up: the collector is not trusted at all.
 
     It is 0 only where ε exceeds ε₀ for certain: a loss that cannot be told from ε counts.
     """

@@ -199,7 +199,7 @@ def _numerator(spread: float) -> int:
 
 
 def _local_epsilon(shares: Sequence[Share], numerators: Sequence[int], rounds: int) -> float:
-    """ε₀ = Σ t·ln(p/q): what is left if shuffler and analyst collude."""
+    """ε₀ = Σ t·ln(p/q): what is left if collector and analyst collude."""
     return rounds * math.fsum(
         local_epsilon(numerator / NOISE_GRID, share.changes)
         for share, numerator in zip(shares, numerators, strict=True)

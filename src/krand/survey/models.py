@@ -83,7 +83,7 @@ class PolicyTable(Table):
     """How many members of the crowd may hide nobody, because they show their reports to the
     analyst or added no noise. If it is left out: one in a hundred, and at least one."""
     max_local_epsilon: Annotated[float, Field(gt=0, le=1e6, examples=[20])] = ABSENT
-    """A cap on ε₀, what one report may reveal if shuffler and analyst collude."""
+    """A cap on ε₀, what one response may reveal if collector and analyst collude."""
     assurance: Annotated[Literal["certified", "outlier"], Field(examples=["certified"])] = (
         "certified"
     )

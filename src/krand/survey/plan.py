@@ -35,7 +35,7 @@ class Promise:
     delta: float
     eta: float
     local_epsilon: float
-    """ε₀: what one report, seen alone, may reveal if shuffler and analyst collude."""
+    """ε₀: what one response, seen alone, may reveal if collector and analyst collude."""
     assurance: Assurance
     method: Method
     population: int
