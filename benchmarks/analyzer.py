@@ -104,9 +104,25 @@ def sealed_source(plan: Plan, messages: int, place: Path) -> tuple[Source, Work]
         count = write_batch(stream, form.sealed_length, ID, chunks())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     people, where = plan.promise.population, Provenance.DEVICES
-    source = Source(str(path), True, 1, people, count, digest, ID, where)
+    source = Source(
+        uri=str(path),
+        sealed=True,
+        round=1,
+        people=people,
+        rows=count,
+        sha256=digest,
+        id=ID,
+        provenance=where,
+    )
     bits = plan.layout.positions
-    return source, Work(plan.hash, Linkage.BIT, bits, 1, (), key.private_bytes_raw())
+    return source, Work(
+        plan_hash=plan.hash,
+        linkage=Linkage.BIT,
+        positions=bits,
+        round=1,
+        joint=(),
+        key=key.private_bytes_raw(),
+    )
 
 
 def opening_rate(plan: Plan, workers: int, quick: bool, place: Path) -> float:
@@ -141,14 +157,19 @@ def opening_section(plan: Plan, quick: bool, place: Path) -> str:
 
 def reports_source(plan: Plan, tokens: int, place: Path) -> tuple[Source, Work]:
     header = ResponsesHeader(
-        plan.hash, 1, plan.promise.population, Linkage.BIT, plan.layout.positions, ID
+        plan=plan.hash,
+        round=1,
+        people=plan.promise.population,
+        linkage=Linkage.BIT,
+        positions=plan.layout.positions,
+        run=ID,
     )
     random, path = np.random.default_rng(1), place / "responses.parquet"
     with path.open("wb") as stream, ResponsesWriter(stream, header) as writer:
         for start in range(0, tokens, 2**20):
             size = min(2**20, tokens - start)
             writer.write(random.integers(0, plan.layout.positions, size, np.int32))
-    work = Work(plan.hash, Linkage.BIT, plan.layout.positions, 1)
+    work = Work(plan_hash=plan.hash, linkage=Linkage.BIT, positions=plan.layout.positions, round=1)
     return open_responses(str(path), plan), work
 
 
@@ -219,7 +240,13 @@ def estimate_section(quick: bool) -> str:
     for people, law in ((50_000, "exact"), (10_000_000, "normal")):
         asked = Choice(name="item", choices=Choices([f"item {n}" for n in range(1_000)]))
         epsilon = 2.0 if law == "exact" else 0.1
-        plan = make_plan(Survey("items", Policy(epsilon, people, delta=1e-6), (asked,)))
+        plan = make_plan(
+            Survey(
+                id="items",
+                policy=Policy(epsilon=epsilon, population=people, delta=1e-6),
+                questions=(asked,),
+            )
+        )
         random = np.random.default_rng(1)
         true = np.sort(random.multinomial(people, random.dirichlet(np.full(1_000, 0.2))))
         noise = plan.noises[0]

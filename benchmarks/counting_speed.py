@@ -298,7 +298,14 @@ def write_files(case: Case, count: int, folder: Path) -> tuple[Path, Path]:
     """A reports file for krand, and for the others what they can read."""
     ours, theirs = folder / "responses.parquet", folder / "numbers.parquet"
     linkage = Linkage.BIT if case.positions else Linkage.RECORD
-    header = ResponsesHeader("0" * 64, 1, count, linkage, case.positions or BITS, "5e" * 16)
+    header = ResponsesHeader(
+        plan="0" * 64,
+        round=1,
+        people=count,
+        linkage=linkage,
+        positions=case.positions or BITS,
+        run="5e" * 16,
+    )
     kind = pa.int32() if case.positions else pa.int64()
     schema = pa.schema([pa.field("report", kind, nullable=False)])
     # Noise cannot be compressed, and sorted positions shrink to nothing: as krand writes them.

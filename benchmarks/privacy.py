@@ -270,7 +270,7 @@ def how(size: Size, quick: bool) -> str:
 def cases() -> tuple[Case, ...]:
     def policy(assurance: Assurance, eta: float | None = None) -> Policy:
         delta = 1e-6 if eta is None else None
-        return Policy(2.0, 10**7, delta=delta, eta=eta, assurance=assurance)
+        return Policy(epsilon=2.0, population=10**7, delta=delta, eta=eta, assurance=assurance)
 
     record, certified, outlier = Linkage.RECORD, Assurance.CERTIFIED, Assurance.OUTLIER
     one, many = ResponseFormat(40, record), ResponseFormat(40, record, copies=1024)
@@ -320,7 +320,11 @@ def crowd_section(size: Size) -> str:
     seconds: dict[tuple[int, Linkage], tuple[float, float]] = {}
     for population, linkage in product(size.crowds, (Linkage.RECORD, Linkage.BIT)):
         progress(f"crowd: {linkage}, N = {population:,}")
-        work = partial(plan_noise, Policy(1.0, population, delta=1e-6), ResponseFormat(20, linkage))
+        work = partial(
+            plan_noise,
+            Policy(epsilon=1.0, population=population, delta=1e-6),
+            ResponseFormat(20, linkage),
+        )
         taken, plan = timed(work, size.repeats)
         seconds[population, linkage] = taken, plan.noise
     rows = [[crowd(population), *crowd_cells(seconds, population)] for population in size.crowds]

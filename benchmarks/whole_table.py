@@ -38,7 +38,7 @@ def survey_for(linkage: Linkage) -> Survey:
     if linkage is Linkage.BIT:
         return example
     asked = tuple(replace(question, weight=1.0) for question in example.questions)
-    return Survey(example.id, LINKED, asked, linkage=linkage)
+    return Survey(id=example.id, policy=LINKED, questions=asked, linkage=linkage)
 
 
 def answers(question: Question, rows: int, random: np.random.Generator) -> Any:

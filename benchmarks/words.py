@@ -109,7 +109,11 @@ class World:
 
 
 def survey(question: Words, survey_id: str) -> Survey:
-    return Survey(survey_id, Policy(EPSILON, PEOPLE, delta=DELTA), (question,))
+    return Survey(
+        id=survey_id,
+        policy=Policy(epsilon=EPSILON, population=PEOPLE, delta=DELTA),
+        questions=(question,),
+    )
 
 
 def world(repeat: int) -> World:

@@ -128,10 +128,10 @@ def exact_plan(population: int, linkage: Linkage, copies: int = 1, side: int = 3
     else:
         questions, together = (_choice("cell", side**2),), ()
     survey = Survey(
-        "cells",
-        Policy(epsilon=100.0, delta=1e-6, population=population),
-        questions,
-        (Together(together),) if together else (),
+        id="cells",
+        policy=Policy(epsilon=100.0, delta=1e-6, population=population),
+        questions=questions,
+        together=(Together(together),) if together else (),
         linkage=linkage,
         copies=copies,
     )

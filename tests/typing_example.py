@@ -9,7 +9,7 @@ import krand
 
 def noise(population: int) -> tuple[float, float]:
     """From a promise to the noise, and back."""
-    policy: krand.Policy = krand.Policy(1.0, population, delta=1e-4)
+    policy: krand.Policy = krand.Policy(epsilon=1.0, population=population, delta=1e-4)
     reports = krand.ResponseFormat(bits=4, linkage=krand.Linkage.BIT)
     plan: krand.NoisePlan = krand.plan_noise(policy, reports)
     kept: krand.Guarantee = krand.assess(

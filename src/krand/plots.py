@@ -94,7 +94,8 @@ def estimates(results: Results | str | Path, question: str) -> Figure:
     >>> from krand.survey.questions import Number
     >>> from krand.survey.survey import Survey
     >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
-    >>> plan = make_plan(Survey("family", policy, (Number(name="children", edges=(0, 1, 3, 9)),)))
+    >>> asked = (Number(name="children", edges=(0, 1, 3, 9)),)
+    >>> plan = make_plan(Survey(id="family", policy=policy, questions=asked))
     >>> ones = np.array([4_000, 3_000, 500])
     >>> tally = Tally(plan.hash, plan.survey.linkage, 3, 1, 10_000, 10_000, 10_000, ones)
     >>> figure = plots.estimates(make_results(plan, tally), "children")

@@ -328,7 +328,7 @@ class ResponseFormat:
         return any(block.is_sparse for block in self.blocks)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Policy(Shown):
     """What must be promised: ε with η or δ, to a member of a crowd of `population`.
 
@@ -410,7 +410,7 @@ class Precision:
         return self.half_width_percent <= 100 * READABLE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoisePlan(Shown):
     """The smallest honest noise for a policy.
 

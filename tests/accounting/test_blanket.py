@@ -342,6 +342,8 @@ def test_printed_noise_levels(
 
 def test_planner_rests_on_the_blanket() -> None:
     """N=1000, L=5, ε=ln 2, δ=5e-4: the planned noise is .2838, certified for every background."""
-    plan = plan_noise(Policy(math.log(2), 1000, delta=5e-4), ResponseFormat(5, Linkage.RECORD))
+    plan = plan_noise(
+        Policy(epsilon=math.log(2), population=1000, delta=5e-4), ResponseFormat(5, Linkage.RECORD)
+    )
     assert round(plan.noise, 4) == 0.2838
     assert plan.guarantee.method is Method.PRIVACY_BLANKET

@@ -222,7 +222,7 @@ def test_ten_thousand_copies():
 
 
 def sigmas(epsilon: float, copies: tuple[int, ...]) -> list[float]:
-    policy = Policy(epsilon, 10**5, delta=1e-6)
+    policy = Policy(epsilon=epsilon, population=10**5, delta=1e-6)
     return [plan_noise(policy, ResponseFormat(1, copies=k)).precision.sigma for k in copies]
 
 

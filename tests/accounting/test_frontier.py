@@ -23,7 +23,7 @@ from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy, ResponseFormat
 from krand.survey.reading import parse_survey
 
-POLICY = Policy(1.0, 10**5, delta=1e-6)
+POLICY = Policy(epsilon=1.0, population=10**5, delta=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -133,7 +133,7 @@ def test_the_curator_just_meets_the_policy():
 
 def test_local_noise_of_the_drafts():
     """001 §4: L = 40, λ = e² needs q = .4875 locally, and then σ = 20·√N."""
-    policy = Policy(2.0, 10**7, delta=1e-6)
+    policy = Policy(epsilon=2.0, population=10**7, delta=1e-6)
     assert rappor_noise(policy, ResponseFormat(40)) == pytest.approx(0.4875, abs=5e-5)
     assert rappor_sigma(policy, ResponseFormat(40)) == pytest.approx(
         20 * math.sqrt(10**7), rel=0.01

@@ -48,7 +48,7 @@ def applied(text: str, policy: Policy, reports: ResponseFormat) -> tuple[Policy,
 LIMITS = [{"delta": 1e-12}, {"delta": 1e-6}, {"delta": 1e-3}, {"eta": 1e-3}]
 requests = st.builds(
     lambda epsilon, population, limit, bits, linkage, copies, cap: (
-        Policy(epsilon, population, max_local_epsilon=cap, **limit),
+        Policy(epsilon=epsilon, population=population, max_local_epsilon=cap, **limit),
         ResponseFormat(bits, linkage, copies),
     ),
     st.sampled_from([0.01, 0.1, 0.5, 1.0, 4.0, 9.0, 15.0, 60.0] if LONG else [0.1, 1.0, 15.0]),
@@ -86,7 +86,9 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
 
 def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
     """Twelve people with 20 linked bits would need ε = 22: only a larger crowd is offered."""
-    refused = refusal_of(Policy(1.0, 12, delta=1e-6), ResponseFormat(20, Linkage.RECORD))
+    refused = refusal_of(
+        Policy(epsilon=1.0, population=12, delta=1e-6), ResponseFormat(20, Linkage.RECORD)
+    )
     assert refused is not None
     assert not any("epsilon" in text and "population 12" in text for text in refused.nearest)
     assert refused.nearest[0].startswith("population ")
@@ -94,7 +96,7 @@ def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
 
 def test_where_nothing_would_do_it_is_said_plainly() -> None:
     """A cap on ε₀ of 10⁻⁶ for 40 linked bits: beyond 10¹⁰ people, and no other value helps."""
-    asked = Policy(0.01, 2, delta=1e-6, max_local_epsilon=1e-6)
+    asked = Policy(epsilon=0.01, population=2, delta=1e-6, max_local_epsilon=1e-6)
     refused = refusal_of(asked, ResponseFormat(1, Linkage.RECORD))
     assert refused is not None
     assert refused.nearest == ()
@@ -104,7 +106,10 @@ def test_where_nothing_would_do_it_is_said_plainly() -> None:
 @pytest.mark.parametrize("population", [10, 60])
 def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(population: int) -> None:
     """Noise divided over several questions: what is suggested can be met for all of them."""
-    policy, shares = Policy(0.1, population, delta=1e-9), [Share(2), Share(6, 2.0), Share(1)]
+    policy, shares = (
+        Policy(epsilon=0.1, population=population, delta=1e-9),
+        [Share(2), Share(6, 2.0), Share(1)],
+    )
     assert not can_be_met(policy, shares)
     found = nearest_policies(policy, lambda other: can_be_met(other, shares))
     assert found.complete
@@ -117,7 +122,7 @@ def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(population
 
 def test_a_search_that_ran_out_of_time_does_not_say_that_nothing_would_do(monkeypatch):
     monkeypatch.setattr(nearest, "PATIENCE", -1.0)
-    refused = refusal_of(Policy(0.1, 10, delta=1e-9), ResponseFormat(4))
+    refused = refusal_of(Policy(epsilon=0.1, population=10, delta=1e-9), ResponseFormat(4))
     assert refused is not None
     assert refused.nearest == ()
     assert refused.reason.endswith(GIVEN_UP)

@@ -56,7 +56,7 @@ TABLE_7 = [
 @pytest.mark.parametrize(("linkage", "assurance", "eta", "delta", "noise", "sigma"), TABLE_7)
 def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
     """N = 10⁷, L = 40, ε = 2: noise and σ as listed, and the noise is minimal."""
-    policy = Policy(2.0, CROWD, delta=delta, eta=eta, assurance=assurance)
+    policy = Policy(epsilon=2.0, population=CROWD, delta=delta, eta=eta, assurance=assurance)
     plan = plan_noise(policy, ResponseFormat(40, linkage))
     assert plan.noise == pytest.approx(noise, abs=0.00006 if noise > 0.1 else noise * 0.0035)
     assert plan.precision.sigma == pytest.approx(sigma, rel=0.0015)
@@ -68,7 +68,7 @@ def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
 )
 def test_central_gaussian_row(eta, delta, sigma):
     """The trusted curator's σ for 40 free bits at ε = 2."""
-    policy = Policy(2.0, CROWD, delta=delta, eta=eta)
+    policy = Policy(epsilon=2.0, population=CROWD, delta=delta, eta=eta)
     assert central_gaussian_sigma(policy, ResponseFormat(40)) == pytest.approx(
         sigma, abs=0.05 if eta else 0.006
     )
@@ -76,7 +76,7 @@ def test_central_gaussian_row(eta, delta, sigma):
 
 def test_claim_to_fame():
     """Certified bit linkage is within 4 % of what a trusted curator could do."""
-    policy = Policy(2.0, CROWD, delta=1e-6)
+    policy = Policy(epsilon=2.0, population=CROWD, delta=1e-6)
     plan = plan_noise(policy, ResponseFormat(40))
     assert 1.94e-5 <= plan.noise <= 2.10e-5
     assert plan.precision.sigma <= 14.5
@@ -86,16 +86,19 @@ def test_claim_to_fame():
 
 def test_record_noise_windows():
     """The two windows for whole records: outlier with η = .003, certified with δ = 1e-6."""
-    one = plan_noise(Policy(2.0, CROWD, eta=0.003, assurance=OUTLIER), ResponseFormat(40, RECORD))
+    one = plan_noise(
+        Policy(epsilon=2.0, population=CROWD, eta=0.003, assurance=OUTLIER),
+        ResponseFormat(40, RECORD),
+    )
     assert 0.3448 <= one.noise <= 0.3455
-    two = plan_noise(Policy(2.0, CROWD, delta=1e-6), ResponseFormat(40, RECORD))
+    two = plan_noise(Policy(epsilon=2.0, population=CROWD, delta=1e-6), ResponseFormat(40, RECORD))
     assert 0.3741 < two.noise <= 0.3817
     assert two.precision.sigma <= 6500
 
 
 def test_blanket_check_value_for_a_thousand():
     """N = 1000, L = 5, ε = ln 2, δ = 5e-4: certified .2838, outlier .2446."""
-    policy = Policy(math.log(2), 1000, delta=5e-4)
+    policy = Policy(epsilon=math.log(2), population=1000, delta=5e-4)
     assert plan_noise(policy, ResponseFormat(5, RECORD)).noise == pytest.approx(0.2838, abs=6e-5)
     outlier = plan_noise(replace(policy, assurance=OUTLIER), ResponseFormat(5, RECORD))
     assert outlier.noise == pytest.approx(0.2446, abs=6e-5)
@@ -103,8 +106,8 @@ def test_blanket_check_value_for_a_thousand():
 
 policies = st.builds(
     lambda epsilon, log_crowd, log_limit, tail, assurance: Policy(
-        epsilon,
-        int(10**log_crowd),
+        epsilon=epsilon,
+        population=int(10**log_crowd),
         delta=None if tail else 10**log_limit,
         eta=10**log_limit if tail else None,
         assurance=assurance,
@@ -141,7 +144,7 @@ def test_noise_is_minimal(policy, reports):
 
 def test_copies_are_minimal_too():
     """k copies of whole records: the composed bound is met at a and missed at a-1."""
-    policy = Policy(1.0, 10**5, delta=1e-5)
+    policy = Policy(epsilon=1.0, population=10**5, delta=1e-5)
     one = plan_noise(policy, ResponseFormat(10, RECORD))
     four = plan_noise(policy, ResponseFormat(10, RECORD, copies=4))
     assert_minimal(four)
@@ -151,14 +154,16 @@ def test_copies_are_minimal_too():
 
 def test_colluders_are_planned_for_exactly():
     """c colluding users among N give the noise of N - c users."""
-    some = plan_noise(Policy(1.0, 10_000, delta=1e-6, colluding=4_000), ResponseFormat(3))
-    fewer = plan_noise(Policy(1.0, 6_000, delta=1e-6), ResponseFormat(3))
+    some = plan_noise(
+        Policy(epsilon=1.0, population=10_000, delta=1e-6, colluding=4_000), ResponseFormat(3)
+    )
+    fewer = plan_noise(Policy(epsilon=1.0, population=6_000, delta=1e-6), ResponseFormat(3))
     assert some.noise_numerator == fewer.noise_numerator
 
 
 def test_rounds_are_compositions():
     """Three rounds of two bits need the noise of one round of six."""
-    policy = Policy(1.0, 10**5, delta=1e-6)
+    policy = Policy(epsilon=1.0, population=10**5, delta=1e-6)
     rounds = plan_noise(policy, ResponseFormat(2, rounds=3))
     bits = plan_noise(policy, ResponseFormat(6))
     assert rounds.noise_numerator == bits.noise_numerator
@@ -166,7 +171,7 @@ def test_rounds_are_compositions():
 
 def test_only_bits_a_user_can_change_count():
     """A choice costs 2 bits however many options it has."""
-    policy = Policy(1.0, 10**5, delta=1e-6)
+    policy = Policy(epsilon=1.0, population=10**5, delta=1e-6)
     few = plan_noise(policy, ResponseFormat(5, max_set_bits=1))
     many = plan_noise(policy, ResponseFormat(100_000, max_set_bits=1))
     assert few.noise_numerator == many.noise_numerator
@@ -175,7 +180,7 @@ def test_only_bits_a_user_can_change_count():
 
 def test_local_epsilon_can_be_capped():
     """max_local_epsilon raises the noise until ε₀ is below the cap, and no further."""
-    policy = Policy(2.0, 10**6, delta=1e-6, max_local_epsilon=8.0)
+    policy = Policy(epsilon=2.0, population=10**6, delta=1e-6, max_local_epsilon=8.0)
     plan = plan_noise(policy, ResponseFormat(1))
     assert plan.guarantee.local_epsilon <= 8.0
     assert local_epsilon((plan.noise_numerator - 1) / NOISE_GRID) > 8.0
@@ -226,28 +231,28 @@ def test_hopeless_requests_name_the_nearest_that_can_be_met():
     """40 linked bits, 100 people, ε = .1: refused, and the crowd offered can really be planned."""
     reports = ResponseFormat(40, RECORD)
     with pytest.raises(CannotMeet) as refusal:
-        plan_noise(Policy(0.1, 100, delta=1e-6), reports)
+        plan_noise(Policy(epsilon=0.1, population=100, delta=1e-6), reports)
     (only,) = refusal.value.nearest  # ε would have to be above 10
     crowd = int(only.split()[1].replace(",", ""))
-    plan_noise(Policy(0.1, crowd, delta=1e-6), reports)
+    plan_noise(Policy(epsilon=0.1, population=crowd, delta=1e-6), reports)
     with pytest.raises(CannotMeet):
-        plan_noise(Policy(0.1, int(crowd * 0.9), delta=1e-6), reports)
+        plan_noise(Policy(epsilon=0.1, population=int(crowd * 0.9), delta=1e-6), reports)
 
 
 @pytest.mark.parametrize(
     ("field", "make"),
     [
-        ("epsilon", lambda: Policy(0.0, 100, delta=0.1)),
-        ("epsilon", lambda: Policy(-1.0, 100, delta=0.1)),
-        ("epsilon", lambda: Policy(math.inf, 100, delta=0.1)),
-        ("epsilon", lambda: Policy(math.nan, 100, delta=0.1)),
-        ("population", lambda: Policy(1.0, 1, delta=0.1)),
-        ("population", lambda: Policy(1.0, 10.5, delta=0.1)),
-        ("eta", lambda: Policy(1.0, 100, eta=1.0)),
-        ("delta", lambda: Policy(1.0, 100, delta=0.0)),
-        ("delta/eta", lambda: Policy(1.0, 100, delta=0.1, eta=0.1)),
-        ("delta/eta", lambda: Policy(1.0, 100)),
-        ("colluding", lambda: Policy(1.0, 100, delta=0.1, colluding=99)),
+        ("epsilon", lambda: Policy(epsilon=0.0, population=100, delta=0.1)),
+        ("epsilon", lambda: Policy(epsilon=-1.0, population=100, delta=0.1)),
+        ("epsilon", lambda: Policy(epsilon=math.inf, population=100, delta=0.1)),
+        ("epsilon", lambda: Policy(epsilon=math.nan, population=100, delta=0.1)),
+        ("population", lambda: Policy(epsilon=1.0, population=1, delta=0.1)),
+        ("population", lambda: Policy(epsilon=1.0, population=10.5, delta=0.1)),
+        ("eta", lambda: Policy(epsilon=1.0, population=100, eta=1.0)),
+        ("delta", lambda: Policy(epsilon=1.0, population=100, delta=0.0)),
+        ("delta/eta", lambda: Policy(epsilon=1.0, population=100, delta=0.1, eta=0.1)),
+        ("delta/eta", lambda: Policy(epsilon=1.0, population=100)),
+        ("colluding", lambda: Policy(epsilon=1.0, population=100, delta=0.1, colluding=99)),
         ("bits", lambda: ResponseFormat(0)),
         ("copies", lambda: ResponseFormat(1, copies=0)),
         ("max_set_bits", lambda: ResponseFormat(3, max_set_bits=4)),
@@ -315,5 +320,5 @@ def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
 @pytest.mark.parametrize("bits", [1, 2])
 def test_an_eta_that_only_a_report_of_its_own_can_keep_is_stated_as_kept(linkage, bits):
     """Noise was found because no ratio can be above e^ε, and an η of .71 was printed beside it."""
-    plan = plan_noise(Policy(4.83, 2, eta=0.001), ResponseFormat(bits, linkage))
+    plan = plan_noise(Policy(epsilon=4.83, population=2, eta=0.001), ResponseFormat(bits, linkage))
     assert plan.guarantee.eta.upper <= 0.001

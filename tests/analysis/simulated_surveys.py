@@ -40,8 +40,15 @@ def plan_of(
 ) -> Plan:
     """A plan with this very noise, for all blocks or each; what it promises does not matter."""
     groups = tuple(Together(tuple(names)) for names in together)
-    policy = Policy(1.0, people, delta=1e-6)
-    survey = Survey("simulated", policy, tuple(questions), groups, linkage, copies)
+    policy = Policy(epsilon=1.0, population=people, delta=1e-6)
+    survey = Survey(
+        id="simulated",
+        policy=policy,
+        questions=tuple(questions),
+        together=groups,
+        linkage=linkage,
+        copies=copies,
+    )
     blocks = len(layout_of(survey).blocks)
     noises = [noise] * blocks if isinstance(noise, float) else noise
     numerators = tuple(round(q * NOISE_GRID) for q in noises)

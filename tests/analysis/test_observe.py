@@ -47,8 +47,10 @@ QUARTER = Fraction(1, 4)
 def planned(
     questions: Sequence[Question], noise: float, linkage: Linkage = Linkage.BIT, copies: int = 1
 ) -> Plan:
-    policy = Policy(1.0, 1000, delta=1e-6)
-    survey = Survey("seen", policy, tuple(questions), linkage=linkage, copies=copies)
+    policy = Policy(epsilon=1.0, population=1000, delta=1e-6)
+    survey = Survey(
+        id="seen", policy=policy, questions=tuple(questions), linkage=linkage, copies=copies
+    )
     return plan_with_noise(survey, round(noise * NOISE_GRID))
 
 
@@ -258,7 +260,7 @@ def test_laws_of_large_crowds(people: int, true: int, noise: float) -> None:
     law = crowd_law(people, true, noise)
     mean = true * (1 - noise) + (people - true) * noise
     spread = math.sqrt(people * noise * (1 - noise))
-    others = NoiseModel(people - 1, people - 1, noise)
+    others = NoiseModel(people=people - 1, reports=people - 1, noise=noise)
     for deviations in (-3, -0.5, 0, 2):
         m = round(mean + deviations * spread)
         tails = tail_at_least(others, np.full(3, true), np.array([m - 1, m, m + 1]))

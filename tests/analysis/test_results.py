@@ -36,16 +36,16 @@ from plans import planned_by_test
 PEOPLE = 20_000
 COLOURS = Choices(["red", "green", "blue"])
 SURVEY = Survey(
-    "s",
-    Policy(1.0, PEOPLE, delta=1e-6),
-    (
+    id="s",
+    policy=Policy(epsilon=1.0, population=PEOPLE, delta=1e-6),
+    questions=(
         Choice(name="colour", choices=COLOURS, text="Which colour?"),
         YesNo(name="smokes"),
         Number(name="age", edges=(0, 20, 40, 60)),
         PickAny(name="pets", choices=Choices(["cat", "dog"])),
         Words(name="tag", size=512, hashes=2),
     ),
-    (Together(("colour", "smokes")),),
+    together=(Together(("colour", "smokes")),),
 )
 
 
@@ -107,7 +107,11 @@ def test_refused_messages_weaken_the_guarantee(plan: Plan) -> None:
 
 def test_refused_messages_and_planned_colluders_add_up() -> None:
     """A planned colluder looks like everybody else, so each refused message is one more."""
-    survey = Survey("one", Policy(1.0, 1_000, delta=1e-4, colluding=200), (YesNo(name="smokes"),))
+    survey = Survey(
+        id="one",
+        policy=Policy(epsilon=1.0, population=1_000, delta=1e-4, colluding=200),
+        questions=(YesNo(name="smokes"),),
+    )
     plan = planned_by_test(survey, (2**28,))
     promises = {
         refused: actual_promise(plan, tally_for(plan, 1_000, rejected={"wrong_length": refused}))
@@ -310,7 +314,12 @@ def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> 
 def test_records_show_what_is_asked_for(tmp_path: Path) -> None:
     """In record linkage any questions can be seen together."""
     asked = (YesNo(name="smokes"), Choice(name="colour", choices=COLOURS))
-    survey = Survey("s", Policy(2.0, 50_000, delta=1e-4), asked, linkage=Linkage.RECORD)
+    survey = Survey(
+        id="s",
+        policy=Policy(epsilon=2.0, population=50_000, delta=1e-4),
+        questions=asked,
+        linkage=Linkage.RECORD,
+    )
     plan = make_plan(survey)
     table = np.zeros(16, np.int64)
     table[[0, 8, 12]] = 20_000, 10_000, 20_000

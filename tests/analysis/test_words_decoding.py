@@ -38,7 +38,13 @@ class Truth(NamedTuple):
 
 
 def layout(question: Words, survey_id: str = "s") -> Layout:
-    return layout_of(Survey(survey_id, Policy(1.0, PEOPLE, delta=1e-6), (question,)))
+    return layout_of(
+        Survey(
+            id=survey_id,
+            policy=Policy(epsilon=1.0, population=PEOPLE, delta=1e-6),
+            questions=(question,),
+        )
+    )
 
 
 def noisy(
@@ -357,7 +363,11 @@ def test_mistakes_are_named(change: dict[str, object], field: str) -> None:
 
 def test_only_words_questions_are_decoded() -> None:
     """A question of another type is refused."""
-    survey = Survey("s", Policy(1.0, PEOPLE, delta=1e-6), (YesNo(name="town"),))
+    survey = Survey(
+        id="s",
+        policy=Policy(epsilon=1.0, population=PEOPLE, delta=1e-6),
+        questions=(YesNo(name="town"),),
+    )
     with pytest.raises(InvalidInput, match="type words"):
         decode_words(layout_of(survey), "town", np.zeros(1), SIGMA, PEOPLE, LISTED)
 

@@ -19,7 +19,14 @@ from krand.wire.keys import (
 )
 
 KEY = generate_signing_key()
-MANIFEST = Manifest("ab" * 32, 1, 100_000, 1_800_000, "cd" * 32, "ef" * 16)
+MANIFEST = Manifest(
+    plan="ab" * 32,
+    round=1,
+    submissions=100_000,
+    messages=1_800_000,
+    batch_sha256="cd" * 32,
+    batch_id="ef" * 16,
+)
 
 
 def test_what_is_signed_is_read(tmp_path: Path) -> None:

@@ -15,9 +15,17 @@ from krand.batches.responses import ResponsesHeader, ResponsesWriter, read_heade
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 
-BIT = ResponsesHeader("ab" * 32, 2, 1_000, Linkage.BIT, 70_000, "5e" * 16)
+BIT = ResponsesHeader(
+    plan="ab" * 32, round=2, people=1_000, linkage=Linkage.BIT, positions=70_000, run="5e" * 16
+)
 RECORD = ResponsesHeader(
-    "cd" * 32, 1, 500, Linkage.RECORD, 20, "5f" * 16, distinct_from=("5e" * 16,)
+    plan="cd" * 32,
+    round=1,
+    people=500,
+    linkage=Linkage.RECORD,
+    positions=20,
+    run="5f" * 16,
+    distinct_from=("5e" * 16,),
 )
 
 

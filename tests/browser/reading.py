@@ -93,8 +93,8 @@ def _planned(texts: dict[str, str]) -> NoisePlan:
     limit = texts["promise"]
     bound: dict[str, Any] = {limit: _real(texts, limit)}
     policy = Policy(
-        _real(texts, "epsilon"),
-        _count(texts, "population"),
+        epsilon=_real(texts, "epsilon"),
+        population=_count(texts, "population"),
         **bound,
         assurance=Assurance(texts["assurance"]),
     )

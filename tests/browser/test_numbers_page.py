@@ -281,7 +281,9 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
         "#frontier-table tbody tr",
         "rows => rows.map(r => [...r.children].map(cell => cell.textContent))",
     )
-    policy = Policy(1.0, 10**6, delta=float(CHEAP["delta"]), assurance=Assurance.OUTLIER)
+    policy = Policy(
+        epsilon=1.0, population=10**6, delta=float(CHEAP["delta"]), assurance=Assurance.OUTLIER
+    )
     expected = [
         [
             "★" if row.best else "",

@@ -26,5 +26,13 @@ def test_intervals_must_meet_and_a_bound_must_not_be_exceeded(
 ) -> None:
     """An exact value must be met; an upper bound may lie above the whole interval."""
     estimate = Estimate((low + high) / 2, low, high, 100)
-    assert Agreement("delta", "forward", estimate, EXACT).agree is meets
-    assert Agreement("delta", "forward", estimate, EXACT, bound_only=True).agree is stays_below
+    assert (
+        Agreement(quantity="delta", direction="forward", simulated=estimate, exact=EXACT).agree
+        is meets
+    )
+    assert (
+        Agreement(
+            quantity="delta", direction="forward", simulated=estimate, exact=EXACT, bound_only=True
+        ).agree
+        is stays_below
+    )

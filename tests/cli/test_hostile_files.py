@@ -240,7 +240,19 @@ def test_a_manifest_counts_people_in_whole_numbers(submissions: object) -> None:
     from krand.wire.keys import generate_signing_key
 
     key = generate_signing_key()
-    values = json.loads(manifest_bytes(Manifest("p", 1, 400, 400, "b", "0" * 32), key))
+    values = json.loads(
+        manifest_bytes(
+            Manifest(
+                plan="p",
+                round=1,
+                submissions=400,
+                messages=400,
+                batch_sha256="b",
+                batch_id="0" * 32,
+            ),
+            key,
+        )
+    )
     with pytest.raises(InvalidInput, match=r"submissions must be|too large"):
         parse_manifest(text_of({**values, "submissions": submissions}), key.public_key())
     with pytest.raises(InvalidInput, match="deeply"):

@@ -41,7 +41,9 @@ def answer(file: Path, plan: Plan, number: int, epsilon: float | None = None) ->
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return make_plan(Survey("habits", POLICY, (YesNo(name="smokes"),), rounds=12))
+    return make_plan(
+        Survey(id="habits", policy=POLICY, questions=(YesNo(name="smokes"),), rounds=12)
+    )
 
 
 @pytest.fixture

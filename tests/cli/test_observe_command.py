@@ -45,7 +45,15 @@ def write(tmp_path: Path) -> Write:
 def survey(linkage: Linkage, copies: int = 1, rounds: int = 1, **policy: int) -> Survey:
     questions = (*(YesNo(name=f"q{i}") for i in range(9)), Choice(name="c", choices=COLOURS))
     asked = Policy(**{"epsilon": 1.0, "population": 1000, "delta": 1e-6, **policy})
-    return Survey("seen", asked, questions, (), linkage, copies, rounds)
+    return Survey(
+        id="seen",
+        policy=asked,
+        questions=questions,
+        together=(),
+        linkage=linkage,
+        copies=copies,
+        rounds=rounds,
+    )
 
 
 COLOURS = Choices(("red", "green", "blue"))

@@ -38,7 +38,9 @@ POLICY = Policy(epsilon=1.0, delta=1e-3, population=150)
 
 def plan_for(linkage: Linkage, copies: int = 1) -> Plan:
     """Few people, hence much noise: its law shows quickly."""
-    return make_plan(Survey("habits", POLICY, QUESTIONS, linkage=linkage, copies=copies))
+    return make_plan(
+        Survey(id="habits", policy=POLICY, questions=QUESTIONS, linkage=linkage, copies=copies)
+    )
 
 
 @pytest.fixture(scope="module")

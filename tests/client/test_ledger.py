@@ -29,7 +29,9 @@ ROUNDS = 400
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     policy = Policy(epsilon=1.0, delta=1e-4, population=1_000_000)
-    return make_plan(Survey("habits", policy, (YesNo(name="smokes"),), rounds=ROUNDS))
+    return make_plan(
+        Survey(id="habits", policy=policy, questions=(YesNo(name="smokes"),), rounds=ROUNDS)
+    )
 
 
 def fresh() -> Submission:

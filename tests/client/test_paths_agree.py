@@ -30,9 +30,9 @@ Bits = NDArray[np.int64]
 Report = Callable[[Plan, Iterable[int], SecureRandom], NDArray[np.int64]]
 
 SURVEY = Survey(
-    "habits",
-    Policy(epsilon=1.0, delta=1e-6, population=1000),
-    (
+    id="habits",
+    policy=Policy(epsilon=1.0, delta=1e-6, population=1000),
+    questions=(
         PickAny(name="picks", choices=Choices(["a", "b", "c", "d"])),
         YesNo(name="smokes"),
         Choice(name="engine", choices=Choices(["e", "f", "g", "h"])),

@@ -286,7 +286,9 @@ def test_a_client_that_failed_sends_the_same_next_time(
     """Even with other answers and from another start of the program; then never again."""
     monkeypatch.setattr(sending, "FIRST_WAIT", 0.0)
     policy = Policy(epsilon=1.0, delta=1e-3, population=1000)
-    noisy = plan_with_noise(Survey("habits", policy, (YesNo(name="a"),), linkage=Linkage.BIT), 1)
+    noisy = plan_with_noise(
+        Survey(id="habits", policy=policy, questions=(YesNo(name="a"),), linkage=Linkage.BIT), 1
+    )
     plan = noisy.sealed_for(generate_private_key().public_key())
 
     def client() -> Client:

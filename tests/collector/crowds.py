@@ -66,11 +66,11 @@ def plan_of(population: int) -> Plan:
 
 @cache
 def _plan_of(population: int, linkage: Linkage) -> Plan:
-    policy = Policy(100.0, population, delta=1e-6)
+    policy = Policy(epsilon=100.0, population=population, delta=1e-6)
     asked, copies = (YesNo(name="a"),), COPIES
     if linkage is Linkage.BIT:
         asked, copies = (YesNo(name="a"), YesNo(name="b")), 1
-    survey = Survey("s", policy, asked, linkage=linkage, copies=copies)
+    survey = Survey(id="s", policy=policy, questions=asked, linkage=linkage, copies=copies)
     return true_plan(survey, (2**30,) * len(asked)).sealed_for(KEY.public_key())
 
 

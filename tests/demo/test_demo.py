@@ -128,7 +128,7 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
     file = folder / "own.toml"
     file.write_text(SURVEY, encoding="utf-8")
     out = Bars()
-    return Small(demonstrate(Asked(folder / "output", file), out), file, out.bars)
+    return Small(demonstrate(Asked(folder=folder / "output", survey=file), out), file, out.bars)
 
 
 # --- what everybody sees -------------------------------------------------------------------------
@@ -288,7 +288,7 @@ def test_words_are_found_but_not_counted_among_intervals(small: Small) -> None:
     """What stands out was chosen for standing out: its intervals promise less."""
     words = [answer for answer in small.shown.answers if answer.word]
     assert words
-    sure = Answer("q", "a", 5, 5.0, 4.0, 6.0)
+    sure = Answer(question="q", answer="a", truth=5, estimate=5.0, low=4.0, high=6.0)
     assert held([sure, replace(sure, truth=9), *words], 0.95).intervals == 2
 
 

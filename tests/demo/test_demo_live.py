@@ -68,7 +68,12 @@ def workplace() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def twice(survey: Path, workplace: Path, tmp_path_factory: pytest.TempPathFactory) -> Twice:
-    asked = Asked(tmp_path_factory.mktemp("live") / "output", survey, PEOPLE, live=True)
+    asked = Asked(
+        folder=tmp_path_factory.mktemp("live") / "output",
+        survey=survey,
+        population=PEOPLE,
+        live=True,
+    )
     return Twice([demonstrate(asked, Output(True, True)) for _ in range(2)], workplace)
 
 
@@ -121,7 +126,7 @@ def test_an_interruption_leaves_nothing_running(
     survey: Path, workplace: Path, tmp_path: Path
 ) -> None:
     """Ctrl-C while people send: the collector stops, spool and ledgers are gone."""
-    asked = Asked(tmp_path / "output", survey, PEOPLE, live=True)
+    asked = Asked(folder=tmp_path / "output", survey=survey, population=PEOPLE, live=True)
     with pytest.raises(KeyboardInterrupt):
         demonstrate(asked, Interrupting(True, True))
     assert collectors() == []

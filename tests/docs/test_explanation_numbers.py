@@ -50,7 +50,7 @@ TWENTY = ResponseFormat(20)
 
 
 def policy(population: int = 100_000, **more: float) -> Policy:
-    return Policy(1.0, population, delta=1e-6, **more)
+    return Policy(epsilon=1.0, population=population, delta=1e-6, **more)
 
 
 @cache
@@ -69,7 +69,7 @@ def with_helpers(helpers: int) -> Guarantee:
 def one_choice(options: int) -> Plan:
     """One question with a long list, to a million people."""
     asked = Choice(name="which", choices=Choices(f"option {n}" for n in range(options)))
-    return make_plan(Survey("one", policy(1_000_000), (asked,)))
+    return make_plan(Survey(id="one", policy=policy(1_000_000), questions=(asked,)))
 
 
 def up(value: float, digits: int) -> str:
@@ -174,7 +174,7 @@ def largest_noise_of_small_bias() -> Fraction:
     The bias is at most δ/SHARE/((1+e^ε)(1-2q)), which is largest where ε is near 0 and 1+e^ε near
     2. So q is where 1-2q is 1/2.
     """
-    share = allowed_distance(Policy(1e-12, 2, delta=0.5)) * coupling.SHARE / 0.5
+    share = allowed_distance(Policy(epsilon=1e-12, population=2, delta=0.5)) * coupling.SHARE / 0.5
     return (1 - Fraction(share).limit_denominator(1000)) / 2
 
 
@@ -534,7 +534,7 @@ THREAT_MODEL = (
     Given("benchmarks/small_crowds.md", ("20,000 small crowds",)),
 )
 
-READ_ME = Policy(2.0, 10_000_000, delta=1e-6)
+READ_ME = Policy(epsilon=2.0, population=10_000_000, delta=1e-6)
 ELSEWHERE = (
     (
         "README.md",

@@ -117,7 +117,7 @@ def test_what_was_collected_can_be_estimated(linkage: Linkage, copies: int, tmp_
     """With the noise that its crowd needs: counts within their errors, and the promise beside."""
     questions = (YesNo(name="smokes"), Choice(name="pet", choices=Choices(["cat", "dog"])))
     policy = Policy(epsilon=2.0, delta=1e-3, population=200)
-    survey = Survey("habits", policy, questions, linkage=linkage, copies=copies)
+    survey = Survey(id="habits", policy=policy, questions=questions, linkage=linkage, copies=copies)
     plan = make_plan(survey).sealed_for(KEY.public_key())
     at = prepared(tmp_path, plan)
     people: list[dict[str, object]] = [

@@ -63,7 +63,17 @@ def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Results
     with (folder / "b.parquet").open("wb") as stream:
         count = write_batch(stream, length, BATCH, iter((rows,)))
     digest = hashlib.sha256((folder / "b.parquet").read_bytes()).hexdigest()
-    manifest = manifest_bytes(Manifest(plan.hash, 1, len(everybody), count, digest, BATCH), SIGNER)
+    manifest = manifest_bytes(
+        Manifest(
+            plan=plan.hash,
+            round=1,
+            submissions=len(everybody),
+            messages=count,
+            batch_sha256=digest,
+            batch_id=BATCH,
+        ),
+        SIGNER,
+    )
     (folder / "b.manifest.json").write_bytes(manifest)
     tally = tally_batches(plan, [folder / "b.parquet"], KEY, SIGNER.public_key())
     return make_results(plan, tally)

@@ -35,9 +35,9 @@ SUBMISSIONS = 100_000
 SEALED = 200
 ITEMS = [f"item {number}" for number in range(40)]
 SURVEY = Survey(
-    "habits",
-    Policy(epsilon=1.0, delta=1e-6, population=1000),
-    (PickAny(name="items", choices=Choices(ITEMS), at_most=4),),
+    id="habits",
+    policy=Policy(epsilon=1.0, delta=1e-6, population=1000),
+    questions=(PickAny(name="items", choices=Choices(ITEMS), at_most=4),),
     rounds=SEALED,
 )
 SILENT: dict[str, object] = {}
@@ -126,7 +126,7 @@ DELTA, CROWD = 1e-12, 100_000
 @pytest.fixture(scope="module", params=[CHOICES, PICKS], ids=["20 of 10", "10 of 50"])
 def demanding(request: pytest.FixtureRequest) -> Plan:
     policy = Policy(epsilon=1.0, delta=DELTA, population=CROWD)
-    return make_plan(Survey("demanding", policy, request.param))
+    return make_plan(Survey(id="demanding", policy=policy, questions=request.param))
 
 
 def tokens_law(plan: Plan, answered: bool) -> NDArray[np.float64]:

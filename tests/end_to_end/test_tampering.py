@@ -22,7 +22,7 @@ from krand.wire.rejections import Rejection
 from krand.wire.sealing import Opener
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, population=500)
-SURVEY = Survey("habits", POLICY, (YesNo(name="smokes"), YesNo(name="drives")))
+SURVEY = Survey(id="habits", policy=POLICY, questions=(YesNo(name="smokes"), YesNo(name="drives")))
 ANSWERS = {"smokes": True}
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
 

@@ -25,8 +25,8 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Kind, YesNo
 from krand.survey.survey import Survey
 
-POLICY = Policy(1.0, 10_000, delta=1e-4)
-QUICK = Policy(1.0, 10_000, delta=1e-3, assurance=Assurance.OUTLIER)
+POLICY = Policy(epsilon=1.0, population=10_000, delta=1e-4)
+QUICK = Policy(epsilon=1.0, population=10_000, delta=1e-3, assurance=Assurance.OUTLIER)
 matplotlib = require("matplotlib")
 
 
@@ -44,7 +44,15 @@ def answer(label: str, share: float, half: float = 0.01) -> Row:
 
 
 def question(*rows: Row, unanswered: Row | None = None) -> QuestionEstimate:
-    return QuestionEstimate("fruit", Kind.CHOICE, 1000, 0.95, None, rows, unanswered)
+    return QuestionEstimate(
+        name="fruit",
+        kind=Kind.CHOICE,
+        people=1000,
+        confidence=0.95,
+        sampling=None,
+        rows=rows,
+        unanswered=unanswered,
+    )
 
 
 FRUIT = question(answer("apple", 0.5), answer("pear", 0.02), unanswered=answer("none", 0.1))
@@ -105,7 +113,7 @@ def test_the_plan_of_a_survey_has_a_density(linkage: Linkage) -> None:
     """Its blocks are composed, each with its own noise; its promise is what is written."""
     weight = 4.0 if linkage is Linkage.BIT else 1.0
     questions = (YesNo(name="a", weight=weight), YesNo(name="b"), YesNo(name="c"))
-    survey = Survey("three", QUICK, questions, linkage=linkage)
+    survey = Survey(id="three", policy=QUICK, questions=questions, linkage=linkage)
     made: Plan = make_plan(survey)
     figure = plots.density_figure(made)
     density = density_of(made)
@@ -147,7 +155,7 @@ def test_the_points_of_copies_are_plans() -> None:
 
 def test_copies_that_cannot_keep_the_policy_are_left_out() -> None:
     """What can be met is drawn; if nothing can, the reason is told."""
-    tight = Policy(0.3, 100, delta=1e-3)
+    tight = Policy(epsilon=0.3, population=100, delta=1e-3)
     with pytest.raises(CannotMeet, match="every count is"):
         plan_noise(tight, ResponseFormat(6, Linkage.RECORD))
     axes = plots.copies_figure(tight, 6, (1, 8)).axes[0]

@@ -26,7 +26,9 @@ POLICY = Policy(epsilon=1.0, delta=1e-3, population=20_000, assurance=Assurance.
 
 @pytest.fixture(scope="module")
 def results() -> Results:
-    plan = make_plan(Survey("family", POLICY, (Number(name="children", edges=(0, 1, 3, 9)),)))
+    plan = make_plan(
+        Survey(id="family", policy=POLICY, questions=(Number(name="children", edges=(0, 1, 3, 9)),))
+    )
     counts = np.array([9_000, 5_000, 700])
     tally = Tally(plan.hash, plan.survey.linkage, 3, 1, 20_000, 20_000, 20_000, counts)
     return make_results(plan, tally)

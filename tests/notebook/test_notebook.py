@@ -22,7 +22,11 @@ from krand.survey.survey import Survey
 from krand.wording.guarantees import assumption_texts, method_text
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, population=20_000, colluding=7, max_local_epsilon=90.0)
-SURVEY = Survey("family", POLICY, (Number(name="children", edges=(0, 1, 3)), YesNo(name="dog")))
+SURVEY = Survey(
+    id="family",
+    policy=POLICY,
+    questions=(Number(name="children", edges=(0, 1, 3)), YesNo(name="dog")),
+)
 
 
 class Cells(HTMLParser):
@@ -91,7 +95,15 @@ def test_markup_in_a_value_is_text() -> None:
     """Names and answers cannot bring elements of their own into a notebook."""
     bad = "<script>alert('&')</script>"
     rows = (answer(bad, 400.0), answer("plain", 100.0))
-    html = QuestionEstimate(bad, Kind.CHOICE, 1000, 0.95, None, rows, None)._repr_html_()
+    html = QuestionEstimate(
+        name=bad,
+        kind=Kind.CHOICE,
+        people=1000,
+        confidence=0.95,
+        sampling=None,
+        rows=rows,
+        unanswered=None,
+    )._repr_html_()
     found = Cells(html)
     assert "script" not in found.tags
     assert found.rows[1][0] == bad
@@ -131,7 +143,9 @@ def test_a_guarantee_shows_what_it_rests_on(plan: NoisePlan) -> None:
 def test_a_policy_shows_the_promise() -> None:
     """With η in place of δ as well."""
     assert ["promise", "ε = 1, δ = 0.001"] in shown(POLICY).rows
-    assert ["promise", "ε = 2, η = 0.01"] in shown(Policy(2.0, 1000, eta=0.01)).rows
+    assert ["promise", "ε = 2, η = 0.01"] in shown(
+        Policy(epsilon=2.0, population=1000, eta=0.01)
+    ).rows
 
 
 def test_a_frontier_shows_every_row(ways: Frontier) -> None:
@@ -157,7 +171,7 @@ def test_a_survey_and_its_plan_show_their_questions(results: Results) -> None:
 def test_long_surveys_are_cut() -> None:
     """The first twenty questions, and how many there are."""
     questions = tuple(YesNo(name=f"q{i}") for i in range(30))
-    found = shown(Survey("long", POLICY, questions))
+    found = shown(Survey(id="long", policy=POLICY, questions=questions))
     assert len(found.rows) == 21
     assert "the first 20 of 30 questions" in found.other
 
@@ -188,7 +202,17 @@ def test_of_many_answers_the_most_frequent_are_shown() -> None:
     """Twenty of fifty, largest first, then those who gave none."""
     rows = tuple(answer(f"answer {i}", float(i * 7 % 50)) for i in range(50))
     silent = answer("unanswered", 30.0)
-    found = shown(QuestionEstimate("q", Kind.CHOICE, 1000, 0.9, None, rows, silent))
+    found = shown(
+        QuestionEstimate(
+            name="q",
+            kind=Kind.CHOICE,
+            people=1000,
+            confidence=0.9,
+            sampling=None,
+            rows=rows,
+            unanswered=silent,
+        )
+    )
     assert [row[1] for row in found.rows[1:21]] == [f"{n}" for n in range(49, 29, -1)]
     assert found.rows[21][0] == "unanswered"
     assert found.rows[0][2] == "at 90 %"

@@ -188,7 +188,7 @@ def histograms(law: ReportLaw, population: int) -> tuple[Floats, Floats]:
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
 def test_gaussian_noise_of_a_trusted_curator(epsilon: float, delta: float) -> None:
     """σ of the central Gaussian mechanism is that of dp-accounting, for one count and for many."""
-    policy = Policy(epsilon, 10**6, delta=delta)
+    policy = Policy(epsilon=epsilon, population=10**6, delta=delta)
     one = dp_accounting.get_sigma_gaussian(epsilon, delta)
     assert central_gaussian_sigma(policy, ResponseFormat(1)) == pytest.approx(one, rel=1e-6)
     forty = central_gaussian_sigma(policy, ResponseFormat(40, rounds=3))

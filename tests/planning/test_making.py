@@ -37,7 +37,7 @@ QUESTIONS = (
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return make_plan(Survey("habits", POLICY, QUESTIONS))
+    return make_plan(Survey(id="habits", policy=POLICY, questions=QUESTIONS))
 
 
 def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> None:
@@ -65,7 +65,7 @@ def test_overflows_of_everybody_in_every_round_are_counted(
     """P is that of one person and round; the promise holds what all of them cost together."""
     policy = Policy(epsilon=1.0, population=20_000, **limit)
     asked = Choice(name="c", choices=Choices([f"c{n}" for n in range(60)]))
-    made = make_plan(Survey("s", policy, (asked,), rounds=rounds))
+    made = make_plan(Survey(id="s", policy=policy, questions=(asked,), rounds=rounds))
     everybody = policy.population * rounds
     assert 0 < made.overflow <= max(limit.values()) / (1000 * everybody * (1 + math.e))
     bare = guarantee_of(policy, [Share(2)], made.numerators, rounds)
@@ -174,7 +174,9 @@ def test_a_missing_file_is_said_to_be_missing(tmp_path: Path) -> None:
 def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
     """Record linkage: the planner's noise for the record's structure."""
     questions = tuple(replace(question, weight=1.0) for question in QUESTIONS)
-    survey = Survey("habits", POLICY, questions, linkage=Linkage.RECORD, copies=4)
+    survey = Survey(
+        id="habits", policy=POLICY, questions=questions, linkage=Linkage.RECORD, copies=4
+    )
     plan = make_plan(survey)
     expected = plan_noise(POLICY, record_reports(survey, layout_of(survey)))
     assert set(plan.numerators) == {expected.noise_numerator}
@@ -187,7 +189,9 @@ def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
 def test_what_is_asked_together_is_one_choice() -> None:
     """Two yes/no questions together: eight cells, two changed bits."""
     questions = (YesNo(name="a"), YesNo(name="b"), YesNo(name="c"))
-    plan = make_plan(Survey("three", POLICY, questions, (Together(("a", "b")),)))
+    plan = make_plan(
+        Survey(id="three", policy=POLICY, questions=questions, together=(Together(("a", "b")),))
+    )
     joint, alone = plan.layout.blocks
     assert (joint.positions, joint.changes, alone.positions) == (8, 2, 1)
     assert plan.numerators[0] > plan.numerators[1]
@@ -197,11 +201,11 @@ def test_a_survey_that_would_be_all_noise_is_refused() -> None:
     """Eight people cannot hide forty answers; what would help is said."""
     tiny = Policy(epsilon=0.1, delta=1e-9, population=50)
     with pytest.raises(CannotMeet, match="would be only noise") as refused:
-        make_plan(Survey("habits", tiny, QUESTIONS))
+        make_plan(Survey(id="habits", policy=tiny, questions=QUESTIONS))
     population, epsilon = refused.value.nearest
     assert population == "population 630 at epsilon 0.1"
     assert epsilon == "epsilon 1.53 at population 50"
-    make_plan(Survey("habits", replace(tiny, epsilon=1.53), QUESTIONS))
+    make_plan(Survey(id="habits", policy=replace(tiny, epsilon=1.53), questions=QUESTIONS))
 
 
 @pytest.mark.parametrize("population", [20, 30, 40, 50])

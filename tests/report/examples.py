@@ -76,7 +76,14 @@ def _signed(tally: Tally) -> Tally:
     kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.reports
     messages = kept + tally.nulls + sum(tally.rejected.values())
     (sha256,), name = tally.batches, "5e" * 16
-    manifest = Manifest(tally.plan_hash, tally.round, tally.people, messages, sha256, name)
+    manifest = Manifest(
+        plan=tally.plan_hash,
+        round=tally.round,
+        submissions=tally.people,
+        messages=messages,
+        batch_sha256=sha256,
+        batch_id=name,
+    )
     signed = manifest_bytes(manifest, SIGNER).decode()
     return replace(tally, provenance=Provenance.DEVICES, ids=(name,), manifests=(signed,))
 
@@ -92,8 +99,13 @@ def _bit_plan() -> Plan:
         Words(name="tag", size=512, hashes=2),
         YesNo(name="drives"),
     )
-    policy = Policy(1.0, PEOPLE, delta=1e-6)
-    survey = Survey("habits-2026-03", policy, asked, (Together(("colour", "smokes")),))
+    policy = Policy(epsilon=1.0, population=PEOPLE, delta=1e-6)
+    survey = Survey(
+        id="habits-2026-03",
+        policy=policy,
+        questions=asked,
+        together=(Together(("colour", "smokes")),),
+    )
     # As krand plan finds it, but for some spare noise: the search would take seconds.
     return true_plan(survey, (50_000_000,) * 3 + (61_000_000, 70_000_000, 36_000_000))
 
@@ -135,8 +147,17 @@ def record_example() -> Example:
         Choice(name="colour", choices=COLOURS),
         YesNo(name="drives"),
     )
-    policy = Policy(2.0, 50_000, eta=1e-3)
-    plan = make_plan(Survey("records", policy, asked, (), Linkage.RECORD, copies=3))
+    policy = Policy(epsilon=2.0, population=50_000, eta=1e-3)
+    plan = make_plan(
+        Survey(
+            id="records",
+            policy=policy,
+            questions=asked,
+            together=(),
+            linkage=Linkage.RECORD,
+            copies=3,
+        )
+    )
     patterns = np.zeros(32, dtype=np.int64)
     patterns[[0, 0b11000, 0b00100, 0b10011]] = 20_000, 10_000, 15_000, 5_000
     (tally,) = record_tallies(plan, patterns, 1, seed=2)

@@ -21,7 +21,7 @@ from krand.survey.questions import (
 )
 from krand.survey.survey import Survey, Together
 
-POLICY = Policy(1.0, 100_000, delta=1e-6)
+POLICY = Policy(epsilon=1.0, population=100_000, delta=1e-6)
 ITEM = st.text(
     st.characters(
         codec="utf-8",
@@ -74,7 +74,7 @@ def surveys(draw: st.DrawFn, most: int = 6) -> Survey:
         groups.append(Together(tuple(names[:size]), draw(st.none() | st.just(3.0))))
         again = draw(st.integers(0, 1))  # the last question may be in the next group too
         names = names[size - again :]
-    return Survey("drawn", POLICY, tuple(asked), tuple(groups))
+    return Survey(id="drawn", policy=POLICY, questions=tuple(asked), together=tuple(groups))
 
 
 @st.composite

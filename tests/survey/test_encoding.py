@@ -36,7 +36,7 @@ COLOURS = Choices(["red", "green", "blue"])
 
 
 def layout(*asked: Question, together: tuple[Together, ...] = ()) -> Layout:
-    return layout_of(Survey("s", POLICY, asked, together))
+    return layout_of(Survey(id="s", policy=POLICY, questions=asked, together=together))
 
 
 def level_name(question: Leveled, answer: object) -> str | None:

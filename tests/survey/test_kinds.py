@@ -93,7 +93,7 @@ def test_a_kind_survives_its_plan_and_is_answered(kind: str) -> None:
     """Plain data reads back as the same question; simulated people give answers that fit."""
     question = ONE_OF_EACH[kind]
     assert question_from(json.loads(json.dumps(question_values(question)))) == question
-    survey = Survey("s", POLICY, (question,))
+    survey = Survey(id="s", policy=POLICY, questions=(question,))
     layout = layout_of(survey)
     for answer in every_answer(question):
         assert len(encode(layout, {"q": answer})) <= question.most_ones

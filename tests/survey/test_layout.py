@@ -39,11 +39,15 @@ def test_a_group_stands_where_its_first_question_is_asked() -> None:
         Words(name="w", size=8, hashes=1),
         Choice(name="c", choices=COLOURS, weight=2),
     )
-    layout = layout_of(Survey("s", POLICY, asked, (Together(("c", "b")),)))
+    layout = layout_of(
+        Survey(id="s", policy=POLICY, questions=asked, together=(Together(("c", "b")),))
+    )
     assert [block.name for block in layout.blocks] == ["a", "c+b", "w"]
     group = layout.blocks[1]
     assert (group.kind, group.offset, group.positions, group.weight) == (Kind.TOGETHER, 1, 11, 5)
-    own = layout_of(Survey("s", POLICY, asked, (Together(("c", "b"), weight=0.5),)))
+    own = layout_of(
+        Survey(id="s", policy=POLICY, questions=asked, together=(Together(("c", "b"), weight=0.5),))
+    )
     assert own.blocks[1].weight == 0.5
 
 
@@ -58,7 +62,9 @@ def test_the_record_is_described_as_it_is() -> None:
         Number(name="n", edges=(0, 1, 2, 3)),
         Words(name="w", size=64, hashes=2, at_most=3),
     )
-    survey = Survey("s", POLICY, asked, linkage=Linkage.RECORD, copies=4, rounds=2)
+    survey = Survey(
+        id="s", policy=POLICY, questions=asked, linkage=Linkage.RECORD, copies=4, rounds=2
+    )
     layout = layout_of(survey)
     blocks = record_blocks(layout)
     sparse = (AtMost(1, 3), AtMost(1, 3), AtMost(1, 3), AtMost(6, 64))
@@ -82,13 +88,15 @@ def test_the_record_has_all_positions_and_changes(survey: Survey) -> None:
 @pytest.mark.parametrize("position", [-1, 3])
 def test_positions_outside_are_refused(position: int) -> None:
     """There is no block beyond the last position, nor before the first."""
-    layout = layout_of(Survey("s", POLICY, (Choice(name="c", choices=COLOURS),)))
+    layout = layout_of(
+        Survey(id="s", policy=POLICY, questions=(Choice(name="c", choices=COLOURS),))
+    )
     with pytest.raises(InvalidInput, match="from 0 to 2"):
         layout.block_at(position)
 
 
 def test_an_unknown_question_is_refused() -> None:
     """A question that is not asked has no block, and the error says which are asked."""
-    layout = layout_of(Survey("s", POLICY, (YesNo(name="smokes"),)))
+    layout = layout_of(Survey(id="s", policy=POLICY, questions=(YesNo(name="smokes"),)))
     with pytest.raises(InvalidInput, match="smokes"):
         layout.block_of("drinks")

@@ -115,7 +115,7 @@ def test_labels_are_for_the_ends_or_for_every_value() -> None:
 @pytest.mark.parametrize("answer", [4, 4.0, Fraction(4), np.int64(4), np.float64(4)])
 def test_a_value_sets_its_position(answer: object) -> None:
     """However the number is written."""
-    layout = layout_of(Survey("s", POLICY, (RATING,)))
+    layout = layout_of(Survey(id="s", policy=POLICY, questions=(RATING,)))
     assert encode(layout, {"q": answer}) == (3,)
     assert describe(layout, 3) == ("q", "4")
     assert (
@@ -129,14 +129,14 @@ WRONG = [0, 6, 2.5, True, "3", "very bad", float("nan"), float("inf"), [3]]
 @pytest.mark.parametrize("answer", WRONG, ids=repr)
 def test_what_is_no_value_of_the_scale_is_refused(answer: object) -> None:
     """Never a guess; the error says which values there are."""
-    layout = layout_of(Survey("s", POLICY, (RATING,)))
+    layout = layout_of(Survey(id="s", policy=POLICY, questions=(RATING,)))
     with pytest.raises(InvalidInput, match="q: must be a whole number from 1 to 5"):
         encode(layout, {"q": answer})
 
 
 def test_columns_of_numbers_are_encoded_as_people_are() -> None:
     """An array at once gives what each of its numbers gives alone."""
-    layout = layout_of(Survey("s", POLICY, (RATING,)))
+    layout = layout_of(Survey(id="s", policy=POLICY, questions=(RATING,)))
     values = np.array([1, 5, 3, 2.5, 0, 6, np.nan, np.inf, -np.inf, 2**60])
     found = encode_columns(layout, {"q": Column(values, np.arange(len(values)), len(values))})
     assert (found.rows.tolist(), found.positions.tolist()) == ([0, 1, 2], [0, 4, 2])
@@ -146,7 +146,7 @@ def test_columns_of_numbers_are_encoded_as_people_are() -> None:
 
 def test_a_plan_writes_every_value_of_a_scale() -> None:
     """So that another default later cannot change an old survey."""
-    survey = Survey("s", POLICY, (RATING,))
+    survey = Survey(id="s", policy=POLICY, questions=(RATING,))
     (written,) = document_of(survey)["question"]
     assert (written["lowest"], written["highest"], written["box"]) == (1, 5, 2)
     assert survey_of(json.loads(json.dumps(document_of(survey)))) == survey

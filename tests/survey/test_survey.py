@@ -31,18 +31,30 @@ BROKEN: list[tuple[Callable[[], object], str]] = [
     (lambda: Words(name="w", size=8, hashes=1, at_most=0), "w.at_most"),
     (lambda: Together(("a",)), "together.questions"),
     (lambda: Together(("a", "b"), weight=-1), "together.weight"),
-    (lambda: Survey("s s", POLICY, (A,)), "id"),
-    (lambda: Survey("s", POLICY, ()), "question"),
-    (lambda: Survey("s", POLICY, (A, A)), "question[1].name"),
-    (lambda: Survey("s", POLICY, (A,), copies=0), "copies"),
-    (lambda: Survey("s", POLICY, (A,), copies=2), "copies"),
-    (lambda: Survey("s", POLICY, (A,), rounds=True), "rounds"),
-    (lambda: Survey("s", POLICY, (A,), (Together(("a", "b")),)), "together[0].questions[1]"),
+    (lambda: Survey(id="s s", policy=POLICY, questions=(A,)), "id"),
+    (lambda: Survey(id="s", policy=POLICY, questions=()), "question"),
+    (lambda: Survey(id="s", policy=POLICY, questions=(A, A)), "question[1].name"),
+    (lambda: Survey(id="s", policy=POLICY, questions=(A,), copies=0), "copies"),
+    (lambda: Survey(id="s", policy=POLICY, questions=(A,), copies=2), "copies"),
+    (lambda: Survey(id="s", policy=POLICY, questions=(A,), rounds=True), "rounds"),
     (
-        lambda: Survey("s", POLICY, (A, B), (Together(("a", "b")),), linkage=Linkage.RECORD),
+        lambda: Survey(id="s", policy=POLICY, questions=(A,), together=(Together(("a", "b")),)),
+        "together[0].questions[1]",
+    ),
+    (
+        lambda: Survey(
+            id="s",
+            policy=POLICY,
+            questions=(A, B),
+            together=(Together(("a", "b")),),
+            linkage=Linkage.RECORD,
+        ),
         "together[0]",
     ),
-    (lambda: Survey("s", POLICY, (A, Words(name="w", size=10**6, hashes=1))), "question[1]"),
+    (
+        lambda: Survey(id="s", policy=POLICY, questions=(A, Words(name="w", size=10**6, hashes=1))),
+        "question[1]",
+    ),
 ]
 
 
@@ -56,8 +68,10 @@ def test_broken_values_cannot_be_built(build: Callable[[], object], field: str) 
 
 def test_values_are_frozen_and_hashable() -> None:
     """A survey can be a key, and nobody can change it afterwards."""
-    survey = Survey("s", POLICY, (A, B), (Together(("a", "b")),))
-    assert {survey: 1}[Survey("s", POLICY, (A, B), (Together(("a", "b")),))] == 1
+    survey = Survey(id="s", policy=POLICY, questions=(A, B), together=(Together(("a", "b")),))
+    assert {survey: 1}[
+        Survey(id="s", policy=POLICY, questions=(A, B), together=(Together(("a", "b")),))
+    ] == 1
     with pytest.raises(FrozenInstanceError):
         survey.id = "t"  # type: ignore[misc]
 

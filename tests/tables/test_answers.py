@@ -23,9 +23,9 @@ from krand.tables.answers import Answers, answers_in, open_answers
 from krand.tables.columns import encode_columns
 
 SURVEY = Survey(
-    "s",
-    Policy(1.0, 100_000, delta=1e-6),
-    (
+    id="s",
+    policy=Policy(epsilon=1.0, population=100_000, delta=1e-6),
+    questions=(
         YesNo(name="smokes"),
         Choice(name="colour", choices=Choices(["red", "green; or so", "blue"])),
         PickAny(name="pets", choices=Choices(["cat", "dog", "emu"]), at_most=2),
@@ -35,7 +35,7 @@ SURVEY = Survey(
         YesNo(name="vpn"),
         Number(name="tabs", edges=(0, 5, 10)),
     ),
-    (Together(("vpn", "tabs")),),
+    together=(Together(("vpn", "tabs")),),
 )
 LAYOUT = layout_of(SURVEY)
 PEOPLE: list[dict[str, object]] = [
@@ -134,7 +134,7 @@ def test_slices_and_other_types() -> None:
     """Arrays that begin in the middle of their memory, and whole numbers of any width."""
     big = pa.concat_tables([table(), table()]).combine_chunks()
     assert found(answers_in(big.slice(4, 3), LAYOUT)) == [EXPECTED[4], *EXPECTED[:2]]
-    survey = Survey("s", SURVEY.policy, (Number(name="n", edges=(0, 10, 20)),))
+    survey = Survey(id="s", policy=SURVEY.policy, questions=(Number(name="n", edges=(0, 10, 20)),))
     layout = layout_of(survey)
     for kind in (pa.int8(), pa.uint64(), pa.float16(), pa.float32()):
         column = pa.array(np.array([3, 12]), kind) if kind != pa.float16() else None
@@ -155,7 +155,11 @@ def test_slices_and_other_types() -> None:
 def test_types_that_do_not_fit(column: pa.Array, message: str) -> None:
     """A column of another type is refused, as a whole or row by row."""
     layout = layout_of(
-        Survey("s", SURVEY.policy, (Choice(name="c", choices=Choices(["red", "blue"])),))
+        Survey(
+            id="s",
+            policy=SURVEY.policy,
+            questions=(Choice(name="c", choices=Choices(["red", "blue"])),),
+        )
     )
     with pytest.raises(InvalidInput, match=message):
         raise next(mistakes(answers_in(pa.table({"c": column}), layout), layout))
@@ -172,14 +176,16 @@ def test_a_question_without_a_column_is_refused() -> None:
 
 def test_single_column_text(tmp_path: Path) -> None:
     """In a file of one column an empty line is a person who said nothing."""
-    layout = layout_of(Survey("s", SURVEY.policy, (YesNo(name="smokes"),)))
+    layout = layout_of(Survey(id="s", policy=SURVEY.policy, questions=(YesNo(name="smokes"),)))
     (tmp_path / "a.csv").write_text("smokes\nyes\n\nyes\n", encoding="utf-8")
     assert found(open_answers(tmp_path / "a.csv", layout), layout) == [(0,), (), (0,)]
 
 
 def test_numbers_in_text(tmp_path: Path) -> None:
     """A field that is no number is a wrong answer; those around it are still read."""
-    layout = layout_of(Survey("s", SURVEY.policy, (Number(name="n", edges=(0, 10, 20)),)))
+    layout = layout_of(
+        Survey(id="s", policy=SURVEY.policy, questions=(Number(name="n", edges=(0, 10, 20)),))
+    )
     (tmp_path / "a.csv").write_text("n,x\n3,\nten,\n,\n1_2,\n1.5e1,\n", encoding="utf-8")
     (chunk,) = open_answers(tmp_path / "a.csv", layout).chunks
     encoded = encode_columns(layout, chunk.columns)
@@ -203,7 +209,9 @@ def test_files_that_do_not_do(
     name: str, content: bytes | None, message: str, tmp_path: Path
 ) -> None:
     """The error names the file and the reason."""
-    layout = layout_of(Survey("s", SURVEY.policy, (Number(name="n", edges=(0, 10, 20)),)))
+    layout = layout_of(
+        Survey(id="s", policy=SURVEY.policy, questions=(Number(name="n", edges=(0, 10, 20)),))
+    )
     if content is not None:
         (tmp_path / name).write_bytes(content)
     with pytest.raises(InvalidInput, match=message):
@@ -213,7 +221,7 @@ def test_files_that_do_not_do(
 def test_torn_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A row with too few or too many fields stops the reading, or is left out with its number."""
     monkeypatch.setattr(reading, "CSV_BLOCK", 4096)
-    layout = layout_of(Survey("s", SURVEY.policy, (YesNo(name="smokes"),)))
+    layout = layout_of(Survey(id="s", policy=SURVEY.policy, questions=(YesNo(name="smokes"),)))
     lines = ["yes,1"] * 5_000
     lines[1_000], lines[4_000] = "yes", "yes,1,2"
     (tmp_path / "a.csv").write_text("smokes,x\n" + "\n".join(lines), encoding="utf-8")

@@ -26,9 +26,9 @@ from krand.tables.column import answered
 from krand.tables.columns import encode_columns
 
 SURVEY = Survey(
-    "s",
-    Policy(1.0, 100_000, delta=1e-6),
-    (
+    id="s",
+    policy=Policy(epsilon=1.0, population=100_000, delta=1e-6),
+    questions=(
         YesNo(name="smokes"),
         Choice(name="grade", choices=Choices(["1", "2", "3"])),
         PickAny(name="floors", choices=Choices(["1", "2", "cellar"])),
@@ -252,7 +252,7 @@ def test_columns_that_do_not_fit(name: str, column: pa.Array, message: str) -> N
 
 def _layout(choices: list[str]) -> Any:
     question = Choice(name="c", choices=Choices(choices))
-    return layout_of(Survey("s", SURVEY.policy, (question,)))
+    return layout_of(Survey(id="s", policy=SURVEY.policy, questions=(question,)))
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_numbers_and_labels_are_never_guessed(
 def test_a_separator_inside_a_choice_is_refused() -> None:
     """x;y could be one choice or two."""
     question = PickAny(name="p", choices=Choices(["x", "y", "x;y"]))
-    layout = layout_of(Survey("s", SURVEY.policy, (question,)))
+    layout = layout_of(Survey(id="s", policy=SURVEY.policy, questions=(question,)))
     with pytest.raises(InvalidInput, match="such as 'x;y'"):
         list(answers_in(pa.table({"p": ["x;y"]}), layout).chunks)
     (chunk,) = answers_in(pa.table({"p": [["x;y"]]}), layout).chunks

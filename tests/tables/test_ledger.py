@@ -40,7 +40,12 @@ def test_the_same_table_is_not_randomized_twice(tmp_path: Path) -> None:
 
 def test_a_later_round_is_randomized_as_planned(tmp_path: Path) -> None:
     """The plan's promise covers all of its rounds; each is randomized once."""
-    survey = Survey("s", Policy(1.0, 1_000, delta=1e-3), (YesNo(name="smokes"),), rounds=2)
+    survey = Survey(
+        id="s",
+        policy=Policy(epsilon=1.0, population=1_000, delta=1e-3),
+        questions=(YesNo(name="smokes"),),
+        rounds=2,
+    )
     plan = plan_with_noise(survey, 2**30)
     people = pa.table({"smokes": [True] * 1_000})
     for number in (1, 2):

@@ -48,7 +48,9 @@ PERSON: dict[str, object] = {"smokes": True, "engine": "b", "pets": ["cat", "emu
 
 def plan_for(linkage: Linkage, copies: int = 1, policy: Policy = POLICY) -> Plan:
     """Few people, hence much noise: its law shows quickly."""
-    return make_plan(Survey("habits", policy, QUESTIONS, linkage=linkage, copies=copies))
+    return make_plan(
+        Survey(id="habits", policy=policy, questions=QUESTIONS, linkage=linkage, copies=copies)
+    )
 
 
 @pytest.fixture(scope="module")

@@ -38,7 +38,7 @@ ASKED = (
 
 
 def survey(*asked: Question) -> Survey:
-    return Survey("s", POLICY, asked)
+    return Survey(id="s", policy=POLICY, questions=asked)
 
 
 def counts(asked: Survey, seed: int, people: int = PEOPLE) -> NDArray[np.int64]:
@@ -131,7 +131,7 @@ def test_two_crowds_are_of_one_population() -> None:
 
 def test_surveys_differ() -> None:
     """A question of the same name has other shares in a survey with another id."""
-    here, there = (Survey(name, POLICY, ASKED[1:2]) for name in ("s", "t"))
+    here, there = (Survey(id=name, policy=POLICY, questions=ASKED[1:2]) for name in ("s", "t"))
     first, second = counts(here, 1), counts(there, 1)
     assert np.any(np.abs(first - second) > 10 * np.sqrt(first + second))
 

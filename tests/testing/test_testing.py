@@ -81,8 +81,16 @@ def test_the_small_plan_is_that_of_the_small_survey() -> None:
 @pytest.mark.parametrize("linkage", list(Linkage))
 def test_an_exact_plan_gives_exact_counts(linkage: Linkage, tmp_path: Path) -> None:
     """Through client, collector, tally and estimate: everybody's answer arrives once."""
-    policy = Policy(1.0, 40, delta=1e-4)
-    plan = exact_plan(Survey("habits", policy, small_survey().questions, linkage=linkage, copies=1))
+    policy = Policy(epsilon=1.0, population=40, delta=1e-4)
+    plan = exact_plan(
+        Survey(
+            id="habits",
+            policy=policy,
+            questions=small_survey().questions,
+            linkage=linkage,
+            copies=1,
+        )
+    )
     people = simulated_people(plan.survey, 40, seed=3)
     collector = FakeCollector(plan)
     for answers in people:
@@ -107,7 +115,7 @@ def test_an_exact_plan_does_not_claim_to_hide_anybody() -> None:
 
 def test_people_are_the_same_for_the_same_seed_and_answer_by_the_rules() -> None:
     """All sorts of questions; what they say can be encoded, alone or as a table."""
-    policy = Policy(1.0, 100, delta=1e-4)
+    policy = Policy(epsilon=1.0, population=100, delta=1e-4)
     questions = (
         *small_survey().questions,
         YesNo(name="car"),
@@ -115,7 +123,7 @@ def test_people_are_the_same_for_the_same_seed_and_answer_by_the_rules() -> None
         PickAny(name="likes", choices=small_survey().questions[1].choices, at_most=2),
         Words(name="tags", size=64, hashes=1, at_most=2),
     )
-    survey = Survey("everything", policy, questions)
+    survey = Survey(id="everything", policy=policy, questions=questions)
     people = simulated_people(survey, 50, seed=7)
     assert people == simulated_people(survey, 50, seed=7)
     assert people != simulated_people(survey, 50, seed=8)

@@ -79,7 +79,7 @@ async def _nothing(_: object) -> None:
 
 @pytest.fixture(scope="module")
 def dashboard(folder: Path, plan: Plan) -> Iterator[TestClient]:
-    with pages(Watched(plan, folder / "spool", results=folder / "results")) as client:
+    with pages(Watched(plan=plan, spool=folder / "spool", results=folder / "results")) as client:
         yield client
 
 
@@ -194,7 +194,7 @@ def test_looking_does_not_disturb_a_collector(
 ) -> None:
     """While it is open and writing, its files stay as they are, and it can do everything."""
     shape = config_of(plan).format
-    watch = Watched(plan, tmp_path / "spool")
+    watch = Watched(plan=plan, spool=tmp_path / "spool")
     with open_spool(plan, tmp_path / "spool") as spool:
         spool.add([submitted(1, shape)])
         before = {path.name: path.read_bytes() for path in spool.folder.glob("spool.sqlite*")}
@@ -237,7 +237,7 @@ def test_a_spool_that_is_missing_foreign_or_damaged_is_told(tmp_path: Path, plan
         ("lost", "spool.mark records 9"),
         ("changed", "spool.mark was changed"),
     ):
-        with pages(Watched(plan, tmp_path / name)) as client:
+        with pages(Watched(plan=plan, spool=tmp_path / name)) as client:
             client.cookies.set(COOKIE, TOKEN)
             answer = client.get("/collector")
             assert answer.status_code == 200

@@ -26,15 +26,15 @@ Value = Callable[[str, str], float]
 Words = Callable[[str, str], str]
 
 REQUESTS = [
-    ({}, Policy(2.0, 10**7, delta=1e-6), ResponseFormat(40)),
+    ({}, Policy(epsilon=2.0, population=10**7, delta=1e-6), ResponseFormat(40)),
     (
         {"epsilon": "1", "promise": "eta", "eta": "0.01", "population": "2e6", "linkage": "record"},
-        Policy(1.0, 2_000_000, eta=0.01),
+        Policy(epsilon=1.0, population=2_000_000, eta=0.01),
         ResponseFormat(40, Linkage.RECORD),
     ),
     (
         {"copies": "2", "bits": "9", "max_set_bits": "3", "assurance": "outlier"},
-        Policy(2.0, 10**7, delta=1e-6, assurance=Assurance.OUTLIER),
+        Policy(epsilon=2.0, population=10**7, delta=1e-6, assurance=Assurance.OUTLIER),
         ResponseFormat(9, Linkage.BIT, 2, 3),
     ),
 ]
@@ -88,7 +88,7 @@ def test_an_impossible_request_is_answered_with_the_nearest_ones(
     """The page has krand's own refusal, and the nearest requests are links to what can be met."""
     query = {"epsilon": "0.1", "population": "100"}
     with pytest.raises(CannotMeet) as refused:
-        plan_noise(Policy(0.1, 100, delta=1e-6), ResponseFormat(40))
+        plan_noise(Policy(epsilon=0.1, population=100, delta=1e-6), ResponseFormat(40))
     page = planner.get("/", params=query)
     assert page.status_code == 200
     assert refused.value.reason[1:] in text_of(page.text, "refusal-reason")
@@ -140,7 +140,7 @@ def test_a_value_that_breaks_a_rule_is_named(
 def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are those of the API, in a table beside the figure."""
     monkeypatch.setattr("krand.web.numbers.FRONTIER_COPIES", (1,))
-    found = frontier(Policy(10.0, 10_000, delta=0.01), ResponseFormat(2), (1,))
+    found = frontier(Policy(epsilon=10.0, population=10_000, delta=0.01), ResponseFormat(2), (1,))
     query = {"epsilon": "10", "population": "10k", "bits": "2", "delta": "0.01"}
     part = frontier_part(settings_from({**query, "linkage": "record"}))
     rows = re.findall(

@@ -203,7 +203,12 @@ def test_color_appears_only_where_it_is_wanted() -> None:
         (MissingComponent("matplotlib", "plots"), "missing_component"),
         (InternalError("2 < 1"), "internal_error"),
         (NoEntropy("failed"), "no_entropy"),
-        (SurveyErrors("s.toml", [Problem("id", 1, "must be given", None, "")]), "invalid_input"),
+        (
+            SurveyErrors(
+                "s.toml", [Problem(path="id", line=1, rule="must be given", value=None, hint="")]
+            ),
+            "invalid_input",
+        ),
     ],
 )
 def test_every_error_has_the_same_shape_in_json(error: Any, kind: str) -> None:
@@ -222,9 +227,15 @@ def test_every_mistake_of_a_survey_is_an_object_of_its_own() -> None:
     error = SurveyErrors(
         "s.toml",
         [
-            Problem("policy.epsilon", 4, "must be finite", float("nan"), "for example 1"),
-            Problem("", None, "must be UTF-8 text", None, ""),
-            Problem("id", 9, "must be text", [1, 2], ""),
+            Problem(
+                path="policy.epsilon",
+                line=4,
+                rule="must be finite",
+                value=float("nan"),
+                hint="for example 1",
+            ),
+            Problem(path="", line=None, rule="must be UTF-8 text", value=None, hint=""),
+            Problem(path="id", line=9, rule="must be text", value=[1, 2], hint=""),
         ],
     )
     assert describe(error)["error"]["problems"] == [

@@ -70,7 +70,7 @@ NEGLIGIBLE = 1e-19
 """The grid of losses ends where the profile, times the number of compositions, falls below."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BitPair:
     """Law of the count of ones when the own bit is 0 (`zero`) and when it is 1 (`one`).
 
@@ -138,7 +138,7 @@ def _suffix(mass: Floats) -> Floats:
     return np.append(np.cumsum(mass[::-1])[::-1], 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Count:
     """A law on start, start+1, …, with a bound on each entry's error and a relative one for all."""
 
@@ -157,7 +157,9 @@ def _count(q: float, ones: int, zeros: int) -> _Count:
     relative = window_error(kept.size + raised.size, q)
     if kept.size * raised.size <= DIRECT or min(kept.size, raised.size) <= 8:
         mass = np.convolve(kept[::-1], raised)
-        return _Count(start, mass, np.zeros(mass.size), relative, LEFT_OUT)
+        return _Count(
+            start=start, mass=mass, error=np.zeros(mass.size), relative=relative, left_out=LEFT_OUT
+        )
     return _wide(start, kept[::-1], raised, relative)
 
 
@@ -188,7 +190,13 @@ def _wide(start: int, a: Floats, b: Floats, relative: float) -> _Count:
     first, last = np.flatnonzero(seen)[[0, -1]]
     inside = slice(int(first), int(last) + 1)
     left_out = LEFT_OUT + left_out * math.exp(-EDGE * EDGE) + lost
-    return _Count(start + int(first), mass[inside], error[inside], relative, left_out)
+    return _Count(
+        start=start + int(first),
+        mass=mass[inside],
+        error=error[inside],
+        relative=relative,
+        left_out=left_out,
+    )
 
 
 def _moments(mass: Floats) -> tuple[float, float]:
@@ -210,7 +218,11 @@ def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair
         here, before = np.append(others.mass, 0.0), np.append(0.0, others.mass)
         error = np.append(others.error, 0.0) + np.append(0.0, others.error)
         return BitPair(
-            p * here + q * before, q * here + p * before, error, others.relative, others.left_out
+            zero=p * here + q * before,
+            one=q * here + p * before,
+            error=error,
+            relative=others.relative,
+            left_out=others.left_out,
         )
     # k own reports of a bit are those of one more user with that bit.
     zero = _count(q, copies * ones, copies * (zeros + 1))
@@ -229,7 +241,13 @@ def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair
     zeros_law[one.start + one.mass.size - start :] = 0.0
     error = np.maximum(placed(zero, zero.error), placed(one, one.error))
     relative = max(zero.relative, one.relative)
-    return BitPair(zeros_law, ones_law, error, relative, 2 * (zero.left_out + one.left_out))
+    return BitPair(
+        zero=zeros_law,
+        one=ones_law,
+        error=error,
+        relative=relative,
+        left_out=2 * (zero.left_out + one.left_out),
+    )
 
 
 def outlier_pair(q: float, population: int, copies: int = 1) -> BitPair:
@@ -365,11 +383,17 @@ def floor_loss(pair: BitPair, step: float, forward: bool = True) -> LossLaw:
     # The rarest outcomes would only stretch the grid; leaving them out lowers the value.
     seen = (top > 1e-25) & (bottom > 1e-280)
     if not seen.any():  # all that can be told lies beyond what is kept: nothing is claimed
-        return LossLaw(step, np.zeros(1, dtype=np.int64), np.ones(1), 0.0, 0.0)
+        return LossLaw(
+            step=step,
+            index=np.zeros(1, dtype=np.int64),
+            mass=np.ones(1),
+            infinite=0.0,
+            infinite_reverse=0.0,
+        )
     index = np.floor(np.log(top[seen] / bottom[seen]) / step).astype(np.int64)
     held, where = np.unique(index, return_inverse=True)
     mass = np.asarray(np.bincount(where, top[seen]), dtype=np.float64)
-    return LossLaw(step, held, mass, 0.0, 0.0)
+    return LossLaw(step=step, index=held, mass=mass, infinite=0.0, infinite_reverse=0.0)
 
 
 def _nodes(pair: BitPair, furthest: float, step: float, compositions: int) -> Ints:

@@ -58,7 +58,9 @@ def assess(
     """
     check_noise(noise)
     check_population(population)
-    policy = Policy(epsilon, population, delta=0.5, colluding=colluding, assurance=assurance)
+    policy = Policy(
+        epsilon=epsilon, population=population, delta=0.5, colluding=colluding, assurance=assurance
+    )
     return _guarantee(policy, reports, noise)
 
 
@@ -97,7 +99,13 @@ def plan_noise(policy: Policy, reports: ResponseFormat, suggestions: bool = True
     guarantee = _guarantee(policy, reports, noise)
     _check_promise(policy, guarantee)
     expected = precision(reports, noise, policy.population)
-    return NoisePlan(policy, reports, numerator, guarantee, expected)
+    return NoisePlan(
+        policy=policy,
+        reports=reports,
+        noise_numerator=numerator,
+        guarantee=guarantee,
+        precision=expected,
+    )
 
 
 def _check_promise(policy: Policy, guarantee: Guarantee) -> None:

@@ -40,7 +40,7 @@ STEPS_PER_SPREAD = 20.0
 """Nodes per standard deviation of one mechanism's loss: adds 1/(6·20²) to its variance."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LossLaw:
     """Law of log P/Q under P, on multiples of `step`; `infinite` is P's mass where Q has none."""
 
@@ -58,7 +58,13 @@ class LossLaw:
         mass = self.mass * np.exp(-self.step * self.index)
         missing = 1.0 - float(mass.sum()) - self.infinite_reverse
         infinite = self.infinite_reverse + (missing if missing > MISSING else 0.0)
-        return LossLaw(self.step, -self.index[::-1], mass[::-1], infinite, self.infinite)
+        return LossLaw(
+            step=self.step,
+            index=-self.index[::-1],
+            mass=mass[::-1],
+            infinite=infinite,
+            infinite_reverse=self.infinite,
+        )
 
 
 def loss_step(
@@ -114,7 +120,13 @@ def connect_dots(step: float, nodes: Ints, forward: Floats, reverse: Floats) -> 
     present = mass > 0
     if not present.any():  # everything is told: what is left counts for nothing
         mass[below.size], present[below.size] = SMALLEST, True
-    return LossLaw(step, index[present], mass[present], float(forward[-1]), float(reverse[-1]))
+    return LossLaw(
+        step=step,
+        index=index[present],
+        mass=mass[present],
+        infinite=float(forward[-1]),
+        infinite_reverse=float(reverse[-1]),
+    )
 
 
 def _hull(x: Floats, y: Floats) -> list[int]:
@@ -165,7 +177,7 @@ def _slope_changes(x: Floats, y: Floats, chain: list[int], before: float) -> Flo
     return np.asarray(np.maximum(0.0, after - np.append(before, after[:-1])))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Composed:
     """Upper bounds from a composed pair near one ε: δ, and the bare tail of the loss."""
 
@@ -250,11 +262,20 @@ def compose(parts: Sequence[tuple[LossLaw, int]], epsilon: float) -> Composed:
     slack = math.exp(min(0.0, log_lost))
     safety = SAFETY + SAFETY_EACH * powers
     return Composed(
-        log_scale, theta, loss, tilted, rounding, infinite, slack, wrapped, log_below, safety
+        log_scale=log_scale,
+        theta=theta,
+        loss=loss,
+        tilted=tilted,
+        rounding=rounding,
+        infinite=infinite,
+        slack=slack,
+        wrapped=wrapped,
+        log_below=log_below,
+        safety=safety,
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Stack:
     """All parts in one array, so that sums over thousands of them are single operations."""
 
@@ -304,11 +325,11 @@ def _stacked(parts: Sequence[tuple[LossLaw, int]]) -> _Stack:
         raise InternalError("mechanisms on different grids cannot be composed")
     lengths = [law.index.size for law, _ in parts]
     return _Stack(
-        step,
-        step * np.concatenate([law.index for law, _ in parts]).astype(np.float64),
-        np.log(np.concatenate([law.mass for law, _ in parts])),
-        np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64),
-        np.array([count for _, count in parts], dtype=np.float64),
+        step=step,
+        loss=step * np.concatenate([law.index for law, _ in parts]).astype(np.float64),
+        log_mass=np.log(np.concatenate([law.mass for law, _ in parts])),
+        starts=np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64),
+        counts=np.array([count for _, count in parts], dtype=np.float64),
     )
 
 

@@ -216,4 +216,10 @@ def _geometric_division(
 
 def _two_losses(step: float, many: int) -> LossLaw:
     """One changed count with geometric noise: loss ±many steps."""
-    return LossLaw(step, np.array([-many, many]), expit([-step * many, step * many]), 0.0, 0.0)
+    return LossLaw(
+        step=step,
+        index=np.array([-many, many]),
+        mass=expit([-step * many, step * many]),
+        infinite=0.0,
+        infinite_reverse=0.0,
+    )

@@ -54,7 +54,7 @@ PATTERNS = 3
 """Backgrounds of sparse records that are compared; the rest are far behind."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RatioDensity:
     """Mass of log R between neighbouring edges, and what lies beyond the privacy limits."""
 
@@ -218,7 +218,15 @@ def _of_atoms(
         tails.append(np.minimum.accumulate(one))
     up, down = tails
     mine, another = _falls(up), _falls(down)[::-1]
-    return RatioDensity(epsilon, edges, mine, another, float(up[limit]), float(down[limit]), law)
+    return RatioDensity(
+        epsilon=epsilon,
+        edges=edges,
+        mine=mine,
+        another=another,
+        above=float(up[limit]),
+        below=float(down[limit]),
+        law=law,
+    )
 
 
 def _exact(law: ReportLaw, crowd: int, epsilon: float, name: str) -> RatioDensity:
@@ -232,7 +240,15 @@ def _exact(law: ReportLaw, crowd: int, epsilon: float, name: str) -> RatioDensit
     mine = np.append(left_another * ratio[:half], right_mine)
     another = np.append(left_another, right_mine / ratio[half:])
     place = limit - half
-    return RatioDensity(epsilon, edges, mine, another, float(up[place]), float(down[place]), name)
+    return RatioDensity(
+        epsilon=epsilon,
+        edges=edges,
+        mine=mine,
+        another=another,
+        above=float(up[place]),
+        below=float(down[place]),
+        law=name,
+    )
 
 
 def _falls(tails: Floats) -> Floats:

@@ -64,7 +64,7 @@ class Share:
         return math.sqrt(self.changes / self.weight)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DividedNoise:
     """The least noise of every share that keeps the promise together with all others."""
 
@@ -111,7 +111,14 @@ def divide_noise(
         for numerator in numerators
     )
     guarantee = guarantee_of(policy, shares, numerators, rounds, distance(numerators))
-    return DividedNoise(policy, tuple(shares), rounds, numerators, guarantee, precisions)
+    return DividedNoise(
+        policy=policy,
+        shares=tuple(shares),
+        rounds=rounds,
+        numerators=numerators,
+        guarantee=guarantee,
+        precisions=precisions,
+    )
 
 
 def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:

@@ -40,7 +40,7 @@ TOKEN = 4
 """Bytes of a position's index."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FrontierRow:
     """One way to meet the policy and what it costs a user to send."""
 
@@ -129,15 +129,15 @@ def _planned(policy: Policy, reports: ResponseFormat) -> FrontierRow | None:
         return None
     messages, size = message_size(plan)
     return FrontierRow(
-        _name(reports),
-        reports.linkage,
-        reports.copies,
-        plan.noise,
-        plan.precision.sigma,
-        plan.precision.half_width_95,
-        messages,
-        size,
-        plan.guarantee.assurance.value,
+        name=_name(reports),
+        linkage=reports.linkage,
+        copies=reports.copies,
+        noise=plan.noise,
+        sigma=plan.precision.sigma,
+        half_width_95=plan.precision.half_width_95,
+        messages=messages,
+        bytes_per_user=size,
+        guarantee=plan.guarantee.assurance.value,
     )
 
 
@@ -145,7 +145,17 @@ def _peer(
     name: str, sigma: float, reports: ResponseFormat, guarantee: str, noise: float | None = None
 ) -> FrontierRow:
     size = SEAL + math.ceil(reports.bits / 8)
-    return FrontierRow(name, None, 1, noise, sigma, Z95 * sigma, 1, size, guarantee)
+    return FrontierRow(
+        name=name,
+        linkage=None,
+        copies=1,
+        noise=noise,
+        sigma=sigma,
+        half_width_95=Z95 * sigma,
+        messages=1,
+        bytes_per_user=size,
+        guarantee=guarantee,
+    )
 
 
 def _local_rows(policy: Policy, reports: ResponseFormat) -> list[FrontierRow]:

@@ -82,7 +82,7 @@ class Scores:
     mean: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Split:
     """Scores with the loud reports taken out, and what the loud ones contribute."""
 
@@ -109,7 +109,7 @@ class _Saddle:
     """n·E[X⁺], which is never below E[S⁺]."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Spectrum:
     """The integrand on the line Re z = θ, without its e^{log_size}."""
 
@@ -238,13 +238,13 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
     gone = float(p[rare].sum())
     dropped_mean = float(positive[rare].sum()) + n * gone * float(positive.sum())
     return _Split(
-        Scores(x[keep], log_p[keep], log_own[keep], scores.mean[keep]),
-        float(p[loud].sum()),
-        float(own[loud].sum()),
-        float(scores.mean[loud].sum()),
-        math.exp(log_doubt),
-        dropped_mean,
-        n * gone + float(own[rare].sum()),
+        kept=Scores(x[keep], log_p[keep], log_own[keep], scores.mean[keep]),
+        loud=float(p[loud].sum()),
+        loud_own=float(own[loud].sum()),
+        loud_mean=float(scores.mean[loud].sum()),
+        doubt=math.exp(log_doubt),
+        dropped_mean=dropped_mean,
+        dropped=n * gone + float(own[rare].sum()),
     )
 
 
@@ -428,7 +428,15 @@ def _spectrum(
         2 * n * terms * float(weights.sum()) + 4 * n * travel * float(u[-1]) + 64.0 + u.size * 1e-5
     )
     seen = np.flatnonzero(values)
-    return _Spectrum(z[seen], values[seen], u.size, step, smooth, rounding, theta)
+    return _Spectrum(
+        z=z[seen],
+        values=values[seen],
+        nodes=u.size,
+        step=step,
+        smooth=smooth,
+        rounding=rounding,
+        theta=theta,
+    )
 
 
 def _powered(deviation: Complexes, n: int, turn: Floats, z: Complexes, smooth: float) -> Complexes:

@@ -95,7 +95,7 @@ class _Pair:
         return _Group(self.reports - self.copies, log_p), _Group(self.copies, log_p[::-1].copy())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Task:
     """One direction: value = exact part + mass · E_law[payoff]."""
 
@@ -239,7 +239,9 @@ def _log_ratio(histograms: Ints, log_w: Floats, reports: int, copies: int) -> Fl
 
 def _task(pair: _Pair, epsilon: float, sign: int, importance: bool) -> _Task:
     """The whole law; or, for one copy with importance, what no single report settles."""
-    task = _Task(pair, epsilon, sign, pair.law(changed=sign > 0), pair.log_w)
+    task = _Task(
+        pair=pair, epsilon=epsilon, sign=sign, law=pair.law(changed=sign > 0), log_w=pair.log_w
+    )
     if task.log_w[-1] * pair.copies <= epsilon:
         return replace(task, mass=0.0)
     if not importance or pair.copies > 1:

@@ -215,10 +215,10 @@ def _given_twice(first: str, source: Source) -> InvalidInput:
 def _work(plan: Plan, round_number: int, key: X25519PrivateKey | None, joint: Joint) -> Work:
     bits = {chosen for names in joint for chosen in bits_needed(plan, names)}
     return Work(
-        plan.hash,
-        plan.survey.linkage,
-        plan.layout.positions,
-        round_number,
-        tuple(sorted(bits)),
-        None if key is None else key.private_bytes_raw(),
+        plan_hash=plan.hash,
+        linkage=plan.survey.linkage,
+        positions=plan.layout.positions,
+        round=round_number,
+        joint=tuple(sorted(bits)),
+        key=None if key is None else key.private_bytes_raw(),
     )

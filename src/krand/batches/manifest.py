@@ -33,7 +33,7 @@ PURPOSE = b"krand manifest"
 """Signed before the content, so that a signature cannot be mistaken for one of another kind."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """What the collector vouches for."""
 

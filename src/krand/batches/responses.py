@@ -42,7 +42,7 @@ KEY = b"krand"
 POSITION, VECTOR = "position", "vector"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResponsesHeader:
     """The metadata of a file of responses."""
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["Agreement", "compare"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Agreement:
     """One number, computed in two ways."""
 
@@ -47,8 +47,32 @@ def compare(simulation: Simulation, guarantee: Guarantee, copies: int = 1) -> tu
     """δ and η in both directions."""
     delta, eta, several = guarantee.delta, guarantee.eta, copies > 1
     return (
-        Agreement("delta", "forward", simulation.delta_forward, delta.forward, several),
-        Agreement("delta", "reverse", simulation.delta_reverse, delta.reverse, several),
-        Agreement("eta", "forward", simulation.eta_forward, eta.forward, several),
-        Agreement("eta", "reverse", simulation.eta_reverse, eta.reverse, several),
+        Agreement(
+            quantity="delta",
+            direction="forward",
+            simulated=simulation.delta_forward,
+            exact=delta.forward,
+            bound_only=several,
+        ),
+        Agreement(
+            quantity="delta",
+            direction="reverse",
+            simulated=simulation.delta_reverse,
+            exact=delta.reverse,
+            bound_only=several,
+        ),
+        Agreement(
+            quantity="eta",
+            direction="forward",
+            simulated=simulation.eta_forward,
+            exact=eta.forward,
+            bound_only=several,
+        ),
+        Agreement(
+            quantity="eta",
+            direction="reverse",
+            simulated=simulation.eta_reverse,
+            exact=eta.reverse,
+            bound_only=several,
+        ),
     )

@@ -65,7 +65,7 @@ class Submission:
     """Whether it was made and kept earlier; then it contains the first answers."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
     """A round that has been answered."""
 
@@ -152,7 +152,14 @@ class Ledger:
                 "SELECT plan, round, survey, epsilon, delta, messages IS NULL FROM answers"
             ).fetchall()
         return tuple(
-            Entry(plan.hex(), number, survey, epsilon, delta, bool(done))
+            Entry(
+                plan_hash=plan.hex(),
+                round=number,
+                survey=survey,
+                epsilon=epsilon,
+                delta=delta,
+                acknowledged=bool(done),
+            )
             for plan, number, survey, epsilon, delta, done in rows
         )
 

@@ -58,7 +58,7 @@ NUMBERS_AT_A_TIME = 2**22
 """The most random numbers in memory, for any survey and crowd."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
     """A method and its error in people: root mean square over all positions."""
 
@@ -116,7 +116,9 @@ def _done(plan: Plan, tally: Tally, truth: Counts) -> Baseline:
     survey = plan.survey
     linked = survey.linkage is Linkage.RECORD
     name = f"krand, {_records(survey.copies)}" if linked else "krand"
-    return Baseline(name, "collector", _sigma(plan), _error(plan, tally, truth))
+    return Baseline(
+        name=name, trusted="collector", sigma=_sigma(plan), error=_error(plan, tally, truth)
+    )
 
 
 def _records(copies: int) -> str:
@@ -141,7 +143,7 @@ def linked(survey: Survey, copies: int) -> Survey:
 def _by_records(
     survey: Survey, copies: int, crowd: Crowd, truth: Counts, chance: Chance, out: Output
 ) -> Baseline:
-    method = Baseline(f"drafts: {_records(copies)}", "collector")
+    method = Baseline(name=f"drafts: {_records(copies)}", trusted="collector")
     if refusal := _too_much(crowd, copies):
         return replace(method, note=refusal)
     try:
@@ -172,7 +174,7 @@ def _by_rappor(plan: Plan, crowd: Crowd, truth: Counts, chance: Chance, out: Out
     """Each bit is flipped with the same q; changing all of a person's answers costs ε in total."""
     policy = plan.survey.policy
     reports = replace(record_reports(plan.survey, plan.layout), copies=1)
-    method = Baseline("RAPPOR", "nobody", rappor_sigma(policy, reports))
+    method = Baseline(name="RAPPOR", trusted="nobody", sigma=rappor_sigma(policy, reports))
     if refusal := _too_much(crowd):
         return replace(method, note=refusal)
     q = rappor_noise(policy, reports)
@@ -227,4 +229,6 @@ def _by_curator(survey: Survey, truth: Counts, chance: Chance) -> Baseline:
     curator = survey_curator(survey)
     sigmas = curator_sigmas(survey, curator)
     error = curator_noise(curator.noise, sigmas, chance.numbers("curator"))
-    return Baseline("trusted curator", "curator", _rms(sigmas), _rms(error))
+    return Baseline(
+        name="trusted curator", trusted="curator", sigma=_rms(sigmas), error=_rms(error)
+    )

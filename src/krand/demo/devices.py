@@ -45,7 +45,13 @@ def write_responses(
         rows = noisy_rows(plan, crowd, random, told)
         responses = shuffled_chunks(rows, (positions + 7) // 8, random, output.parent)
     header = ResponsesHeader(
-        plan.hash, 1, crowd.people, linkage, positions, run, Provenance.SIMULATION
+        plan=plan.hash,
+        round=1,
+        people=crowd.people,
+        linkage=linkage,
+        positions=positions,
+        run=run,
+        provenance=Provenance.SIMULATION,
     )
     with (
         complete_file("output", output, replace=True) as stream,

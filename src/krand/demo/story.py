@@ -45,7 +45,7 @@ LIVE_PEOPLE = 1_000
 """Each of them seals and sends; this takes half a minute."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
     """What to demonstrate."""
 
@@ -58,7 +58,7 @@ class Asked:
     live: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Demonstration:
     """Everything that the demonstration shows."""
 
@@ -114,7 +114,15 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     baselines = all_baselines(plan, tally, crowd, truth.positions, chance, out)
     answers = answers_beside_truth(results, tally, truth)
     holding = held(answers, options.wanted.confidence)
-    return Demonstration(asked, results, answers, holding, baselines, own.policy.epsilon, written)
+    return Demonstration(
+        asked=asked,
+        results=results,
+        answers=answers,
+        held=holding,
+        baselines=baselines,
+        epsilon_asked=own.policy.epsilon,
+        written=written,
+    )
 
 
 def _claim(folder: Path) -> None:

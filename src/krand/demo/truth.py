@@ -16,7 +16,7 @@ from krand.survey.questions import Kind
 __all__ = ["Answer", "Held", "answers_beside_truth", "held"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """One answer: how many people gave it, and the estimate with its interval."""
 
@@ -80,10 +80,25 @@ def _answers(question: QuestionEstimate, counts: BlockCounts) -> Iterator[Answer
 
 def _answer(question: str, row: Row, people: int) -> Answer:
     interval = row.interval
-    return Answer(question, row.label, people, row.consistent, interval.low, interval.high)
+    return Answer(
+        question=question,
+        answer=row.label,
+        truth=people,
+        estimate=row.consistent,
+        low=interval.low,
+        high=interval.high,
+    )
 
 
 def _words(words: WordsEstimate, truth: Mapping[str, int]) -> Iterator[Answer]:
     for row in words.found:
         people = sum(truth.get(word, 0) for word in (row.word, *row.same_positions))
-        yield Answer(words.question, row.word, people, row.count, row.low, row.high, word=True)
+        yield Answer(
+            question=words.question,
+            answer=row.word,
+            truth=people,
+            estimate=row.count,
+            low=row.low,
+            high=row.high,
+            word=True,
+        )

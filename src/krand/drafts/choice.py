@@ -62,7 +62,9 @@ def noise(
     """
     reports = ResponseFormat(bits, Linkage(linkage))
     outlier = Assurance.OUTLIER
-    policy = Policy(epsilon, population, delta=0.5, colluding=colluding, assurance=outlier)
+    policy = Policy(
+        epsilon=epsilon, population=population, delta=0.5, colluding=colluding, assurance=outlier
+    )
     linked = reports.linkage is Linkage.RECORD
     least, source = draft_noise(policy.honest, bits, epsilon, linked)
     numerator = math.ceil(least * NOISE_GRID)

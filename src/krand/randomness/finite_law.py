@@ -35,7 +35,7 @@ WORD_BITS = 16
 KEY_BITS = 64
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ExactTable:
     """A distribution over outcomes 0, 1, 2, … as tables for fast drawing."""
 
@@ -91,4 +91,6 @@ def exact_table(law: Law, bits: int, dtype: DTypeLike) -> ExactTable:
     cells[:leftover] = np.repeat(np.arange(len(masses)), owned)
     # The last bound is above every V, so a search always ends at an outcome.
     keys = [bound >> (bits - KEY_BITS) for bound in _bounds(masses, bits)]
-    return ExactTable(law, bits, cells, leftover, np.array(keys, np.uint64))
+    return ExactTable(
+        law=law, bits=bits, cells=cells, leftover=leftover, keys=np.array(keys, np.uint64)
+    )

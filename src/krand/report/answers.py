@@ -23,7 +23,7 @@ MOST_ROWS = 500
 """Answers that a page has at all; the results file has every one."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
     """One answer as the page shows it."""
 
@@ -40,7 +40,7 @@ class AnswerRow:
     """For those who gave no answer of the list."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
     """A table of answers."""
 
@@ -61,7 +61,7 @@ class Answers:
         return self.total - sum(not row.aside for row in (*self.rows, *self.more))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
     """What a row needs, whether it is an answer or a word."""
 
@@ -89,26 +89,26 @@ def answer_table(
     views = [_row_view(row, scale) for row in shown]
     aside = [_row_view(row, scale, aside=True) for row in silent]
     return Answers(
-        (*views[:OPEN_ROWS], *aside),
-        tuple(views[OPEN_ROWS:]),
-        len(rows),
-        scale.label,
-        of_confidence(confidence),
+        rows=(*views[:OPEN_ROWS], *aside),
+        more=tuple(views[OPEN_ROWS:]),
+        total=len(rows),
+        scale=scale.label,
+        confidence=of_confidence(confidence),
     )
 
 
 def _row_view(row: Estimate, scale: Scale, *, aside: bool = False) -> AnswerRow:
     digits = decimals_for(row.error)
     return AnswerRow(
-        row.label,
-        f"{percent(row.share, digits)} %",
-        f"{percent(row.low, digits)} to {percent(row.high, digits)}",
-        count(row.people),
-        f"{count(row.people_low)} to {count(row.people_high)}",
-        scale.bar(row.share, row.low, row.high),
-        row.readable,
-        "" if row.raw is None else minus(f"{row.raw:,.1f}"),
-        aside,
+        label=row.label,
+        share=f"{percent(row.share, digits)} %",
+        share_interval=f"{percent(row.low, digits)} to {percent(row.high, digits)}",
+        people=count(row.people),
+        people_interval=f"{count(row.people_low)} to {count(row.people_high)}",
+        bar=scale.bar(row.share, row.low, row.high),
+        readable=row.readable,
+        raw="" if row.raw is None else minus(f"{row.raw:,.1f}"),
+        aside=aside,
     )
 
 

@@ -35,7 +35,7 @@ class Cell:
     readable: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeatMap:
     """A two-way table."""
 
@@ -92,11 +92,11 @@ def _map(table: JointTable, chosen: str, cells: Floats, most: float) -> HeatMap:
         whole = " × ".join(f"{size:,}" for size in counts.shape)
         caption += f"; the most frequent answers of {whole}"
     return HeatMap(
-        f"{chosen}. {caption}" if chosen else caption,
-        rows_are,
-        columns_are,
-        tuple(table.labels[-1][column] for column in columns),
-        tuple(
+        caption=f"{chosen}. {caption}" if chosen else caption,
+        rows_are=rows_are,
+        columns_are=columns_are,
+        columns=tuple(table.labels[-1][column] for column in columns),
+        rows=tuple(
             (
                 table.labels[-2][row],
                 tuple(_cell(cells[row, c], most) for c in columns),

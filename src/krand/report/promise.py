@@ -38,7 +38,7 @@ class Named:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PromiseView:
     """The section about the promise."""
 
@@ -54,11 +54,11 @@ def promise_view(results: Results) -> PromiseView:
     """Everything that must be said beside the numbers."""
     clients = results.shifts and results.provenance is not Provenance.TABLE
     return PromiseView(
-        _lead(results),
-        tuple(_terms(results)),
-        tuple(_sentence(text) for text in assumption_texts(results.promise)),
-        _shifts(results) if clients else (),
-        _liars(results.shifts[0].corrupted) if clients else "",
+        lead=_lead(results),
+        terms=tuple(_terms(results)),
+        assumptions=tuple(_sentence(text) for text in assumption_texts(results.promise)),
+        shifts=_shifts(results) if clients else (),
+        liars=_liars(results.shifts[0].corrupted) if clients else "",
     )
 
 

@@ -21,7 +21,7 @@ from krand.survey.questions import Kind
 __all__ = ["QuestionView", "question_views"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionView:
     """A question as the page shows it."""
 
@@ -67,16 +67,33 @@ def _view(
         if answers.more:
             caption += f"; the most frequent of {answers.total:,}"
         notes = tuple(view.notes(estimate))
-        return QuestionView(anchor, name, title, caption, answers, notes, cdf)
+        return QuestionView(
+            id=anchor,
+            name=name,
+            title=title,
+            caption=caption,
+            answers=answers,
+            notes=notes,
+            cdf=cdf,
+        )
     caption = f"{name}: {VIEWS[Kind.WORDS].asked_as}"
     if words is None:
         note = (
             "Not decoded: words are found with a list of candidates,"
             f" krand estimate --candidates {name}=words.txt."
         )
-        return QuestionView(anchor, name, title, caption, None, (note,))
+        return QuestionView(
+            id=anchor, name=name, title=title, caption=caption, answers=None, notes=(note,)
+        )
     found = word_table(results.people, words) if words.found else None
-    return QuestionView(anchor, name, title, caption, found, tuple(word_notes(words)))
+    return QuestionView(
+        id=anchor,
+        name=name,
+        title=title,
+        caption=caption,
+        answers=found,
+        notes=tuple(word_notes(words)),
+    )
 
 
 def _text_of(results: Results, name: str) -> str:
@@ -94,14 +111,14 @@ def _answers(question: QuestionEstimate) -> Answers:
 
 def _of_row(row: Row, people: int) -> Estimate:
     return Estimate(
-        row.label,
-        row.consistent_share,
-        row.share_interval.low,
-        row.share_interval.high,
-        row.consistent,
-        row.interval.low,
-        row.interval.high,
-        row.standard_error / people,
-        row.readable,
-        row.count,
+        label=row.label,
+        share=row.consistent_share,
+        low=row.share_interval.low,
+        high=row.share_interval.high,
+        people=row.consistent,
+        people_low=row.interval.low,
+        people_high=row.interval.high,
+        error=row.standard_error / people,
+        readable=row.readable,
+        raw=row.count,
     )

@@ -14,7 +14,7 @@ from krand.wording.phrases import number
 __all__ = ["UncertaintyRow", "UncertaintyView", "uncertainty_view"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class UncertaintyRow:
     """The most frequent answer to a question, and how much each source adds to its uncertainty."""
 
@@ -38,7 +38,7 @@ class UncertaintyView:
     rows: tuple[UncertaintyRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Top:
     question: str
     answer: str
@@ -64,12 +64,24 @@ def _tops(results: Results) -> Iterator[_Top]:
     for question in results.questions:
         row = max(question.rows, key=lambda row: row.consistent)
         share = min(1.0, max(0.0, row.consistent / people))
-        yield _Top(question.name, row.label, share, row.standard_error, question.sampling)
+        yield _Top(
+            question=question.name,
+            answer=row.label,
+            share=share,
+            error=row.standard_error,
+            sampling=question.sampling,
+        )
     for words in results.words:
         if words.found and words.found[0].standard_error is not None:
             word, sampling = words.found[0], _sampling(results)
             share = min(1.0, max(0.0, word.count / people))
-            yield _Top(words.question, word.word, share, word.standard_error or 0.0, sampling)
+            yield _Top(
+                question=words.question,
+                answer=word.word,
+                share=share,
+                error=word.standard_error or 0.0,
+                sampling=sampling,
+            )
 
 
 def _sampling(results: Results) -> Sampling | None:
@@ -81,14 +93,14 @@ def _row(top: _Top, people: int) -> UncertaintyRow:
     both = math.hypot(top.error, sampled)
     part = (top.error / both) ** 2 if both else 0.0
     return UncertaintyRow(
-        top.question,
-        top.answer,
-        f"{count(people * top.share)} ({100 * top.share:.3g} %)",
-        _error(top.error),
-        _error(sampled),
-        _error(both),
-        f"{100 * part:.0f} %",
-        round(WIDTH * part, 1),
+        question=top.question,
+        answer=top.answer,
+        people=f"{count(people * top.share)} ({100 * top.share:.3g} %)",
+        noise=_error(top.error),
+        sampling=_error(sampled),
+        both=_error(both),
+        part=f"{100 * part:.0f} %",
+        length=round(WIDTH * part, 1),
     )
 
 

@@ -15,15 +15,15 @@ def word_table(people: int, words: WordsEstimate) -> Answers:
     """The words that were found, the most frequent first."""
     rows = [
         Estimate(
-            ", or ".join((word.word, *word.same_positions)),
-            word.count / people,
-            word.low / people,
-            word.high / people,
-            word.count,
-            word.low,
-            word.high,
-            (word.standard_error or 0.0) / people,
-            word.readable,
+            label=", or ".join((word.word, *word.same_positions)),
+            share=word.count / people,
+            low=word.low / people,
+            high=word.high / people,
+            people=word.count,
+            people_low=word.low,
+            people_high=word.high,
+            error=(word.standard_error or 0.0) / people,
+            readable=word.readable,
         )
         for word in words.found
     ]

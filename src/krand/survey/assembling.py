@@ -53,13 +53,13 @@ def assemble(
     if broken or policy is None or linkage is None:
         return None, broken
     return Survey(
-        head["id"],
-        policy,
-        tuple(question for question in questions if isinstance(question, Question)),
-        tuple(Together(tuple(g["questions"]), g.get("weight")) for g in groups),
-        linkage,
-        copies,
-        head.get("rounds", 1),
+        id=head["id"],
+        policy=policy,
+        questions=tuple(question for question in questions if isinstance(question, Question)),
+        together=tuple(Together(tuple(g["questions"]), g.get("weight")) for g in groups),
+        linkage=linkage,
+        copies=copies,
+        rounds=head.get("rounds", 1),
     ), []
 
 

@@ -21,7 +21,7 @@ NO_GROUPS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
     """What the whole needs to know of a question; None is what could not be read."""
 
@@ -35,7 +35,13 @@ class Outline:
 def outline(question: Question) -> Outline:
     """The outline of a question that could be read."""
     levels = question.levels if isinstance(question, Leveled) else None
-    return Outline(question.name, question.kind, question.positions, levels, question.weight)
+    return Outline(
+        name=question.name,
+        kind=question.kind,
+        positions=question.positions,
+        levels=levels,
+        weight=question.weight,
+    )
 
 
 def survey_rules(

@@ -56,16 +56,16 @@ def _given(table: dict[str, Any]) -> dict[str, Any]:
 def survey_of(document: dict[str, Any]) -> Survey:
     """The survey that `document_of` wrote; the values themselves refuse what breaks a rule."""
     return Survey(
-        document["id"],
-        Policy(**_table(document["policy"])),
-        tuple(question_from(_table(question)) for question in document["question"]),
-        tuple(
+        id=document["id"],
+        policy=Policy(**_table(document["policy"])),
+        questions=tuple(question_from(_table(question)) for question in document["question"]),
+        together=tuple(
             Together(tuple(_table(group)["questions"]), group.get("weight"))
             for group in document["together"]
         ),
-        document["linkage"],
-        document["copies"],
-        document["rounds"],
+        linkage=document["linkage"],
+        copies=document["copies"],
+        rounds=document["rounds"],
     )
 
 

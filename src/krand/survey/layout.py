@@ -20,7 +20,7 @@ from krand.survey.survey import Survey, Together
 __all__ = ["Block", "Layout", "layout_of"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
     """Neighbouring positions that answer one question, or one group of questions."""
 
@@ -132,13 +132,13 @@ def layout_of(survey: Survey) -> Layout:
 
 def _alone(question: Question, offset: int) -> Block:
     return Block(
-        question.name,
-        question.kind,
-        (question,),
-        offset,
-        question.positions,
-        question.most_ones,
-        question.weight,
+        name=question.name,
+        kind=question.kind,
+        questions=(question,),
+        offset=offset,
+        positions=question.positions,
+        most_ones=question.most_ones,
+        weight=question.weight,
     )
 
 
@@ -148,4 +148,12 @@ def _joint(survey: Survey, group: Together, offset: int) -> Block:
     members = tuple(asked[name] for name in group.questions)
     cells = math.prod(q.levels + 1 for q in members if isinstance(q, Leveled)) - 1
     weight = max(q.weight for q in members) if group.weight is None else group.weight
-    return Block(group.name, Kind.TOGETHER, members, offset, cells, 1, weight)
+    return Block(
+        name=group.name,
+        kind=Kind.TOGETHER,
+        questions=members,
+        offset=offset,
+        positions=cells,
+        most_ones=1,
+        weight=weight,
+    )

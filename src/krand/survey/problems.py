@@ -12,7 +12,7 @@ __all__ = ["Problem", "SurveyErrors"]
 SHOWN_CHARACTERS = 80
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One mistake: where it stands, which rule it breaks, what was found, what to do."""
 

@@ -52,7 +52,9 @@ def _without_type(raw: Keys) -> tuple[Outline, list[Broken]]:
 
 
 def _outline(keys: Keys, kind: Kind | None) -> Outline:
-    return Outline(keys.get("name"), kind, None, None, keys.get("weight"))
+    return Outline(
+        name=keys.get("name"), kind=kind, positions=None, levels=None, weight=keys.get("weight")
+    )
 
 
 def _items(raw: Keys, keys: Keys, directory: Path | None) -> tuple[tuple[str, ...], list[Broken]]:

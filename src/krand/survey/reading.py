@@ -65,7 +65,9 @@ def read_survey(path: str | FilePath) -> Survey:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        wrong = Problem("", line, "must be UTF-8 text", None, "save the file as UTF-8")
+        wrong = Problem(
+            path="", line=line, rule="must be UTF-8 text", value=None, hint="save the file as UTF-8"
+        )
         raise SurveyErrors(file.name, [wrong]) from None
     return parse_survey(text, file.parent, file.name)
 
@@ -115,7 +117,15 @@ def _problems(broken: Iterable[Broken], lines: Lines | None) -> list[Problem]:
     found = []
     for entry in broken:
         line = None if lines is None else lines.of(entry.where)
-        found.append(Problem(path_text(entry.where), line, entry.rule, entry.value, entry.hint))
+        found.append(
+            Problem(
+                path=path_text(entry.where),
+                line=line,
+                rule=entry.rule,
+                value=entry.value,
+                hint=entry.hint,
+            )
+        )
     return sorted(found, key=lambda problem: problem.line or 0)
 
 
@@ -127,14 +137,20 @@ def _syntax(text: str, error: Exception) -> Problem:
     """Where TOML itself was left; tomllib says so in its message only."""
     flat = "no key of a survey is nested deeper than question.name"
     if isinstance(error, RecursionError):
-        return Problem("", 1, "must not be nested so deeply", None, flat)
+        return Problem(path="", line=1, rule="must not be nested so deeply", value=None, hint=flat)
     if isinstance(error, _LongKey):
         rule = f"a key must not have more than {MAX_KEY_PARTS} parts between dots"
-        return Problem("", error.args[0], rule, None, flat)
+        return Problem(path="", line=error.args[0], rule=rule, value=None, hint=flat)
     message = str(error)
     place = _PLACE.search(message)
     last = text.rstrip().count("\n") + 1
     line = int(place[1]) if place and place[1] else last
     reason = _PLACE.sub("", message)
     hint = "text stands between quotes; a key and its value on one line"
-    return Problem("", line, f"is not TOML: {reason[:1].lower()}{reason[1:]}", None, hint)
+    return Problem(
+        path="",
+        line=line,
+        rule=f"is not TOML: {reason[:1].lower()}{reason[1:]}",
+        value=None,
+        hint=hint,
+    )

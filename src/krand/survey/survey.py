@@ -43,14 +43,15 @@ class Together:
         return "+".join(self.questions)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Survey(Shown):
     """A survey that keeps every rule: another one cannot be constructed.
 
     >>> from krand import Policy, Survey
     >>> from krand.survey.questions import YesNo
     >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
-    >>> Survey("habits", policy, (YesNo(name="smokes"),)).questions[0].name
+    >>> asked = (YesNo(name="smokes"),)
+    >>> Survey(id="habits", policy=policy, questions=asked).questions[0].name
     'smokes'
     """
 

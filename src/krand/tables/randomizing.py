@@ -64,7 +64,7 @@ def _said(mistake: Mistake) -> str:
     return f"{error.field}: {error.rule}, found {error.value!r:.100}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Randomized:
     """The result of randomizing a table."""
 
@@ -114,14 +114,14 @@ def randomize(
         first = next(chunks)  # all people have been read when the first responses appear
         check_crowd(plan, people.count)
         header = ResponsesHeader(
-            plan.hash,
-            round_number,
-            people.count,
-            plan.survey.linkage,
-            plan.layout.positions,
-            run,
-            Provenance.TABLE,
-            others,
+            plan=plan.hash,
+            round=round_number,
+            people=people.count,
+            linkage=plan.survey.linkage,
+            positions=plan.layout.positions,
+            run=run,
+            provenance=Provenance.TABLE,
+            distinct_from=others,
         )
         with ResponsesWriter(stream, header) as writer:
             for chunk in chain((first,), chunks):
@@ -131,7 +131,15 @@ def randomize(
         made = Run(run, plan.hash, round_number, plan.survey.id, people.count, place)
         ledger.add(plan, made, declared)
     left_out, silent = tuple(people.mistakes), dict(people.unanswered)
-    return Randomized(output, people.count, rows, people.skipped, left_out, run, silent)
+    return Randomized(
+        output=output,
+        people=people.count,
+        rows=rows,
+        skipped=people.skipped,
+        mistakes=left_out,
+        run=run,
+        unanswered=silent,
+    )
 
 
 @contextmanager

@@ -119,7 +119,14 @@ class FakeCollector:
         with complete_file("output", data, replace=False) as stream:
             count = write_batch(stream, self._format.message_length, self._id, iter((rows,)))
         digest = hashlib.sha256(data.read_bytes()).hexdigest()
-        vouched = Manifest(self.plan.hash, self.round, self.people, count, digest, self._id)
+        vouched = Manifest(
+            plan=self.plan.hash,
+            round=self.round,
+            submissions=self.people,
+            messages=count,
+            batch_sha256=digest,
+            batch_id=self._id,
+        )
         with complete_file("output", manifest, replace=False) as stream:
             stream.write(manifest_bytes(vouched, self._key))
         return data

@@ -16,7 +16,7 @@ Stamp = tuple[int, int]
 """Time of the last change, in nanoseconds, and size: they identify a version of a file."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ResultsFile:
     """Results, as the dashboard lists them."""
 
@@ -61,6 +61,13 @@ class ResultsFolder:
             if values["format"] != FORMAT:
                 return None
             survey, plan_hash = str(values["plan"]["survey"]["id"]), str(values["plan_hash"])
-            return ResultsFile(name, str(path), stamp, survey, plan_hash, int(values["people"]))
+            return ResultsFile(
+                name=name,
+                path=str(path),
+                stamp=stamp,
+                survey=survey,
+                plan_hash=plan_hash,
+                people=int(values["people"]),
+            )
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None

@@ -113,8 +113,8 @@ class Settings:
         limit = self._real(promise)
         population = self._count("population")
         return Policy(
-            epsilon,
-            population,
+            epsilon=epsilon,
+            population=population,
             delta=limit if promise == "delta" else None,
             eta=limit if promise == "eta" else None,
             assurance=Assurance(self._choice("assurance")),

@@ -57,11 +57,15 @@ def text_from_file(content: bytes) -> SurveyText:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        wrong = Problem("", line, "must be UTF-8 text", None, "save the file as UTF-8")
+        wrong = Problem(
+            path="", line=line, rule="must be UTF-8 text", value=None, hint="save the file as UTF-8"
+        )
         raise SurveyErrors(SOURCE, [wrong]) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        wrong = Problem("", line, "must be text without null characters", None, "")
+        wrong = Problem(
+            path="", line=line, rule="must be text without null characters", value=None, hint=""
+        )
         raise SurveyErrors(SOURCE, [wrong])
     mark = text.startswith("\ufeff")
     text = text.removeprefix("\ufeff")
@@ -111,7 +115,9 @@ def _files(document: dict[str, Any], text: str) -> Iterator[Problem]:
             where = ("question", place, KEY)
             line, rule = locate(text).of(where), "must not be used on this page: it reads no files"
             hint = "write the choices in the survey, or use krand plan"
-            yield Problem(path_text(where), line, rule, question[KEY], hint)
+            yield Problem(
+                path=path_text(where), line=line, rule=rule, value=question[KEY], hint=hint
+            )
 
 
 def _plain_lines(text: str) -> str:

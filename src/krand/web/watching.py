@@ -22,7 +22,7 @@ from krand.web.asking import CollectorAddress, collector_address
 __all__ = ["Crowd", "Watched", "crowd_of", "watched"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
     """What the options of krand web named."""
 
@@ -69,7 +69,7 @@ def watched(
     check_promise(plan)
     config_of(plan, round_number)  # refuses a round that was not planned
     address = None if collector is None else collector_address(collector)
-    return Watched(plan, spool, round_number, results, address)
+    return Watched(plan=plan, spool=spool, round=round_number, results=results, collector=address)
 
 
 def crowd_of(watch: Watched) -> Crowd:

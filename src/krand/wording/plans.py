@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
     """Another method with the same promise; `best` and `worst` are half-widths (95 %) in people,
     of the most and the least precise question."""
@@ -62,7 +62,16 @@ def alternatives(
         try:
             found.append(_planned(name, make_plan(replace(survey, **changes))))
         except KrandError as refusal:  # the counts would be nothing but noise
-            found.append(Alternative(name, math.nan, math.nan, None, None, str(refusal)))
+            found.append(
+                Alternative(
+                    name=name,
+                    best=math.nan,
+                    worst=math.nan,
+                    local_epsilon=None,
+                    messages=None,
+                    note=str(refusal),
+                )
+            )
     return (*found, *_baselines(plan))
 
 
@@ -85,7 +94,13 @@ def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
 def _planned(name: str, plan: Plan) -> Alternative:
     names = plan.layout.question_names
     widths = [plan.precision_of(name).half_width_95 for name in names]
-    return Alternative(name, min(widths), max(widths), plan.promise.local_epsilon, plan.messages)
+    return Alternative(
+        name=name,
+        best=min(widths),
+        worst=max(widths),
+        local_epsilon=plan.promise.local_epsilon,
+        messages=plan.messages,
+    )
 
 
 def _baselines(plan: Plan) -> tuple[Alternative, ...]:
@@ -97,14 +112,21 @@ def _baselines(plan: Plan) -> tuple[Alternative, ...]:
     note = f"sees all raw answers, adds {trusted.noise} noise"
     return (
         Alternative(
-            "RAPPOR",
-            rappor,
-            rappor,
-            policy.epsilon,
-            1,
-            f"no collector to trust, q = {number(rappor_noise(policy, reports))}",
+            name="RAPPOR",
+            best=rappor,
+            worst=rappor,
+            local_epsilon=policy.epsilon,
+            messages=1,
+            note=f"no collector to trust, q = {number(rappor_noise(policy, reports))}",
         ),
-        Alternative("trusted curator", width, width, None, None, note),
+        Alternative(
+            name="trusted curator",
+            best=width,
+            worst=width,
+            local_epsilon=None,
+            messages=None,
+            note=note,
+        ),
     )
 
 

@@ -36,8 +36,8 @@ def plan_for(linkage: Linkage, choices: int, copies: int = 1) -> Plan:
         Choice(name="c", choices=Choices([f"c{n}" for n in range(choices)])),
         PickAny(name="p", choices=Choices(["x", "y", "z"])),
     )
-    policy = Policy(100.0, PEOPLE, delta=1e-6)
-    survey = Survey("s", policy, asked, linkage=linkage, copies=copies)
+    policy = Policy(epsilon=100.0, population=PEOPLE, delta=1e-6)
+    survey = Survey(id="s", policy=policy, questions=asked, linkage=linkage, copies=copies)
     return true_plan(survey, (2**20, 2**20)).sealed_for(KEY.public_key())
 
 
@@ -74,7 +74,14 @@ def content_for(plan: Plan, rows: int, seed: int) -> NDArray[np.int64] | NDArray
 def work_for(plan: Plan, sealed: bool) -> Work:
     joint = JOINT if plan is LONG else ()
     key = KEY.private_bytes_raw() if sealed else None
-    return Work(plan.hash, plan.survey.linkage, plan.layout.positions, 1, joint, key)
+    return Work(
+        plan_hash=plan.hash,
+        linkage=plan.survey.linkage,
+        positions=plan.layout.positions,
+        round=1,
+        joint=joint,
+        key=key,
+    )
 
 
 def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:
@@ -83,7 +90,12 @@ def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:
     rows = PEOPLE * plan.survey.copies if record else 5_000
     content = content_for(plan, rows, seed)
     header = ResponsesHeader(
-        plan.hash, 1, PEOPLE, plan.survey.linkage, plan.layout.positions, run_of(seed)
+        plan=plan.hash,
+        round=1,
+        people=PEOPLE,
+        linkage=plan.survey.linkage,
+        positions=plan.layout.positions,
+        run=run_of(seed),
     )
     with path.open("wb") as stream, ResponsesWriter(stream, header) as writer:
         for part in np.array_split(content, chunks):
@@ -118,5 +130,12 @@ def signed(plan: Plan, path: Path, messages: int, people: int = PEOPLE, seed: in
     import hashlib
 
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    made = Manifest(plan.hash, 1, people, messages, digest, run_of(seed))
+    made = Manifest(
+        plan=plan.hash,
+        round=1,
+        submissions=people,
+        messages=messages,
+        batch_sha256=digest,
+        batch_id=run_of(seed),
+    )
     return parse_manifest(manifest_bytes(made, SIGNER), SIGNER.public_key())

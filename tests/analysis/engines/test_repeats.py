@@ -109,7 +109,16 @@ def source_of(path: Path) -> Source:
     content = json.loads(path.with_suffix(".manifest.json").read_bytes())
     digest, batch_id = content["batch_sha256"], content["batch_id"]
     rows = content["messages"]
-    return Source(str(path), True, 1, PEOPLE, rows, digest, batch_id, Provenance.DEVICES)
+    return Source(
+        uri=str(path),
+        sealed=True,
+        round=1,
+        people=PEOPLE,
+        rows=rows,
+        sha256=digest,
+        id=batch_id,
+        provenance=Provenance.DEVICES,
+    )
 
 
 @pytest.mark.parametrize("plan", [BIT, SHORT], ids=["bit", "record"])

@@ -74,7 +74,14 @@ def test_a_killed_command_goes_on(tmp_path: Path) -> None:
     write_key_pair(KEY, tmp_path / "key.pem", tmp_path / "key.pub.pem")
     write_key_pair(SIGNER, tmp_path / "c.pem", tmp_path / "c.pub.pem")
     source = case.source
-    manifest = Manifest(LONG.hash, 1, source.people, source.rows, source.sha256, source.id)
+    manifest = Manifest(
+        plan=LONG.hash,
+        round=1,
+        submissions=source.people,
+        messages=source.rows,
+        batch_sha256=source.sha256,
+        batch_id=source.id,
+    )
     (tmp_path / "batch.manifest.json").write_bytes(manifest_bytes(manifest, SIGNER))
     options = ["--plan", "plan.json", "--key", "key.pem", "--collector-key", "c.pub.pem"]
     options += ["--joint", "c=c0,p=x", "--workers", "1"]

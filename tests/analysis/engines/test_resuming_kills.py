@@ -92,7 +92,14 @@ def _inputs(folder: Path, plan: Plan) -> list[str]:
         unsealed(plan, folder / "r.parquet")
         return [str(folder / "r.parquet"), "--plan", str(folder / "plan.json")]
     source = sealed(plan, folder / "batch.parquet").source
-    manifest = Manifest(plan.hash, 1, source.people, source.rows, source.sha256, source.id)
+    manifest = Manifest(
+        plan=plan.hash,
+        round=1,
+        submissions=source.people,
+        messages=source.rows,
+        batch_sha256=source.sha256,
+        batch_id=source.id,
+    )
     (folder / "batch.manifest.json").write_bytes(manifest_bytes(manifest, SIGNER))
     write_key_pair(KEY, folder / "key.pem", folder / "key.pub.pem")
     write_key_pair(SIGNER, folder / "c.pem", folder / "c.pub.pem")

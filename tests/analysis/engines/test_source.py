@@ -72,7 +72,12 @@ def test_reports_that_do_not_fit_are_refused(
 ) -> None:
     """Too few people, a round that was not planned, records that are not k for each."""
     header = ResponsesHeader(
-        SHORT.hash, 1, PEOPLE, Linkage.RECORD, SHORT.layout.positions, "5e" * 16
+        plan=SHORT.hash,
+        round=1,
+        people=PEOPLE,
+        linkage=Linkage.RECORD,
+        positions=SHORT.layout.positions,
+        run="5e" * 16,
     )
     changed = replace(header, **change)
     with (tmp_path / "r").open("wb") as stream, ResponsesWriter(stream, changed) as writer:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Work", "tally_part"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
     """What a worker must know: how reports look, what to count, the key if they are sealed."""
 

@@ -44,7 +44,7 @@ PIECE = 2**22
 LONGEST_REASON = 200
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
     """Reports that may be counted."""
 
@@ -80,15 +80,15 @@ def open_responses(uri: str, plan: Plan, progress: Callable[[int], None] | None 
         rule = f"must hold at most {plan.layout.positions:,} tokens of each person"
         raise InvalidInput("responses", rule, f"{rows:,} tokens of {header.people:,} people")
     return Source(
-        uri,
-        False,
-        header.round,
-        header.people,
-        rows,
-        _sha256(uri, progress),
-        header.run,
-        header.provenance,
-        header.distinct_from,
+        uri=uri,
+        sealed=False,
+        round=header.round,
+        people=header.people,
+        rows=rows,
+        sha256=_sha256(uri, progress),
+        id=header.run,
+        provenance=header.provenance,
+        distinct_from=header.distinct_from,
     )
 
 
@@ -121,14 +121,14 @@ def open_batch(
         rule = f"must have the SHA-256 of its manifest, {manifest.batch_sha256}"
         raise InvalidInput("batch", rule, found, "it was changed, or is another batch")
     return Source(
-        uri,
-        True,
-        manifest.round,
-        manifest.submissions,
-        rows,
-        found,
-        manifest.batch_id,
-        Provenance.DEVICES,
+        uri=uri,
+        sealed=True,
+        round=manifest.round,
+        people=manifest.submissions,
+        rows=rows,
+        sha256=found,
+        id=manifest.batch_id,
+        provenance=Provenance.DEVICES,
     )
 
 

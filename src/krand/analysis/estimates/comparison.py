@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """How much more often an answer is given here than there."""
 
@@ -117,7 +117,17 @@ def tested_difference(
     z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
     p_value = 2 * float(ndtr(-abs(z)))
     adjusted = -math.expm1(together * math.log1p(-p_value)) if p_value < 1 else 1.0
-    return Difference(label, difference, shown, error, interval, narrow, z, p_value, adjusted)
+    return Difference(
+        label=label,
+        difference=difference,
+        consistent=shown,
+        standard_error=error,
+        interval=interval,
+        readable=narrow,
+        z=z,
+        p_value=p_value,
+        adjusted_p_value=adjusted,
+    )
 
 
 def combine_surveys(

@@ -65,7 +65,7 @@ def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
         BlockCounts(
             block,
             tally.counts[block.offset : block.offset + block.positions],
-            NoiseModel(tally.people, tally.reports, noise),
+            NoiseModel(people=tally.people, reports=tally.reports, noise=noise),
         )
         for block, noise in zip(plan.layout.blocks, plan.noises, strict=True)
     )

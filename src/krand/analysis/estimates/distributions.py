@@ -49,12 +49,12 @@ def distribution_of(bins: Bins, confidence: float, levels: Sequence[float]) -> D
     question = bins.question
     ends = [question.ends(level) for level in range(question.levels)]
     return Distribution(
-        float(bins.consistent.sum()),
-        question.integer,
-        all(low == high for low, high in ends),
-        cdf,
-        quantiles,
-        _mean(bins, normal_quantile(confidence)),
+        answered=float(bins.consistent.sum()),
+        integer=question.integer,
+        exact=all(low == high for low, high in ends),
+        cdf=cdf,
+        quantiles=quantiles,
+        mean=_mean(bins, normal_quantile(confidence)),
     )
 
 

@@ -32,7 +32,7 @@ def bit_variance(noise: float) -> float:
     return noise * (1 - noise) / (1 - 2 * noise) ** 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseModel:
     """How the ones of one row come about."""
 

@@ -159,7 +159,7 @@ class MeanEstimate:
     high: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Distribution:
     """A `number` question as a distribution, among the people who answered it."""
 
@@ -215,7 +215,7 @@ class Summary:
     """Contains `value`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionEstimate(Shown):
     """A question answered by the crowd."""
 

@@ -23,7 +23,7 @@ from krand.errors import InvalidInput
 __all__ = ["ConditionalShare", "ConditionalTable", "compare_groups", "conditional_table"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionalShare:
     """The share of one answer among those who gave another."""
 
@@ -125,12 +125,12 @@ def _shares(
     possible = [Interval(*pair).within(0.0, 1.0) for pair in ends]
     return tuple(
         ConditionalShare(
-            given,
-            labels[column],
-            float(ratio[column]) if row > 0 else None,
-            None if shown is None else float(shown[column]),
-            float(error[column]) if row > 0 else None,
-            interval if shown is None else interval.containing(float(shown[column])),
+            given=given,
+            label=labels[column],
+            share=float(ratio[column]) if row > 0 else None,
+            consistent=None if shown is None else float(shown[column]),
+            standard_error=float(error[column]) if row > 0 else None,
+            interval=interval if shown is None else interval.containing(float(shown[column])),
         )
         for column, interval in enumerate(possible)
     )

@@ -27,7 +27,7 @@ MAX_CELLS = 2_500
 """Larger tables would need a covariance matrix of more than 50 megabytes."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndependenceTest:
     """How surprising the table would be if the two questions had nothing to do with each other."""
 
@@ -57,7 +57,13 @@ def independence_test(table: JointTable) -> IndependenceTest:
     degrees = (len(rows) - 1) * (len(columns) - 1)
     first, second = table.questions
     p_value = float(chdtrc(degrees, statistic))
-    return IndependenceTest((first, second), statistic, degrees, p_value, left_out)
+    return IndependenceTest(
+        questions=(first, second),
+        statistic=statistic,
+        degrees=degrees,
+        p_value=p_value,
+        left_out=left_out,
+    )
 
 
 def _given_answers(table: JointTable) -> tuple[list[int], list[int], tuple[str, ...]]:

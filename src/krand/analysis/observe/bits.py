@@ -41,7 +41,7 @@ TIE = 1e-9
 """Log-ratios this close, relatively, are one."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CrowdLaw:
     """How likely every count is in a crowd with so many true ones, and the log-ratio it gives."""
 
@@ -80,7 +80,14 @@ def crowd_law(people: int, true_ones: int, noise: float) -> CrowdLaw:
     zero, one = pair.zero[inside], pair.one[inside]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.nan_to_num(np.log(one) - np.log(zero), nan=0.0)
-    return CrowdLaw(people, true_ones, noise, start + inside.start, zero, ratios)
+    return CrowdLaw(
+        people=people,
+        true_ones=true_ones,
+        noise=noise,
+        start=start + inside.start,
+        chances=zero,
+        log_ratios=ratios,
+    )
 
 
 def true_ones_of(people: int, count: int, noise: float) -> int:
@@ -101,7 +108,7 @@ def tail_of_outlier(people: int, count: int, noise: float) -> float:
     return (1 - noise) * kept + noise * lost
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class CountSeen:
     """A count of ones: its ratios, and where they lie in their laws."""
 
@@ -134,13 +141,13 @@ def see_counts(
         log_here = here.log_ratio(count)
         found.append(
             CountSeen(
-                count,
-                _log_outlier(people, count, noise),
-                tail_of_zeros(people, count, noise),
-                tail_of_outlier(people, count, noise),
-                log_here,
-                here.at_least(log_here),
-                here,
+                count=count,
+                log_outlier=_log_outlier(people, count, noise),
+                zeros=tail_of_zeros(people, count, noise),
+                outlier=tail_of_outlier(people, count, noise),
+                log_here=log_here,
+                here=here.at_least(log_here),
+                law=here,
             )
         )
     return found, rows.ravel()

@@ -29,7 +29,7 @@ UNLIKELY = 0.001
 """Ratios rarer than this lie outside their law."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PositionSeen:
     """One position; the two tails of the drafts' pair are P[R ≥ the one seen]."""
 
@@ -49,7 +49,7 @@ class PositionSeen:
     """P[|log R| ≥ this] with so many true ones."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BitsSeen:
     """The ratios of a survey whose positions were counted apart."""
 
@@ -86,13 +86,13 @@ def _observe_bits(plan: Plan, tally: Tally, most: int, seed: int) -> BitsSeen:
     zeros = np.array([seen.zeros for seen in found])[rows]
     extremes = np.argsort(-np.abs(log_outlier), kind="stable")[:most]
     return BitsSeen(
-        people,
-        tally.positions,
+        people=people,
+        positions=tally.positions,
         # As many positions as there are may each be unlikely once: their chances add up.
-        int(np.count_nonzero(zeros < UNLIKELY / tally.positions)),
-        int(np.count_nonzero(tally.counts > people)),
-        tuple(_position(plan, int(place), found[rows[place]]) for place in extremes),
-        worst_change([_block(block, found, rows) for block in blocks], seed),
+        outside=int(np.count_nonzero(zeros < UNLIKELY / tally.positions)),
+        beyond=int(np.count_nonzero(tally.counts > people)),
+        extremes=tuple(_position(plan, int(place), found[rows[place]]) for place in extremes),
+        worst=worst_change([_block(block, found, rows) for block in blocks], seed),
     )
 
 
@@ -107,14 +107,14 @@ def _block(block: Block, found: list[CountSeen], rows: NDArray[np.intp]) -> Bloc
 def _position(plan: Plan, position: int, seen: CountSeen) -> PositionSeen:
     meaning = describe(plan.layout, position)
     return PositionSeen(
-        position,
-        meaning.name,
-        meaning.label,
-        seen.count,
-        seen.log_outlier,
-        seen.zeros,
-        seen.outlier,
-        seen.law.true_ones,
-        seen.log_here,
-        seen.here,
+        position=position,
+        question=meaning.name,
+        answer=meaning.label,
+        count=seen.count,
+        log_outlier=seen.log_outlier,
+        zeros=seen.zeros,
+        outlier=seen.outlier,
+        true_ones=seen.law.true_ones,
+        log_here=seen.log_here,
+        here=seen.here,
     )

@@ -41,7 +41,7 @@ LOUDEST = 600.0
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RecordSeen:
     """The ratio of a batch of records; `alike` and `outlier` are P[R ≥ the one seen]."""
 
@@ -77,7 +77,17 @@ def observe_records(plan: Plan, tally: Tally, seed: int = 0) -> RecordSeen:
         draws = 0
     else:
         alike, outlier, draws = _simulated(histogram, noise, copies, found, seed)
-    return RecordSeen(tally.people, reports, bits, copies, noise, found, alike, outlier, draws)
+    return RecordSeen(
+        people=tally.people,
+        reports=reports,
+        bits=bits,
+        copies=copies,
+        noise=noise,
+        log_ratio=found,
+        alike=alike,
+        outlier=outlier,
+        draws=draws,
+    )
 
 
 def _tail(law: ReportLaw, reports: int, log_r: float, own: Floats) -> Bounds:

@@ -36,7 +36,7 @@ class PlanFound:
     """Computed anew."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Claimed:
     """What a plan says, as far as the checks need it to be of the right type."""
 

@@ -25,7 +25,7 @@ from krand.survey.layout import Layout
 __all__ = ["WordCount", "WordsEstimate", "decode_words", "planned_limit"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WordCount:
     """One candidate: whether it was named, and how often."""
 
@@ -49,7 +49,7 @@ class WordCount:
     """Other candidates that cannot be told apart from this one: the row is about all of them."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WordsEstimate:
     """All candidates of a question, in the order of the list."""
 
@@ -101,11 +101,11 @@ def decode_words(
     counted = regress(estimates, listed.positions, found, sigma, confidence)
     named = float(estimates.sum()) / question.hashes
     return WordsEstimate(
-        block_name,
-        _rows(listed, counted, chances, adjusted, found, people, confidence),
-        false_discovery_rate,
-        confidence,
-        found_from(
+        question=block_name,
+        rows=_rows(listed, counted, chances, adjusted, found, people, confidence),
+        false_discovery_rate=false_discovery_rate,
+        confidence=confidence,
+        detection_limit=found_from(
             estimates,
             question.hashes,
             len(found),
@@ -113,10 +113,10 @@ def decode_words(
             false_discovery_rate,
             confidence,
         ),
-        named,
-        sigma * math.sqrt(question.size) / question.hashes,
-        named - float(counted.counts[found].sum()),
-        listed.merged,
+        named=named,
+        named_error=sigma * math.sqrt(question.size) / question.hashes,
+        unexplained=named - float(counted.counts[found].sum()),
+        merged=listed.merged,
     )
 
 
@@ -149,16 +149,16 @@ def _rows(
     for place, group in enumerate(listed.groups):
         for word in group:
             rows[word] = WordCount(
-                word,
-                count[place],
-                float(counted.counts[place]),
-                errors[place] if math.isfinite(errors[place]) else None,
-                low[place],
-                high[place],
-                float(chances[place]),
-                float(adjusted[place]),
-                bool(found[place]),
-                bool(narrow[place]),
-                tuple(other for other in group if other != word),
+                word=word,
+                count=count[place],
+                unclipped=float(counted.counts[place]),
+                standard_error=errors[place] if math.isfinite(errors[place]) else None,
+                low=low[place],
+                high=high[place],
+                p_value=float(chances[place]),
+                adjusted=float(adjusted[place]),
+                found=bool(found[place]),
+                readable=bool(narrow[place]),
+                same_positions=tuple(other for other in group if other != word),
             )
     return tuple(rows[word] for word in listed.words)

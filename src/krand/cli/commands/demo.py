@@ -72,7 +72,9 @@ def demo(
     from krand.demo.story import Asked, demonstrate
 
     out = Output(as_json, no_color)
-    shown = demonstrate(Asked(folder, survey, population, seed, live), out)
+    shown = demonstrate(
+        Asked(folder=folder, survey=survey, population=population, seed=seed, live=live), out
+    )
     with out.progress("writing the report"):
         report = write_report(shown)
     if as_json:
