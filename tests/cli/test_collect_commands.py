@@ -209,7 +209,7 @@ def test_a_key_that_is_not_the_plans_opens_nothing(at: Path, plan: Plan) -> None
     write_key_pair(other, at / "other.pem", at / "other.pub.pem")
     result = tally_of(at, batch, "other.pem")
     assert result.exit_code == 2, result.output
-    assert "not the key these messages were sealed for" in result.stderr
+    assert "these messages were sealed for another key" in result.stderr
     assert fingerprint(KEY.public_key()) in result.stderr
     assert fingerprint(other.public_key()) in result.stderr
     assert not (at / "tally.json").exists()
@@ -221,7 +221,7 @@ def test_messages_of_which_none_opens_are_no_tally(at: Path, plan: Plan) -> None
     batch = sealed_batch(at, plan, generate_private_key().public_key())
     result = tally_of(at, batch, "key.pem")
     assert result.exit_code == 2, result.output
-    assert "not the key these messages were sealed for" in result.stderr
+    assert "these messages were sealed for another key" in result.stderr
     assert not list(at.glob("*tally.json*"))
 
 

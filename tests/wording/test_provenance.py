@@ -92,7 +92,7 @@ def test_a_table_is_never_said_to_come_from_devices(place: Path) -> None:
         assert [word for word in OF_DEVICES if word in text] == []
     assert "saw all" in page
     assert "not about the data holder" in " ".join(terminal.split())
-    assert "not towards the data holder" in page
+    assert "not against the data holder" in page
 
 
 def test_files_carry_a_code(place: Path) -> None:
