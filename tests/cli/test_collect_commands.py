@@ -221,7 +221,7 @@ def test_messages_of_which_none_opens_are_no_tally(at: Path, plan: Plan) -> None
     batch = sealed_batch(at, plan, generate_private_key().public_key())
     result = tally_of(at, batch, "key.pem")
     assert result.exit_code == 2, result.output
-    assert "these messages were sealed for another key" in result.stderr
+    assert "not the key these messages were sealed for" in result.stderr
     assert not list(at.glob("*tally.json*"))
 
 
