@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from krand.accounting.amplification import local_delta, total_variation
 from krand.accounting.blanket import blanket_law
 from krand.accounting.channel import local_epsilon
-from krand.accounting.enumeration import exact_worst, report_law, vectors
 from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta
+from krand.drafts.enumeration import exact_worst, report_law, vectors
 from krand.promise import Assurance, FreeBits, Linkage, ResponseFormat
 
 QS = [Fraction(1, 20), Fraction(1, 4), Fraction(2, 5), Fraction(9, 20)]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from krand.accounting.backgrounds import Pattern, loudest, sparse_patterns, uphill
-from krand.accounting.enumeration import Exact, Vector, exact_homogeneous, report_law
 from krand.accounting.ratio import one_way_eta, two_way_delta, two_way_eta
+from krand.drafts.enumeration import Exact, Vector, exact_homogeneous, report_law
 
 Counts = tuple[int, int, int]
 

@@ -14,8 +14,8 @@ import pytest
 from krand.accounting.blanket import blanket_law
 from krand.accounting.calibration import plan_noise
 from krand.accounting.channel import ReportLaw, local_epsilon
-from krand.accounting.enumeration import Vector, exact_worst, report_law
 from krand.accounting.ratio import one_way_delta
+from krand.drafts.enumeration import Vector, exact_worst, report_law
 from krand.promise import (
     AtMost,
     Block,

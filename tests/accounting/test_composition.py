@@ -16,11 +16,11 @@ from krand.accounting.bounds import converted_eta
 from krand.accounting.calibration import plan_noise, precision
 from krand.accounting.channel import outlier_law
 from krand.accounting.composition import compose, connect_dots, loss_nodes
-from krand.accounting.enumeration import exact_copies_outlier
 from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta
 from krand.accounting.records import record_profile
 from krand.accounting.simulation import simulate
+from krand.drafts.enumeration import exact_copies_outlier
 from krand.drafts.formulas import planner_copies_001_6_3
 from krand.errors import InternalError
 from krand.promise import Assurance, FreeBits, Linkage, Policy, ResponseFormat

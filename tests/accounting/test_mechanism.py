@@ -9,8 +9,8 @@ from itertools import pairwise, product
 import pytest
 
 from krand.accounting import bits as one_bit
-from krand.accounting.enumeration import exact_worst, report_law, vectors
 from krand.accounting.mechanism import Effort, Mechanism
+from krand.drafts.enumeration import exact_worst, report_law, vectors
 from krand.promise import Assurance, Linkage, ResponseFormat
 
 QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))

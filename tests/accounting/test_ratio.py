@@ -12,8 +12,8 @@ from krand.accounting import inversion
 from krand.accounting.blanket import blanket_law
 from krand.accounting.channel import outlier_law
 from krand.accounting.direct import countable
-from krand.accounting.enumeration import exact_outlier
 from krand.accounting.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
+from krand.drafts.enumeration import exact_outlier
 from krand.drafts.formulas import planner_001_3_12
 from krand.promise import Bounds, FreeBits, TwoWay
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from enumerated_crowds import Case, answers, exact_delta, judge, random_case
 from krand.accounting.calibration import assess
-from krand.accounting.enumeration import exact_worst
+from krand.drafts.enumeration import exact_worst
 from krand.errors import InternalError, InvalidInput
 from krand.promise import (
     Assurance,

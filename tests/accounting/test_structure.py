@@ -10,8 +10,8 @@ import pytest
 
 from krand.accounting.backgrounds import Pattern, record_patterns
 from krand.accounting.calibration import plan_noise
-from krand.accounting.enumeration import Vector, exact_worst, vectors
 from krand.accounting.mechanism import Mechanism
+from krand.drafts.enumeration import Vector, exact_worst, vectors
 from krand.errors import InvalidInput
 from krand.promise import (
     Assurance,

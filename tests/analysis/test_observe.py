@@ -13,7 +13,6 @@ import pytest
 from scipy.special import gammaln
 
 from krand.accounting.direct import countable
-from krand.accounting.enumeration import Multiset, collection_law
 from krand.accounting.simulation import draw_histograms, log_ratio
 from krand.analysis.estimates.exact import tail_at_least
 from krand.analysis.estimates.inversion import NoiseModel
@@ -27,6 +26,7 @@ from krand.analysis.observe.bits import (
 from krand.analysis.observe.change import BlockSeen, worst_change
 from krand.analysis.observe.outcome import BitsSeen, RecordSeen, observe
 from krand.analysis.tally import Tally
+from krand.drafts.enumeration import Multiset, collection_law
 from krand.drafts.formulas.counts import (
     probability_003_9_1,
     probability_modified_000_0_1,

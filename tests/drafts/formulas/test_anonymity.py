@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.accounting.enumeration import Vector, collection_law, report_law, vectors
+from krand.drafts.enumeration import Vector, collection_law, report_law, vectors
 from krand.drafts.formulas.anonymity import anonymity_003_3, presence_003_2
 from krand.errors import InvalidInput
 

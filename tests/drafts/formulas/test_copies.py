@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.accounting.enumeration import collection_law
+from krand.drafts.enumeration import collection_law
 from krand.drafts.formulas import copies as ratios
 from krand.drafts.formulas import copies_moments as moments
 from krand.drafts.formulas.moments import copies_mean_001_6_1, copies_variance_001_6_2

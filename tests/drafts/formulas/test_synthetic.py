@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.accounting.enumeration import Vector, collection_law, report_law, vectors
+from krand.drafts.enumeration import Vector, collection_law, report_law, vectors
 from krand.drafts.formulas import examples, synthetic
 from krand.drafts.formulas.counts import generating_function_003_4_2
 from krand.drafts.formulas.examples import (

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.accounting.enumeration import Vector, collection_law, exact_outlier, report_law, vectors
+from krand.drafts.enumeration import Vector, collection_law, exact_outlier, report_law, vectors
 from krand.drafts.formulas import vector_laws as laws
 from krand.drafts.formulas import vector_moments as moments
 from krand.drafts.formulas import vectors as ratios

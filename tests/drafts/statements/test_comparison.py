@@ -7,7 +7,7 @@ from itertools import combinations_with_replacement, permutations
 
 import pytest
 
-from krand.accounting.enumeration import Vector, exact_worst, vectors
+from krand.drafts.enumeration import Vector, exact_worst, vectors
 from krand.drafts.statements.worst_case.comparison import (
     Excess,
     Measure,

@@ -11,7 +11,7 @@ from math import comb
 import pytest
 from latex2mathml.converter import convert
 
-from krand.accounting.enumeration import collection_law, exact_one_bit
+from krand.drafts.enumeration import collection_law, exact_one_bit
 from krand.drafts.statements.backgrounds import counts, log_concavity, ordering, tails
 from krand.drafts.statements.backgrounds.counts import STATEMENTS
 from krand.drafts.statements.backgrounds.log_concavity import coefficients

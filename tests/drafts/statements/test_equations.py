@@ -11,7 +11,7 @@ from math import comb
 import pytest
 from latex2mathml.converter import convert
 
-from krand.accounting.enumeration import collection_law
+from krand.drafts.enumeration import collection_law
 from krand.drafts.formulas.anonymity import anonymity_003_3
 from krand.drafts.formulas.single_bit_copies import (
     inverse_ratio_bound_000_1_12,

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from krand.accounting.enumeration import Vector, exact_outlier, exact_privacy, report_law, vectors
+from krand.drafts.enumeration import Vector, exact_outlier, exact_privacy, report_law, vectors
 from krand.drafts.statements.verdict import Verdict
 from krand.drafts.statements.worst_case import equal_laws, maximality
 from krand.drafts.statements.worst_case.comparison import Measure, compare

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from latex2mathml.converter import convert
 
-from krand.accounting.enumeration import collection_law
+from krand.drafts.enumeration import collection_law
 from krand.drafts.formulas.copies_moments import copies_condition_001_8_38
 from krand.drafts.statements.copies import bounds as copies_bounds
 from krand.drafts.statements.copies import condition as copies_condition

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.accounting.enumeration import Vector, exact_outlier, exact_privacy
+from krand.drafts.enumeration import Vector, exact_outlier, exact_privacy
 from krand.drafts.statements.worst_case import profiles
 from krand.drafts.statements.worst_case.profiles import (
     Bound,

@@ -11,7 +11,7 @@ from math import comb
 import pytest
 from latex2mathml.converter import convert
 
-from krand.accounting.enumeration import collection_law
+from krand.drafts.enumeration import collection_law
 from krand.drafts.statements.backgrounds import maximal_bits, ratios_of_sums
 from krand.drafts.statements.backgrounds.maximal_bits import places, privacy_ratio
 from krand.drafts.statements.backgrounds.ratios_of_sums import (

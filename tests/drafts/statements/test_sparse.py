@@ -8,7 +8,7 @@ from math import comb
 import pytest
 
 from krand.accounting.backgrounds import sparse_patterns
-from krand.accounting.enumeration import exact_outlier, exact_privacy, exact_worst, vectors
+from krand.drafts.enumeration import exact_outlier, exact_privacy, exact_worst, vectors
 from krand.drafts.statements.verdict import Verdict
 from krand.drafts.statements.worst_case import domains, equal_laws, sparse
 from krand.drafts.statements.worst_case.comparison import Measure, compare

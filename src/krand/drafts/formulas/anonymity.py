@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from krand.accounting.enumeration import Vector, vectors
+from krand.drafts.enumeration import Vector, vectors
 from krand.drafts.formulas.arithmetic import Real
 from krand.drafts.formulas.synthetic import report_probability_002_2
 from krand.errors import InvalidInput

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import comb
 
-from krand.accounting.enumeration import Vector
+from krand.drafts.enumeration import Vector
 from krand.drafts.formulas.arithmetic import Real
 from krand.drafts.formulas.synthetic import report_probability_002_2
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from itertools import permutations
 from math import factorial, prod
 
-from krand.accounting.enumeration import Vector
+from krand.drafts.enumeration import Vector
 from krand.drafts.formulas.arithmetic import Real
 from krand.errors import InvalidInput
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import factorial, prod
 from typing import TypeVar
 
-from krand.accounting.enumeration import Vector
+from krand.drafts.enumeration import Vector
 from krand.drafts.formulas.arithmetic import Real
 
 __all__ = [

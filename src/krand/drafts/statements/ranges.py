@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 from math import gcd
 
-from krand.accounting.enumeration import Multiset, Vector, collection_law
+from krand.drafts.enumeration import Multiset, Vector, collection_law
 from krand.drafts.statements.notation import tex
 
 __all__ = [

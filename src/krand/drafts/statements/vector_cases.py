@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from krand.accounting.enumeration import Multiset, Vector, collection_law
+from krand.drafts.enumeration import Multiset, Vector, collection_law
 from krand.drafts.statements.bit_counts import noises
 from krand.drafts.statements.notation import tex
 

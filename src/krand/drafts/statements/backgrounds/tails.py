@@ -18,7 +18,7 @@ from itertools import pairwise, product
 from math import ceil
 from typing import NamedTuple
 
-from krand.accounting.enumeration import Exact, exact_one_bit
+from krand.drafts.enumeration import Exact, exact_one_bit
 from krand.drafts.statements.bit_counts import count_weights, noises
 from krand.drafts.statements.notation import tex
 from krand.drafts.statements.verdict import Statement, Verdict, check

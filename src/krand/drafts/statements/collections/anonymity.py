@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations
 
-from krand.accounting.enumeration import Multiset, Vector, vectors
+from krand.drafts.enumeration import Multiset, Vector, vectors
 from krand.drafts.formulas.anonymity import anonymity_003_3, presence_003_2
 from krand.drafts.statements.collections.reports import multisets, places, places_in_words
 from krand.drafts.statements.notation import tex

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from krand.accounting.enumeration import Multiset, Vector, vectors
+from krand.drafts.enumeration import Multiset, Vector, vectors
 from krand.drafts.formulas.synthetic import (
     probability_003_7_14_corrected,
     probability_modified_003_7_12,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 
-from krand.accounting.enumeration import Multiset, Vector, vectors
+from krand.drafts.enumeration import Multiset, Vector, vectors
 from krand.drafts.formulas.synthetic import collection_probability_002_2_1, ratio_002_3_1
 from krand.drafts.statements.collections.reports import multisets, places, places_in_words
 from krand.drafts.statements.ranges import law, unequal, vector_tex, vectors_tex, where

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
-from krand.accounting.enumeration import Multiset, Vector, vectors
+from krand.drafts.enumeration import Multiset, Vector, vectors
 from krand.drafts.statements.ranges import (
     noises,
     noises_in_words,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from krand.accounting.enumeration import exact_copies_outlier
+from krand.drafts.enumeration import exact_copies_outlier
 from krand.drafts.formulas.copies_moments import (
     copies_condition_001_8_38,
     copies_mean_001_8_31_corrected,

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 
-from krand.accounting.enumeration import Multiset, Vector, vectors
+from krand.drafts.enumeration import Multiset, Vector, vectors
 from krand.drafts.formulas.vectors import (
     collection_probability_000_2_1,
     count_ratio_000_2_4,

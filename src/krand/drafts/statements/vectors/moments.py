@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
 
-from krand.accounting.enumeration import report_law
+from krand.drafts.enumeration import report_law
 from krand.drafts.formulas.vector_laws import (
     generating_function_001_3_8,
     generating_function_001_3_10,

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import combinations_with_replacement, count, permutations
 from math import ceil
 
-from krand.accounting.enumeration import Vector
+from krand.drafts.enumeration import Vector
 from krand.drafts.statements.notation import tex
 from krand.drafts.statements.verdict import Count
 from krand.drafts.statements.worst_case.profiles import (

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
 
-from krand.accounting.enumeration import Vector, report_law
+from krand.drafts.enumeration import Vector, report_law
 from krand.drafts.statements.notation import tex
 from krand.drafts.statements.verdict import Count, check
 from krand.drafts.statements.worst_case.comparison import place

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from krand.accounting.enumeration import Vector, vectors
+from krand.drafts.enumeration import Vector, vectors
 from krand.drafts.statements.bit_counts import noises
 from krand.drafts.statements.worst_case.comparison import neighbours
 from krand.drafts.statements.worst_case.profiles import Case

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from krand.accounting.enumeration import Vector, collection_law, vectors
+from krand.drafts.enumeration import Vector, collection_law, vectors
 from krand.drafts.statements.bit_counts import noises
 from krand.drafts.statements.verdict import Statement, Verdict, check
 from krand.drafts.statements.worst_case.comparison import place

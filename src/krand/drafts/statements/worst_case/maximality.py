@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import product
 
-from krand.accounting.enumeration import vectors
+from krand.drafts.enumeration import vectors
 from krand.drafts.statements.bit_counts import noises
 from krand.drafts.statements.notation import tex
 from krand.drafts.statements.verdict import Count, Statement, Verdict

@@ -27,7 +27,7 @@ from functools import cache, lru_cache
 from itertools import accumulate, combinations_with_replacement, pairwise
 from math import gcd
 
-from krand.accounting.enumeration import Vector
+from krand.drafts.enumeration import Vector
 from krand.errors import InternalError
 
 __all__ = [

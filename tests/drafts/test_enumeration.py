@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from krand.accounting import enumeration
-from krand.accounting.enumeration import (
+from krand.drafts import enumeration
+from krand.drafts.enumeration import (
     Exact,
     Neighbours,
     collection_law,
