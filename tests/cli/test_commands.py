@@ -52,7 +52,7 @@ def test_krand_says_its_version() -> None:
 
 
 def test_noise_for_the_record_with_outlier_assurance() -> None:
-    """mathematics §7: q = .3448 at η = .003, or a little above for the proven η."""
+    """One record: q = .3448 at η = .003, or a little above for the proven η."""
     plan = answer(
         *("noise", *CROWD, "--eta", "0.003", "--linkage", "record", "--assurance", "outlier")
     )
@@ -62,14 +62,14 @@ def test_noise_for_the_record_with_outlier_assurance() -> None:
 
 
 def test_noise_for_the_record_certified() -> None:
-    """mathematics §6: between the conjecture's .3741 and the plain blanket's .3817."""
+    """Between the conjecture's .3741 and the plain blanket's .3817."""
     plan = answer("noise", *CROWD, "--delta", "1e-6", "--linkage", "record")
     assert 0.3741 < plan["noise"] <= 0.3817
     assert plan["sigma"] <= 6500
 
 
 def test_noise_for_bits_certified_is_near_the_trusted_curator() -> None:
-    """mathematics §7: within 4 % of a trusted curator's Gaussian noise, with every key in place."""
+    """Within 4 % of a trusted curator's Gaussian noise, with every key in place."""
     plan = answer("noise", *CROWD, "--delta", "1e-6")
     assert 1.94e-5 <= plan["noise"] <= 2.10e-5
     assert plan["sigma"] <= 14.5
@@ -174,7 +174,7 @@ def test_a_hopeless_request_is_answered_with_what_would_work() -> None:
 
 
 def test_privacy_of_the_drafts_example() -> None:
-    """mathematics §3: N=10⁷, L=40, q=.350914, λ=e² gives η .0013411 and δ .0006106."""
+    """N=10⁷, L=40, q=.350914, λ=e² gives η .0013411 and δ .0006106."""
     found = answer(
         *("privacy", *CROWD, "--noise", "0.350914", "--linkage", "record"),
         *("--assurance", "outlier"),

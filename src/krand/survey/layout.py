@@ -3,7 +3,7 @@
 A block is a question, or a group of questions analysed jointly: that is one choice over the cells
 of their product, where each question may also be unanswered, so that margins come for free. The
 promise of privacy rests on two numbers of a block: how many ones an answer can set, and how many
-bits a change of mind can touch (mathematics §7).
+bits a change of mind can touch.
 """
 
 from __future__ import annotations

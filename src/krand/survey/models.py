@@ -80,7 +80,7 @@ class PolicyTable(Table):
     eta: Annotated[float, Field(gt=0, lt=1, examples=[0.001])] = ABSENT
     """η: the probability of an outcome that changes the odds by more than ε."""
     colluding: Annotated[int, Field(ge=0, le=MAX_POPULATION, examples=[100])] = ABSENT
-    """How many members of the crowd may hide nobody, because they show their reports to the
+    """How many members of the crowd may hide nobody, because they show their responses to the
     analyst or added no noise. If it is left out: one in a hundred, and at least one."""
     max_local_epsilon: Annotated[float, Field(gt=0, le=1e6, examples=[20])] = ABSENT
     """A cap on ε₀, what one response may reveal if collector and analyst collude."""

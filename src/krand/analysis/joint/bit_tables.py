@@ -2,7 +2,7 @@
 
 Every bit of a record is flipped independently, so the counts of the 2^b patterns of b bits are, on
 average, the true ones seen through [[p,q],[q,p]] once for each bit. Taking it back is a butterfly:
-b passes over the table (mathematics §8).
+b passes over the table.
 
 Exact variance: an entry is a sum over reports of a product of b factors, one for each bit. A factor
 is unbiased for "this bit is as the pattern says" (t = 0 or 1), with the variance v = pq/(p-q)², so

@@ -2,7 +2,7 @@
 
 The pair: everybody's record is y, all zeros; or one person's is all ones instead. With T_l reports
 that have l set bits, R = (1/N) Σ T_l (p/q)^(2l-L) (001 (3.4)); with k copies of every record it is
-e_k(w)/C(kN, k) (mathematics §4). The law is exact for one copy and simulated for more.
+e_k(w)/C(kN, k). The law is exact for one copy and simulated for more.
 
 It is the law of a crowd of zeros. True ones of a real crowd push R far beyond it.
 """
