@@ -58,7 +58,7 @@ def test_every_kind_of_row_is_in_the_legend() -> None:
     legend = plots.frontier_figure(frontier_of([1, 4])).axes[0].get_legend()
     assert legend is not None
     labels = " / ".join(text.get_text() for text in legend.get_texts())
-    for part in ("every bit alone", "whole record", "local differential privacy", "curator"):
+    for part in ("each bit separately", "whole record", "local differential privacy", "curator"):
         assert part in labels
 
 

@@ -197,7 +197,7 @@ def _distinct(sources: list[Source]) -> list[Source]:
         check_one_provenance(sources[0].provenance, source.provenance)
         if source.round != sources[0].round:
             rule = f"must all be of round {sources[0].round}"
-            raise InvalidInput("reports", rule, source.uri, "tally each round apart")
+            raise InvalidInput("responses", rule, source.uri, "tally each round apart")
     return sources
 
 
@@ -209,7 +209,7 @@ def _given_twice(first: str, source: Source) -> InvalidInput:
     else:
         rule = "must not be given twice: two files are of one run"
         hint = "one of them is a copy; leave one of them out"
-    return InvalidInput("reports", rule, both, hint)
+    return InvalidInput("responses", rule, both, hint)
 
 
 def _work(plan: Plan, round_number: int, key: X25519PrivateKey | None, joint: Joint) -> Work:

@@ -120,7 +120,7 @@ def _check_apart(
     if shared.size:
         first, second = (sources[owners[shared[0] - back]].uri for back in (1, 0))
         raise InvalidInput(
-            "reports",
+            "responses",
             "must not share messages",
             f"{first} and {second}",
             "people who are in both would be counted twice: one of them comes from an older copy of"
