@@ -53,13 +53,20 @@ def home(tmp_path: Path) -> Iterator[Nursery]:
 
 
 def sent_until_refused(collector: Collector) -> int:
-    """How many people are accepted before the disk is full."""
-    for number in range(100 * POPULATION):
-        (answer,) = post(collector, [number])
-        if answer != (202, "accepted"):
+    """How many people are accepted before the next one is refused twenty times in a row.
+
+    Once is not enough: a quiet moment empties the journal, which may make room for a few more.
+    """
+    accepted = refused = 0
+    while refused < 20:
+        (answer,) = post(collector, [accepted])
+        if answer == (202, "accepted"):
+            accepted, refused = accepted + 1, 0
+            assert accepted < 100 * POPULATION, "the disk is never full"
+        else:
             assert answer == (503, "")
-            return number
-    raise AssertionError("the disk is never full")
+            refused += 1
+    return accepted
 
 
 def check_recovered(collector: Collector, before: int, home: Nursery) -> None:
@@ -82,7 +89,6 @@ def test_a_file_that_may_not_grow_is_no_acknowledgement(tmp_path: Path, home: Nu
     resource.prlimit(process, resource.RLIMIT_FSIZE, (2**18, hard))
     before = sent_until_refused(collector)
     assert before > 3
-    assert {status for status, _ in post(collector, range(before, before + 20))} == {503}
     resource.prlimit(process, resource.RLIMIT_FSIZE, (hard, hard))
     check_recovered(collector, before, home)
 
@@ -99,7 +105,6 @@ def test_a_full_disk_is_no_acknowledgement(tmp_path: Path, home: Nursery) -> Non
         collector.started()
         before = sent_until_refused(collector)
         assert before > 3
-        assert {status for status, _ in post(collector, range(before, before + 20))} == {503}
         subprocess.run(["mount", "-o", "remount,size=32m", str(disk)], check=True)
         check_recovered(collector, before, home)
     finally:
