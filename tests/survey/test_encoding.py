@@ -125,7 +125,7 @@ def test_margins_of_single_questions_are_one_position() -> None:
     assert margin_positions(where, "y", "yes") == (0,)
     assert margin_positions(where, "p", "blue") == (3,)
     assert margin_positions(where, "n", "0 to under 1") == (4,)
-    with pytest.raises(InvalidInput, match="silence look the same"):
+    with pytest.raises(InvalidInput, match="cannot be told apart"):
         margin_positions(where, "y", "no")
     with pytest.raises(InvalidInput, match="one of its answers"):
         margin_positions(where, "p", "pink")

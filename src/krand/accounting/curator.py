@@ -1,8 +1,8 @@
-"""The yardstick: the noise that a trusted curator, who sees all raw answers, would need.
+"""The baseline: the noise that a trusted curator, who sees all raw answers, would need.
 
 A curator adds noise to every count once per round. Which of two textbook mechanisms needs less
 depends on how many counts one person can change, each by 1: geometric noise (discrete Laplace)
-where they are few, Gaussian noise where they are many. The yardstick is the better of the two. It
+where they are few, Gaussian noise where they are many. The baseline is the better of the two. It
 is not a limit: noise made for one case alone can be a few per cent smaller still.
 
 With geometric noise, P(z) ∝ e^(-a|z|), one changed count has the loss +a with probability
@@ -72,7 +72,7 @@ class DividedCurator:
 
 
 def curator(policy: Policy, reports: ResponseFormat) -> Curator:
-    """The yardstick for reports whose counts all have the same noise."""
+    """The baseline for reports whose counts all have the same noise."""
     return _better(policy, reports.sensitivity * reports.rounds)
 
 
@@ -154,7 +154,7 @@ def _largest(passes: Callable[[float], bool], low: float, width: float = 1e-12) 
 
 
 def divided_curator(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> DividedCurator:
-    """The yardstick where noise is divided by weights: the smaller sum of w·σ² over all shares."""
+    """The baseline where noise is divided by weights: the smaller sum of w·σ² over all shares."""
     changes = sum(share.changes for share in shares)
     if len({share.ratio for share in shares}) == 1:
         alike = _better(policy, changes * rounds)

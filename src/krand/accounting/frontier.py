@@ -94,7 +94,7 @@ def frontier(
     """Bit linkage, record linkage with k copies, local DP and the trusted curator.
 
     Rows are best when no other row that needs no more trust is at least as good in both σ and
-    bytes. The trusted curator is a yardstick, not a competitor.
+    bytes. The trusted curator is a baseline, not a competitor.
 
     >>> from krand import Policy, ResponseFormat, frontier
     >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
@@ -169,7 +169,7 @@ def _local_rows(policy: Policy, reports: ResponseFormat) -> list[FrontierRow]:
 
 def _curator(policy: Policy, reports: ResponseFormat) -> FrontierRow:
     found = curator(policy, reports)
-    return _peer(f"{found.noise} noise (yardstick)", found.sigma, reports, "trusted curator")
+    return _peer(f"{found.noise} noise (baseline)", found.sigma, reports, "trusted curator")
 
 
 def _is_best(row: FrontierRow, rows: Sequence[FrontierRow]) -> bool:

@@ -28,7 +28,7 @@ __all__ = [
 
 
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
-    """The promise computed anew for exactly the plan's noise and this tally's crowd."""
+    """The promise recomputed for exactly the plan's noise and this tally's crowd."""
     check_crowd(plan, tally.crowd)
     policy, absent = plan.survey.policy, absent_people(plan, tally)
     if absent > tally.crowd - 2:

@@ -47,9 +47,9 @@ def same(told: float | None, true: float | None, scale: float = 1.0) -> bool:
 
 
 def promise_check(told: Promise, true: Promise, of: str) -> Check:
-    """Nothing may be claimed to be better than it comes out when computed anew."""
+    """Nothing may be claimed to be better than it comes out when recomputed."""
     says = (
-        f"computed anew for {of}: ε = {at_most(true.epsilon)}, δ = {at_most(true.delta)},"
+        f"recomputed for {of}: ε = {at_most(true.epsilon)}, δ = {at_most(true.delta)},"
         f" η = {at_most(true.eta)}, ε₀ = {at_most(true.local_epsilon)} ({true.assurance}), and no"
         " better is claimed"
     )

@@ -1,4 +1,4 @@
-"""The noise that the drafts choose, and what it really gives."""
+"""The noise that the drafts choose, and what it actually gives."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ def _no_notes(question: QuestionEstimate) -> Iterator[str]:
 
 def _yes_no(question: QuestionEstimate) -> Iterator[str]:
     if question.unanswered is None:
-        yield "Only yes was counted: no and silence look the same."
+        yield 'Only "yes" was counted: "no" and "no answer" cannot be told apart.'
 
 
 def _pick_any(question: QuestionEstimate) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""All mistakes of a survey file in one error: nobody should mend a file one run at a time."""
+"""All mistakes of a survey file in one error: nobody should correct a file one run at a time."""
 
 from __future__ import annotations
 

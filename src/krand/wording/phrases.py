@@ -125,7 +125,7 @@ def promise(policy: Policy, guarantee: Guarantee) -> str:
 
 def factor(epsilon: float) -> str:
     """2.72 (ε = 1): e^ε, rounded up."""
-    return f"{at_most(math.exp(epsilon), 3)} (ε = {epsilon:g})"
+    return f"{at_most(math.exp(epsilon), 3)} (ε = {at_most(epsilon)})"
 
 
 def liars_can(shifts: Sequence[WorstShift]) -> str:

@@ -71,7 +71,7 @@ def _leveled(question: Leveled, counts: AnswerCounts, wanted: EstimateOptions) -
 
 @estimate_kind.register
 def _(question: YesNo, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
-    """Alone a yes_no counts yes only: no and silence look the same."""
+    """Alone a yes_no counts yes only: "no" and "no answer" cannot be told apart."""
     if len(counts.ones) > 1:
         return _leveled(question, counts, wanted)
     labels = _labels(question, counts)

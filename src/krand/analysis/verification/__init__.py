@@ -1,1 +1,1 @@
-"""Checking what files claim: computed anew from as little as possible, one check at a time."""
+"""Checking what files claim: recomputed from as little as possible, one check at a time."""

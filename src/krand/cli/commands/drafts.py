@@ -83,7 +83,7 @@ def drafts(
 @colluding_option
 @output_options
 def noise(as_json: bool, no_color: bool, **options: Any) -> None:
-    """The noise that the drafts choose, and what it really gives.
+    """The noise that the drafts choose, and what it actually gives.
 
     For one bit or one record of each person. The drafts aim at no δ and no η, so plan with krand
     noise instead.

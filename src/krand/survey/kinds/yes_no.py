@@ -18,7 +18,7 @@ NO: tuple[object, ...] = ("no", "false", "0", "0.0", 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YesNo(Leveled):
-    """Yes or no. Alone it is one bit, and "no" and silence look the same."""
+    """Yes or no. Alone it is one bit, and "no" and "no answer" cannot be told apart."""
 
     kind = Kind.YES_NO
     summary = "Yes or no."
