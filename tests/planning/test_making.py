@@ -186,6 +186,19 @@ def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
     assert verify_promise(plan).delta == plan.promise.delta
 
 
+def test_whole_records_with_two_noises_or_other_messages_are_refused() -> None:
+    """A device would flip with the first noise alone, and send another number of messages."""
+    questions = (YesNo(name="smokes"), YesNo(name="drinks"))
+    plan = make_plan(
+        Survey(id="habits", policy=POLICY, questions=questions, linkage=Linkage.RECORD)
+    )
+    first = plan.numerators[0]
+    with pytest.raises(InvalidInput, match="same for all bits"):
+        parse_plan(replace(plan, numerators=(first, first + 1)).bytes)
+    with pytest.raises(InvalidInput, match="one for each copy"):
+        parse_plan(replace(plan, messages=2).bytes)
+
+
 def test_what_is_asked_together_is_one_choice() -> None:
     """Two yes/no questions together: eight cells, two changed bits."""
     questions = (YesNo(name="a"), YesNo(name="b"), YesNo(name="c"))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.errors import InvalidInput
+from krand.promise import Linkage
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
 
@@ -53,6 +54,18 @@ def check_alike(plan: Plan) -> None:
         if claimed != asked:
             rule = f"must be what the plan's survey asks for, {asked}"
             raise InvalidInput(f"promise.{name}", rule, claimed, f"the plan was changed; {HINT}")
+    if plan.survey.linkage is Linkage.RECORD:
+        _check_records(plan)
+
+
+def _check_records(plan: Plan) -> None:
+    """A device flips all bits of a record with one noise, and sends it once for each copy."""
+    if len(set(plan.numerators)) > 1:
+        rule = "must be the same for all bits of whole records"
+        raise InvalidInput("noise_numerator", rule, sorted(set(plan.numerators)), HINT)
+    if plan.messages != plan.survey.copies:
+        rule = f"must be one for each copy of the record, {plan.survey.copies:,}"
+        raise InvalidInput("messages", rule, plan.messages, HINT)
 
 
 def keeps_policy(plan: Plan, promise: Promise) -> bool:
