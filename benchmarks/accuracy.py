@@ -195,7 +195,7 @@ def sensitivity_section() -> str:
     return (
         f"## How far from a trusted curator, at ε = {policy.epsilon:g}\n\n"
         + table([*columns, "geometric noise, σ", "curator's choice", "krand ÷ curator"], rows)
-        + f"\n\nBy the planner and by formula, for {policy.population:,} people and δ = "
+        + f"\n\nBy the planner and by formula, for {policy.minimum_crowd:,} people and δ = "
         f"{policy.delta:g}; nothing is run. One yes/no question is 1 count, one choice 2. The goal "
         "above is for surveys: with few counts krand is far above a curator."
     )
@@ -241,7 +241,7 @@ def blocks_section(layout: Layout, results: Sequence[Result]) -> str:
 
 
 def reading(plan: Plan, records: Sequence[Plan]) -> str:
-    policy, t = SURVEY.policy, plan.layout.changes
+    policy, t = SURVEY.policy, plan.layout.sensitivity
     left = ", ".join(
         f"{one.promise.local_epsilon:.0f} (records, k = {one.survey.copies})" for one in records
     )

@@ -96,7 +96,7 @@ class World:
 
 def world(survey: Survey) -> World:
     """As many people as the survey is planned for."""
-    layout, people = layout_of(survey), survey.policy.population
+    layout, people = layout_of(survey), survey.policy.minimum_crowd
     columns = simulated_answers(survey, people, SEED)
     encoded = encode_columns(layout, columns)
     bits = np.zeros((people, layout.positions), dtype=bool)
@@ -132,7 +132,7 @@ def tally_of(
     count_bits(rows, found.positions, found.counts)
     if joint:
         count_joint(rows, joint, found.joint[joint])
-    return replace(found, people=people, crowd=people, reports=len(rows))
+    return replace(found, people=people, crowd=people, responses=len(rows))
 
 
 def estimated(plan: Plan, tally: Tally) -> Floats:
@@ -147,7 +147,7 @@ def by_bits(seen: World, plan: Plan, repeats: int) -> Way:
         tally = empty_tally(plan.hash, Linkage.BIT, positions)
         add_reported_counts(plan, seen.encoded, seen.people, random, tally.counts)
         people = seen.people
-        return estimated(plan, replace(tally, people=people, crowd=people, reports=people))
+        return estimated(plan, replace(tally, people=people, crowd=people, responses=people))
 
     sigma = seen.of_blocks([known.sigma for known in plan.precisions])
     return Way(KRAND, "shuffler", sigma, run, repeats)

@@ -103,7 +103,7 @@ def sealed_source(plan: Plan, messages: int, place: Path) -> tuple[Source, Work]
     with path.open("wb") as stream:
         count = write_batch(stream, form.sealed_length, ID, chunks())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    people, where = plan.promise.population, Provenance.DEVICES
+    people, where = plan.promise.crowd, Provenance.DEVICES
     source = Source(
         uri=str(path),
         sealed=True,
@@ -159,7 +159,7 @@ def reports_source(plan: Plan, tokens: int, place: Path) -> tuple[Source, Work]:
     header = ResponsesHeader(
         plan=plan.hash,
         round=1,
-        people=plan.promise.population,
+        people=plan.promise.crowd,
         linkage=Linkage.BIT,
         positions=plan.layout.positions,
         run=ID,
@@ -243,7 +243,7 @@ def estimate_section(quick: bool) -> str:
         plan = make_plan(
             Survey(
                 id="items",
-                policy=Policy(epsilon=epsilon, population=people, delta=1e-6),
+                policy=Policy(epsilon=epsilon, minimum_crowd=people, delta=1e-6),
                 questions=(asked,),
             )
         )
@@ -252,7 +252,7 @@ def estimate_section(quick: bool) -> str:
         noise = plan.noises[0]
         counts = random.binomial(true, 1 - noise) + random.binomial(people - true, noise)
         empty = empty_tally(plan.hash, Linkage.BIT, 1_000)
-        tally = replace(empty, people=people, crowd=people, reports=people, counts=counts)
+        tally = replace(empty, people=people, crowd=people, responses=people, counts=counts)
         used = {row.method.value for row in estimate_questions(plan, tally)[0].rows}
         repeats = 1 if quick else 5
         times = [seconds(lambda p=plan, t=tally: estimate_questions(p, t)) for _ in range(repeats)]

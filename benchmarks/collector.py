@@ -311,8 +311,8 @@ def spool_setting(messages: int) -> SpoolConfig:
 def filled_spool(place: Path, messages: int) -> None:
     config = spool_setting(messages)
     with Spool(place / "large", config) as spool:
-        for start in range(0, config.population, 1_000):
-            some = min(1_000, config.population - start)
+        for start in range(0, config.crowd, 1_000):
+            some = min(1_000, config.crowd - start)
             spool.add([Submitted(os.urandom(16), os.urandom(540)) for _ in range(some)])
 
 

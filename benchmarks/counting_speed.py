@@ -54,7 +54,7 @@ Run = Callable[[], Any]
 class Size:
     """How much is measured: reports, and how often."""
 
-    reports: int
+    responses: int
     repeats: int
 
 
@@ -112,22 +112,22 @@ def use(kernels: compiled.Kernels | None) -> None:
     compiled._loaded[:] = [] if kernels is None else [kernels]
 
 
-def pieces(reports: NDArray[Any], size: int = CHUNK) -> Iterator[NDArray[Any]]:
-    return (reports[start : start + size] for start in range(0, len(reports), size))
+def pieces(responses: NDArray[Any], size: int = CHUNK) -> Iterator[NDArray[Any]]:
+    return (responses[start : start + size] for start in range(0, len(responses), size))
 
 
-def by_krand(case: Case, reports: NDArray[Any], kernels: compiled.Kernels | None) -> Counts:
+def by_krand(case: Case, responses: NDArray[Any], kernels: compiled.Kernels | None) -> Counts:
     use(kernels)
-    return case.count(pieces(reports))
+    return case.count(pieces(responses))
 
 
-def by_numpy(case: Case, reports: NDArray[Any]) -> Counts:
+def by_numpy(case: Case, responses: NDArray[Any]) -> Counts:
     """What a reader of numpy's documentation would write, in chunks as large as are good for it."""
     if case.positions:
-        parts = pieces(reports)
+        parts = pieces(responses)
         return sum(np.bincount(part, minlength=case.positions) for part in parts)  # type: ignore
     found = np.zeros(BITS, np.int64)
-    for part in pieces(reports, 2**15):  # so few that 16 bits hold every sum, which is fastest
+    for part in pieces(responses, 2**15):  # so few that 16 bits hold every sum, which is fastest
         found += np.unpackbits(part, axis=1).sum(axis=0, dtype=np.uint16)
     return found
 
@@ -141,10 +141,10 @@ def as_numbers(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
     return numbers
 
 
-def column(case: Case, reports: NDArray[Any]) -> NDArray[Any]:
+def column(case: Case, responses: NDArray[Any]) -> NDArray[Any]:
     if case.positions:
-        return reports
-    return np.concatenate([as_numbers(part) for part in pieces(reports)])
+        return responses
+    return np.concatenate([as_numbers(part) for part in pieces(responses)])
 
 
 def duckdb_query(case: Case, source: str) -> str:
@@ -159,7 +159,7 @@ def by_duckdb(case: Case, source: Any) -> Run:
     connection = importlib.import_module("duckdb").connect()
     for setting in ("threads = 1", "enable_progress_bar = false"):
         connection.execute(f"set {setting}").fetchall()
-    name = f"read_parquet('{source}')" if isinstance(source, str) else "reports"
+    name = f"read_parquet('{source}')" if isinstance(source, str) else "responses"
     if not isinstance(source, str):
         connection.register(name, source)
     query = duckdb_query(case, name)
@@ -167,7 +167,7 @@ def by_duckdb(case: Case, source: Any) -> Run:
     def run() -> Counts:
         found = connection.execute(query).fetchnumpy()
         if case.positions:
-            return scattered(case, found["report"], found["reports"])
+            return scattered(case, found["report"], found["responses"])
         return np.array([int(sums[0]) for sums in found.values()], np.int64)
 
     return run
@@ -203,21 +203,21 @@ def sum_words(words: NDArray[np.uint64]) -> np.uint64:
     return total
 
 
-def ways(case: Case, reports: NDArray[Any], missing: list[str]) -> dict[str, Run]:
+def ways(case: Case, responses: NDArray[Any], missing: list[str]) -> dict[str, Run]:
     kernels = compiled.kernels_for(compiled.LOAD_ABOVE)
-    words = reports.reshape(-1).view(np.uint64)
-    found: dict[str, Run] = {LIMIT: words.sum, NUMPY: partial(by_krand, case, reports, None)}
+    words = responses.reshape(-1).view(np.uint64)
+    found: dict[str, Run] = {LIMIT: words.sum, NUMPY: partial(by_krand, case, responses, None)}
     if kernels is None:
         missing.append("numba")
     else:
-        found[NUMBA] = partial(by_krand, case, reports, kernels)
+        found[NUMBA] = partial(by_krand, case, responses, kernels)
         found[LIMIT + ", compiled"] = partial(
             importlib.import_module("numba").njit(sum_words), words
         )
     found["numpy, " + ("bincount" if case.positions else "unpackbits")] = partial(
-        by_numpy, case, reports
+        by_numpy, case, responses
     )
-    packed = column(case, reports)
+    packed = column(case, responses)
     try:
         importlib.import_module("duckdb")
         found["DuckDB"] = by_duckdb(case, pa.table({"report": packed}))
@@ -241,9 +241,9 @@ def processor_seconds(work: Run) -> float:
 
 def measure(case: Case, size: Size, missing: list[str]) -> dict[str, float]:
     """Seconds of every way, the ways taking turns; all must count the same."""
-    progress(f"{size.reports:,} {case.name}")
-    reports = np.concatenate(list(case.chunks(size.reports)))
-    runs = ways(case, reports, missing)
+    progress(f"{size.responses:,} {case.name}")
+    responses = np.concatenate(list(case.chunks(size.responses)))
+    runs = ways(case, responses, missing)
     truth = runs[NUMPY]()
     for name, run in runs.items():
         counted = run()
@@ -271,7 +271,7 @@ def verdict(met: bool) -> str:
 def memory_section(size: Size, missing: list[str]) -> str:
     """Every case in memory: times, and ratios to the limit."""
     found = {case.name: measure(case, size, missing) for case in CASES}
-    parts = [f"### {size.reports:,} reports in memory"]
+    parts = [f"### {size.responses:,} reports in memory"]
     goals = []
     for case, seconds in found.items():
         limit, fastest = seconds[LIMIT], min(seconds.get(name, 9e9) for name in GOALS)
@@ -369,9 +369,9 @@ def file_section(size: Size, missing: Sequence[str]) -> str:
     others = [name for name in ("DuckDB", "Polars") if not any(name in line for line in missing)]
     ours = [NUMPY] if "numba" in missing else [NUMPY, NUMBA]
     for case in (CASES[0], CASES[2], RECORDS):
-        progress(f"a file of {size.reports:,} {case.name}")
+        progress(f"a file of {size.responses:,} {case.name}")
         with tempfile.TemporaryDirectory() as folder:
-            own, numbers = write_files(case, size.reports, Path(folder))
+            own, numbers = write_files(case, size.responses, Path(folder))
             paths = dict.fromkeys(("reading alone", *ours), own) | dict.fromkeys(others, numbers)
             turns = [
                 {name: in_own_process(name, case, path) for name, path in paths.items()}
@@ -384,9 +384,9 @@ def file_section(size: Size, missing: Sequence[str]) -> str:
             )
             met = verdict(peak <= MOST_MEGABYTES) if name in GOALS else ""
             rows.append([f"{case.name}; {name}", f"{wall:.2f}", f"{busy:.2f}", f"{peak:.0f}", met])
-    columns = [f"a file of {size.reports:,}", "s", "s of processor", "MB at most"]
+    columns = [f"a file of {size.responses:,}", "s", "s of processor", "MB at most"]
     columns.append(f"goal: ≤ {MOST_MEGABYTES} MB")
-    return f"### {size.reports:,} reports from a file\n\n{table(columns, rows)}"
+    return f"### {size.responses:,} reports from a file\n\n{table(columns, rows)}"
 
 
 # --- when numba pays -----------------------------------------------------------------------------
@@ -408,16 +408,16 @@ def load_section(size: Size, missing: Sequence[str]) -> str:
     load = statistics.median([float(one.stdout) for one in told])
     rows = []
     for case in (CASES[1], CASES[3], RECORDS):
-        reports = np.concatenate(list(case.chunks(size.reports)))
+        responses = np.concatenate(list(case.chunks(size.responses)))
         kernels = compiled.kernels_for(compiled.LOAD_ABOVE)
         slow, fast = (
             statistics.median(
-                processor_seconds(partial(by_krand, case, reports, loops))
+                processor_seconds(partial(by_krand, case, responses, loops))
                 for _ in range(size.repeats)
             )
             for loops in (None, kernels)
         )
-        saved = (slow - fast) / reports.nbytes
+        saved = (slow - fast) / responses.nbytes
         use(kernels)
         rows.append([case.name, f"{saved * 1e9:.2f} ns", f"{load / saved:.1e}"])
     return (

@@ -41,13 +41,13 @@ COPIES = ("1", "1", "2", "16", "100", "10000")
 ROUNDS = ("1", "1", "2", "100", "10000")
 NOISES = ("1e-300", "1e-12", "2.3e-10", "1e-5", "0.01", "0.25", "0.45", "0.49999")
 KNOWN = (
-    "privacy --population 1000 --bits 20 --noise .01 --epsilon 40 --linkage record",
-    "privacy --population 100 --bits 4 --noise 1e-300 --epsilon 1",
-    "noise --population 1e12 --bits 40 --epsilon .001 --delta 1e-6",
-    "noise --population 1e6 --bits 1e6 --epsilon 1 --delta 1e-6 --linkage record",
-    "privacy --population 1000 --bits 10000 --noise .45 --epsilon 1 --linkage record",
-    "frontier --population 1e12 --bits 40 --epsilon .001 --delta 1e-6",
-    "frontier --population 800 --bits 1000 --epsilon 1 --delta 1e-6",
+    "privacy --crowd 1000 --bits 20 --noise .01 --epsilon 40 --linkage record",
+    "privacy --crowd 100 --bits 4 --noise 1e-300 --epsilon 1",
+    "noise --crowd 1e12 --bits 40 --epsilon .001 --delta 1e-6",
+    "noise --crowd 1e6 --bits 1e6 --epsilon 1 --delta 1e-6 --linkage record",
+    "privacy --crowd 1000 --bits 10000 --noise .45 --epsilon 1 --linkage record",
+    "frontier --crowd 1e12 --bits 40 --epsilon .001 --delta 1e-6",
+    "frontier --crowd 800 --bits 1000 --epsilon 1 --delta 1e-6",
 )
 """What hung, crashed or was wrong once."""
 
@@ -89,7 +89,7 @@ def _report(quick: bool) -> str:
 def _random_request(chance: random.Random) -> str:
     command = chance.choice(("noise", "noise", "privacy", "privacy", "frontier"))
     words = [command]
-    words += ["--population", chance.choice(POPULATIONS), "--bits", chance.choice(BITS)]
+    words += ["--crowd", chance.choice(POPULATIONS), "--bits", chance.choice(BITS)]
     words += ["--epsilon", chance.choice(EPSILONS), "--rounds", chance.choice(ROUNDS)]
     if chance.random() < 0.3:
         words += ["--max-set-bits", "1"]

@@ -58,7 +58,7 @@ class Piece:
     single: bool
 
     @property
-    def changes(self) -> int:
+    def sensitivity(self) -> int:
         """Bits that differ between two answers."""
         return 1 if self.single else 2
 
@@ -82,8 +82,8 @@ def _pieces(block: Block) -> list[Piece]:
 
 def divided_by_bits(pieces: Sequence[Piece], epsilon: float) -> list[float]:
     """The same for every bit that can change: one noise for the whole report, as in RAPPOR."""
-    changes = sum(piece.changes for piece in pieces)
-    return [epsilon * piece.changes / changes for piece in pieces]
+    sensitivity = sum(piece.sensitivity for piece in pieces)
+    return [epsilon * piece.sensitivity / sensitivity for piece in pieces]
 
 
 def divided_best(pieces: Sequence[Piece], epsilon: float) -> list[float]:
@@ -92,7 +92,7 @@ def divided_best(pieces: Sequence[Piece], epsilon: float) -> list[float]:
     A small share e costs a variance of about N·c²/e², c the changed bits; Σ w·c²/e² for a given Σ e
     is least where e ∝ (w·c²)^⅓.
     """
-    shares = [math.cbrt(piece.weight * piece.changes**2) for piece in pieces]
+    shares = [math.cbrt(piece.weight * piece.sensitivity**2) for piece in pieces]
     return [epsilon * share / math.fsum(shares) for share in shares]
 
 
@@ -106,9 +106,9 @@ class Unary:
     ones: Floats
     zeros: Floats
 
-    def estimate(self, counts: NDArray[Any], reports: int) -> Floats:
+    def estimate(self, counts: NDArray[Any], responses: int) -> Floats:
         """The unbiased number of ones."""
-        return np.asarray((counts - reports * self.zeros) / (self.ones - self.zeros), np.float64)
+        return np.asarray((counts - responses * self.zeros) / (self.ones - self.zeros), np.float64)
 
     def sigma(self, truth: Counts, people: int) -> Floats:
         """The deviation of every estimate."""
@@ -131,7 +131,7 @@ def unary(pieces: Sequence[Piece], shares: Sequence[float], optimized: bool) -> 
         if optimized and not piece.single:
             ones[piece.positions], zeros[piece.positions] = 0.5, 1 / (math.exp(share) + 1)
         else:
-            q = noise_of_local_epsilon(share, piece.changes)
+            q = noise_of_local_epsilon(share, piece.sensitivity)
             ones[piece.positions], zeros[piece.positions] = 1 - q, q
     return Unary(ones, zeros)
 
@@ -206,7 +206,7 @@ def with_multi_freq_ldpy(pieces: Sequence[Piece], shares: Sequence[float], bits:
         found = np.empty(bits.shape[1])
         for piece, share, items in zip(pieces, shares, everybody, strict=True):
             kinds = piece.positions.stop - piece.positions.start + 1
-            epsilon = 2 * share / piece.changes
+            epsilon = 2 * share / piece.sensitivity
             found[piece.positions] = counted(items, kinds, epsilon)[:-1]
         return channel.estimate(found, len(bits))
 

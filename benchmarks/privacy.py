@@ -76,7 +76,7 @@ class Case:
 
     name: str
     policy: Policy
-    reports: ResponseFormat
+    responses: ResponseFormat
     goal: float
 
 
@@ -96,13 +96,13 @@ class Planned:
 class Pair:
     """The one-bit outlier pair, `count` times, asked about one ε."""
 
-    population: int
+    crowd: int
     noise: float
     count: int
     epsilon: float
 
     def laws(self) -> BitPair:
-        return outlier_pair(self.noise, self.population)
+        return outlier_pair(self.noise, self.crowd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,7 @@ def peak_megabytes() -> float:
 
 def planned_here(case: Case, repeats: int) -> Planned:
     before = peak_megabytes()
-    seconds, plan = timed(lambda: plan_noise(case.policy, case.reports), repeats)
+    seconds, plan = timed(lambda: plan_noise(case.policy, case.responses), repeats)
     return Planned(seconds, plan.noise, plan.precision.sigma, before, peak_megabytes())
 
 
@@ -180,15 +180,15 @@ def planned(case: Case, repeats: int) -> Planned:
 
 def command(case: Case) -> list[str]:
     """The same question to the command line."""
-    policy, reports = case.policy, case.reports
+    policy, responses = case.policy, case.responses
     limit = ("--eta", policy.eta) if policy.delta is None else ("--delta", policy.delta)
     options: list[tuple[str, object]] = [
-        ("--population", policy.population),
-        ("--bits", reports.bits),
+        ("--crowd", policy.minimum_crowd),
+        ("--bits", responses.bits),
         ("--epsilon", policy.epsilon),
         limit,
-        ("--copies", reports.copies),
-        ("--linkage", reports.linkage),
+        ("--copies", responses.copies),
+        ("--linkage", responses.linkage),
         ("--assurance", policy.assurance),
     ]
     return ["noise", *(str(part) for option in options for part in option), "--json"]
@@ -241,8 +241,8 @@ def verdict(value: float, goal: float) -> str:
     return "met" if value < goal else "**missed**"
 
 
-def crowd(population: int) -> str:
-    exponent = round(math.log10(population))
+def crowd_text(crowd: int) -> str:
+    exponent = round(math.log10(crowd))
     return "10" + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(digit)] for digit in str(exponent))
 
 
@@ -270,7 +270,7 @@ def how(size: Size, quick: bool) -> str:
 def cases() -> tuple[Case, ...]:
     def policy(assurance: Assurance, eta: float | None = None) -> Policy:
         delta = 1e-6 if eta is None else None
-        return Policy(epsilon=2.0, population=10**7, delta=delta, eta=eta, assurance=assurance)
+        return Policy(epsilon=2.0, minimum_crowd=10**7, delta=delta, eta=eta, assurance=assurance)
 
     record, certified, outlier = Linkage.RECORD, Assurance.CERTIFIED, Assurance.OUTLIER
     one, many = ResponseFormat(40, record), ResponseFormat(40, record, copies=1024)
@@ -318,16 +318,16 @@ def planner_section(size: Size) -> str:
 def crowd_section(size: Size) -> str:
     """The same policy for crowds of very different size."""
     seconds: dict[tuple[int, Linkage], tuple[float, float]] = {}
-    for population, linkage in product(size.crowds, (Linkage.RECORD, Linkage.BIT)):
-        progress(f"crowd: {linkage}, N = {population:,}")
+    for crowd, linkage in product(size.crowds, (Linkage.RECORD, Linkage.BIT)):
+        progress(f"crowd: {linkage}, N = {crowd:,}")
         work = partial(
             plan_noise,
-            Policy(epsilon=1.0, population=population, delta=1e-6),
+            Policy(epsilon=1.0, minimum_crowd=crowd, delta=1e-6),
             ResponseFormat(20, linkage),
         )
         taken, plan = timed(work, size.repeats)
-        seconds[population, linkage] = taken, plan.noise
-    rows = [[crowd(population), *crowd_cells(seconds, population)] for population in size.crowds]
+        seconds[crowd, linkage] = taken, plan.noise
+    rows = [[crowd_text(crowd), *crowd_cells(seconds, crowd)] for crowd in size.crowds]
     columns = ["N"]
     for linkage in (Linkage.RECORD, Linkage.BIT):
         columns += [f"noise, {linkage}", "time", "÷ N = 10⁷"]
@@ -339,10 +339,10 @@ def crowd_section(size: Size) -> str:
 
 
 def crowd_cells(
-    seconds: dict[tuple[int, Linkage], tuple[float, float]], population: int
+    seconds: dict[tuple[int, Linkage], tuple[float, float]], crowd: int
 ) -> Iterator[str]:
     for linkage in (Linkage.RECORD, Linkage.BIT):
-        taken, noise = seconds[population, linkage]
+        taken, noise = seconds[crowd, linkage]
         yield from (f"{noise:.5g}", span(taken), f"{taken / seconds[10**7, linkage][0]:.2f}")
 
 
@@ -467,10 +467,10 @@ def ways(pair: Pair, peer: DpAccounting, exact: float, repeats: int) -> list[Mea
 
 
 def pair_rows(pair: Pair, peer: DpAccounting, repeats: int) -> list[list[str]]:
-    progress(f"dp-accounting: N = {pair.population:,}, t = {pair.count}")
+    progress(f"dp-accounting: N = {pair.crowd:,}, t = {pair.count}")
     exact = reference(pair)
     found = ways(pair, peer, exact, repeats)
-    question = f"N = {crowd(pair.population)}, q = {pair.noise:g}, t = {pair.count}"
+    question = f"N = {crowd_text(pair.crowd)}, q = {pair.noise:g}, t = {pair.count}"
     question += f", ε = {pair.epsilon:g}"
     return [
         [
@@ -507,7 +507,7 @@ def peer_backgrounds(
     """The largest δ over these backgrounds, one privacy loss distribution each."""
     worst = 0.0
     for ones in backgrounds:
-        laws = background_pair(pair.noise, ones, pair.population - 1 - ones)
+        laws = background_pair(pair.noise, ones, pair.crowd - 1 - ones)
         law = peer.by_two_laws(*as_logs(laws), step, both=True)
         worst = max(worst, float(law.get_delta_for_epsilon(pair.epsilon)))
     return worst
@@ -515,16 +515,16 @@ def peer_backgrounds(
 
 def background_row(pair: Pair, peer: DpAccounting, repeats: int) -> list[str]:
     """All backgrounds if that takes seconds, else some of them and the rest extrapolated."""
-    progress(f"all backgrounds: N = {pair.population:,}")
-    step, number = 1e-5, (pair.population - 1) // 2 + 1
+    progress(f"all backgrounds: N = {pair.crowd:,}")
+    step, number = 1e-5, (pair.crowd - 1) // 2 + 1
     tried = range(0, number, 1 if number <= 1000 else number // WORST_CASE_SAMPLE)
     at = np.array([pair.epsilon])
-    ours, top = timed(lambda: worst_profile(pair.noise, pair.population, at), repeats)
+    ours, top = timed(lambda: worst_profile(pair.noise, pair.crowd, at), repeats)
     theirs, worst = timed(lambda: peer_backgrounds(pair, peer, step, tried), repeats)
     theirs *= number / len(tried)
     said = "" if len(tried) == number else " (extrapolated)"
     return [
-        f"N = {crowd(pair.population)}, q = {pair.noise:g}, ε = {pair.epsilon:g}",
+        f"N = {crowd_text(pair.crowd)}, q = {pair.noise:g}, ε = {pair.epsilon:g}",
         f"{float(top[0]):.4e}",
         span(ours),
         f"{worst:.4e}" if not said else f"{worst:.4e} over {len(tried)}",
@@ -567,21 +567,19 @@ class Sampling:
         return samples, self.seconds * samples / self.samples
 
 
-def second_moment(law: ReportLaw, population: int, epsilon: float) -> float:
+def second_moment(law: ReportLaw, crowd: int, epsilon: float) -> float:
     """E[((1-λ/R)⁺)²] = 2∫ δ(s)e^{2(ε-s)} ds over s > ε, which no sample of a rare event tells."""
     beyond = np.linspace(0.0, 6.0, 121)
-    profile = np.array([one_way_delta(law, population, epsilon + x).value for x in beyond])
+    profile = np.array([one_way_delta(law, crowd, epsilon + x).value for x in beyond])
     return float(2 * np.trapezoid(profile * np.exp(-2 * beyond), beyond))
 
 
-def plain_sampling(
-    noise: float, bits: int, population: int, epsilon: float, samples: int
-) -> Floats:
+def plain_sampling(noise: float, bits: int, crowd: int, epsilon: float, samples: int) -> Floats:
     """(1-λ/R)⁺ of outcomes under D_m, from histograms: already far cheaper than N reports each."""
     rng, parts = np.random.default_rng(1), []
     for start in range(0, samples, 10_000):
         some = min(10_000, samples - start)
-        drawn = draw_histograms(rng, bits, noise, population, some, changed=True)
+        drawn = draw_histograms(rng, bits, noise, crowd, some, changed=True)
         parts.append(-np.expm1(np.minimum(0.0, epsilon - log_ratio(drawn, noise))))
     return np.concatenate(parts)
 

@@ -172,13 +172,13 @@ def naive_in_chunks(length: int, noise: float, bits: int) -> tuple[Run, int]:
 
 
 def repeated(one: Run, length: int, bits: int) -> tuple[Run, int]:
-    reports = max(1, bits // length)
+    responses = max(1, bits // length)
 
     def run() -> None:
-        for _ in range(reports):
+        for _ in range(responses):
             one()
 
-    return run, reports * length
+    return run, responses * length
 
 
 def by_pure_ldp(length: int, noise: float, bits: int) -> tuple[Run, int]:

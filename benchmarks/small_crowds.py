@@ -55,7 +55,7 @@ def _judged(numbers: range) -> list[tuple[str, Judgement | str]]:
             judged: Judgement | str = judge(case, chance)
         except KrandError as error:
             judged = f"{case}: {error}"
-        result.append((f"{case.reports.linkage}, {case.assurance}", judged))
+        result.append((f"{case.responses.linkage}, {case.assurance}", judged))
     return result
 
 

@@ -27,7 +27,7 @@ from running import progress, table
 __all__ = ["table_section"]
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "browser.toml"
-LINKED = Policy(epsilon=2.0, delta=1e-6, population=1_000_000)
+LINKED = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=1_000_000)
 """Whole records need a larger crowd and epsilon to be of any use."""
 AT_A_TIME = 500_000
 
@@ -88,7 +88,7 @@ def one(linkage: Linkage, rows: int, place: Path) -> list[str]:
     command = [sys.executable, "-m", "krand", "randomize", str(given), "--plan", str(planned)]
     ledger = place / "randomized.sqlite"
     seconds, memory = measured([*command, "-o", str(made), "--ledger", str(ledger)])
-    reports, size = pq.ParquetFile(made).metadata.num_rows, made.stat().st_size
+    responses, size = pq.ParquetFile(made).metadata.num_rows, made.stat().st_size
     for path in (given, planned, made, ledger):
         path.unlink()
     kind = "positions" if linkage is Linkage.BIT else "records"
@@ -97,7 +97,7 @@ def one(linkage: Linkage, rows: int, place: Path) -> list[str]:
         f"{seconds:.1f} s",
         f"{rows / seconds:,.0f}",
         f"{memory:.0f} MB",
-        f"{reports:,} {kind}",
+        f"{responses:,} {kind}",
         f"{size / 1e6:.2f} MB",
     ]
 

@@ -111,7 +111,7 @@ class World:
 def survey(question: Words, survey_id: str) -> Survey:
     return Survey(
         id=survey_id,
-        policy=Policy(epsilon=EPSILON, population=PEOPLE, delta=DELTA),
+        policy=Policy(epsilon=EPSILON, minimum_crowd=PEOPLE, delta=DELTA),
         questions=(question,),
     )
 

@@ -57,9 +57,9 @@ KEY = X25519PrivateKey.from_private_bytes(bytes(range(32)))
 WAIT_SECONDS = 60.0
 
 
-def spool_config(population: int, messages: int = 2, length: int = LENGTH) -> SpoolConfig:
+def spool_config(crowd: int, messages: int = 2, length: int = LENGTH) -> SpoolConfig:
     """A spool's config without any survey behind it."""
-    return SpoolConfig(PLAN, population, SubmissionFormat(1, length, messages))
+    return SpoolConfig(PLAN, crowd, SubmissionFormat(1, length, messages))
 
 
 def message(number: int, copy: int, length: int = LENGTH) -> bytes:
@@ -118,7 +118,7 @@ def quick_folder() -> Iterator[Path]:
         yield Path(folder)
 
 
-def exact_plan(population: int, linkage: Linkage, copies: int = 1, side: int = 3) -> Plan:
+def exact_plan(crowd: int, linkage: Linkage, copies: int = 1, side: int = 3) -> Plan:
     """Next to no noise, and a position of its own for each of side² answers (see answers_of).
 
     Its ε is so large that the promise is true, with up to two copies; `KEY` opens what is sealed.
@@ -129,7 +129,7 @@ def exact_plan(population: int, linkage: Linkage, copies: int = 1, side: int = 3
         questions, together = (_choice("cell", side**2),), ()
     survey = Survey(
         id="cells",
-        policy=Policy(epsilon=100.0, delta=1e-6, population=population),
+        policy=Policy(epsilon=100.0, delta=1e-6, minimum_crowd=crowd),
         questions=questions,
         together=(Together(together),) if together else (),
         linkage=linkage,

@@ -44,8 +44,8 @@ MOST_CELLS = 60_000
 class Case:
     """A crowd, what it reports, and how sure the promise is to be."""
 
-    reports: ResponseFormat
-    population: int
+    responses: ResponseFormat
+    crowd: int
     colluding: int
     noise: float
     epsilon: float
@@ -53,13 +53,13 @@ class Case:
 
     @property
     def honest(self) -> int:
-        return self.population - self.colluding
+        return self.crowd - self.colluding
 
     def guarantee(self) -> Guarantee:
         return assess(
-            self.reports,
+            self.responses,
             self.noise,
-            self.population,
+            self.crowd,
             self.epsilon,
             self.assurance,
             self.colluding,
@@ -115,7 +115,7 @@ def exact_delta(case: Case, chance: random.Random, mixed: int = 3) -> tuple[floa
     krand's lower ends are attacks on crowds in which everybody else answers alike; all of these
     are visited. Its upper ends must hold for the mixed ones too.
     """
-    domain = answers(case.reports.blocks)
+    domain = answers(case.responses.blocks)
     others = case.honest - 1
     crowds: list[tuple[Answer, ...]] = [(x,) * others for x in domain]
     crowds += [tuple(chance.choice(domain) for _ in range(others)) for _ in range(mixed)]
@@ -140,7 +140,7 @@ def _pairs(
     case: Case, crowd: Sequence[Answer], domain: Sequence[Answer]
 ) -> Iterator[tuple[Floats, Floats]]:
     """The laws of what is seen, for every ordered pair of answers of one more person."""
-    if case.reports.linkage is Linkage.RECORD:
+    if case.responses.linkage is Linkage.RECORD:
         yield from _record_pairs(case, crowd, domain)
     else:
         yield from _bit_pairs(case, crowd, domain)
@@ -149,9 +149,9 @@ def _pairs(
 def _record_pairs(
     case: Case, crowd: Sequence[Answer], domain: Sequence[Answer]
 ) -> Iterator[tuple[Floats, Floats]]:
-    q, copies, rounds = case.noise, case.reports.copies, case.reports.rounds
+    q, copies, rounds = case.noise, case.responses.copies, case.responses.rounds
     total = copies * case.honest
-    kinds = list(itertools.product((0, 1), repeat=case.reports.bits))
+    kinds = list(itertools.product((0, 1), repeat=case.responses.bits))
     law = np.zeros((total + 1,) * (len(kinds) - 1))  # the last kind is what remains
     law[(0,) * law.ndim] = 1.0
     for person in crowd:
@@ -183,7 +183,7 @@ def _bit_pairs(
     case: Case, crowd: Sequence[Answer], domain: Sequence[Answer]
 ) -> Iterator[tuple[Floats, Floats]]:
     """Every position is a count of its own; only where the two answers differ does it matter."""
-    q, copies, rounds = case.noise, case.reports.copies, case.reports.rounds
+    q, copies, rounds = case.noise, case.responses.copies, case.responses.rounds
     counts: list[tuple[Floats, Floats]] = []
     for bits in zip(*crowd, strict=True):
         law = np.ones(1)
@@ -227,19 +227,19 @@ def random_case(chance: random.Random) -> Case:
     while True:
         blocks = _random_blocks(chance)
         bits = sum(block.options for block in blocks)
-        population = chance.randint(2, 12)
-        colluding = chance.randint(0, population - 2) if chance.random() < 0.25 else 0
+        crowd = chance.randint(2, 12)
+        colluding = chance.randint(0, crowd - 2) if chance.random() < 0.25 else 0
         linkage = chance.choice((Linkage.BIT, Linkage.RECORD))
         copies = chance.choice((1, 1, 1, 2, 3))
         rounds = chance.choice((1, 1, 1, 2))
-        reports = ResponseFormat(bits, linkage, copies, rounds=rounds, structure=blocks)
+        responses = ResponseFormat(bits, linkage, copies, rounds=rounds, structure=blocks)
         noise = _random_noise(chance)
         case = Case(
-            reports,
-            population,
+            responses,
+            crowd,
             colluding,
             noise,
-            _random_epsilon(chance, reports, noise),
+            _random_epsilon(chance, responses, noise),
             chance.choice((Assurance.CERTIFIED, Assurance.CERTIFIED, Assurance.OUTLIER)),
         )
         if _cells(case) <= MOST_CELLS and len(answers(blocks)) <= 12:
@@ -262,10 +262,10 @@ def _random_noise(chance: random.Random) -> float:
     return min(0.4999, math.exp(chance.uniform(math.log(1e-6), math.log(0.5))))
 
 
-def _random_epsilon(chance: random.Random, reports: ResponseFormat, noise: float) -> float:
+def _random_epsilon(chance: random.Random, responses: ResponseFormat, noise: float) -> float:
     """Any ε from .001 to 100, one near the largest loss, or one that equals a loss."""
     loss = math.log1p(-noise) - math.log(noise)
-    most = reports.sensitivity * reports.copies * reports.rounds
+    most = responses.sensitivity * responses.copies * responses.rounds
     epsilon = chance.choice(
         (
             math.exp(chance.uniform(math.log(1e-3), math.log(100.0))),
@@ -278,7 +278,7 @@ def _random_epsilon(chance: random.Random, reports: ResponseFormat, noise: float
 
 def _cells(case: Case) -> int:
     """How many outcomes one pair of laws has."""
-    each = case.honest * case.reports.copies + 1
-    if case.reports.linkage is Linkage.RECORD:
-        return each ** int((2**case.reports.bits - 1) * case.reports.rounds)
-    return each ** int(case.reports.sensitivity * case.reports.rounds)
+    each = case.honest * case.responses.copies + 1
+    if case.responses.linkage is Linkage.RECORD:
+        return each ** int((2**case.responses.bits - 1) * case.responses.rounds)
+    return each ** int(case.responses.sensitivity * case.responses.rounds)

@@ -20,7 +20,7 @@ PROMISE = Promise(
     local_epsilon=10.0,
     assurance=Assurance.CERTIFIED,
     method=Method.NONE,
-    population=1000,
+    crowd=1000,
     colluding=0,
     assumptions=(),
 )
@@ -39,7 +39,7 @@ def planned_by_test(
     said = replace(
         promise,
         epsilon=policy.epsilon,
-        population=policy.population,
+        crowd=policy.minimum_crowd,
         colluding=policy.colluding,
         assurance=policy.assurance,
     )

@@ -76,7 +76,7 @@ def fail(error: Exception) -> None:
 
 def test_a_new_file_never_replaces_one(tmp_path: Path, way: str) -> None:
     """A file that is there before, or appears meanwhile, stays as it is."""
-    path = tmp_path / "reports"
+    path = tmp_path / "responses"
     path.write_text("old", encoding="utf-8")
     with pytest.raises(Exists, match="must not exist yet"):
         written(path, lambda: fail(AssertionError("not reached")))
@@ -90,22 +90,22 @@ def test_a_new_file_never_replaces_one(tmp_path: Path, way: str) -> None:
 def test_an_error_inside_leaves_nothing(tmp_path: Path, way: str) -> None:
     """What was half written when an error came is gone; the error is the caller's own."""
     with pytest.raises(ZeroDivisionError):
-        written(tmp_path / "reports", lambda: fail(ZeroDivisionError()))
+        written(tmp_path / "responses", lambda: fail(ZeroDivisionError()))
     assert not list(tmp_path.iterdir())
 
 
 def test_while_written_a_file_has_no_name(tmp_path: Path) -> None:
     """A kill at that moment has nothing to leave behind."""
-    with complete_file("output", tmp_path / "reports", replace=False) as stream:
+    with complete_file("output", tmp_path / "responses", replace=False) as stream:
         stream.write(b"half")
         stream.flush()
         assert not list(tmp_path.iterdir())
-    assert (tmp_path / "reports").read_bytes() == b"half"
+    assert (tmp_path / "responses").read_bytes() == b"half"
 
 
 def test_a_full_disk_is_named(tmp_path: Path, way: str) -> None:
     """A disk that fills up while the file is written is the user's to mend."""
-    path = tmp_path / "reports"
+    path = tmp_path / "responses"
     with pytest.raises(InvalidInput, match="no space left"):
         written(path, lambda: fail(OSError(28, "No space left on device")), replace=True)
     with pytest.raises(FileNotFoundError):
@@ -117,7 +117,7 @@ def test_a_disk_that_turns_read_only_is_named(tmp_path: Path, way: str) -> None:
     """So is one that fails; both are met while somebody fills the file."""
     for error in (OSError(30, "Read-only file system"), OSError(5, "Input/output error")):
         with pytest.raises(InvalidInput, match="must be a writable place"):
-            written(tmp_path / "reports", lambda error=error: fail(error), replace=True)  # type: ignore[misc]
+            written(tmp_path / "responses", lambda error=error: fail(error), replace=True)  # type: ignore[misc]
     assert not list(tmp_path.iterdir())
 
 

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Mapping
 import krand
 
 
-def noise(population: int) -> tuple[float, float]:
+def noise(crowd: int) -> tuple[float, float]:
     """From a promise to the noise, and back."""
-    policy: krand.Policy = krand.Policy(epsilon=1.0, population=population, delta=1e-4)
-    reports = krand.ResponseFormat(bits=4, linkage=krand.Linkage.BIT)
-    plan: krand.NoisePlan = krand.plan_noise(policy, reports)
+    policy: krand.Policy = krand.Policy(epsilon=1.0, minimum_crowd=crowd, delta=1e-4)
+    responses = krand.ResponseFormat(bits=4, linkage=krand.Linkage.BIT)
+    plan: krand.NoisePlan = krand.plan_noise(policy, responses)
     kept: krand.Guarantee = krand.assess(
-        reports, plan.noise, population, policy.epsilon, krand.Assurance.CERTIFIED
+        responses, plan.noise, crowd, policy.epsilon, krand.Assurance.CERTIFIED
     )
-    best = min(row.sigma for row in krand.frontier(policy, reports, copies=[1]).rows)
+    best = min(row.sigma for row in krand.frontier(policy, responses, copies=[1]).rows)
     krand.plots.density(plan).savefig("density.svg")
     return kept.delta.upper, best
 

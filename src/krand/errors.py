@@ -32,7 +32,7 @@ class KrandError(Exception):
 
     >>> from krand import KrandError, Policy
     >>> try:
-    ...     Policy(epsilon=1, delta=2, population=10_000)
+    ...     Policy(epsilon=1, delta=2, minimum_crowd=10_000)
     ... except KrandError as error:
     ...     print(error.exit_code, error)
     2 delta: must be a finite number between 0 and 1, both excluded, found 2

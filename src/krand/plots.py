@@ -1,7 +1,8 @@
 """Figures in one line, for notebooks: each returns a matplotlib Figure, which Jupyter shows.
 
     >>> from krand import Policy, ResponseFormat, plan_noise, plots
-    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
+    >>> plan = plan_noise(policy, ResponseFormat(bits=4))
     >>> figure = plots.density(plan)
     >>> figure.axes[0].get_ylabel()
     'density of log R'
@@ -38,7 +39,8 @@ def density(plan: NoisePlan | Plan) -> Figure:
     """The distribution of the privacy ratio R for a noise plan or a survey's plan.
 
     >>> from krand import Policy, ResponseFormat, plan_noise, plots
-    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
+    >>> plan = plan_noise(policy, ResponseFormat(bits=4))
     >>> figure = plots.density(plan)
     >>> figure.legends[0].get_texts()[-1].get_text()
     'limits; proven for every crowd: δ ≤ 0.0001, η ≤ 0.00287'
@@ -49,13 +51,13 @@ def density(plan: NoisePlan | Plan) -> Figure:
 
 def frontier(
     policy: Policy | Frontier,
-    reports: ResponseFormat | None = None,
+    responses: ResponseFormat | None = None,
     copies: Sequence[int] | None = None,
 ) -> Figure:
     """σ versus bytes per person, for all methods that keep a policy, or for a given Frontier.
 
     >>> from krand import Policy, ResponseFormat, plots
-    >>> policy = Policy(epsilon=1, delta=1e-4, population=100_000)
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=100_000)
     >>> plots.frontier(policy, ResponseFormat(bits=2), copies=[1, 4]).axes[0].get_xlabel()
     'bytes sent per person'
     """
@@ -64,18 +66,18 @@ def frontier(
 
     if isinstance(policy, ways.Frontier):
         return frontier_figure(policy)
-    if reports is None:
+    if responses is None:
         raise InvalidInput(
-            "reports", "must be given with a policy", None, "ResponseFormat(bits=40)"
+            "responses", "must be given with a policy", None, "ResponseFormat(bits=40)"
         )
-    return frontier_figure(ways.frontier(policy, reports, copies or ways.COPIES))
+    return frontier_figure(ways.frontier(policy, responses, copies or ways.COPIES))
 
 
 def copies(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> Figure:
     """Precision versus copies of a whole record, compared with single bits and a curator.
 
     >>> from krand import Policy, plots
-    >>> policy = Policy(epsilon=1, delta=1e-4, population=100_000)
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=100_000)
     >>> plots.copies(policy, bits=4, copies=[1, 4]).axes[0].get_ylabel()
     'margin of error (95 %), people'
     """
@@ -93,7 +95,7 @@ def estimates(results: Results | str | Path, question: str) -> Figure:
     >>> from krand.planning.making import make_plan
     >>> from krand.survey.questions import Number
     >>> from krand.survey.survey import Survey
-    >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
     >>> asked = (Number(name="children", edges=(0, 1, 3, 9)),)
     >>> plan = make_plan(Survey(id="family", policy=policy, questions=asked))
     >>> ones = np.array([4_000, 3_000, 500])

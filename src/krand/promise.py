@@ -27,8 +27,8 @@ __all__ = [
     "Precision",
     "ResponseFormat",
     "TwoWay",
+    "check_crowd",
     "check_noise",
-    "check_population",
 ]
 
 NOISE_GRID = 2**32
@@ -36,7 +36,7 @@ NOISE_GRID = 2**32
 
 Z95 = 1.959963984540054
 """Standard deviations on each side of a 95 % interval."""
-MAX_POPULATION = 10**12
+MAX_CROWD = 10**12
 MAX_BITS = 10**6
 """Of one person in all: the positions of a survey, whatever its linkage, obey it too."""
 MAX_COPIES = 10**4
@@ -47,7 +47,7 @@ class Assurance(StrEnum):
     """How a guarantee is known (docs/explanation/method.md, "What is promised").
 
     >>> from krand import Assurance, Policy
-    >>> Policy(epsilon=1, delta=1e-4, population=10_000).assurance is Assurance.CERTIFIED
+    >>> Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000).assurance is Assurance.CERTIFIED
     True
     """
 
@@ -106,7 +106,7 @@ class Assumption(StrEnum):
     """
 
     HONEST_CROWD = "honest-crowd"
-    """`population - colluding` honest people respond in the same batch."""
+    """`minimum_crowd - colluding` honest people respond in the same batch."""
     COLLECTOR_KEEPS_SECRETS = "collector-keeps-secrets"
     """The collector forgets who, when and in which order, and does not work with the analyst."""
     DATA_HOLDER_KEEPS_SECRETS = "data-holder-keeps-secrets"
@@ -206,9 +206,9 @@ def check_noise(q: float) -> None:
     _inside("noise", q, 0.0, 0.5)
 
 
-def check_population(population: int) -> None:
+def check_crowd(crowd: int) -> None:
     """2 … 10^12 users, or an error that says so."""
-    _whole("population", population, 2, MAX_POPULATION)
+    _whole("crowd", crowd, 2, MAX_CROWD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,15 +330,15 @@ class ResponseFormat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy(Shown):
-    """What must be promised: ε with η or δ, to a member of a crowd of `population`.
+    """What must be promised: ε with η or δ, to a member of a crowd of at least `minimum_crowd`.
 
     >>> from krand import Policy
-    >>> Policy(epsilon=1, delta=1e-4, population=10_000, colluding=500).honest
+    >>> Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000, colluding=500).honest
     9500
     """
 
     epsilon: float
-    population: int
+    minimum_crowd: int
     delta: float | None = None
     eta: float | None = None
     colluding: int = 0
@@ -351,7 +351,7 @@ class Policy(Shown):
             raise InvalidInput(
                 "epsilon", "must be at most 100", self.epsilon, "e^100 promises nothing"
             )
-        check_population(self.population)
+        _whole("minimum_crowd", self.minimum_crowd, 2, MAX_CROWD)
         if (self.delta is None) == (self.eta is None):
             raise InvalidInput(
                 "delta/eta", "exactly one of the two must be given", (self.delta, self.eta)
@@ -359,7 +359,7 @@ class Policy(Shown):
         for field, value in (("delta", self.delta), ("eta", self.eta)):
             if value is not None:
                 _inside(field, value, 0.0, 1.0)
-        _whole("colluding", self.colluding, 0, self.population - 2)
+        _whole("colluding", self.colluding, 0, self.minimum_crowd - 2)
         if self.max_local_epsilon is not None:
             _inside("max_local_epsilon", self.max_local_epsilon, 0.0, math.inf)
         object.__setattr__(self, "assurance", _assurance(self.assurance))
@@ -367,7 +367,7 @@ class Policy(Shown):
     @property
     def honest(self) -> int:
         """The crowd that really hides a user: colluders know their own reports."""
-        return self.population - self.colluding
+        return self.minimum_crowd - self.colluding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -375,7 +375,7 @@ class Guarantee(Shown):
     """What a noise level promises, how that is known, and what it rests on.
 
     >>> from krand import ResponseFormat, assess
-    >>> guarantee = assess(ResponseFormat(bits=4), noise=0.01, population=10_000, epsilon=1)
+    >>> guarantee = assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
     >>> guarantee.delta.upper < 1e-4, str(guarantee.assurance)
     (True, 'certified')
     """
@@ -387,7 +387,7 @@ class Guarantee(Shown):
     """ε₀: what one response, seen alone, may reveal if collector and analyst collude."""
     assurance: Assurance
     method: Method
-    population: int
+    crowd: int
     colluding: int
     assumptions: tuple[Assumption, ...]
 
@@ -415,13 +415,14 @@ class NoisePlan(Shown):
     """The smallest honest noise for a policy.
 
     >>> from krand import Policy, ResponseFormat, plan_noise
-    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
+    >>> plan = plan_noise(policy, ResponseFormat(bits=4))
     >>> round(plan.precision.half_width_95)  # ± so many people, at 95 %
     14
     """
 
     policy: Policy
-    reports: ResponseFormat
+    responses: ResponseFormat
     noise_numerator: int
     guarantee: Guarantee
     precision: Precision

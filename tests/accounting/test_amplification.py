@@ -31,7 +31,7 @@ def local_by_enumeration(q: Fraction, distance: int, lam: Fraction) -> Fraction:
 
 
 def clones(
-    q: Fraction, distance: int, bits: int, population: int, lam: Fraction, told: bool = False
+    q: Fraction, distance: int, bits: int, crowd: int, lam: Fraction, told: bool = False
 ) -> tuple[Fraction, Fraction]:
     """Both directions of (A+Δ₁, C-A+Δ₂) against (A+Δ₂, C-A+Δ₁), outcome by outcome.
 
@@ -42,9 +42,9 @@ def clones(
     hit, share = alpha * rho**distance, alpha * rho ** (distance - bits)
     first: dict[tuple[int, int, bool], Fraction] = defaultdict(Fraction)
     second: dict[tuple[int, int, bool], Fraction] = defaultdict(Fraction)
-    for c in range(population):
-        rest = (1 - 2 * share) ** (population - 1 - c)
-        of_c = math.comb(population - 1, c) * (2 * share) ** c * rest
+    for c in range(crowd):
+        rest = (1 - 2 * share) ** (crowd - 1 - c)
+        of_c = math.comb(crowd - 1, c) * (2 * share) ** c * rest
         for a in range(c + 1):
             chance = of_c * Fraction(math.comb(c, a), 2**c)
             for one, two, weight in ((1, 0, hit), (0, 1, alpha), (0, 0, 1 - hit - alpha)):
@@ -59,9 +59,9 @@ def clones(
     )
 
 
-def truth(population: int, bits: int, q: Fraction, lam: Fraction) -> Fraction:
+def truth(crowd: int, bits: int, q: Fraction, lam: Fraction) -> Fraction:
     """The exact δ of the worst background and pair."""
-    worst = exact_worst(population, vectors(bits), q, lam).value
+    worst = exact_worst(crowd, vectors(bits), q, lam).value
     return max(worst.delta_forward, worst.delta_reverse)
 
 
@@ -125,13 +125,13 @@ def test_total_variation(q: Fraction) -> None:
     assert apart[-1] <= 1
 
 
-def plain_clones(q: Fraction, distance: int, population: int, lam: Fraction) -> Fraction:
+def plain_clones(q: Fraction, distance: int, crowd: int, lam: Fraction) -> Fraction:
     """A+Bern(1-r) against A+Bern(r), A ~ Bin(C, ½), C ~ Bin(N-1, 2r) known, r = 1/(e^ε₀+1)."""
     rare = 1 / (1 + ((1 - q) / q) ** distance)
     total = Fraction(0)
-    for c in range(population):
-        rest = (1 - 2 * rare) ** (population - 1 - c)
-        of_c = math.comb(population - 1, c) * (2 * rare) ** c * rest
+    for c in range(crowd):
+        rest = (1 - 2 * rare) ** (crowd - 1 - c)
+        of_c = math.comb(crowd - 1, c) * (2 * rare) ** c * rest
         for a in range(c + 2):
             low = Fraction(math.comb(c, a), 2**c)
             high = Fraction(math.comb(c, a - 1), 2**c) if a else Fraction(0)
@@ -143,14 +143,14 @@ def plain_clones(q: Fraction, distance: int, population: int, lam: Fraction) -> 
 
 @pytest.mark.parametrize("lam", [*LAMBDAS, Fraction(1000)])
 @pytest.mark.parametrize("q", QS)
-@pytest.mark.parametrize(("population", "bits"), [(2, 2), (3, 2), (4, 2), (2, 3)])
+@pytest.mark.parametrize(("crowd", "bits"), [(2, 2), (3, 2), (4, 2), (2, 3)])
 def test_the_blanket_is_never_worse_than_clones(
-    population: int, bits: int, q: Fraction, lam: Fraction
+    crowd: int, bits: int, q: Fraction, lam: Fraction
 ) -> None:
     """For linked bits clones are a bound for every background, and the blanket a better one."""
-    bound = plain_clones(q, bits, population, lam)
-    blanket = one_way_delta(blanket_law(float(q), [FreeBits(bits)]), population, math.log(lam))
-    assert bound >= truth(population, bits, q, lam)
+    bound = plain_clones(q, bits, crowd, lam)
+    blanket = one_way_delta(blanket_law(float(q), [FreeBits(bits)]), crowd, math.log(lam))
+    assert bound >= truth(crowd, bits, q, lam)
     assert blanket.value <= float(bound) * (1 + 1e-9) + 1e-15
 
 
@@ -164,33 +164,33 @@ def test_published_pair_does_not_cover_two_bits() -> None:
 
 @pytest.mark.parametrize("lam", LAMBDAS)
 @pytest.mark.parametrize("q", QS)
-@pytest.mark.parametrize(("population", "bits"), [(2, 2), (3, 2), (4, 2), (2, 3)])
+@pytest.mark.parametrize(("crowd", "bits"), [(2, 2), (3, 2), (4, 2), (2, 3)])
 def test_clones_told_apart_cover_every_background_and_add_nothing(
-    population: int, bits: int, q: Fraction, lam: Fraction
+    crowd: int, bits: int, q: Fraction, lam: Fraction
 ) -> None:
     """Told whether the own report is a clone the pair is a bound, and the blanket lies below it."""
-    bound, _ = clones(q, bits, bits, population, lam, told=True)
-    blanket = one_way_delta(blanket_law(float(q), [FreeBits(bits)]), population, math.log(lam))
-    assert bound >= truth(population, bits, q, lam)
+    bound, _ = clones(q, bits, bits, crowd, lam, told=True)
+    blanket = one_way_delta(blanket_law(float(q), [FreeBits(bits)]), crowd, math.log(lam))
+    assert bound >= truth(crowd, bits, q, lam)
     assert blanket.value <= float(bound) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("q", "lam"), list(product(QS, LAMBDAS)))
-@pytest.mark.parametrize(("population", "bits"), [(2, 1), (4, 1), (2, 2), (3, 2), (4, 2), (2, 3)])
+@pytest.mark.parametrize(("crowd", "bits"), [(2, 1), (4, 1), (2, 2), (3, 2), (4, 2), (2, 3)])
 def test_certified_delta_covers_every_background(
-    population: int, bits: int, q: Fraction, lam: Fraction
+    crowd: int, bits: int, q: Fraction, lam: Fraction
 ) -> None:
     """The best of all certified arguments is at least the exact worst over all backgrounds."""
-    record = Mechanism(ResponseFormat(bits, Linkage.RECORD), population, math.log(lam))
+    record = Mechanism(ResponseFormat(bits, Linkage.RECORD), crowd, math.log(lam))
     promised = record.delta(float(q)).bounds.upper
-    assert promised >= float(truth(population, bits, q, lam)) * (1 - 1e-12)
+    assert promised >= float(truth(crowd, bits, q, lam)) * (1 - 1e-12)
 
 
 @pytest.mark.parametrize(
-    ("population", "q", "epsilon"), [(10, 0.3, 1.5), (10, 0.2, 2.0), (30, 0.35, 1.0)]
+    ("crowd", "q", "epsilon"), [(10, 0.3, 1.5), (10, 0.2, 2.0), (30, 0.35, 1.0)]
 )
-def test_certified_delta_covers_the_outlier_pair(population: int, q: float, epsilon: float) -> None:
+def test_certified_delta_covers_the_outlier_pair(crowd: int, q: float, epsilon: float) -> None:
     """What is certified for two linked bits is at least what the drafts' attack achieves."""
-    mechanism = Mechanism(ResponseFormat(2, Linkage.RECORD), population, epsilon)
-    attack = Mechanism(ResponseFormat(2, Linkage.RECORD), population, epsilon, Assurance.OUTLIER)
+    mechanism = Mechanism(ResponseFormat(2, Linkage.RECORD), crowd, epsilon)
+    attack = Mechanism(ResponseFormat(2, Linkage.RECORD), crowd, epsilon, Assurance.OUTLIER)
     assert mechanism.delta(q).bounds.upper >= attack.delta(q).bounds.lower

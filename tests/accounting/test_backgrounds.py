@@ -42,8 +42,8 @@ def vectors_of(pattern: Pattern) -> tuple[Vector, Vector, Vector]:
     return (0,) * (a + b + c), (0,) * a + (1,) * (b + c), (1,) * a + (0,) * b + (1,) * c
 
 
-def exact(pattern: Pattern, population: int, q: Fraction, lam: Fraction) -> Exact:
-    return exact_homogeneous(population, *vectors_of(pattern), q, lam)
+def exact(pattern: Pattern, crowd: int, q: Fraction, lam: Fraction) -> Exact:
+    return exact_homogeneous(crowd, *vectors_of(pattern), q, lam)
 
 
 def worse(exact: Exact) -> Fraction:
@@ -59,7 +59,7 @@ def patterns_up_to(bits: int) -> list[Pattern]:
     ]
 
 
-def third_pattern_by_lattice(population: int, q: float) -> tuple[float, float]:
+def third_pattern_by_lattice(crowd: int, q: float) -> tuple[float, float]:
     """(η, δ) at λ = 2 for x = 100, y = 010, y' = 001, from the definition and nothing of krand.
 
     With ρ = p/q every score r' - 2r is (1-ρ^-2)(A + ρ²B) - ρ^-2 for whole numbers A and B, so
@@ -86,10 +86,10 @@ def third_pattern_by_lattice(population: int, q: float) -> tuple[float, float]:
     others, own = (np.fft.fft2(under[x]) for x in ((1, 0, 0), (0, 0, 1)))
     a = (np.arange(1024) + 700) % 1024 - 700
     b = (np.arange(128) + 80) % 128 - 80
-    total = (1 - 1 / rho2) * np.add.outer(a, rho2 * b) - population / rho2
-    breach = np.fft.ifft2(others ** (population - 1) * own).real
-    common = np.fft.ifft2(others**population).real
-    return float(breach[total > 0].sum()), float((common * np.maximum(total, 0)).sum()) / population
+    total = (1 - 1 / rho2) * np.add.outer(a, rho2 * b) - crowd / rho2
+    breach = np.fft.ifft2(others ** (crowd - 1) * own).real
+    common = np.fft.ifft2(others**crowd).real
+    return float(breach[total > 0].sum()), float((common * np.maximum(total, 0)).sum()) / crowd
 
 
 ONE = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
@@ -137,14 +137,14 @@ def test_outlier_has_the_largest_chi_squared(bits: int, q: float) -> None:
 
 
 @pytest.mark.parametrize("pattern", patterns_up_to(3))
-@pytest.mark.parametrize(("population", "q", "lam"), [(4, 0.1, 2.0), (7, 0.3, 1.25)])
-def test_law_of_a_pattern_is_exact(pattern: Pattern, population: int, q: float, lam: float) -> None:
+@pytest.mark.parametrize(("crowd", "q", "lam"), [(4, 0.1, 2.0), (7, 0.3, 1.25)])
+def test_law_of_a_pattern_is_exact(pattern: Pattern, crowd: int, q: float, lam: float) -> None:
     """Grouping reports by two exponents loses nothing: δ and η agree with rational arithmetic."""
-    expected = exact(pattern, population, Fraction(q), Fraction(lam))
-    delta = two_way_delta(pattern.law(q), population, math.log(lam))
+    expected = exact(pattern, crowd, Fraction(q), Fraction(lam))
+    delta = two_way_delta(pattern.law(q), crowd, math.log(lam))
     assert delta.forward.value == pytest.approx(float(expected.delta_forward), rel=1e-9, abs=1e-15)
     assert delta.reverse.value == pytest.approx(float(expected.delta_reverse), rel=1e-9, abs=1e-15)
-    eta = two_way_eta(pattern.law(q), population, math.log(lam))
+    eta = two_way_eta(pattern.law(q), crowd, math.log(lam))
     assert eta.forward.lower - 1e-12 <= expected.eta_forward <= eta.forward.upper + 1e-12
     assert eta.reverse.lower - 1e-12 <= expected.eta_reverse <= eta.reverse.upper + 1e-12
 
@@ -167,25 +167,25 @@ def test_a_larger_pattern_is_never_safer(q: Fraction, lam: Fraction) -> None:
 
 def test_third_pattern_is_the_worst_of_one_choice() -> None:
     """One-hot, N=1000, λ=2, q=.087: the third background has η .0724, the drafts claim .0043."""
-    q, population, epsilon = 0.087, 1000, math.log(2)
-    eta, delta = third_pattern_by_lattice(population, q)
+    q, crowd, epsilon = 0.087, 1000, math.log(2)
+    eta, delta = third_pattern_by_lattice(crowd, q)
     assert eta == pytest.approx(0.07236, abs=5e-6)
     third, draft = Pattern(1, 1, 1), Pattern(2)
     for options, exactly in ((3, True), (3, False), (50, True), (50, False)):
         assert set(sparse_patterns(options, 1, exactly)) == {third, draft}
-    seen = two_way_eta(third.law(q), population, epsilon)
+    seen = two_way_eta(third.law(q), crowd, epsilon)
     assert seen.forward.lower <= eta <= seen.forward.upper
     assert seen.forward.upper == pytest.approx(eta, rel=1e-3)
     assert seen.reverse.value == pytest.approx(seen.forward.value, rel=1e-12)
-    delta_seen = two_way_delta(third.law(q), population, epsilon)
+    delta_seen = two_way_delta(third.law(q), crowd, epsilon)
     assert delta_seen.lower <= delta <= delta_seen.upper
-    assert one_way_eta(draft.law(q), population, epsilon).value == pytest.approx(0.0043, abs=5e-5)
-    both = two_way_eta(draft.law(q), population, epsilon)
+    assert one_way_eta(draft.law(q), crowd, epsilon).value == pytest.approx(0.0043, abs=5e-5)
+    both = two_way_eta(draft.law(q), crowd, epsilon)
     assert both.upper < seen.lower
 
 
 @pytest.mark.parametrize(
-    ("population", "bits", "q", "epsilon"),
+    ("crowd", "bits", "q", "epsilon"),
     [
         (1000, 5, 0.2446, math.log(2)),
         (5000, 5, 0.1310, 2.0),
@@ -194,10 +194,10 @@ def test_third_pattern_is_the_worst_of_one_choice() -> None:
     ],
 )
 def test_outlier_is_the_worst_where_the_drafts_plan(
-    population: int, bits: int, q: float, epsilon: float
+    crowd: int, bits: int, q: float, epsilon: float
 ) -> None:
     """At the noises of the drafts no other homogeneous background has a larger δ."""
-    outlier = two_way_delta(Pattern(bits).law(q), population, epsilon)
+    outlier = two_way_delta(Pattern(bits).law(q), crowd, epsilon)
     for pattern in (
         Pattern(bits - 1, 0, 1),
         Pattern(bits - 2, 0, 2),
@@ -205,7 +205,7 @@ def test_outlier_is_the_worst_where_the_drafts_plan(
         Pattern(bits - 2, 1, 1),
         Pattern(bits // 2, 0, bits - bits // 2),
     ):
-        other = two_way_delta(pattern.law(q), population, epsilon)
+        other = two_way_delta(pattern.law(q), crowd, epsilon)
         assert other.lower <= outlier.upper
 
 
@@ -217,7 +217,7 @@ def test_outlier_is_not_the_worst_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("population", "bits", "q", "lam", "pattern", "excess"),
+    ("crowd", "bits", "q", "lam", "pattern", "excess"),
     [
         (300, 5, 0.2, 8.0, Pattern(3, 0, 2), 1.6),
         (100, 3, 0.1, 8.0, Pattern(2, 0, 1), 1.15),
@@ -225,16 +225,16 @@ def test_outlier_is_not_the_worst_everywhere() -> None:
     ],
 )
 def test_outlier_is_beaten_in_small_crowds(
-    population: int, bits: int, q: float, lam: float, pattern: Pattern, excess: float
+    crowd: int, bits: int, q: float, lam: float, pattern: Pattern, excess: float
 ) -> None:
     """In crowds of hundreds a pair that differs in fewer bits can have a δ up to 60 % larger."""
-    outlier = two_way_delta(Pattern(bits).law(q), population, math.log(lam))
-    other = two_way_delta(pattern.law(q), population, math.log(lam))
+    outlier = two_way_delta(Pattern(bits).law(q), crowd, math.log(lam))
+    other = two_way_delta(pattern.law(q), crowd, math.log(lam))
     assert other.lower > excess * outlier.upper
 
 
 @pytest.mark.parametrize(
-    ("population", "bits", "q", "lam"),
+    ("crowd", "bits", "q", "lam"),
     [
         (300, 5, 0.2, 8.0),
         (100, 3, 0.1, 8.0),
@@ -246,12 +246,12 @@ def test_outlier_is_beaten_in_small_crowds(
     ],
 )
 def test_the_walk_uphill_finds_the_worst_pattern(
-    population: int, bits: int, q: float, lam: float
+    crowd: int, bits: int, q: float, lam: float
 ) -> None:
     """From the outlier pair the walk ends at the worst of all splits of the bits."""
 
     def badness(pattern: Pattern) -> float:
-        return two_way_delta(pattern.law(q), population, math.log(lam)).upper
+        return two_way_delta(pattern.law(q), crowd, math.log(lam)).upper
 
     splits = [(a, b) for a in range(1, bits + 1) for b in range(bits - a + 1)]
     worst = max(badness(Pattern(a, b, bits - a - b)) for a, b in splits)

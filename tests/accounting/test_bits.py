@@ -41,43 +41,43 @@ def excess(top: Floats, bottom: Floats, epsilons: Floats) -> Floats:
     return np.array([np.maximum(top - math.exp(e) * bottom, 0.0).sum() for e in epsilons])
 
 
-def worst_of_all(q: float, population: int, epsilons: Floats) -> Floats:
+def worst_of_all(q: float, crowd: int, epsilons: Floats) -> Floats:
     """max over every number of ones among the others, both directions."""
     worst = np.zeros(epsilons.size)
-    for ones in range((population - 1) // 2 + 1):
-        zero, one = counts(q, ones, population - 1 - ones)
+    for ones in range((crowd - 1) // 2 + 1):
+        zero, one = counts(q, ones, crowd - 1 - ones)
         both = np.maximum(excess(one, zero, epsilons), excess(zero, one, epsilons))
         worst = np.maximum(worst, both)
     return worst
 
 
-def shift(q: float, population: int) -> float:
+def shift(q: float, crowd: int) -> float:
     """Distance over deviation of the two counts, were they Gaussian."""
-    return (1 - 2 * q) / math.sqrt(population * q * (1 - q))
+    return (1 - 2 * q) / math.sqrt(crowd * q * (1 - q))
 
 
 def composed(law: LossLaw, count: int, epsilon: float) -> float:
     return compose([(law, count)], epsilon).delta(epsilon)
 
 
-def step_of(q: float, population: int) -> float:
+def step_of(q: float, crowd: int) -> float:
     """The default grid step of this mechanism alone."""
-    return loss_step(float(bits.outlier_pair(q, population).profile(np.zeros(1))[0][0]))
+    return loss_step(float(bits.outlier_pair(q, crowd).profile(np.zeros(1))[0][0]))
 
 
-def outlier_loss(q: float, population: int, count: int) -> LossLaw:
-    return bits.bit_loss(q, population, step_of(q, population), count, certified=False)
+def outlier_loss(q: float, crowd: int, count: int) -> LossLaw:
+    return bits.bit_loss(q, crowd, step_of(q, crowd), count, certified=False)
 
 
 @pytest.mark.parametrize("q", [2.0**-32, 0.01, 0.1, 0.3, 0.49])
-@pytest.mark.parametrize("population", [2, 3, 5, 20, 101])
-def test_profile_agrees_with_rational_arithmetic(population: int, q: float) -> None:
+@pytest.mark.parametrize("crowd", [2, 3, 5, 20, 101])
+def test_profile_agrees_with_rational_arithmetic(crowd: int, q: float) -> None:
     """Both directions are the exact δ of the count of ones, whatever the background."""
-    for ones in {0, 1, (population - 1) // 2, population - 1} & set(range(population)):
-        pair = bits.background_pair(q, ones, population - 1 - ones)
+    for ones in {0, 1, (crowd - 1) // 2, crowd - 1} & set(range(crowd)):
+        pair = bits.background_pair(q, ones, crowd - 1 - ones)
         forward, reverse = pair.profile(EPSILONS)
         for i, epsilon in enumerate(EPSILONS):
-            exact = exact_one_bit(population, ones, Fraction(q), Fraction(math.exp(epsilon)))
+            exact = exact_one_bit(crowd, ones, Fraction(q), Fraction(math.exp(epsilon)))
             for found, true in ((forward, exact.delta_forward), (reverse, exact.delta_reverse)):
                 assert found[i] == pytest.approx(float(true), rel=1e-8, abs=3e-30)
                 assert found[i] >= true
@@ -85,11 +85,11 @@ def test_profile_agrees_with_rational_arithmetic(population: int, q: float) -> N
 
 def test_profile_just_below_the_local_epsilon() -> None:
     """Where two almost equal tails are subtracted nine digits remain."""
-    q, population = 0.1, 50
+    q, crowd = 0.1, 50
     for gap in (1e-3, 1e-6, 1e-9):
         epsilon = local_epsilon(q) * (1 - gap)
-        exact = exact_one_bit(population, 0, Fraction(q), Fraction(math.exp(epsilon)))
-        _, reverse = bits.outlier_pair(q, population).profile(np.array([epsilon]))
+        exact = exact_one_bit(crowd, 0, Fraction(q), Fraction(math.exp(epsilon)))
+        _, reverse = bits.outlier_pair(q, crowd).profile(np.array([epsilon]))
         assert float(reverse[0]) == pytest.approx(float(exact.delta_reverse), rel=2e-9)
 
 
@@ -138,23 +138,23 @@ def test_mixed_copies_by_direct_convolution(q: float, ones: int, zeros: int, cop
 
 def test_copies_of_a_bit_follow_the_gaussian() -> None:
     """A hundred mixed copies in a crowd of 10^4 have the δ of the Gaussian they approach."""
-    q, population, copies = 0.3, 10**4, 100
-    spread = math.sqrt(copies) * shift(q, population)
+    q, crowd, copies = 0.3, 10**4, 100
+    spread = math.sqrt(copies) * shift(q, crowd)
     for assurance in (Assurance.OUTLIER, Assurance.CERTIFIED):
-        mechanism = Mechanism(ResponseFormat(1, copies=copies), population, 2 * spread, assurance)
+        mechanism = Mechanism(ResponseFormat(1, copies=copies), crowd, 2 * spread, assurance)
         expected = gaussian_delta(spread, 2 * spread)
         assert mechanism.delta(q).bounds.upper == pytest.approx(expected, rel=0.05)
 
 
 @pytest.mark.parametrize(
-    ("population", "q"),
+    ("crowd", "q"),
     [(n, q) for n in (2, 3, 5, 20, 101, 500) for q in (0.002, 0.02, 0.2, 0.45)]
     + [(2000, 0.002), (2000, 0.05)],
 )
-def test_supremum_is_exact_in_small_crowds(population: int, q: float) -> None:
+def test_supremum_is_exact_in_small_crowds(crowd: int, q: float) -> None:
     """Up to 2000 users the certificate is the maximum over all backgrounds and nothing more."""
-    exact = worst_of_all(q, population, EPSILONS)
-    found = bits.worst_profile(q, population, EPSILONS)
+    exact = worst_of_all(q, crowd, EPSILONS)
+    found = bits.worst_profile(q, crowd, EPSILONS)
     seen = exact > 1e-12
     assert seen.any()
     assert (found >= exact * (1 - 1e-9)).all()
@@ -162,59 +162,59 @@ def test_supremum_is_exact_in_small_crowds(population: int, q: float) -> None:
 
 
 @pytest.mark.parametrize("buckets", [1, 2, 7, 50])
-@pytest.mark.parametrize(("population", "q"), [(3, 0.2), (20, 0.02), (101, 0.02), (500, 0.1)])
+@pytest.mark.parametrize(("crowd", "q"), [(3, 0.2), (20, 0.02), (101, 0.02), (500, 0.1)])
 def test_few_buckets_are_still_a_bound(
-    monkeypatch: pytest.MonkeyPatch, population: int, q: float, buckets: int
+    monkeypatch: pytest.MonkeyPatch, crowd: int, q: float, buckets: int
 ) -> None:
     """However coarse the buckets, the certificate never falls below any background."""
     monkeypatch.setattr(bits, "FINEST", 0)
-    exact = worst_of_all(q, population, EPSILONS)
-    found = bits.worst_profile(q, population, EPSILONS, buckets)
+    exact = worst_of_all(q, crowd, EPSILONS)
+    found = bits.worst_profile(q, crowd, EPSILONS, buckets)
     assert (found >= exact * (1 - 1e-9)).all()
-    if buckets == 1 and population > 100:
+    if buckets == 1 and crowd > 100:
         assert (found > 1.1 * exact).all()
 
 
 @pytest.mark.parametrize("q", [0.002, 0.03])
 def test_supremum_is_tight_beyond_small_crowds(q: float) -> None:
     """With 256 buckets the certificate lies at most 2 % above the maximum over all backgrounds."""
-    population, epsilons = 2600, np.array([0.0, 0.3, 1.0])
-    exact = worst_of_all(q, population, epsilons)
-    found = bits.worst_profile(q, population, epsilons)
-    assert population > bits.FINEST
+    crowd, epsilons = 2600, np.array([0.0, 0.3, 1.0])
+    exact = worst_of_all(q, crowd, epsilons)
+    found = bits.worst_profile(q, crowd, epsilons)
+    assert crowd > bits.FINEST
     assert (found >= exact * (1 - 1e-9)).all()
     assert (found <= exact * 1.02).all()
 
 
 def test_more_buckets_only_help() -> None:
     """The certificate falls towards the outlier's value as the buckets get finer."""
-    q, population, epsilons = 1e-5, 10**7, np.array([0.02, 0.1, 0.2])
-    bounds = [bits.worst_profile(q, population, epsilons, n) for n in (1, 8, 64, 512)]
+    q, crowd, epsilons = 1e-5, 10**7, np.array([0.02, 0.1, 0.2])
+    bounds = [bits.worst_profile(q, crowd, epsilons, n) for n in (1, 8, 64, 512)]
     for coarse, fine in pairwise(bounds):
         assert (fine < coarse).all()
-    outlier = np.maximum(*bits.outlier_pair(q, population).profile(epsilons))
+    outlier = np.maximum(*bits.outlier_pair(q, crowd).profile(epsilons))
     assert (bounds[-1] >= outlier).all()
     assert (bounds[-1] <= 1.02 * outlier).all()
 
 
 @pytest.mark.parametrize("buckets", [1, 2, 3, 64, 256, 10**6])
-@pytest.mark.parametrize("population", [2, 3, 100, 2000, 2001, 2500, 10**7, 10**12])
-def test_buckets_cover_every_background(population: int, buckets: int) -> None:
+@pytest.mark.parametrize("crowd", [2, 3, 100, 2000, 2001, 2500, 10**7, 10**12])
+def test_buckets_cover_every_background(crowd: int, buckets: int) -> None:
     """The ranges run from no ones to half of the others without gap or overlap."""
-    edges = bits.bucket_edges(population, min(buckets, 10_000))
+    edges = bits.bucket_edges(crowd, min(buckets, 10_000))
     assert edges[0][0] == 0
-    assert edges[-1][1] == (population - 1) // 2
+    assert edges[-1][1] == (crowd - 1) // 2
     assert all(low <= high for low, high in edges)
     assert all(here[1] + 1 == there[0] for here, there in pairwise(edges))
-    if population <= bits.FINEST and buckets >= bits.BUCKETS:
+    if crowd <= bits.FINEST and buckets >= bits.BUCKETS:
         assert all(low == high for low, high in edges)
 
 
-@pytest.mark.parametrize(("population", "q"), [(100, 0.05), (2500, 0.002), (10**7, 1e-5)])
-def test_supremum_is_a_privacy_profile(population: int, q: float) -> None:
+@pytest.mark.parametrize(("crowd", "q"), [(100, 0.05), (2500, 0.002), (10**7, 1e-5)])
+def test_supremum_is_a_privacy_profile(crowd: int, q: float) -> None:
     """The maximum over backgrounds falls with ε and is convex in e^ε, hence that of some pair."""
     epsilons = np.linspace(0, 2, 81)
-    values = bits.worst_profile(q, population, epsilons, buckets=64)
+    values = bits.worst_profile(q, crowd, epsilons, buckets=64)
     slopes = np.diff(values) / np.diff(np.exp(epsilons))
     assert (slopes < 0).all()
     assert (np.diff(slopes) >= 1e-9 * slopes[:-1]).all()
@@ -232,16 +232,16 @@ def test_lattice_counterexample() -> None:
 
 
 @pytest.mark.parametrize(
-    ("population", "q", "count", "epsilon"),
+    ("crowd", "q", "count", "epsilon"),
     [(100, 0.05, 2, 1.5), (1000, 0.05, 40, 2.0), (10**5, 1e-3, 40, 2.0), (10**7, 1e-5, 3, 0.5)],
 )
 def test_certificate_composed_covers_the_outlier_composed(
-    population: int, q: float, count: int, epsilon: float
+    crowd: int, q: float, count: int, epsilon: float
 ) -> None:
     """The certified pair, composed, is at least any mixture of rising and falling outlier bits."""
-    step = step_of(q, population)
-    certified = composed(bits.bit_loss(q, population, step, count), count, epsilon)
-    law = bits.bit_loss(q, population, step, count, certified=False)
+    step = step_of(q, crowd)
+    certified = composed(bits.bit_loss(q, crowd, step, count), count, epsilon)
+    law = bits.bit_loss(q, crowd, step, count, certified=False)
     for falling in {0, 1, count // 2, count}:
         parts = [(w, n) for w, n in ((law, count - falling), (law.reversed(), falling)) if n]
         outlier = compose(parts, epsilon).delta(epsilon)
@@ -262,7 +262,7 @@ def test_certified_pair_is_its_own_mirror() -> None:
 
 
 @pytest.mark.parametrize(
-    ("population", "q", "count", "spreads"),
+    ("crowd", "q", "count", "spreads"),
     [
         (100, 0.05, 1, 1.0),
         (1000, 0.02, 40, 3.0),
@@ -271,13 +271,11 @@ def test_certified_pair_is_its_own_mirror() -> None:
         (10**7, 8e-6, 40, 3.0),
     ],
 )
-def test_losses_rounded_down_stay_below(
-    population: int, q: float, count: int, spreads: float
-) -> None:
+def test_losses_rounded_down_stay_below(crowd: int, q: float, count: int, spreads: float) -> None:
     """Losses rounded down give less, and at most 5 % less, than the dots connected above."""
-    epsilon = spreads * shift(q, population) * math.sqrt(count)
-    law, pair = outlier_loss(q, population, count), bits.outlier_pair(q, population)
-    step = step_of(q, population) / 32
+    epsilon = spreads * shift(q, crowd) * math.sqrt(count)
+    law, pair = outlier_loss(q, crowd, count), bits.outlier_pair(q, crowd)
+    step = step_of(q, crowd) / 32
     for forward, above in ((True, law), (False, law.reversed())):
         low = bits.floor_loss(pair, step, forward)
         value = compose([(low, count)], epsilon).delta_below(epsilon)
@@ -287,10 +285,10 @@ def test_losses_rounded_down_stay_below(
 
 def test_rounding_down_stays_below_where_losses_span_millions_of_steps() -> None:
     """The rarest losses, far outside the grid of the composition, do not lift a lower end."""
-    q, population = 0.05, 84_210_526
-    pair = bits.outlier_pair(q, population)
-    epsilon = shift(q, population)
-    low = bits.floor_loss(pair, step_of(q, population) / 32)
+    q, crowd = 0.05, 84_210_526
+    pair = bits.outlier_pair(q, crowd)
+    epsilon = shift(q, crowd)
+    low = bits.floor_loss(pair, step_of(q, crowd) / 32)
     value = compose([(low, 1)], epsilon).delta_below(epsilon)
     exact = float(pair.profile(np.array([epsilon]))[0][0])
     assert 0.9 * exact <= value <= exact * (1 + 1e-6)
@@ -299,11 +297,11 @@ def test_rounding_down_stays_below_where_losses_span_millions_of_steps() -> None
 @pytest.mark.parametrize("assurance", [Assurance.OUTLIER, Assurance.CERTIFIED])
 def test_lower_ends_hold_for_the_whole_crowd(assurance: Assurance) -> None:
     """For a crowd too wide to be computed whole the lower end is still not above the truth."""
-    q, population, epsilon = 0.05, 10**9, 1e-4
-    pair = bits.background_pair(q, 0, population - 1)
+    q, crowd, epsilon = 0.05, 10**9, 1e-4
+    pair = bits.background_pair(q, 0, crowd - 1)
     forward, reverse = (float(v[0]) for v in pair.profile(np.array([epsilon])))
-    assert forward == pytest.approx(gaussian_delta(shift(q, population), epsilon), rel=1e-3)
-    found = Mechanism(ResponseFormat(1), population, epsilon, assurance).delta(q).bounds
+    assert forward == pytest.approx(gaussian_delta(shift(q, crowd), epsilon), rel=1e-3)
+    found = Mechanism(ResponseFormat(1), crowd, epsilon, assurance).delta(q).bounds
     assert found.upper >= max(forward, reverse)
     assert found.forward.lower <= forward * (1 + 1e-9)
     assert found.reverse.lower <= reverse * (1 + 1e-9)
@@ -311,12 +309,12 @@ def test_lower_ends_hold_for_the_whole_crowd(assurance: Assurance) -> None:
 
 def test_two_thousand_different_questions() -> None:
     """2000 bits with 2000 noise levels compose to what the central limit theorem expects."""
-    population, epsilon, buckets = 10**6, 3.0, 2
+    crowd, epsilon, buckets = 10**6, 3.0, 2
     noises = np.geomspace(1e-3, 4e-3, 2000)
-    step = step_of(float(noises[-1]), population)
-    laws = [bits.bit_loss(float(q), population, step, noises.size, buckets=buckets) for q in noises]
+    step = step_of(float(noises[-1]), crowd)
+    laws = [bits.bit_loss(float(q), crowd, step, noises.size, buckets=buckets) for q in noises]
     found = compose([(law, 1) for law in laws], epsilon).delta(epsilon)
-    total = math.sqrt(sum(shift(float(q), population) ** 2 for q in noises))
+    total = math.sqrt(sum(shift(float(q), crowd) ** 2 for q in noises))
     # A bucket spans a quarter of the crowd, and the certificate gives up as many users; at each ε
     # it takes the worse direction, which adds a little more.
     fewer = total / math.sqrt(1 - 1 / (2 * buckets))

@@ -201,18 +201,14 @@ def test_linked_blocks_multiply(blocks: list[Block]) -> None:
 
 
 def average_over_messages(
-    found: dict[Exponents, Fraction], population: int, q: Fraction, lam: Fraction
+    found: dict[Exponents, Fraction], crowd: int, q: Fraction, lam: Fraction
 ) -> Fraction:
     """E over M ~ Bin(N-1, γ) of E[(mean of M+1 scores)⁺], sequence by sequence (Balle et al.)."""
     gamma, rho = sum(found.values()), (1 - q) / q
     scores = [(w / gamma, (rho**b - lam * rho**a) * gamma) for (a, b), w in found.items()]
     total = Fraction(0)
-    for others in range(population):
-        chance = (
-            math.comb(population - 1, others)
-            * gamma**others
-            * (1 - gamma) ** (population - 1 - others)
-        )
+    for others in range(crowd):
+        chance = math.comb(crowd - 1, others) * gamma**others * (1 - gamma) ** (crowd - 1 - others)
         for messages in product(scores, repeat=others + 1):
             mean = sum(score for _, score in messages) / (others + 1)
             if mean > 0:
@@ -223,13 +219,13 @@ def average_over_messages(
 @pytest.mark.parametrize("lam", [Fraction(1), Fraction(3, 2), Fraction(4)])
 @pytest.mark.parametrize("q", [Fraction(1, 10), Fraction(2, 5)])
 @pytest.mark.parametrize("block", [FreeBits(1), FreeBits(2), ExactlyOne(3), AtMost(1, 2)])
-@pytest.mark.parametrize("population", [2, 3, 5])
+@pytest.mark.parametrize("crowd", [2, 3, 5])
 def test_average_over_the_number_of_messages_is_one_sum(
-    population: int, block: Block, q: Fraction, lam: Fraction
+    crowd: int, block: Block, q: Fraction, lam: Fraction
 ) -> None:
     """Scores 0 outside the blanket give the average over M exactly (the identity in `ratio`)."""
-    expected = average_over_messages(groups(block, *opposite(block), q), population, q, lam)
-    found = one_way_delta(blanket_law(float(q), [block]), population, math.log(lam))
+    expected = average_over_messages(groups(block, *opposite(block), q), crowd, q, lam)
+    found = one_way_delta(blanket_law(float(q), [block]), crowd, math.log(lam))
     assert found.value == pytest.approx(float(expected), rel=1e-9, abs=1e-13)
     assert found.upper >= float(expected) * (1 - 1e-12)
 
@@ -237,7 +233,7 @@ def test_average_over_the_number_of_messages_is_one_sum(
 @pytest.mark.parametrize("lam", [Fraction(11, 10), Fraction(2), Fraction(5)])
 @pytest.mark.parametrize("q", [Fraction(1, 20), Fraction(1, 5), Fraction(2, 5)])
 @pytest.mark.parametrize(
-    ("blocks", "population"),
+    ("blocks", "crowd"),
     [
         ([FreeBits(1)], 2),
         ([FreeBits(1)], 6),
@@ -251,12 +247,12 @@ def test_average_over_the_number_of_messages_is_one_sum(
     ],
 )
 def test_blanket_covers_every_background(
-    blocks: list[Block], population: int, q: Fraction, lam: Fraction
+    blocks: list[Block], crowd: int, q: Fraction, lam: Fraction
 ) -> None:
     """The bound is at least the exact worst over all backgrounds and all pairs of answers."""
-    worst = exact_worst(population, records(blocks), q, lam).value
+    worst = exact_worst(crowd, records(blocks), q, lam).value
     truth = float(max(worst.delta_forward, worst.delta_reverse))
-    bound = one_way_delta(blanket_law(float(q), blocks), population, math.log(lam))
+    bound = one_way_delta(blanket_law(float(q), blocks), crowd, math.log(lam))
     assert bound.upper >= truth * (1 - 1e-12)
 
 
@@ -278,10 +274,10 @@ def test_opposite_answers_are_the_worst_pair(blocks: list[Block]) -> None:
     for q in (Fraction(1, 20), Fraction(3, 10), Fraction(9, 20)):
         laws = {tuple(sorted(found.items())): law_of(found, q) for found in every_pair(blocks, q)}
         assert len(laws) > 1
-        for population, lam in ((2, 1.5), (3, 4.0), (6, 1.1), (9, 2.0)):
+        for crowd, lam in ((2, 1.5), (3, 4.0), (6, 1.1), (9, 2.0)):
             epsilon = math.log(lam)
-            values = [one_way_delta(law, population, epsilon).value for law in laws.values()]
-            top = one_way_delta(blanket_law(float(q), blocks), population, epsilon)
+            values = [one_way_delta(law, crowd, epsilon).value for law in laws.values()]
+            top = one_way_delta(blanket_law(float(q), blocks), crowd, epsilon)
             assert max(values) == pytest.approx(top.value, rel=1e-6, abs=1e-14)
 
 
@@ -298,15 +294,13 @@ def every_pair(blocks: Sequence[Block], q: Fraction) -> Iterator[dict[Exponents,
 
 
 @pytest.mark.parametrize(
-    ("population", "bits", "q", "lam"),
+    ("crowd", "bits", "q", "lam"),
     [(1000, 5, 0.28, 2.0), (10**5, 20, 0.33, math.e), (10**7, 40, 0.37, math.e**2)],
 )
-def test_distance_of_free_bits_in_large_crowds(
-    population: int, bits: int, q: float, lam: float
-) -> None:
+def test_distance_of_free_bits_in_large_crowds(crowd: int, bits: int, q: float, lam: float) -> None:
     """The fewer bits two answers differ in, the smaller the bound, also in crowds of millions."""
     bounds = [
-        one_way_delta(free_pair(q, bits, distance), population, math.log(lam))
+        one_way_delta(free_pair(q, bits, distance), crowd, math.log(lam))
         for distance in (1, bits // 2, bits - 1, bits)
     ]
     for less, more in pairwise(bounds):
@@ -324,7 +318,7 @@ def free_pair(q: float, bits: int, distance: int) -> ReportLaw:
 
 
 @pytest.mark.parametrize(
-    ("population", "bits", "epsilon", "delta", "noise"),
+    ("crowd", "bits", "epsilon", "delta", "noise"),
     [
         (10**7, 40, 2.0, 1e-3, 0.37021),
         (10**7, 40, 2.0, 1e-6, 0.38165),
@@ -332,18 +326,19 @@ def free_pair(q: float, bits: int, distance: int) -> ReportLaw:
     ],
 )
 def test_printed_noise_levels(
-    population: int, bits: int, epsilon: float, delta: float, noise: float
+    crowd: int, bits: int, epsilon: float, delta: float, noise: float
 ) -> None:
     """A least noise meets its δ, and a fiftieth of a percent less does not."""
     for factor, meets in ((1.0002, True), (0.9998, False)):
         law = blanket_law(noise * factor, [FreeBits(bits)])
-        assert (one_way_delta(law, population, epsilon).upper <= delta) is meets
+        assert (one_way_delta(law, crowd, epsilon).upper <= delta) is meets
 
 
 def test_planner_rests_on_the_blanket() -> None:
     """N=1000, L=5, ε=ln 2, δ=5e-4: the planned noise is .2838, certified for every background."""
     plan = plan_noise(
-        Policy(epsilon=math.log(2), population=1000, delta=5e-4), ResponseFormat(5, Linkage.RECORD)
+        Policy(epsilon=math.log(2), minimum_crowd=1000, delta=5e-4),
+        ResponseFormat(5, Linkage.RECORD),
     )
     assert round(plan.noise, 4) == 0.2838
     assert plan.guarantee.method is Method.PRIVACY_BLANKET

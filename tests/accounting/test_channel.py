@@ -101,18 +101,18 @@ def test_all_three_laws_sum_to_one(q, bits):
 
 
 @given(st.floats(0.05, 0.49), st.integers(1, 12), st.integers(2, 10**6))
-def test_moments_are_those_of_the_law(q, bits, population):
+def test_moments_are_those_of_the_law(q, bits, crowd):
     """Mean and variance of X₀, X₁ and R are the moments of the law itself (001 §3.1)."""
     law = outlier_law(q, bits)
     ratio = np.exp(law.second * law.log_odds)
-    zero, one, whole = ratio_moments(q, bits, population)
+    zero, one, whole = ratio_moments(q, bits, crowd)
     for moments, weight in ((zero, np.exp(law.log_reference)), (one, np.exp(law.log_second))):
         mean = float(weight @ ratio)
         assert moments.mean == pytest.approx(mean)
         assert moments.variance == pytest.approx(
             float(weight @ (ratio - mean) ** 2), rel=1e-6, abs=1e-6
         )
-    n = population
+    n = crowd
     assert whole.mean == pytest.approx((n - 1 + one.mean) / n)
     assert whole.variance == pytest.approx(((n - 1) * zero.variance + one.variance) / n**2)
 

@@ -108,34 +108,34 @@ def test_grids_must_match():
     st.integers(3, 12),
 )
 @settings(max_examples=60, deadline=None)
-def test_connected_dots_dominate_the_profile(population, bits, noise, at, spacing):
+def test_connected_dots_dominate_the_profile(crowd, bits, noise, at, spacing):
     """Through any nodes the discrete pair has a profile nowhere below the true one."""
     q, step = noise / 256, 0.02
     law = outlier_law(q, bits)
     nodes = np.arange(0, spacing * 12, spacing)
-    up = np.array([one_way_delta(law, population, step * n).upper for n in nodes])
-    down = np.array([one_way_delta(law.swapped(), population, step * n).upper for n in nodes])
+    up = np.array([one_way_delta(law, crowd, step * n).upper for n in nodes])
+    down = np.array([one_way_delta(law.swapped(), crowd, step * n).upper for n in nodes])
     pair = connect_dots(step, nodes, up, down)
     assert float(pair.mass.sum()) + pair.infinite == pytest.approx(1, abs=1e-9)
     epsilon = at * 0.05
     assert compose([(pair, 1)], epsilon).delta(epsilon) >= (
-        one_way_delta(law, population, epsilon).lower * (1 - 1e-9)
+        one_way_delta(law, crowd, epsilon).lower * (1 - 1e-9)
     )
     back = compose([(pair.reversed(), 1)], epsilon).delta(epsilon)
-    assert back >= one_way_delta(law.swapped(), population, epsilon).lower * (1 - 1e-9)
+    assert back >= one_way_delta(law.swapped(), crowd, epsilon).lower * (1 - 1e-9)
 
 
 @pytest.mark.parametrize(
-    ("population", "bits", "copies", "q"),
+    ("crowd", "bits", "copies", "q"),
     [(3, 1, 2, "1/4"), (5, 1, 3, "3/10"), (4, 2, 2, "3/10"), (8, 2, 2, "1/3"), (10, 1, 4, "2/5")],
 )
 @pytest.mark.parametrize("lam", ["3/2", "3"])
-def test_copies_are_never_better_protected_than_claimed(population, bits, copies, q, lam):
+def test_copies_are_never_better_protected_than_claimed(crowd, bits, copies, q, lam):
     """k copies mixed in one batch: the composed bound holds the exact value, both directions."""
-    exact = exact_copies_outlier(population, bits, copies, Fraction(q), Fraction(lam))
-    reports = ResponseFormat(bits, Linkage.RECORD, copies)
+    exact = exact_copies_outlier(crowd, bits, copies, Fraction(q), Fraction(lam))
+    responses = ResponseFormat(bits, Linkage.RECORD, copies)
     epsilon = math.log(Fraction(lam))
-    mechanism = Mechanism(reports, population, epsilon, Assurance.OUTLIER)
+    mechanism = Mechanism(responses, crowd, epsilon, Assurance.OUTLIER)
     delta = mechanism.delta(float(Fraction(q))).bounds
     eta = mechanism.eta(float(Fraction(q))).bounds
     assert delta.forward.upper >= float(exact.delta_forward)
@@ -197,9 +197,9 @@ def test_the_drafts_rule_for_copies_fails(copies, rate):
 )
 def test_what_copies_buy(copies, q, sigma):
     """A table of copies: σ at the printed noise, to the printed noise's digits."""
-    reports = ResponseFormat(40, Linkage.RECORD, copies)
-    low = precision(reports, q - 0.0006, 10**7).sigma
-    high = precision(reports, q + 0.0006, 10**7).sigma
+    responses = ResponseFormat(40, Linkage.RECORD, copies)
+    low = precision(responses, q - 0.0006, 10**7).sigma
+    high = precision(responses, q + 0.0006, 10**7).sigma
     assert low <= sigma <= high
 
 
@@ -222,7 +222,7 @@ def test_ten_thousand_copies():
 
 
 def sigmas(epsilon: float, copies: tuple[int, ...]) -> list[float]:
-    policy = Policy(epsilon=epsilon, population=10**5, delta=1e-6)
+    policy = Policy(epsilon=epsilon, minimum_crowd=10**5, delta=1e-6)
     return [plan_noise(policy, ResponseFormat(1, copies=k)).precision.sigma for k in copies]
 
 

@@ -78,7 +78,7 @@ def test_dropping_is_covered_by_the_promise(q: float, epsilon: float, room: int)
         for answer in CHOICE
     )
     policy, numerators = (
-        Policy(epsilon=epsilon, population=people, delta=0.5),
+        Policy(epsilon=epsilon, minimum_crowd=people, delta=0.5),
         [round(q * NOISE_GRID)],
     )
     bound = guarantee_of(policy, [Share(2)], numerators, distance=people * overflow)
@@ -100,7 +100,7 @@ def test_planning_leaves_room_for_what_dropping_costs(
     epsilon: float, limit: dict[str, float]
 ) -> None:
     """The promise is kept with the whole distance, which costs a thousandth or less."""
-    policy = Policy(epsilon=epsilon, population=3_000, **limit)
+    policy = Policy(epsilon=epsilon, minimum_crowd=3_000, **limit)
     distance = allowed_distance(policy)
     found = divide_noise(policy, [Share(2), Share(3)], distance=lambda _: distance)
     bare = guarantee_of(policy, found.shares, found.numerators)

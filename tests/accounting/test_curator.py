@@ -70,7 +70,7 @@ def test_deviation_of_geometric_noise(loss: float) -> None:
 )
 def test_table_of_geometric_noise(epsilon: float, sigmas: dict[int, float]) -> None:
     """σ at δ = 10⁻⁶ as other programs found it, and which of the two mechanisms is better."""
-    policy = Policy(epsilon=epsilon, population=100_000, delta=1e-6)
+    policy = Policy(epsilon=epsilon, minimum_crowd=100_000, delta=1e-6)
     for counts, sigma in sigmas.items():
         assert geometric_sigma(geometric_loss(policy, counts)) == pytest.approx(sigma, rel=5e-4)
         better = CentralNoise.GEOMETRIC if counts <= 8 else CentralNoise.GAUSSIAN
@@ -90,21 +90,21 @@ def test_the_yardstick_keeps_the_promise_and_no_better_one_does(
 ) -> None:
     """The better of the two, found where the promise just breaks."""
     limit = 10.0**exponent
-    policy = Policy(epsilon=epsilon, population=10**6, **{"delta" if by_delta else "eta": limit})
-    reports = ResponseFormat(bits, rounds=rounds)
-    found, counts = curator(policy, reports), bits * rounds
+    policy = Policy(epsilon=epsilon, minimum_crowd=10**6, **{"delta" if by_delta else "eta": limit})
+    responses = ResponseFormat(bits, rounds=rounds)
+    found, counts = curator(policy, responses), bits * rounds
     loss = geometric_loss(policy, counts)
     ask = geometric_delta if by_delta else geometric_eta
     assert ask(loss * (1 - 1e-9), counts, epsilon) <= limit * (1 + 1e-6)
     assert ask(loss * (1 + 1e-6), counts, epsilon) >= limit * (1 - 1e-6)
-    assert found.sigma == min(geometric_sigma(loss), central_gaussian_sigma(policy, reports))
+    assert found.sigma == min(geometric_sigma(loss), central_gaussian_sigma(policy, responses))
 
 
 @pytest.mark.parametrize("rounds", [1, 3])
 @pytest.mark.parametrize("limit", [{"delta": 1e-6}, {"delta": 1e-14}, {"eta": 1e-3}])
 def test_equal_shares_are_one(limit: dict[str, float], rounds: int) -> None:
     """Where questions are all but alike, each gets the noise of them all."""
-    policy = Policy(epsilon=1.0, population=100_000, **limit)
+    policy = Policy(epsilon=1.0, minimum_crowd=100_000, **limit)
     for counts in (1, 3, 6, 30):
         nearly = [Share(1, 1 + n * 1e-9) for n in range(counts)]
         divided = divided_curator(policy, nearly, rounds)
@@ -115,7 +115,7 @@ def test_equal_shares_are_one(limit: dict[str, float], rounds: int) -> None:
 
 def test_unequal_geometric_noise_summed_over_all_outcomes() -> None:
     """A question of weight 8 beside one of weight 1: together they use up δ, and no more."""
-    policy = Policy(epsilon=1.0, population=100_000, delta=1e-3)
+    policy = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-3)
     found = divided_curator(policy, [Share(1, 8.0), Share(1, 1.0)])
     assert found.noise is CentralNoise.GEOMETRIC
     losses = [2 * math.asinh(1 / (math.sqrt(2) * sigma)) for sigma in found.sigmas]
@@ -131,7 +131,7 @@ def test_extreme_promises_have_a_yardstick(
     bits: int, rounds: int, epsilon: float, limit: dict[str, float]
 ) -> None:
     """Every corner that a policy may have gives a positive, finite σ, divided or not."""
-    policy = Policy(epsilon=epsilon, population=100, **limit)
+    policy = Policy(epsilon=epsilon, minimum_crowd=100, **limit)
     found = curator(policy, ResponseFormat(bits, rounds=rounds))
     assert 0 < found.sigma < math.inf
     divided = divided_curator(policy, [Share(bits), Share(bits, 8.0)], rounds)
@@ -141,7 +141,7 @@ def test_extreme_promises_have_a_yardstick(
 def test_a_survey_of_very_unequal_weights_has_a_yardstick() -> None:
     """Weights that differ by a factor of 10¹² are divided without losing the light question."""
     found = divided_curator(
-        Policy(epsilon=1.0, population=1000, delta=1e-6), [Share(1, 1e6), Share(2, 1e-6)]
+        Policy(epsilon=1.0, minimum_crowd=1000, delta=1e-6), [Share(1, 1e6), Share(2, 1e-6)]
     )
     assert all(0 < sigma < math.inf for sigma in found.sigmas)
     assert found.sigmas[0] < found.sigmas[1]

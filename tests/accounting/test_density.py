@@ -16,26 +16,26 @@ from krand.accounting.ratio import RatioLaw, one_way_eta
 from krand.promise import NOISE_GRID, Assurance, Linkage, NoisePlan, Policy, ResponseFormat
 
 OUTLIER = Assurance.OUTLIER
-SMALL = Policy(epsilon=1.0, population=10_000, delta=1e-3)
+SMALL = Policy(epsilon=1.0, minimum_crowd=10_000, delta=1e-3)
 REQUESTS = {
-    "bits": (Policy(epsilon=2.0, population=10**7, delta=1e-6), ResponseFormat(40)),
+    "bits": (Policy(epsilon=2.0, minimum_crowd=10**7, delta=1e-6), ResponseFormat(40)),
     "bits, outlier": (
-        Policy(epsilon=1.0, population=10_000, eta=0.003, assurance=OUTLIER),
+        Policy(epsilon=1.0, minimum_crowd=10_000, eta=0.003, assurance=OUTLIER),
         ResponseFormat(4),
     ),
     "bits, copies": (SMALL, ResponseFormat(3, copies=4)),
     "one bit, outlier": (
-        Policy(epsilon=0.7, population=1000, delta=1e-3, assurance=OUTLIER),
+        Policy(epsilon=0.7, minimum_crowd=1000, delta=1e-3, assurance=OUTLIER),
         ResponseFormat(1),
     ),
     "record": (SMALL, ResponseFormat(5, Linkage.RECORD)),
     "record, outlier": (
-        Policy(epsilon=0.7, population=1000, eta=0.007, assurance=OUTLIER),
+        Policy(epsilon=0.7, minimum_crowd=1000, eta=0.007, assurance=OUTLIER),
         ResponseFormat(5, "record"),
     ),
     "records": (SMALL, ResponseFormat(5, Linkage.RECORD, 4)),
     "sparse record": (
-        Policy(epsilon=1.0, population=100_000, delta=1e-4, assurance=OUTLIER),
+        Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-4, assurance=OUTLIER),
         ResponseFormat(10, Linkage.RECORD, 1, 1),
     ),
 }
@@ -96,7 +96,7 @@ def test_one_law_is_the_ratio_times_the_other(case: Case) -> None:
 def test_a_tail_far_too_small_to_be_seen_keeps_its_digits() -> None:
     """The cells beyond the limit sum up to some 1e-15, not to rounding errors."""
     density = plan_density(
-        plan_noise(Policy(epsilon=2.0, population=10**7, delta=1e-16), ResponseFormat(40))
+        plan_noise(Policy(epsilon=2.0, minimum_crowd=10**7, delta=1e-16), ResponseFormat(40))
     )
     beyond = density.mine[density.edges[:-1] >= density.epsilon]
     assert density.above < 1e-14
@@ -107,7 +107,7 @@ def test_a_tail_far_too_small_to_be_seen_keeps_its_digits() -> None:
 @pytest.mark.parametrize("log_ratio", [-0.6, -0.3, 0.0, 0.2, 0.6])
 def test_a_record_has_the_exact_law(log_ratio: float) -> None:
     """Cells summed up from the right are the tails of the exact law, below R = 1 as well."""
-    policy = Policy(epsilon=0.6, population=1000, eta=0.01, assurance=OUTLIER)
+    policy = Policy(epsilon=0.6, minimum_crowd=1000, eta=0.01, assurance=OUTLIER)
     density = reports_density(0.2446, policy, ResponseFormat(5, Linkage.RECORD))
     place = int(np.argmin(np.abs(density.edges - log_ratio)))
     tail = RatioLaw(0.2446, 5, 1000).tail(float(density.edges[place]))
@@ -123,14 +123,14 @@ def test_one_bit_by_hand() -> None:
     pairs = list(zip(one, zero, strict=True))
     above = sum(a for a, b in pairs if a > math.exp(epsilon) * b)
     below = sum(b for a, b in pairs if b > math.exp(epsilon) * a)
-    density = bits_density({q: 1}, Policy(epsilon=epsilon, population=n, delta=0.01))
+    density = bits_density({q: 1}, Policy(epsilon=epsilon, minimum_crowd=n, delta=0.01))
     assert (density.above, density.below) == pytest.approx((above, below), rel=1e-9)
     assert density.law == "exact law, everybody else alike, 1 bit"
 
 
 def test_different_noises_are_composed_like_their_guarantee() -> None:
     """Shares with noises of their own: the tail is that of the guarantee for all of them."""
-    policy = Policy(epsilon=1.0, population=50_000, delta=1e-4)
+    policy = Policy(epsilon=1.0, minimum_crowd=50_000, delta=1e-4)
     numerators = (int(0.003 * NOISE_GRID), int(0.006 * NOISE_GRID))
     guarantee = guarantee_of(policy, [Share(1), Share(4)], numerators)
     noises = {numerators[0] / NOISE_GRID: 1, numerators[1] / NOISE_GRID: 4}
@@ -141,11 +141,11 @@ def test_different_noises_are_composed_like_their_guarantee() -> None:
 
 def test_colluders_hide_nobody() -> None:
     """The law is that of the honest crowd."""
-    reports = ResponseFormat(2)
+    responses = ResponseFormat(2)
     with_colluders = reports_density(
-        0.02, Policy(epsilon=1.0, population=2000, delta=0.01, colluding=1000), reports
+        0.02, Policy(epsilon=1.0, minimum_crowd=2000, delta=0.01, colluding=1000), responses
     )
-    alone = reports_density(0.02, Policy(epsilon=1.0, population=1000, delta=0.01), reports)
+    alone = reports_density(0.02, Policy(epsilon=1.0, minimum_crowd=1000, delta=0.01), responses)
     assert with_colluders.above == alone.above
 
 

@@ -16,7 +16,7 @@ from krand.accounting.division import DividedNoise, Share, divide_noise, guarant
 from krand.errors import CannotMeet, InvalidInput
 from krand.promise import NOISE_GRID, Assurance, Policy, ResponseFormat
 
-POLICY = Policy(epsilon=1.0, delta=1e-6, population=100_000)
+POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000)
 SHARES = (Share(2), Share(1), Share(1, 4.0), Share(6))
 
 
@@ -31,7 +31,7 @@ def divided() -> DividedNoise:
 
 def test_one_kind_of_question_needs_the_planners_noise() -> None:
     """Forty bits alike: the same noise to the last bit, and the same guarantee."""
-    policy = Policy(epsilon=2.0, delta=1e-6, population=10**7)
+    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
     found, plan = divide_noise(policy, [Share(40)]), plan_noise(policy, ResponseFormat(40))
     assert found.numerators == (plan.noise_numerator,)
     assert found.guarantee.delta.upper == pytest.approx(plan.guarantee.delta.upper, rel=1e-9)
@@ -41,7 +41,7 @@ def test_one_kind_of_question_needs_the_planners_noise() -> None:
 
 def test_equal_questions_may_be_listed_one_by_one() -> None:
     """Twenty shares of two bits are forty bits: √(t/w) is the same for all."""
-    policy = Policy(epsilon=2.0, delta=1e-6, population=10**7)
+    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
     found = divide_noise(policy, [Share(2)] * 20)
     assert set(found.numerators) == set(divide_noise(policy, [Share(40)]).numerators)
 
@@ -75,21 +75,19 @@ def test_no_other_division_is_better(divided: DividedNoise, which: int, factor: 
         )
 
     bent = list(SHARES)
-    bent[which] = Share(bent[which].changes, bent[which].weight * factor)
+    bent[which] = Share(bent[which].sensitivity, bent[which].weight * factor)
     other = divide_noise(POLICY, bent).numerators
     assert cost(SHARES, other) > 0.99 * cost(SHARES, divided.numerators)
 
 
-def exact_composed_delta(noises: tuple[float, float], population: int, epsilon: float) -> float:
+def exact_composed_delta(noises: tuple[float, float], crowd: int, epsilon: float) -> float:
     """The worst δ of two bits over all backgrounds and directions, by multiplying out their laws.
 
     `background_pair` is held against rational enumeration elsewhere.
     """
     worst = 0.0
-    for ones in product(range(population), repeat=2):
-        pairs = [
-            background_pair(q, m, population - 1 - m) for q, m in zip(noises, ones, strict=True)
-        ]
+    for ones in product(range(crowd), repeat=2):
+        pairs = [background_pair(q, m, crowd - 1 - m) for q, m in zip(noises, ones, strict=True)]
         for directions in product((False, True), repeat=2):
             laws = [
                 (pair.one, pair.zero) if rising else (pair.zero, pair.one)
@@ -114,7 +112,7 @@ def test_two_bits_with_different_noises_against_every_background(
     exact = exact_composed_delta(
         (numerators[0] / NOISE_GRID, numerators[1] / NOISE_GRID), 8, epsilon
     )
-    policy = Policy(epsilon=epsilon, delta=0.5, population=8)
+    policy = Policy(epsilon=epsilon, delta=0.5, minimum_crowd=8)
     bound = guarantee_of(policy, [Share(1), Share(1)], numerators).delta
     assert bound.lower <= exact <= bound.upper
     assert bound.upper < 1.35 * exact
@@ -130,18 +128,18 @@ def test_rounds_multiply_the_changes() -> None:
 
 def test_colluders_are_planned_for() -> None:
     """c colluding users: the noise of a crowd that is smaller by c."""
-    with_them = Policy(epsilon=1.0, delta=1e-6, population=100_000, colluding=50_000)
-    without = Policy(epsilon=1.0, delta=1e-6, population=50_000)
+    with_them = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, colluding=50_000)
+    without = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=50_000)
     assert divide_noise(with_them, SHARES).numerators == divide_noise(without, SHARES).numerators
 
 
 def test_a_cap_on_what_collusion_reveals_is_kept() -> None:
     """ε₀ at or below the cap, at the price of more noise than δ asks for."""
-    capped = Policy(epsilon=1.0, delta=1e-6, population=100_000, max_local_epsilon=20.0)
+    capped = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, max_local_epsilon=20.0)
     found = divide_noise(capped, SHARES)
     assert 19.99 < found.guarantee.local_epsilon <= 20.0
     assert found.guarantee.delta.upper < 1e-6
-    tiny = Policy(epsilon=1.0, delta=1e-6, population=100_000, max_local_epsilon=1e-9)
+    tiny = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, max_local_epsilon=1e-9)
     with pytest.raises(CannotMeet, match="ε₀"):
         divide_noise(tiny, SHARES)
 
@@ -149,7 +147,7 @@ def test_a_cap_on_what_collusion_reveals_is_kept() -> None:
 @pytest.mark.parametrize("assurance", ["certified", "outlier"])
 def test_tails_can_be_promised_too(assurance: str) -> None:
     """η: the bare tail is the value, the proven end is what is planned with."""
-    policy = Policy(epsilon=1.0, eta=1e-3, population=100_000, assurance=Assurance(assurance))
+    policy = Policy(epsilon=1.0, eta=1e-3, minimum_crowd=100_000, assurance=Assurance(assurance))
     eta = divide_noise(policy, SHARES).guarantee.eta
     assert 0.99e-3 < eta.upper <= 1e-3
     assert eta.lower <= eta.value < eta.upper
@@ -157,7 +155,7 @@ def test_tails_can_be_promised_too(assurance: str) -> None:
 
 def test_a_certificate_costs_little_more_than_the_drafts_attack() -> None:
     """The outlier assurance needs less noise, by a few per cent."""
-    outlier = Policy(epsilon=1.0, delta=1e-6, population=100_000, assurance=Assurance.OUTLIER)
+    outlier = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, assurance=Assurance.OUTLIER)
     ratio = divide_noise(POLICY, SHARES).noises[0] / divide_noise(outlier, SHARES).noises[0]
     assert 1.0 < ratio < 1.06
 
@@ -167,10 +165,10 @@ def test_a_certificate_costs_little_more_than_the_drafts_attack() -> None:
     st.lists(st.tuples(st.integers(1, 8), st.floats(0.25, 4)), min_size=1, max_size=4),
     st.sampled_from([300, 5_000, 10**6]),
 )
-def test_any_survey_is_divided(asked: list[tuple[int, float]], population: int) -> None:
+def test_any_survey_is_divided(asked: list[tuple[int, float]], crowd: int) -> None:
     """Whatever is asked, the promise is kept for exactly the noises that are used."""
     shares = [Share(t, w) for t, w in asked]
-    policy = Policy(epsilon=2.0, delta=1e-5, population=population)
+    policy = Policy(epsilon=2.0, delta=1e-5, minimum_crowd=crowd)
     found = divide_noise(policy, shares)
     assert found.guarantee.delta.upper <= 1e-5
     assert all(0 < n < NOISE_GRID // 2 for n in found.numerators)
@@ -184,7 +182,7 @@ def test_what_has_no_meaning_is_refused() -> None:
     """No share, no change, no weight."""
     with pytest.raises(InvalidInput, match="shares"):
         divide_noise(POLICY, [])
-    with pytest.raises(InvalidInput, match="changes"):
+    with pytest.raises(InvalidInput, match="sensitivity"):
         Share(0)
     with pytest.raises(InvalidInput, match="weight"):
         Share(1, 0.0)

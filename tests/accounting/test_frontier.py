@@ -23,7 +23,7 @@ from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy, ResponseFormat
 from krand.survey.reading import parse_survey
 
-POLICY = Policy(epsilon=1.0, population=10**5, delta=1e-6)
+POLICY = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-6)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ id = "s"
 [policy]
 epsilon = 1
 delta = 1e-6
-population = 100_000
+minimum_crowd = 100_000
 [[question]]
 name = "q"
 type = "pick_any"
@@ -133,7 +133,7 @@ def test_the_curator_just_meets_the_policy():
 
 def test_local_noise_of_the_drafts():
     """001 §4: L = 40, λ = e² needs q = .4875 locally, and then σ = 20·√N."""
-    policy = Policy(epsilon=2.0, population=10**7, delta=1e-6)
+    policy = Policy(epsilon=2.0, minimum_crowd=10**7, delta=1e-6)
     assert rappor_noise(policy, ResponseFormat(40)) == pytest.approx(0.4875, abs=5e-5)
     assert rappor_sigma(policy, ResponseFormat(40)) == pytest.approx(
         20 * math.sqrt(10**7), rel=0.01
@@ -144,6 +144,6 @@ def test_optimized_unary_encoding_wins_for_one_choice():
     """OUE's σ is √N·2e^(ε/2)/(e^ε-1) for a choice, better than symmetric noise there."""
     choice = ResponseFormat(100, max_set_bits=1)
     e = math.exp(POLICY.epsilon)
-    expected = math.sqrt(POLICY.population * 4 * e) / (e - 1)
+    expected = math.sqrt(POLICY.minimum_crowd * 4 * e) / (e - 1)
     assert optimized_unary_sigma(POLICY, choice) == pytest.approx(expected)
     assert optimized_unary_sigma(POLICY, choice) < rappor_sigma(POLICY, choice)

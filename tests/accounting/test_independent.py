@@ -20,22 +20,22 @@ def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
     found = []
     for _ in range(count):
         bits = int(rng.integers(2, 60))
-        population = int(10 ** rng.uniform(2, 8))
+        crowd = int(10 ** rng.uniform(2, 8))
         epsilon = float(rng.uniform(0.3, 2.5))
         spread = (epsilon / rng.uniform(1.5, 4.5)) ** 2
-        phi = (1 + population * spread) ** (1 / bits)
+        phi = (1 + crowd * spread) ** (1 / bits)
         root = ((phi + 1) + math.sqrt((phi + 1) ** 2 - 4)) / 2
-        found.append((bits, population, 1 / (1 + root), epsilon))
+        found.append((bits, crowd, 1 / (1 + root), epsilon))
     return found
 
 
 @pytest.mark.parametrize("chunk", range(5))
 def test_monte_carlo_meets_the_bounds(chunk):
     """For 50 random larger settings the simulated interval meets [lower, upper], all four ways."""
-    for bits, population, q, epsilon in larger_settings(50)[chunk::5]:
-        law = RatioLaw(q, bits, population)
+    for bits, crowd, q, epsilon in larger_settings(50)[chunk::5]:
+        law = RatioLaw(q, bits, crowd)
         delta, eta = law.delta(epsilon), law.eta(epsilon)
-        seen = simulate(bits, q, population, epsilon, samples=8000, seed=11, confidence=0.99999)
+        seen = simulate(bits, q, crowd, epsilon, samples=8000, seed=11, confidence=0.99999)
         for bounds, estimate in (
             (delta.forward, seen.delta_forward),
             (delta.reverse, seen.delta_reverse),
@@ -46,7 +46,7 @@ def test_monte_carlo_meets_the_bounds(chunk):
             assert estimate.high >= bounds.lower
 
 
-def ball_delta(flint, population: int, bits: int, q, epsilon: float) -> tuple[float, float]:
+def ball_delta(flint, crowd: int, bits: int, q, epsilon: float) -> tuple[float, float]:
     """[lower, upper] of δ_fwd by summing over all histograms of two kinds in ball arithmetic."""
     arb = flint.arb
     p = 1 - q
@@ -54,31 +54,31 @@ def ball_delta(flint, population: int, bits: int, q, epsilon: float) -> tuple[fl
     weights = [math.comb(bits, k) * q**k * p ** (bits - k) for k in range(bits + 1)]
     ratios = [(p / q) ** (2 * k - bits) for k in range(bits + 1)]
     factorial = [arb(1)]
-    for i in range(1, population + 1):
+    for i in range(1, crowd + 1):
         factorial.append(factorial[-1] * i)
-    powers = [[w**n for n in range(population + 1)] for w in weights]
+    powers = [[w**n for n in range(crowd + 1)] for w in weights]
     total = arb(0)
-    for b in range(population + 1):
-        for c in range(population - b + 1):
-            a = population - b - c
-            gain = a * ratios[0] + b * ratios[1] + c * ratios[2] - lam * population
+    for b in range(crowd + 1):
+        for c in range(crowd - b + 1):
+            a = crowd - b - c
+            gain = a * ratios[0] + b * ratios[1] + c * ratios[2] - lam * crowd
             if gain < 0:
                 continue
-            ways = factorial[population] / (factorial[a] * factorial[b] * factorial[c])
+            ways = factorial[crowd] / (factorial[a] * factorial[b] * factorial[c])
             total += ways * powers[0][a] * powers[1][b] * powers[2][c] * gain
-    total /= population
+    total /= crowd
     return float(total.mid() - total.rad()), float(total.mid() + total.rad())
 
 
-@pytest.mark.parametrize(("population", "q", "epsilon"), [(60, "0.2", 0.5), (150, "0.11", 1.0)])
-def test_ball_arithmetic_lies_inside_the_bounds(population, q, epsilon):
+@pytest.mark.parametrize(("crowd", "q", "epsilon"), [(60, "0.2", 0.5), (150, "0.11", 1.0)])
+def test_ball_arithmetic_lies_inside_the_bounds(crowd, q, epsilon):
     """Two bits: rigorous ball arithmetic confirms the inversion's bounds at 128 bits."""
     flint = require("flint")
     flint.ctx.prec = 128
-    low, high = ball_delta(flint, population, 2, flint.arb(float(q)), epsilon)
+    low, high = ball_delta(flint, crowd, 2, flint.arb(float(q)), epsilon)
     assert high - low < 1e-25
     above, below = (
-        inversion.mean_positive_part(_scores(outlier_law(float(q), 2), epsilon, side), population)
+        inversion.mean_positive_part(_scores(outlier_law(float(q), 2), epsilon, side), crowd)
         for side in (1, -1)
     )
     assert below.lower <= high

@@ -18,7 +18,7 @@ LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))
 
 
 @pytest.mark.parametrize(
-    ("population", "bits", "copies", "set_bits"),
+    ("crowd", "bits", "copies", "set_bits"),
     [
         (2, 1, 2, None),
         (3, 1, 2, None),
@@ -31,13 +31,13 @@ LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))
         (2, 3, 2, 1),
     ],
 )
-def test_records_are_covered_whatever_the_others_answer(population, bits, copies, set_bits):
+def test_records_are_covered_whatever_the_others_answer(crowd, bits, copies, set_bits):
     """Copies and sparse answers: δ and η promised are at least those of the worst background."""
     domain = list(vectors(bits, max_set_bits=set_bits))
     for q, lam in product(QS, LAMBDAS):
-        worst = exact_worst(population, domain, q, lam, copies=copies).value
-        reports = ResponseFormat(bits, Linkage.RECORD, copies, set_bits)
-        mechanism = Mechanism(reports, population, math.log(lam))
+        worst = exact_worst(crowd, domain, q, lam, copies=copies).value
+        responses = ResponseFormat(bits, Linkage.RECORD, copies, set_bits)
+        mechanism = Mechanism(responses, crowd, math.log(lam))
         delta = max(worst.delta_forward, worst.delta_reverse)
         eta = max(worst.eta_forward, worst.eta_reverse)
         assert mechanism.delta(float(q)).bounds.upper >= float(delta) * (1 - 1e-12)
@@ -56,17 +56,17 @@ def count_law(answers: tuple[int, ...], q: Fraction) -> dict[int, Fraction]:
     return law
 
 
-def exact_bits(population: int, bits: int, q: Fraction, lam: Fraction) -> Fraction:
+def exact_bits(crowd: int, bits: int, q: Fraction, lam: Fraction) -> Fraction:
     """δ of bits in batches of their own, the worst over backgrounds and changes of mind."""
-    others = range(population)
+    others = range(crowd)
     worst = Fraction(0)
     pairs = {}
     for ones, own in product(others, (0, 1)):
-        background = (1,) * ones + (0,) * (population - 1 - ones)
+        background = (1,) * ones + (0,) * (crowd - 1 - ones)
         pairs[ones, own] = count_law((*background, own), q)
     for setting in product(product(others, (0, 1)), repeat=bits):
         total = Fraction(0)
-        for outcome in product(range(population + 1), repeat=bits):
+        for outcome in product(range(crowd + 1), repeat=bits):
             before, after = Fraction(1), Fraction(1)
             for (ones, own), seen in zip(setting, outcome, strict=True):
                 before *= pairs[ones, own].get(seen, Fraction(0))
@@ -76,24 +76,22 @@ def exact_bits(population: int, bits: int, q: Fraction, lam: Fraction) -> Fracti
     return worst
 
 
-@pytest.mark.parametrize(("population", "bits"), [(2, 2), (4, 2), (2, 3)])
-def test_bits_are_covered_whatever_the_others_answer(population, bits):
+@pytest.mark.parametrize(("crowd", "bits"), [(2, 2), (4, 2), (2, 3)])
+def test_bits_are_covered_whatever_the_others_answer(crowd, bits):
     """Bit linkage: the composed certificate holds for every mixture of backgrounds."""
     for q, lam in product(QS, LAMBDAS):
-        exact = float(exact_bits(population, bits, q, lam))
-        found = (
-            Mechanism(ResponseFormat(bits), population, math.log(lam)).delta(float(q)).bounds.upper
-        )
+        exact = float(exact_bits(crowd, bits, q, lam))
+        found = Mechanism(ResponseFormat(bits), crowd, math.log(lam)).delta(float(q)).bounds.upper
         assert found >= exact * (1 - 1e-12)
         assert found <= exact * 1.35 + 1e-9
 
 
 @pytest.mark.parametrize("assurance", list(Assurance)[:2])
 @pytest.mark.parametrize("bits", [40, 300, 600, 1000])
-@pytest.mark.parametrize("population", [2, 10, 10**4])
-def test_long_records_with_little_noise_have_no_privacy(population, bits, assurance):
+@pytest.mark.parametrize("crowd", [2, 10, 10**4])
+def test_long_records_with_little_noise_have_no_privacy(crowd, bits, assurance):
     """Probabilities far below floating point do not turn into privacy: δ falls from 1 with q."""
-    mechanism = Mechanism(ResponseFormat(bits, Linkage.RECORD), population, 1.0, assurance)
+    mechanism = Mechanism(ResponseFormat(bits, Linkage.RECORD), crowd, 1.0, assurance)
     noises = (0.001, 0.05, 0.15, 0.236, 0.3, 0.4, 0.49, 0.4999)
     uppers = [mechanism.delta(q, Effort.FULL).bounds.upper for q in noises]
     assert uppers[0] > 0.95
@@ -107,8 +105,8 @@ def test_long_records_with_little_noise_have_no_privacy(population, bits, assura
 @pytest.mark.parametrize("copies", [1, 16])
 def test_what_is_told_outright_is_told_in_both_directions(people, copies):
     """The masses of one direction are e^-150 in the other, and were lost: eta was 8e-30, not 1."""
-    reports = ResponseFormat(2, Linkage.BIT, copies, max_set_bits=1)
-    mechanism = Mechanism(reports, people, 100.0, Assurance.OUTLIER)
+    responses = ResponseFormat(2, Linkage.BIT, copies, max_set_bits=1)
+    mechanism = Mechanism(responses, people, 100.0, Assurance.OUTLIER)
     for q in (1e-5, 1e-9):
         for effort in Effort:
             found = mechanism.eta(q, effort).bounds

@@ -23,32 +23,32 @@ from krand.accounting.suggestions import (
 from krand.errors import CannotMeet
 
 LONG = bool(os.environ.get("KRAND_LONG"))
-SUGGESTION = re.compile(r"(population|epsilon|delta|max_local_epsilon|bits|copies) ([\d.,e+-]*\d)")
+SUGGESTION = re.compile(r"(crowd|epsilon|delta|max_local_epsilon|bits|copies) ([\d.,e+-]*\d)")
 
 
-def refusal_of(policy: Policy, reports: ResponseFormat) -> CannotMeet | None:
+def refusal_of(policy: Policy, responses: ResponseFormat) -> CannotMeet | None:
     try:
-        plan_noise(policy, reports)
+        plan_noise(policy, responses)
     except CannotMeet as refused:
         return refused
     return None
 
 
-def applied(text: str, policy: Policy, reports: ResponseFormat) -> tuple[Policy, ResponseFormat]:
+def applied(text: str, policy: Policy, responses: ResponseFormat) -> tuple[Policy, ResponseFormat]:
     """The request that a suggestion names."""
     for name, value in SUGGESTION.findall(text):
         number = float(value.replace(",", ""))
         if name in ("bits", "copies"):
-            reports = replace(reports, **{name: int(number)})
+            responses = replace(responses, **{name: int(number)})
         else:
-            policy = replace(policy, **{name: int(number) if name == "population" else number})
-    return policy, reports
+            policy = replace(policy, **{name: int(number) if name == "crowd" else number})
+    return policy, responses
 
 
 LIMITS = [{"delta": 1e-12}, {"delta": 1e-6}, {"delta": 1e-3}, {"eta": 1e-3}]
 requests = st.builds(
-    lambda epsilon, population, limit, bits, linkage, copies, cap: (
-        Policy(epsilon=epsilon, population=population, max_local_epsilon=cap, **limit),
+    lambda epsilon, crowd, limit, bits, linkage, copies, cap: (
+        Policy(epsilon=epsilon, minimum_crowd=crowd, max_local_epsilon=cap, **limit),
         ResponseFormat(bits, linkage, copies),
     ),
     st.sampled_from([0.01, 0.1, 0.5, 1.0, 4.0, 9.0, 15.0, 60.0] if LONG else [0.1, 1.0, 15.0]),
@@ -67,47 +67,47 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
     request: tuple[Policy, ResponseFormat],
 ) -> None:
     """ε at most 10, δ below 1/N, and each of them really plannable; or plainly that nothing is."""
-    policy, reports = request
-    refused = refusal_of(policy, reports)
+    policy, responses = request
+    refused = refusal_of(policy, responses)
     assume(refused is not None and "could be anything" in refused.reason)
     assert refused is not None
     assert bool(refused.nearest) != (HOPELESS in refused.reason)
     for text in refused.nearest:
-        other, fewer = applied(text, policy, reports)
-        assert (other, fewer) != (policy, reports)
+        other, fewer = applied(text, policy, responses)
+        assert (other, fewer) != (policy, responses)
         named = [float(value) for name, value in SUGGESTION.findall(text) if "epsilon" in name]
         assert all(value <= MOST_EPSILON for value in named)
-        assert other.population <= 1.2 * MOST_PEOPLE
+        assert other.crowd <= 1.2 * MOST_PEOPLE
         if other.delta != policy.delta:
             assert other.delta is not None
-            assert other.delta < 1 / policy.population
+            assert other.delta < 1 / policy.minimum_crowd
         assert refusal_of(other, fewer) is None, text
 
 
 def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
     """Twelve people with 20 linked bits would need ε = 22: only a larger crowd is offered."""
     refused = refusal_of(
-        Policy(epsilon=1.0, population=12, delta=1e-6), ResponseFormat(20, Linkage.RECORD)
+        Policy(epsilon=1.0, minimum_crowd=12, delta=1e-6), ResponseFormat(20, Linkage.RECORD)
     )
     assert refused is not None
-    assert not any("epsilon" in text and "population 12" in text for text in refused.nearest)
-    assert refused.nearest[0].startswith("population ")
+    assert not any("epsilon" in text and "crowd 12" in text for text in refused.nearest)
+    assert refused.nearest[0].startswith("crowd ")
 
 
 def test_where_nothing_would_do_it_is_said_plainly() -> None:
     """A cap on ε₀ of 10⁻⁶ for 40 linked bits: beyond 10¹⁰ people, and no other value helps."""
-    asked = Policy(epsilon=0.01, population=2, delta=1e-6, max_local_epsilon=1e-6)
+    asked = Policy(epsilon=0.01, minimum_crowd=2, delta=1e-6, max_local_epsilon=1e-6)
     refused = refusal_of(asked, ResponseFormat(1, Linkage.RECORD))
     assert refused is not None
     assert refused.nearest == ()
     assert HOPELESS in refused.reason
 
 
-@pytest.mark.parametrize("population", [10, 60])
-def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(population: int) -> None:
+@pytest.mark.parametrize("crowd", [10, 60])
+def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(crowd: int) -> None:
     """Noise divided over several questions: what is suggested can be met for all of them."""
     policy, shares = (
-        Policy(epsilon=0.1, population=population, delta=1e-9),
+        Policy(epsilon=0.1, minimum_crowd=crowd, delta=1e-9),
         [Share(2), Share(6, 2.0), Share(1)],
     )
     assert not can_be_met(policy, shares)
@@ -122,7 +122,7 @@ def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(population
 
 def test_a_search_that_ran_out_of_time_does_not_say_that_nothing_would_do(monkeypatch):
     monkeypatch.setattr(nearest, "PATIENCE", -1.0)
-    refused = refusal_of(Policy(epsilon=0.1, population=10, delta=1e-9), ResponseFormat(4))
+    refused = refusal_of(Policy(epsilon=0.1, minimum_crowd=10, delta=1e-9), ResponseFormat(4))
     assert refused is not None
     assert refused.nearest == ()
     assert refused.reason.endswith(GIVEN_UP)

@@ -25,7 +25,7 @@ CROWD = 10**7
 def bound(plan: NoisePlan, numerator: int) -> float:
     """The proven bound the policy speaks of, at another noise."""
     policy = plan.policy
-    mechanism = Mechanism(plan.reports, policy.honest, policy.epsilon, policy.assurance)
+    mechanism = Mechanism(plan.responses, policy.honest, policy.epsilon, policy.assurance)
     ask = mechanism.delta if policy.eta is None else mechanism.eta
     return ask(numerator / NOISE_GRID, Effort.FULL).bounds.upper
 
@@ -56,7 +56,7 @@ TABLE_7 = [
 @pytest.mark.parametrize(("linkage", "assurance", "eta", "delta", "noise", "sigma"), TABLE_7)
 def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
     """N = 10⁷, L = 40, ε = 2: noise and σ as listed, and the noise is minimal."""
-    policy = Policy(epsilon=2.0, population=CROWD, delta=delta, eta=eta, assurance=assurance)
+    policy = Policy(epsilon=2.0, minimum_crowd=CROWD, delta=delta, eta=eta, assurance=assurance)
     plan = plan_noise(policy, ResponseFormat(40, linkage))
     assert plan.noise == pytest.approx(noise, abs=0.00006 if noise > 0.1 else noise * 0.0035)
     assert plan.precision.sigma == pytest.approx(sigma, rel=0.0015)
@@ -68,7 +68,7 @@ def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
 )
 def test_central_gaussian_row(eta, delta, sigma):
     """The trusted curator's σ for 40 free bits at ε = 2."""
-    policy = Policy(epsilon=2.0, population=CROWD, delta=delta, eta=eta)
+    policy = Policy(epsilon=2.0, minimum_crowd=CROWD, delta=delta, eta=eta)
     assert central_gaussian_sigma(policy, ResponseFormat(40)) == pytest.approx(
         sigma, abs=0.05 if eta else 0.006
     )
@@ -76,7 +76,7 @@ def test_central_gaussian_row(eta, delta, sigma):
 
 def test_claim_to_fame():
     """Certified bit linkage is within 4 % of what a trusted curator could do."""
-    policy = Policy(epsilon=2.0, population=CROWD, delta=1e-6)
+    policy = Policy(epsilon=2.0, minimum_crowd=CROWD, delta=1e-6)
     plan = plan_noise(policy, ResponseFormat(40))
     assert 1.94e-5 <= plan.noise <= 2.10e-5
     assert plan.precision.sigma <= 14.5
@@ -87,18 +87,20 @@ def test_claim_to_fame():
 def test_record_noise_windows():
     """The two windows for whole records: outlier with η = .003, certified with δ = 1e-6."""
     one = plan_noise(
-        Policy(epsilon=2.0, population=CROWD, eta=0.003, assurance=OUTLIER),
+        Policy(epsilon=2.0, minimum_crowd=CROWD, eta=0.003, assurance=OUTLIER),
         ResponseFormat(40, RECORD),
     )
     assert 0.3448 <= one.noise <= 0.3455
-    two = plan_noise(Policy(epsilon=2.0, population=CROWD, delta=1e-6), ResponseFormat(40, RECORD))
+    two = plan_noise(
+        Policy(epsilon=2.0, minimum_crowd=CROWD, delta=1e-6), ResponseFormat(40, RECORD)
+    )
     assert 0.3741 < two.noise <= 0.3817
     assert two.precision.sigma <= 6500
 
 
 def test_blanket_check_value_for_a_thousand():
     """N = 1000, L = 5, ε = ln 2, δ = 5e-4: certified .2838, outlier .2446."""
-    policy = Policy(epsilon=math.log(2), population=1000, delta=5e-4)
+    policy = Policy(epsilon=math.log(2), minimum_crowd=1000, delta=5e-4)
     assert plan_noise(policy, ResponseFormat(5, RECORD)).noise == pytest.approx(0.2838, abs=6e-5)
     outlier = plan_noise(replace(policy, assurance=OUTLIER), ResponseFormat(5, RECORD))
     assert outlier.noise == pytest.approx(0.2446, abs=6e-5)
@@ -107,7 +109,7 @@ def test_blanket_check_value_for_a_thousand():
 policies = st.builds(
     lambda epsilon, log_crowd, log_limit, tail, assurance: Policy(
         epsilon=epsilon,
-        population=int(10**log_crowd),
+        minimum_crowd=int(10**log_crowd),
         delta=None if tail else 10**log_limit,
         eta=10**log_limit if tail else None,
         assurance=assurance,
@@ -128,10 +130,10 @@ formats = st.one_of(
 
 @given(policies, formats)
 @settings(max_examples=25, deadline=None, derandomize=True)
-def test_noise_is_minimal(policy, reports):
+def test_noise_is_minimal(policy, responses):
     """Whatever the policy, a passes and a-1 fails, and the guarantee says so."""
     try:
-        plan = plan_noise(policy, reports)
+        plan = plan_noise(policy, responses)
     except CannotMeet:
         assume(False)
     if plan.noise_numerator > 1:
@@ -144,7 +146,7 @@ def test_noise_is_minimal(policy, reports):
 
 def test_copies_are_minimal_too():
     """k copies of whole records: the composed bound is met at a and missed at a-1."""
-    policy = Policy(epsilon=1.0, population=10**5, delta=1e-5)
+    policy = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-5)
     one = plan_noise(policy, ResponseFormat(10, RECORD))
     four = plan_noise(policy, ResponseFormat(10, RECORD, copies=4))
     assert_minimal(four)
@@ -155,15 +157,15 @@ def test_copies_are_minimal_too():
 def test_colluders_are_planned_for_exactly():
     """c colluding users among N give the noise of N - c users."""
     some = plan_noise(
-        Policy(epsilon=1.0, population=10_000, delta=1e-6, colluding=4_000), ResponseFormat(3)
+        Policy(epsilon=1.0, minimum_crowd=10_000, delta=1e-6, colluding=4_000), ResponseFormat(3)
     )
-    fewer = plan_noise(Policy(epsilon=1.0, population=6_000, delta=1e-6), ResponseFormat(3))
+    fewer = plan_noise(Policy(epsilon=1.0, minimum_crowd=6_000, delta=1e-6), ResponseFormat(3))
     assert some.noise_numerator == fewer.noise_numerator
 
 
 def test_rounds_are_compositions():
     """Three rounds of two bits need the noise of one round of six."""
-    policy = Policy(epsilon=1.0, population=10**5, delta=1e-6)
+    policy = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-6)
     rounds = plan_noise(policy, ResponseFormat(2, rounds=3))
     bits = plan_noise(policy, ResponseFormat(6))
     assert rounds.noise_numerator == bits.noise_numerator
@@ -171,7 +173,7 @@ def test_rounds_are_compositions():
 
 def test_only_bits_a_user_can_change_count():
     """A choice costs 2 bits however many options it has."""
-    policy = Policy(epsilon=1.0, population=10**5, delta=1e-6)
+    policy = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-6)
     few = plan_noise(policy, ResponseFormat(5, max_set_bits=1))
     many = plan_noise(policy, ResponseFormat(100_000, max_set_bits=1))
     assert few.noise_numerator == many.noise_numerator
@@ -180,7 +182,7 @@ def test_only_bits_a_user_can_change_count():
 
 def test_local_epsilon_can_be_capped():
     """max_local_epsilon raises the noise until ε₀ is below the cap, and no further."""
-    policy = Policy(epsilon=2.0, population=10**6, delta=1e-6, max_local_epsilon=8.0)
+    policy = Policy(epsilon=2.0, minimum_crowd=10**6, delta=1e-6, max_local_epsilon=8.0)
     plan = plan_noise(policy, ResponseFormat(1))
     assert plan.guarantee.local_epsilon <= 8.0
     assert local_epsilon((plan.noise_numerator - 1) / NOISE_GRID) > 8.0
@@ -203,7 +205,7 @@ def test_guarantee_of_privacy_command():
 
 def test_certified_is_never_below_outlier():
     """A proof for every background cannot promise more than the exact law of one of them."""
-    for reports, q in [
+    for responses, q in [
         (ResponseFormat(1), 0.01),
         (ResponseFormat(8), 0.02),
         (ResponseFormat(6, RECORD), 0.25),
@@ -212,8 +214,8 @@ def test_certified_is_never_below_outlier():
         (ResponseFormat(9, max_set_bits=2), 0.02),
         (ResponseFormat(5, RECORD, copies=3), 0.3),
     ]:
-        sure = assess(reports, q, 2000, 1.0, CERTIFIED)
-        attack = assess(reports, q, 2000, 1.0, OUTLIER)
+        sure = assess(responses, q, 2000, 1.0, CERTIFIED)
+        attack = assess(responses, q, 2000, 1.0, OUTLIER)
         assert sure.delta.upper >= attack.delta.lower * (1 - 1e-9)
         assert sure.eta.upper >= attack.eta.lower * (1 - 1e-9)
 
@@ -229,30 +231,30 @@ def test_the_best_argument_is_named():
 
 def test_hopeless_requests_name_the_nearest_that_can_be_met():
     """40 linked bits, 100 people, ε = .1: refused, and the crowd offered can really be planned."""
-    reports = ResponseFormat(40, RECORD)
+    responses = ResponseFormat(40, RECORD)
     with pytest.raises(CannotMeet) as refusal:
-        plan_noise(Policy(epsilon=0.1, population=100, delta=1e-6), reports)
+        plan_noise(Policy(epsilon=0.1, minimum_crowd=100, delta=1e-6), responses)
     (only,) = refusal.value.nearest  # ε would have to be above 10
     crowd = int(only.split()[1].replace(",", ""))
-    plan_noise(Policy(epsilon=0.1, population=crowd, delta=1e-6), reports)
+    plan_noise(Policy(epsilon=0.1, minimum_crowd=crowd, delta=1e-6), responses)
     with pytest.raises(CannotMeet):
-        plan_noise(Policy(epsilon=0.1, population=int(crowd * 0.9), delta=1e-6), reports)
+        plan_noise(Policy(epsilon=0.1, minimum_crowd=int(crowd * 0.9), delta=1e-6), responses)
 
 
 @pytest.mark.parametrize(
     ("field", "make"),
     [
-        ("epsilon", lambda: Policy(epsilon=0.0, population=100, delta=0.1)),
-        ("epsilon", lambda: Policy(epsilon=-1.0, population=100, delta=0.1)),
-        ("epsilon", lambda: Policy(epsilon=math.inf, population=100, delta=0.1)),
-        ("epsilon", lambda: Policy(epsilon=math.nan, population=100, delta=0.1)),
-        ("population", lambda: Policy(epsilon=1.0, population=1, delta=0.1)),
-        ("population", lambda: Policy(epsilon=1.0, population=10.5, delta=0.1)),
-        ("eta", lambda: Policy(epsilon=1.0, population=100, eta=1.0)),
-        ("delta", lambda: Policy(epsilon=1.0, population=100, delta=0.0)),
-        ("delta/eta", lambda: Policy(epsilon=1.0, population=100, delta=0.1, eta=0.1)),
-        ("delta/eta", lambda: Policy(epsilon=1.0, population=100)),
-        ("colluding", lambda: Policy(epsilon=1.0, population=100, delta=0.1, colluding=99)),
+        ("epsilon", lambda: Policy(epsilon=0.0, minimum_crowd=100, delta=0.1)),
+        ("epsilon", lambda: Policy(epsilon=-1.0, minimum_crowd=100, delta=0.1)),
+        ("epsilon", lambda: Policy(epsilon=math.inf, minimum_crowd=100, delta=0.1)),
+        ("epsilon", lambda: Policy(epsilon=math.nan, minimum_crowd=100, delta=0.1)),
+        ("crowd", lambda: Policy(epsilon=1.0, minimum_crowd=1, delta=0.1)),
+        ("crowd", lambda: Policy(epsilon=1.0, minimum_crowd=10.5, delta=0.1)),
+        ("eta", lambda: Policy(epsilon=1.0, minimum_crowd=100, eta=1.0)),
+        ("delta", lambda: Policy(epsilon=1.0, minimum_crowd=100, delta=0.0)),
+        ("delta/eta", lambda: Policy(epsilon=1.0, minimum_crowd=100, delta=0.1, eta=0.1)),
+        ("delta/eta", lambda: Policy(epsilon=1.0, minimum_crowd=100)),
+        ("colluding", lambda: Policy(epsilon=1.0, minimum_crowd=100, delta=0.1, colluding=99)),
         ("bits", lambda: ResponseFormat(0)),
         ("copies", lambda: ResponseFormat(1, copies=0)),
         ("max_set_bits", lambda: ResponseFormat(3, max_set_bits=4)),
@@ -300,17 +302,17 @@ def test_search_reports_a_rising_bound():
 
 def test_a_tiny_crowd_is_told_the_next_one_that_would_do() -> None:
     """Below fifty people the crowd is searched to the last person, and the search ends."""
-    reports = ResponseFormat(bits=6, linkage=Linkage.RECORD)
-    asked = Policy(epsilon=2, delta=1e-3, population=20)
+    responses = ResponseFormat(bits=6, linkage=Linkage.RECORD)
+    asked = Policy(epsilon=2, delta=1e-3, minimum_crowd=20)
     with pytest.raises(CannotMeet) as refused:
-        plan_noise(asked, reports)
-    assert refused.value.nearest[0] == "population 45 at epsilon 2"
-    plan_noise(replace(asked, population=45), reports)
+        plan_noise(asked, responses)
+    assert refused.value.nearest[0] == "crowd 45 at epsilon 2"
+    plan_noise(replace(asked, crowd=45), responses)
 
 
 def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
     """Scores of 1e120 are within reach of the search: its arithmetic stays in range."""
-    asked = Policy(epsilon=0.1, delta=1e-6, population=100)
+    asked = Policy(epsilon=0.1, delta=1e-6, minimum_crowd=100)
     with pytest.raises(CannotMeet, match="could be anything") as refused:
         plan_noise(asked, ResponseFormat(bits=1000, linkage=Linkage.RECORD))
     assert refused.value.nearest
@@ -320,5 +322,7 @@ def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
 @pytest.mark.parametrize("bits", [1, 2])
 def test_an_eta_that_only_a_report_of_its_own_can_keep_is_stated_as_kept(linkage, bits):
     """Noise was found because no ratio can be above e^ε, and an η of .71 was printed beside it."""
-    plan = plan_noise(Policy(epsilon=4.83, population=2, eta=0.001), ResponseFormat(bits, linkage))
+    plan = plan_noise(
+        Policy(epsilon=4.83, minimum_crowd=2, eta=0.001), ResponseFormat(bits, linkage)
+    )
     assert plan.guarantee.eta.upper <= 0.001

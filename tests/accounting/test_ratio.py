@@ -40,10 +40,10 @@ TABLE_001_3_3 = [
 ]
 
 
-@pytest.mark.parametrize(("lam", "population", "q", "ef", "df", "er", "dr"), TABLE_001_3_3)
-def test_table_of_001_3_3(lam, population, q, ef, df, er, dr):
+@pytest.mark.parametrize(("lam", "crowd", "q", "ef", "df", "er", "dr"), TABLE_001_3_3)
+def test_table_of_001_3_3(lam, crowd, q, ef, df, er, dr):
     """The four exact figures of every row of 001 §3.3 are those of the mathematics page."""
-    law = RatioLaw(q, 5, population)
+    law = RatioLaw(q, 5, crowd)
     eta, delta = law.eta(math.log(lam)), law.delta(math.log(lam))
     assert close(eta.forward.value, ef)
     assert close(delta.forward.value, df)
@@ -98,20 +98,20 @@ def random_small_settings(count: int) -> list[tuple[int, int, Fraction, Fraction
     rng = np.random.default_rng(20161)
     settings = []
     while len(settings) < count:
-        bits, population = int(rng.integers(1, 5)), int(rng.integers(2, 13))
+        bits, crowd = int(rng.integers(1, 5)), int(rng.integers(2, 13))
         q = Fraction(int(rng.integers(1, 500)), 1024)
         lam = Fraction(int(rng.integers(17, 120)), 16)
-        settings.append((population, bits, q, lam))
+        settings.append((crowd, bits, q, lam))
     return settings
 
 
 @pytest.mark.parametrize("chunk", range(8))
 def test_bounds_hold_the_exact_value(chunk):
     """For 200 random small settings upper ≥ exact enumeration ≥ lower, by sums and by inversion."""
-    for population, bits, q, lam in random_small_settings(200)[chunk::8]:
-        exact = exact_outlier(population, bits, q, lam)
+    for crowd, bits, q, lam in random_small_settings(200)[chunk::8]:
+        exact = exact_outlier(crowd, bits, q, lam)
         epsilon = math.log(lam)
-        law = RatioLaw(float(q), bits, population)
+        law = RatioLaw(float(q), bits, crowd)
         delta, eta = law.delta(epsilon), law.eta(epsilon)
         assert brackets(delta.forward, exact.delta_forward)
         assert brackets(delta.reverse, exact.delta_reverse)
@@ -124,24 +124,24 @@ def test_bounds_hold_the_exact_value(chunk):
             top, low = (_scores(way, epsilon, side) for side in (1, -1))
             if top.score.max() <= 0:
                 continue
-            assert inversion.mean_positive_part(top, population).upper >= d
-            assert inversion.tail_probability(top, population).upper >= e
+            assert inversion.mean_positive_part(top, crowd).upper >= d
+            assert inversion.tail_probability(top, crowd).upper >= e
             if low.score.max() <= 0:
                 continue
-            assert inversion.mean_positive_part(low, population).lower <= d
-            assert inversion.tail_probability(low, population).lower <= e
+            assert inversion.mean_positive_part(low, crowd).lower <= d
+            assert inversion.tail_probability(low, crowd).lower <= e
 
 
 def test_small_cases_agree_to_twelve_digits():
     """Where histograms can be counted the sums equal rational enumeration to 1e-12."""
-    for population, bits, q, lam in [
+    for crowd, bits, q, lam in [
         (30, 4, Fraction(1, 4), Fraction(2)),
         (30, 2, Fraction(1, 10), Fraction(3)),
     ]:
-        exact = exact_outlier(population, bits, q, lam)
-        law = RatioLaw(float(q), bits, population)
+        exact = exact_outlier(crowd, bits, q, lam)
+        law = RatioLaw(float(q), bits, crowd)
         delta = law.delta(math.log(lam))
-        assert countable(law.law.log_reference, population)
+        assert countable(law.law.log_reference, crowd)
         assert delta.forward.value == pytest.approx(
             float(exact.delta_forward), rel=1e-12, abs=1e-15
         )
@@ -170,10 +170,10 @@ WIDTHS = [
 ]
 
 
-@pytest.mark.parametrize(("population", "bits", "q", "epsilon"), WIDTHS)
-def test_bounds_are_one_percent_wide_at_most(population, bits, q, epsilon):
+@pytest.mark.parametrize(("crowd", "bits", "q", "epsilon"), WIDTHS)
+def test_bounds_are_one_percent_wide_at_most(crowd, bits, q, epsilon):
     """upper/lower - 1 ≤ 1 % for δ ≥ 1e-9 (η likewise) over N = 2…10⁹ and L = 3…1000."""
-    law = RatioLaw(q, bits, population)
+    law = RatioLaw(q, bits, crowd)
     delta, eta = law.delta(epsilon), law.eta(epsilon)
     for d, e in ((delta.forward, eta.forward), (delta.reverse, eta.reverse)):
         if d.upper >= 1e-9:
@@ -194,12 +194,12 @@ def test_one_bit_is_a_binomial():
     """For one bit the law is a binomial: compare with sums written out independently."""
     from scipy.stats import binom
 
-    population, q, lam = 1000, 0.0105, 2.0
+    crowd, q, lam = 1000, 0.0105, 2.0
     p = 1 - q
-    ones = np.arange(population + 1)
-    ratio = ((population - ones) * (q / p) + ones * (p / q)) / population
-    weight = binom.pmf(ones, population, q)
-    law = RatioLaw(q, 1, population)
+    ones = np.arange(crowd + 1)
+    ratio = ((crowd - ones) * (q / p) + ones * (p / q)) / crowd
+    weight = binom.pmf(ones, crowd, q)
+    law = RatioLaw(q, 1, crowd)
     delta, eta = law.delta(LN2), law.eta(LN2)
     assert delta.forward.value == pytest.approx(
         (weight * np.maximum(ratio - lam, 0)).sum(), rel=1e-9
@@ -260,11 +260,11 @@ def test_vanishing_delta_is_bounded_not_guessed():
     assert 0 <= bounds.upper < 1e-40
 
 
-@pytest.mark.parametrize("population", [3, 10, 10**6, 10**9])
+@pytest.mark.parametrize("crowd", [3, 10, 10**6, 10**9])
 @pytest.mark.parametrize("q", [0.001, 0.05, 0.236, 0.3])
-def test_reports_beyond_floating_point_are_counted(population, q):
+def test_reports_beyond_floating_point_are_counted(crowd, q):
     """A thousand bits with little noise: δ is 1 and both ends say so."""
-    bounds = one_way_delta(outlier_law(q, 1000), population, 1.0)
+    bounds = one_way_delta(outlier_law(q, 1000), crowd, 1.0)
     assert bounds.lower > 0.99
     assert bounds.upper <= 1
 

@@ -35,10 +35,10 @@ def binomial(n: int, p: float) -> Floats:
     return np.asarray(np.exp(log_choices + xlogy(j, p) + xlog1py(n - j, -p)))
 
 
-def one_bit(noise: float, population: int, epsilon: float, copies: int = 1) -> dict[str, float]:
+def one_bit(noise: float, crowd: int, epsilon: float, copies: int = 1) -> dict[str, float]:
     """Exact sums for L = 1, where an outcome is a number of ones; no ratio of reports is used."""
-    d = binomial(copies * population, noise)
-    others = binomial(copies * population - copies, noise)
+    d = binomial(copies * crowd, noise)
+    others = binomial(copies * crowd - copies, noise)
     d_m = np.convolve(others, binomial(copies, 1 - noise))
     lam = math.exp(epsilon)
     return {
@@ -162,12 +162,12 @@ def test_log_choose_is_the_logarithm_of_comb(n: int, k: int) -> None:
 @pytest.mark.parametrize("copies", [1, 2, 7])
 def test_ratio_is_the_quotient_of_the_two_laws(copies: int) -> None:
     """For one bit R(S) equals P(S|D_m)/P(S|D) as computed from binomials alone."""
-    noise, population = 0.2, 12
-    reports = copies * population
-    d = binomial(reports, noise)
-    d_m = np.convolve(binomial(reports - copies, noise), binomial(copies, 1 - noise))
-    ones = np.arange(reports + 1)
-    found = log_ratio(np.stack([reports - ones, ones], axis=1), noise, copies)
+    noise, crowd = 0.2, 12
+    responses = copies * crowd
+    d = binomial(responses, noise)
+    d_m = np.convolve(binomial(responses - copies, noise), binomial(copies, 1 - noise))
+    ones = np.arange(responses + 1)
+    found = log_ratio(np.stack([responses - ones, ones], axis=1), noise, copies)
     np.testing.assert_allclose(found, np.log(d_m / d), rtol=0, atol=1e-11)
 
 
@@ -191,9 +191,9 @@ def test_ratio_needs_equally_many_reports_per_histogram() -> None:
 def test_histograms_have_the_moments_of_their_laws() -> None:
     """Totals are kN, the mean of each cell is Bin(L, q) per report, and k reports lean to y'."""
     rng = np.random.default_rng(2)
-    bits, noise, population, copies, samples = 3, 0.3, 50, 4, 200_000
-    plain = draw_histograms(rng, bits, noise, population, samples, copies)
-    changed = draw_histograms(rng, bits, noise, population, samples, copies, changed=True)
+    bits, noise, crowd, copies, samples = 3, 0.3, 50, 4, 200_000
+    plain = draw_histograms(rng, bits, noise, crowd, samples, copies)
+    changed = draw_histograms(rng, bits, noise, crowd, samples, copies, changed=True)
     from_y, from_other = binomial(bits, noise), binomial(bits, 1 - noise)
     for drawn, expected in (
         (plain, 200 * from_y),
@@ -229,24 +229,22 @@ ONE_BIT_CASES = [
 ]
 
 
-@pytest.mark.parametrize(("noise", "population", "epsilon", "copies"), ONE_BIT_CASES)
+@pytest.mark.parametrize(("noise", "crowd", "epsilon", "copies"), ONE_BIT_CASES)
 def test_one_bit_by_importance_sampling(
-    noise: float, population: int, epsilon: float, copies: int
+    noise: float, crowd: int, epsilon: float, copies: int
 ) -> None:
     """Tilted and weighted, all four figures of one bit agree with exact sums within 6 %."""
-    truth = one_bit(noise, population, epsilon, copies)
-    found = simulate(1, noise, population, epsilon, copies, 50_000, seed=4, confidence=SURE)
+    truth = one_bit(noise, crowd, epsilon, copies)
+    found = simulate(1, noise, crowd, epsilon, copies, 50_000, seed=4, confidence=SURE)
     assert not disagreements(found, truth, within=0.06)
 
 
-@pytest.mark.parametrize(("noise", "population", "epsilon", "copies"), ONE_BIT_CASES)
-def test_one_bit_by_plain_sampling(
-    noise: float, population: int, epsilon: float, copies: int
-) -> None:
+@pytest.mark.parametrize(("noise", "crowd", "epsilon", "copies"), ONE_BIT_CASES)
+def test_one_bit_by_plain_sampling(noise: float, crowd: int, epsilon: float, copies: int) -> None:
     """Plain η agrees within 30 % and δ lies in its interval, which holds for every sample size."""
-    truth = one_bit(noise, population, epsilon, copies)
+    truth = one_bit(noise, crowd, epsilon, copies)
     found = simulate(
-        1, noise, population, epsilon, copies, 100_000, 5, importance=False, confidence=SURE
+        1, noise, crowd, epsilon, copies, 100_000, 5, importance=False, confidence=SURE
     )
     etas = {name: truth[name] for name in NAMES if name.startswith("eta")}
     assert not disagreements(found, etas, within=0.3)
@@ -254,7 +252,7 @@ def test_one_bit_by_plain_sampling(
 
 
 @pytest.mark.parametrize(
-    ("noise", "population", "epsilon", "copies", "scale"),
+    ("noise", "crowd", "epsilon", "copies", "scale"),
     [
         (0.3, 50, 0.5, 1, 1e-8),
         (0.05, 1000, math.log(2), 1, 1e-12),
@@ -263,13 +261,11 @@ def test_one_bit_by_plain_sampling(
         (0.1, 100, 3.0, 2, 1e-44),
     ],
 )
-def test_rare_tails(
-    noise: float, population: int, epsilon: float, copies: int, scale: float
-) -> None:
+def test_rare_tails(noise: float, crowd: int, epsilon: float, copies: int, scale: float) -> None:
     """Tails from 10^-7 down to 10^-45, never seen by plain sampling, are found within 15 %."""
-    truth = one_bit(noise, population, epsilon, copies)
+    truth = one_bit(noise, crowd, epsilon, copies)
     assert truth["delta_forward"] < scale
-    found = simulate(1, noise, population, epsilon, copies, 50_000, seed=6, confidence=SURE)
+    found = simulate(1, noise, crowd, epsilon, copies, 50_000, seed=6, confidence=SURE)
     assert not disagreements(found, truth, within=0.15)
 
 
@@ -301,11 +297,11 @@ def test_heavy_tails_of_long_records() -> None:
 
 def test_copies_are_all_but_the_composition_of_batches() -> None:
     """One batch of 16 copies has the tails of 16 batches of one copy, which bound its δ."""
-    bits, noise, population, epsilon, copies = 40, 0.3593, 10**7, 2.0, 16
-    mixed = simulate(bits, noise, population, epsilon, copies, 20_000, 9, confidence=SURE)
+    bits, noise, crowd, epsilon, copies = 40, 0.3593, 10**7, 2.0, 16
+    mixed = simulate(bits, noise, crowd, epsilon, copies, 20_000, 9, confidence=SURE)
     rng = np.random.default_rng(10)
     parts = [
-        log_ratio(draw_histograms(rng, bits, noise, population, 16_000, changed=True), noise)
+        log_ratio(draw_histograms(rng, bits, noise, crowd, 16_000, changed=True), noise)
         for _ in range(12)
     ]
     sums = np.concatenate(parts).reshape(-1, copies).sum(axis=1)
@@ -394,16 +390,16 @@ def test_same_seed_same_answer() -> None:
 @given(
     bits=st.sampled_from([1, 2, 5, 40, 300, 1000]),
     noise=st.floats(1e-9, 0.4999),
-    population=st.sampled_from([2, 3, 100, 10**5, 10**9]),
+    crowd=st.sampled_from([2, 3, 100, 10**5, 10**9]),
     epsilon=st.floats(0, 20),
     copies=st.sampled_from([1, 2, 10]),
     importance=st.booleans(),
 )
 def test_every_request_gets_ordered_probabilities(
-    bits: int, noise: float, population: int, epsilon: float, copies: int, importance: bool
+    bits: int, noise: float, crowd: int, epsilon: float, copies: int, importance: bool
 ) -> None:
     """Whatever the request: 0 ≤ low ≤ value ≤ high ≤ 1, and δ never exceeds η."""
-    found = simulate(bits, noise, population, epsilon, copies, 100, 15, importance)
+    found = simulate(bits, noise, crowd, epsilon, copies, 100, 15, importance)
     for name in NAMES:
         estimate = getattr(found, name)
         assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1 + 1e-12
@@ -416,7 +412,7 @@ def test_every_request_gets_ordered_probabilities(
     [
         ("bits", 0),
         ("noise", 0.5),
-        ("population", 1),
+        ("crowd", 1),
         ("epsilon", -0.1),
         ("epsilon", math.nan),
         ("copies", 0),
@@ -426,6 +422,6 @@ def test_every_request_gets_ordered_probabilities(
 )
 def test_nonsense_is_refused(field: str, value: float) -> None:
     """A value outside its range is an error that names the field."""
-    request = {"bits": 2, "noise": 0.2, "population": 10, "epsilon": 1.0, field: value}
+    request = {"bits": 2, "noise": 0.2, "crowd": 10, "epsilon": 1.0, field: value}
     with pytest.raises(InvalidInput, match=field):
         simulate(**request)  # type: ignore[arg-type]

@@ -42,12 +42,12 @@ def test_the_enumeration_agrees_with_the_rational_one(
     blocks: tuple[Block, ...], copies: int
 ) -> None:
     """Visiting arrays of floats and visiting multisets in whole numbers give the same δ."""
-    q, lam, population = Fraction(1, 8), Fraction(3), 2
-    reports = ResponseFormat(
+    q, lam, crowd = Fraction(1, 8), Fraction(3), 2
+    responses = ResponseFormat(
         sum(b.options for b in blocks), Linkage.RECORD, copies, structure=blocks
     )
-    case = Case(reports, population, 0, float(q), math.log(lam), Assurance.CERTIFIED)
-    worst = exact_worst(population, answers(blocks), q, lam, copies).value
+    case = Case(responses, crowd, 0, float(q), math.log(lam), Assurance.CERTIFIED)
+    worst = exact_worst(crowd, answers(blocks), q, lam, copies).value
     exact = max(worst.delta_forward, worst.delta_reverse)
     least, most = exact_delta(case, random.Random(1))
     assert least <= exact <= most
@@ -62,18 +62,18 @@ def test_a_large_epsilon_keeps_its_digits() -> None:
     assert found.eta.upper >= found.delta.upper * (1 - 1e-9)
 
 
-def all_ones(population: int, bits: int, q: float, epsilon: float) -> float:
+def all_ones(crowd: int, bits: int, q: float, epsilon: float) -> float:
     """What the event "some report is all ones" tells, if everybody else answers all zeros."""
     log_q, log_p = bits * math.log(q), bits * math.log1p(-q)
     nobody = math.log1p(-math.exp(log_q))  # one person with zeros does not report all ones
-    without = -math.expm1(population * nobody)
+    without = -math.expm1(crowd * nobody)
     own = math.log1p(-math.exp(log_p)) if log_p < 0 else -math.inf
-    with_one = -math.expm1((population - 1) * nobody + own)
+    with_one = -math.expm1((crowd - 1) * nobody + own)
     return with_one - math.exp(epsilon) * without
 
 
 LARGE = {
-    "population": st.integers(2, 10**7),
+    "crowd": st.integers(2, 10**7),
     "bits": st.integers(1, 60),
     "q": st.floats(1e-9, 0.49),
     "epsilon": st.floats(math.log(1e-3), math.log(100.0)).map(
@@ -85,24 +85,24 @@ LARGE = {
 @settings(max_examples=25, deadline=None)
 @given(**LARGE)
 def test_linked_records_are_never_promised_more_than_an_attack_allows(
-    population: int, bits: int, q: float, epsilon: float
+    crowd: int, bits: int, q: float, epsilon: float
 ) -> None:
     """Whole records: δ is at least what "some report is all ones" tells."""
-    found = assess(ResponseFormat(bits, Linkage.RECORD), q, population, epsilon).delta
-    assert found.upper >= all_ones(population, bits, q, epsilon) * (1 - 1e-9)
+    found = assess(ResponseFormat(bits, Linkage.RECORD), q, crowd, epsilon).delta
+    assert found.upper >= all_ones(crowd, bits, q, epsilon) * (1 - 1e-9)
 
 
 @settings(max_examples=25, deadline=None)
 @given(**LARGE)
 def test_single_bits_are_never_promised_more_than_an_attack_allows(
-    population: int, bits: int, q: float, epsilon: float
+    crowd: int, bits: int, q: float, epsilon: float
 ) -> None:
     """Bits apart: δ is at least what "every position was reported once" tells."""
-    nobody = population * math.log1p(-q)
+    nobody = crowd * math.log1p(-q)
     without = bits * math.log(-math.expm1(nobody))
     with_one = bits * math.log(-math.expm1(nobody - math.log1p(-q) + math.log(q)))
     attack = math.exp(with_one) - math.exp(without + epsilon)
-    found = assess(ResponseFormat(bits), q, population, epsilon).delta
+    found = assess(ResponseFormat(bits), q, crowd, epsilon).delta
     assert found.upper >= attack * (1 - 1e-9)
 
 
@@ -116,11 +116,11 @@ def test_a_tie_of_epsilon_with_a_loss_is_rounded_up() -> None:
     assert found.lower <= exact
 
 
-def worst_of_two_bits(population: int, q: Fraction, epsilon: float) -> float:
+def worst_of_two_bits(crowd: int, q: Fraction, epsilon: float) -> float:
     """The exact δ of two bits that are counted apart, over all numbers of ones of the others."""
     with localcontext(prec=60):
         lam = Fraction(Decimal(epsilon).exp())
-    pairs = [_counts(population, ones, q) for ones in range(population)]
+    pairs = [_counts(crowd, ones, q) for ones in range(crowd)]
     pairs += [(one, zero) for zero, one in pairs]
     best = Fraction(0)
     for (a, b), (c, d) in product(pairs, repeat=2):
@@ -135,10 +135,10 @@ def worst_of_two_bits(population: int, q: Fraction, epsilon: float) -> float:
     return float(best)
 
 
-def _counts(population: int, ones: int, q: Fraction) -> tuple[list[Fraction], list[Fraction]]:
+def _counts(crowd: int, ones: int, q: Fraction) -> tuple[list[Fraction], list[Fraction]]:
     """The law of the count of ones if one more person answers 0, and if they answer 1."""
     law = [Fraction(1)]
-    for i in range(population - 1):
+    for i in range(crowd - 1):
         law = _with(law, 1 - q if i < ones else q)
     return _with(law, q), _with(law, 1 - q)
 
@@ -188,13 +188,13 @@ def test_a_contradiction_is_a_bug_and_not_a_result(
 
 @given(st.floats(1e-6, 0.4), st.integers(2, 8), st.integers(1, 3), st.integers(1, 3))
 @settings(max_examples=40, deadline=None)
-def test_ties_of_linked_records(q: float, population: int, bits: int, loss: int) -> None:
+def test_ties_of_linked_records(q: float, crowd: int, bits: int, loss: int) -> None:
     """At ε = j·ln(p/q), where outcomes tie, the promise still covers the exact δ."""
-    assume(loss <= bits and population * bits <= 12)
+    assume(loss <= bits and crowd * bits <= 12)
     epsilon = loss * (math.log1p(-q) - math.log(q))
     assume(epsilon <= 100)
-    reports = ResponseFormat(bits, Linkage.RECORD)
-    case = Case(reports, population, 0, q, epsilon, Assurance.CERTIFIED)
+    responses = ResponseFormat(bits, Linkage.RECORD)
+    case = Case(responses, crowd, 0, q, epsilon, Assurance.CERTIFIED)
     least, most = exact_delta(case, random.Random(1))
     found = case.guarantee().delta
     assert found.upper >= least

@@ -52,21 +52,21 @@ SMALL: list[tuple[tuple[Block, ...], int]] = [
 ]
 
 
-@pytest.mark.parametrize(("blocks", "population"), SMALL)
+@pytest.mark.parametrize(("blocks", "crowd"), SMALL)
 @pytest.mark.parametrize("q", [Fraction(1, 5), Fraction(2, 5)])
 def test_the_certificate_covers_every_background(
-    blocks: tuple[Block, ...], population: int, q: Fraction
+    blocks: tuple[Block, ...], crowd: int, q: Fraction
 ) -> None:
     """Exact enumeration of all backgrounds and all pairs of allowed answers stays below it."""
     lam = Fraction(2)
-    worst = exact_worst(population, answers(*blocks), q, lam).value
-    bound = Mechanism(record(*blocks), population, log(2)).delta(float(q)).bounds.upper
+    worst = exact_worst(crowd, answers(*blocks), q, lam).value
+    bound = Mechanism(record(*blocks), crowd, log(2)).delta(float(q)).bounds.upper
     assert float(max(worst.delta_forward, worst.delta_reverse)) <= bound * (1 + 1e-12)
 
 
 def test_one_part_is_the_plain_record() -> None:
     """A structure of one part says the same as bits and max_set_bits."""
-    policy = Policy(epsilon=2.0, delta=1e-6, population=10**6)
+    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**6)
     plain = ResponseFormat(20, Linkage.RECORD, max_set_bits=2)
     assert plan_noise(policy, record(AtMost(2, 20))).noise == plan_noise(policy, plain).noise
     free = ResponseFormat(20, Linkage.RECORD)
@@ -76,7 +76,7 @@ def test_one_part_is_the_plain_record() -> None:
 @pytest.mark.parametrize("assurance", [Assurance.CERTIFIED, Assurance.OUTLIER])
 def test_knowing_the_structure_saves_noise(assurance: Assurance) -> None:
     """A choice among ten is less to hide than ten free bits, and more than one."""
-    policy = Policy(epsilon=2.0, delta=1e-6, population=10**6, assurance=assurance)
+    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**6, assurance=assurance)
     choice = plan_noise(policy, record(FreeBits(5), AtMost(1, 10))).noise
     free = plan_noise(policy, record(FreeBits(15))).noise
     less = plan_noise(policy, record(FreeBits(6))).noise
@@ -85,7 +85,7 @@ def test_knowing_the_structure_saves_noise(assurance: Assurance) -> None:
 
 def test_copies_of_mixed_records_are_composed() -> None:
     """More copies need more noise and give more precision."""
-    policy = Policy(epsilon=2.0, delta=1e-6, population=10**6)
+    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**6)
     one = plan_noise(policy, record(FreeBits(3), AtMost(1, 4)))
     four = plan_noise(policy, record(FreeBits(3), AtMost(1, 4), copies=4))
     assert four.noise > one.noise

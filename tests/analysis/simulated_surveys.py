@@ -40,7 +40,7 @@ def plan_of(
 ) -> Plan:
     """A plan with this very noise, for all blocks or each; what it promises does not matter."""
     groups = tuple(Together(tuple(names)) for names in together)
-    policy = Policy(epsilon=1.0, population=people, delta=1e-6)
+    policy = Policy(epsilon=1.0, minimum_crowd=people, delta=1e-6)
     survey = Survey(
         id="simulated",
         policy=policy,
@@ -88,10 +88,10 @@ def _hash_of(plan: Plan) -> str:
 def tally_of(plan: Plan, people: int, counts: Wholes, **more: object) -> Tally:
     """A tally of these counts."""
     linked = plan.survey.linkage is Linkage.RECORD
-    reports = people * plan.survey.copies if linked else people
+    responses = people * plan.survey.copies if linked else people
     positions = plan.layout.positions
     return Tally(
-        _hash_of(plan), plan.survey.linkage, positions, 1, people, people, reports, counts, **more
+        _hash_of(plan), plan.survey.linkage, positions, 1, people, people, responses, counts, **more
     )  # type: ignore[arg-type]
 
 
@@ -110,8 +110,8 @@ def noisy_tables(plan: Plan, patterns: Wholes, repeats: int, random: np.random.G
     channel = _channel(bits, plan.noises[0])
     tables = np.zeros((repeats, 2**bits), dtype=np.int64)
     for pattern in np.flatnonzero(patterns):
-        reports = plan.survey.copies * patterns[pattern]
-        tables += random.multinomial(reports, channel[pattern], repeats)
+        responses = plan.survey.copies * patterns[pattern]
+        tables += random.multinomial(responses, channel[pattern], repeats)
     return tables
 
 

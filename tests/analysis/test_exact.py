@@ -34,12 +34,12 @@ def _law_of_ones(law: NoiseModel, true_ones: int) -> list[Fraction]:
 
 
 SMALL = [
-    NoiseModel(people=9, reports=9, noise=0.25),
-    NoiseModel(people=12, reports=12, noise=0.03125),
-    NoiseModel(people=6, reports=12, noise=0.375),
-    NoiseModel(people=4, reports=12, noise=0.25),
-    NoiseModel(people=5, reports=5, noise=0.125, cells=3),
-    NoiseModel(people=5, reports=8, noise=0.25),
+    NoiseModel(people=9, responses=9, noise=0.25),
+    NoiseModel(people=12, responses=12, noise=0.03125),
+    NoiseModel(people=6, responses=12, noise=0.375),
+    NoiseModel(people=4, responses=12, noise=0.25),
+    NoiseModel(people=5, responses=5, noise=0.125, cells=3),
+    NoiseModel(people=5, responses=8, noise=0.25),
 ]
 
 
@@ -47,7 +47,7 @@ SMALL = [
 def test_tails_are_those_of_rational_arithmetic(law: NoiseModel) -> None:
     """To twelve digits, for every count and every truth."""
     ones = np.arange(law.trials + 1)
-    for true_ones in range(min(law.trials, law.reports) + 1):
+    for true_ones in range(min(law.trials, law.responses) + 1):
         chances = _law_of_ones(law, true_ones)
         above = [float(sum(chances[m:])) for m in ones]
         below = [float(sum(chances[: m + 1])) for m in ones]
@@ -59,7 +59,7 @@ def test_tails_are_those_of_rational_arithmetic(law: NoiseModel) -> None:
 @pytest.mark.parametrize("true_ones", [0, 40, 300_000, 10**6])
 def test_tails_of_large_crowds_are_those_of_a_convolution(true_ones: int) -> None:
     """By scipy's binomials, as far out as one row of a million needs."""
-    law = NoiseModel(people=10**6, reports=10**6, noise=1.9e-4)
+    law = NoiseModel(people=10**6, responses=10**6, noise=1.9e-4)
     flips = np.arange(600)
     lost, gained = (binom.pmf(flips, n, law.noise) for n in (true_ones, 10**6 - true_ones))
     chances = np.convolve(lost[::-1], gained)
@@ -82,11 +82,11 @@ def test_ends_are_found_by_trying_every_truth(law: NoiseModel, confidence: float
     A count below what nobody gives on average counts as that one, and one above everybody's too.
     """
     tail = (1 - confidence) / 2
-    whole = law.reports % law.people == 0
-    truths = range(0, law.reports + 1, law.reports // law.people if whole else 1)
+    whole = law.responses % law.people == 0
+    truths = range(0, law.responses + 1, law.responses // law.people if whole else 1)
     laws = {truth: _law_of_ones(law, truth) for truth in truths}
     nobody = law.trials * law.noise
-    everybody = nobody + law.reports * (1 - 2 * law.noise)
+    everybody = nobody + law.responses * (1 - 2 * law.noise)
     for ones in range(law.trials + 1):
         above, below = max(ones, math.ceil(nobody)), min(ones, math.floor(everybody))
         least = [t for t in truths if sum(laws[t][below:]) > tail] or [truths[-1]]
@@ -109,13 +109,13 @@ def _coverage(law: NoiseModel, people: int, confidence: float) -> float:
 @pytest.mark.parametrize(
     ("law", "step"),
     [
-        (NoiseModel(people=40, reports=40, noise=0.1), 1),
-        (NoiseModel(people=60, reports=60, noise=0.3), 2),
-        (NoiseModel(people=30, reports=90, noise=0.2), 1),
-        (NoiseModel(people=300, reports=300, noise=0.02), 21),
-        (NoiseModel(people=10**7, reports=10**7, noise=1e-6), 1_777_777),
-        (NoiseModel(people=10**7, reports=10**7, noise=1.9e-5), 2_777_777),
-        (NoiseModel(people=10**5, reports=10**5, noise=0.0004, cells=3), 17_777),
+        (NoiseModel(people=40, responses=40, noise=0.1), 1),
+        (NoiseModel(people=60, responses=60, noise=0.3), 2),
+        (NoiseModel(people=30, responses=90, noise=0.2), 1),
+        (NoiseModel(people=300, responses=300, noise=0.02), 21),
+        (NoiseModel(people=10**7, responses=10**7, noise=1e-6), 1_777_777),
+        (NoiseModel(people=10**7, responses=10**7, noise=1.9e-5), 2_777_777),
+        (NoiseModel(people=10**5, responses=10**5, noise=0.0004, cells=3), 17_777),
     ],
 )
 def test_exact_intervals_cover_at_least_as_often_as_they_say(law: NoiseModel, step: int) -> None:
@@ -130,15 +130,15 @@ def test_exact_intervals_cover_at_least_as_often_as_they_say(law: NoiseModel, st
 
 def test_copies_move_the_truth_in_whole_people() -> None:
     """Ends are whole people when every copy was counted, and any fraction when some were lost."""
-    ends = limits(NoiseModel(people=50, reports=200, noise=0.2), np.arange(20, 180, 7), 0.95)
+    ends = limits(NoiseModel(people=50, responses=200, noise=0.2), np.arange(20, 180, 7), 0.95)
     np.testing.assert_array_equal(ends, np.rint(ends))
-    some = limits(NoiseModel(people=50, reports=199, noise=0.2), np.arange(20, 180, 7), 0.95)
+    some = limits(NoiseModel(people=50, responses=199, noise=0.2), np.arange(20, 180, 7), 0.95)
     assert not np.array_equal(some, np.rint(some))
 
 
 def test_many_rows_at_once_are_as_each_alone() -> None:
     """Rows are searched side by side, in pieces, and equal counts only once."""
-    law = NoiseModel(people=10**6, reports=10**6, noise=1e-4)
+    law = NoiseModel(people=10**6, responses=10**6, noise=1e-4)
     ones = np.random.default_rng(5).integers(0, 10**6, 500)
     ones[100:200] = ones[:100]
     found = limits(law, ones, 0.95)
@@ -148,7 +148,7 @@ def test_many_rows_at_once_are_as_each_alone() -> None:
 
 def test_impossible_counts_give_the_nearest_possible_people() -> None:
     """Fewer ones than any truth explains say as much as if nobody had given the answer."""
-    law = NoiseModel(people=10**6, reports=10**6, noise=1e-4)
+    law = NoiseModel(people=10**6, responses=10**6, noise=1e-4)
     low, high = limits(law, np.array([0, 100, 10**6 - 100, 10**6]), 0.95)
     assert low[0] == low[1] == 0 < high[0] == high[1]
     assert high[2] == high[3] == 10**6 > low[2] == low[3]

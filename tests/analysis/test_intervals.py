@@ -39,7 +39,7 @@ def _misses(law: NoiseModel, people: int, confidence: float, skew: bool = True) 
 
 def _of_variance(spread: float, noise: float) -> NoiseModel:
     people = int(spread / noise / (1 - noise)) + 1
-    return NoiseModel(people=people, reports=people, noise=noise)
+    return NoiseModel(people=people, responses=people, noise=noise)
 
 
 @pytest.mark.parametrize("noise", [1e-5, 0.01, 0.1, 0.25, 0.35, 0.45])
@@ -83,15 +83,15 @@ def test_both_intervals_agree_at_the_switch() -> None:
 
 def test_the_variance_decides() -> None:
     """Not the size of the crowd: 200 flips among ten million people, or among a thousand."""
-    assert method_of(NoiseModel(people=10**7, reports=10**7, noise=1.9e-5)) is Method.EXACT
-    assert method_of(NoiseModel(people=10**7, reports=10**7, noise=2.1e-5)) is Method.NORMAL
-    assert method_of(NoiseModel(people=1000, reports=1000, noise=0.3)) is Method.NORMAL
-    assert method_of(NoiseModel(people=1000, reports=1000, noise=0.1)) is Method.EXACT
+    assert method_of(NoiseModel(people=10**7, responses=10**7, noise=1.9e-5)) is Method.EXACT
+    assert method_of(NoiseModel(people=10**7, responses=10**7, noise=2.1e-5)) is Method.NORMAL
+    assert method_of(NoiseModel(people=1000, responses=1000, noise=0.3)) is Method.NORMAL
+    assert method_of(NoiseModel(people=1000, responses=1000, noise=0.1)) is Method.EXACT
 
 
 def test_intervals_stay_inside_the_crowd() -> None:
     """Nobody is a negative number of people, and nothing is known exactly."""
-    law = NoiseModel(people=10**6, reports=10**6, noise=0.01)
+    law = NoiseModel(people=10**6, responses=10**6, noise=0.01)
     low, high = limits(law, np.array([9_000, 10_000, 990_000, 995_000]), 0.95)
     assert (low >= 0).all()
     assert (high <= 10**6).all()
@@ -119,7 +119,7 @@ def test_twenty_rows_hold_together_as_often_as_said(people: int) -> None:
     """In 5,000 surveys with twenty answers that somebody gave: 94 to 96 %, and each row too."""
     random, law = (
         np.random.default_rng(81),
-        NoiseModel(people=people, reports=people, noise=250 / people),
+        NoiseModel(people=people, responses=people, noise=250 / people),
     )
     true = (np.linspace(0.01, 0.9, 20) * people).astype(np.int64)
     ones = random.binomial(true, 1 - law.noise, (5_000, 20))

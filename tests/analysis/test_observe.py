@@ -47,7 +47,7 @@ QUARTER = Fraction(1, 4)
 def planned(
     questions: Sequence[Question], noise: float, linkage: Linkage = Linkage.BIT, copies: int = 1
 ) -> Plan:
-    policy = Policy(epsilon=1.0, population=1000, delta=1e-6)
+    policy = Policy(epsilon=1.0, minimum_crowd=1000, delta=1e-6)
     survey = Survey(
         id="seen", policy=policy, questions=tuple(questions), linkage=linkage, copies=copies
     )
@@ -65,8 +65,8 @@ def bit_tally(plan: Plan, counts: Sequence[int], people: int) -> Tally:
 
 def record_tally(plan: Plan, histogram: Sequence[int], people: int | None = None) -> Tally:
     """Only the histogram matters to R; the counts of the bits are left at 0."""
-    bits, reports = len(histogram) - 1, sum(histogram)
-    everybody = reports // plan.survey.copies if people is None else people
+    bits, responses = len(histogram) - 1, sum(histogram)
+    everybody = responses // plan.survey.copies if people is None else people
     return Tally(
         plan.hash,
         Linkage.RECORD,
@@ -74,7 +74,7 @@ def record_tally(plan: Plan, histogram: Sequence[int], people: int | None = None
         1,
         everybody,
         everybody,
-        reports,
+        responses,
         np.zeros(bits, np.int64),
         histogram=np.array(histogram, dtype=np.int64),
     )
@@ -216,7 +216,7 @@ def test_refused_reports_leave_the_ratio_of_those_counted() -> None:
     ratios = [1 / 3] * 3 + [3.0] * 2
     mean = np.mean([a * b for a, b in itertools.combinations(ratios, 2)])
     assert seen.log_ratio == pytest.approx(math.log(mean), abs=1e-9)
-    assert (seen.people, seen.reports) == (3, 5)
+    assert (seen.people, seen.responses) == (3, 5)
 
 
 # --- single positions ---------------------------------------------------------------------------
@@ -260,7 +260,7 @@ def test_laws_of_large_crowds(people: int, true: int, noise: float) -> None:
     law = crowd_law(people, true, noise)
     mean = true * (1 - noise) + (people - true) * noise
     spread = math.sqrt(people * noise * (1 - noise))
-    others = NoiseModel(people=people - 1, reports=people - 1, noise=noise)
+    others = NoiseModel(people=people - 1, responses=people - 1, noise=noise)
     for deviations in (-3, -0.5, 0, 2):
         m = round(mean + deviations * spread)
         tails = tail_at_least(others, np.full(3, true), np.array([m - 1, m, m + 1]))

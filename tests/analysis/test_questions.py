@@ -281,7 +281,7 @@ def test_refused_reports_leave_the_others_to_speak() -> None:
     """Half of the vectors counted: the same share of all people, less precise by √2."""
     plan = plan_of([YesNo(name="a")], 0.25, 1_000, linkage=Linkage.RECORD, copies=4)
     whole = tally_of(plan, 1_000, np.array([2_000]))
-    half = replace(whole, reports=2_000, counts=np.array([1_000]))
+    half = replace(whole, responses=2_000, counts=np.array([1_000]))
     one, other = (estimate_question(plan, tally, "a").rows[0] for tally in (whole, half))
     assert one.count == pytest.approx(other.count) == pytest.approx(500)
     assert other.standard_error == pytest.approx(one.standard_error * 2**0.5)

@@ -37,7 +37,7 @@ PEOPLE = 20_000
 COLOURS = Choices(["red", "green", "blue"])
 SURVEY = Survey(
     id="s",
-    policy=Policy(epsilon=1.0, population=PEOPLE, delta=1e-6),
+    policy=Policy(epsilon=1.0, minimum_crowd=PEOPLE, delta=1e-6),
     questions=(
         Choice(name="colour", choices=COLOURS, text="Which colour?"),
         YesNo(name="smokes"),
@@ -83,7 +83,7 @@ def test_the_guarantee_is_that_of_the_crowd_that_came(plan: Plan) -> None:
     """Exactly the planned crowd: the plan's own promise; a larger one: a better one."""
     assert actual_promise(plan, tally_for(plan)) == plan.promise
     larger = actual_promise(plan, tally_for(plan, 2 * PEOPLE))
-    assert larger.population == 2 * PEOPLE
+    assert larger.crowd == 2 * PEOPLE
     assert larger.delta < plan.promise.delta / 10
 
 
@@ -109,7 +109,7 @@ def test_refused_messages_and_planned_colluders_add_up() -> None:
     """A planned colluder looks like everybody else, so each refused message is one more."""
     survey = Survey(
         id="one",
-        policy=Policy(epsilon=1.0, population=1_000, delta=1e-4, colluding=200),
+        policy=Policy(epsilon=1.0, minimum_crowd=1_000, delta=1e-4, colluding=200),
         questions=(YesNo(name="smokes"),),
     )
     plan = planned_by_test(survey, (2**28,))
@@ -316,7 +316,7 @@ def test_records_show_what_is_asked_for(tmp_path: Path) -> None:
     asked = (YesNo(name="smokes"), Choice(name="colour", choices=COLOURS))
     survey = Survey(
         id="s",
-        policy=Policy(epsilon=2.0, population=50_000, delta=1e-4),
+        policy=Policy(epsilon=2.0, minimum_crowd=50_000, delta=1e-4),
         questions=asked,
         linkage=Linkage.RECORD,
     )

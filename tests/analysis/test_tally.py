@@ -27,7 +27,7 @@ def tally(seed: int, **changes: Any) -> Tally:
     values: dict[str, Any] = {
         "people": 100 + seed,
         "crowd": 100 + seed,
-        "reports": 200 + seed,
+        "responses": 200 + seed,
         "counts": random.integers(0, 99, 3),
         "table": random.integers(0, 99, 8),
         "joint": {(0, 2): random.integers(0, 99, 4)},

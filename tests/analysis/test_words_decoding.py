@@ -41,7 +41,7 @@ def layout(question: Words, survey_id: str = "s") -> Layout:
     return layout_of(
         Survey(
             id=survey_id,
-            policy=Policy(epsilon=1.0, population=PEOPLE, delta=1e-6),
+            policy=Policy(epsilon=1.0, minimum_crowd=PEOPLE, delta=1e-6),
             questions=(question,),
         )
     )
@@ -365,7 +365,7 @@ def test_only_words_questions_are_decoded() -> None:
     """A question of another type is refused."""
     survey = Survey(
         id="s",
-        policy=Policy(epsilon=1.0, population=PEOPLE, delta=1e-6),
+        policy=Policy(epsilon=1.0, minimum_crowd=PEOPLE, delta=1e-6),
         questions=(YesNo(name="town"),),
     )
     with pytest.raises(InvalidInput, match="type words"):

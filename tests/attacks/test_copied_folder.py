@@ -48,13 +48,13 @@ def place() -> Iterator[Path]:
 
 
 def copied(
-    place: Path, people: int, group: int, quiet: tuple[int, ...] = (), population: int = 10**6
+    place: Path, people: int, group: int, quiet: tuple[int, ...] = (), crowd: int = 10**6
 ) -> tuple[Copy, Crowd]:
     """The folder of a collector that runs on, after these people have come, so many at a time.
 
     `quiet` are the numbers of people after whom there was a quiet moment.
     """
-    spool = Spool(place / "spool", spool_config(population, MESSAGES, LENGTH))
+    spool = Spool(place / "spool", spool_config(crowd, MESSAGES, LENGTH))
     ids = [os.urandom(16) for _ in range(people)]
     messages = [[os.urandom(LENGTH) for _ in range(MESSAGES)] for _ in range(people)]
     for first in range(0, people, group):
@@ -138,7 +138,7 @@ def test_a_batch_that_is_complete_does_not_tell_who_completed_it(
     place: Path, quiet: tuple[int, ...]
 ) -> None:
     """The pool goes to the table when a batch is sealed: its people must not lie together there."""
-    copy, crowd = copied(place, 1_500, 1, quiet, population=1_500)
+    copy, crowd = copied(place, 1_500, 1, quiet, crowd=1_500)
     late, of = best_late_guess(copy, crowd)
     print(f"\nlate {late:.3f} of {of}")
     assert late * of <= chance_at_most(0.1 * of, 400)

@@ -25,7 +25,7 @@ from krand.collector.sqlite.spool import Spool
 require("uvicorn")
 require("starlette")
 
-POPULATION = 200
+CROWD = 200
 OLD, STORED = range(5), range(10)
 """Who is in the older copy, and who has been acknowledged when the spool vanishes."""
 REFUSED = range(10, 30)
@@ -61,7 +61,7 @@ class Place:
 def collector(place: Place) -> Iterator[Running]:
     """`krand serve` as people run it."""
     plan = place.folder / "plan.json"
-    plan.write_bytes(plan_of(POPULATION).bytes)
+    plan.write_bytes(plan_of(CROWD).bytes)
     with running(plan, place.spool, place.log) as found:
         yield found
 
@@ -82,7 +82,7 @@ def asked(port: int, method: str, path: str, bodies: Sequence[bytes] = (b"",)) -
 
 def submitted(port: int, numbers: range) -> list[int]:
     """What people are told, one after another."""
-    path = f"/v1/{plan_of(POPULATION).hash}/submissions"
+    path = f"/v1/{plan_of(CROWD).hash}/submissions"
     return asked(port, "POST", path, [body_of(number) for number in numbers])
 
 
@@ -145,7 +145,7 @@ def test_a_spool_that_vanishes_ends_acknowledgements(attack: str, tmp_path: Path
     """503 from the first request on, not ready, one loud line; nobody acknowledged is lost."""
     vanish, restore = ATTACKS[attack]
     place = Place(tmp_path)
-    filled(place.spool, POPULATION, OLD).close()
+    filled(place.spool, CROWD, OLD).close()
     shutil.copytree(place.spool, place.copy)
     with collector(place) as serving:
         assert submitted(serving.port, STORED) == [202] * len(STORED)
@@ -169,7 +169,7 @@ def test_a_spool_that_vanishes_ends_acknowledgements(attack: str, tmp_path: Path
 
 def check_stored(place: Place, acknowledged: Sequence[int]) -> None:
     """Everybody who was acknowledged is in the spool, once; nobody else is."""
-    with Spool(place.spool, config_for(POPULATION)) as spool:
+    with Spool(place.spool, config_for(CROWD)) as spool:
         spool.check()
         assert spool.batches()[0].people == len(acknowledged)
         assert not any(spool.add(people(acknowledged)))

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["CHEAP", "address", "agrees", "request_in", "settled", "without_frontier"]
 
-CHEAP = {"epsilon": "1", "delta": "1e-5", "eta": "0.01", "population": "10k", "bits": "4"}
+CHEAP = {"epsilon": "1", "delta": "1e-5", "eta": "0.01", "crowd": "10k", "bits": "4"}
 """A request that is planned in a moment."""
-TEXTS = ("epsilon", "delta", "eta", "population", "bits", "max_set_bits", "copies")
+TEXTS = ("epsilon", "delta", "eta", "crowd", "bits", "max_set_bits", "copies")
 READ = """() => Object.fromEntries([...document.querySelectorAll("#result [id]:not(svg *)")]
     .map(e => [e.id, e.textContent.replace(/\\s+/g, " ").trim()]))"""
 VALUES = """() => Object.fromEntries([...document.querySelectorAll("#result [data-value]")]
@@ -94,7 +94,7 @@ def _planned(texts: dict[str, str]) -> NoisePlan:
     bound: dict[str, Any] = {limit: _real(texts, limit)}
     policy = Policy(
         epsilon=_real(texts, "epsilon"),
-        population=_count(texts, "population"),
+        crowd=_count(texts, "crowd"),
         **bound,
         assurance=Assurance(texts["assurance"]),
     )

@@ -46,7 +46,7 @@ SURVEY = f"""id = "habits-2026-05"
 [policy]
 epsilon = 2.0
 delta = 1e-3
-population = {CROWD}
+minimum_crowd = {CROWD}
 
 [[question]]
 name = "smokes"

@@ -34,7 +34,7 @@ SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
 
 def planner(visit: Visit, site: Site) -> None:
     """Numbers with everything that they can show, the comparison too."""
-    visit.page.goto(address(site.url, bits="1", population="1M", assurance="outlier"))
+    visit.page.goto(address(site.url, bits="1", crowd="1M", assurance="outlier"))
     visit.page.wait_for_selector("#frontier-table", state="attached")
     settled(visit.page)
     visit.page.click("#frontier-details summary")
@@ -44,7 +44,7 @@ def planner(visit: Visit, site: Site) -> None:
 def planner_refused(visit: Visit, site: Site) -> None:
     """A promise that cannot be kept."""
     without_frontier(visit.page)
-    visit.page.goto(address(site.url, population="100", epsilon="0.1"))
+    visit.page.goto(address(site.url, crowd="100", epsilon="0.1"))
     visit.page.wait_for_selector('#frontier[aria-busy="false"]')
 
 

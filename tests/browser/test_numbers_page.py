@@ -28,7 +28,7 @@ TYPED = {
     "epsilon": "3/2",
     "delta": "0.00002",
     "eta": "2e-2",
-    "population": "20_000",
+    "crowd": "20_000",
     "bits": "3",
     "max_set_bits": "2",
     "copies": "2",
@@ -38,7 +38,7 @@ STEPS = {
     "epsilon": 550,
     "delta": 700,
     "eta": 800,
-    "population": 330,
+    "crowd": 330,
     "bits": 100,
     "max_set_bits": 100,
     "copies": 100,
@@ -132,7 +132,7 @@ def test_no_limit_of_set_bits_is_the_sliders_end(planner: Page) -> None:
 
 def test_what_cannot_be_met_is_refused_and_the_nearest_can(planner: Page) -> None:
     """In krand's words; each of the nearest requests is one click away."""
-    planner.fill("#population", "100")
+    planner.fill("#crowd", "100")
     planner.fill("#epsilon", "0.1")
     settled(planner)
     assert planner.get_attribute("#result", "data-state") == "refused"
@@ -144,13 +144,13 @@ def test_what_cannot_be_met_is_refused_and_the_nearest_can(planner: Page) -> Non
     settled(planner)
     assert planner.get_attribute("#result", "data-state") == "planned"
     agrees(planner)
-    for name, value in re.findall(r"(population|epsilon|bits|copies) ([\d.,e+-]*\d)", words):
+    for name, value in re.findall(r"(crowd|epsilon|bits|copies) ([\d.,e+-]*\d)", words):
         assert request_in(planner)[name] == value.replace(",", "")
 
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("epsilon", "much"), ("epsilon", ""), ("population", "1.5")],
+    [("epsilon", "much"), ("epsilon", ""), ("crowd", "1.5")],
 )
 def test_a_wrong_value_is_named_and_marked(planner: Page, name: str, text: str) -> None:
     """The field is marked for everybody, and no longer when it is right again."""
@@ -194,13 +194,13 @@ def test_fast_typing_asks_only_for_the_end(planner: Page) -> None:
     """A form is sent when its reader rests, not for each letter."""
     asked: list[str] = []
     planner.on("request", lambda request: asked.append(request.url))
-    planner.focus("#population")
+    planner.focus("#crowd")
     planner.keyboard.press("Control+A")
     planner.keyboard.type("12_345")
     settled(planner)
     agrees(planner)
     asked = [url for url in asked if "/part/numbers" in url]
-    assert parse_qs(urlsplit(asked[-1]).query)["population"] == ["12_345"]
+    assert parse_qs(urlsplit(asked[-1]).query)["crowd"] == ["12_345"]
     assert len(asked) < len("12_345")
 
 
@@ -270,7 +270,7 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
     begun = visit(site.url, script=script)
     page = begun.page
     # With this assurance every way is computed in a moment.
-    page.goto(address(site.url, bits="1", population="1M", assurance="outlier"))
+    page.goto(address(site.url, bits="1", crowd="1M", assurance="outlier"))
     if not script:
         page.click("#frontier-link")
     page.wait_for_selector("#frontier-table", state="attached")
@@ -282,7 +282,7 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
         "rows => rows.map(r => [...r.children].map(cell => cell.textContent))",
     )
     policy = Policy(
-        epsilon=1.0, population=10**6, delta=float(CHEAP["delta"]), assurance=Assurance.OUTLIER
+        epsilon=1.0, minimum_crowd=10**6, delta=float(CHEAP["delta"]), assurance=Assurance.OUTLIER
     )
     expected = [
         [
@@ -302,7 +302,7 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
 
 @pytest.mark.parametrize(
     ("fields", "assurance"),
-    [({"bits": "3"}, "outlier"), ({"population": "100", "epsilon": "0.1"}, "certified")],
+    [({"bits": "3"}, "outlier"), ({"crowd": "100", "epsilon": "0.1"}, "certified")],
     ids=["planned", "refused"],
 )
 def test_without_a_script_the_button_gives_the_same(

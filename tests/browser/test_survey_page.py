@@ -64,7 +64,7 @@ def agrees(page: Page, plan: Plan) -> None:
     margins = [[m.question, m.precision.half_width_95] for group in plan.margins for m in group]
     assert page.evaluate(MARGINS) == margins
     facts = {
-        "population-value": f"{plan.promise.population:,}",
+        "crowd-value": f"{plan.promise.crowd:,}",
         "messages-value": f"{plan.messages:,} messages",
         "local-epsilon-value": f"ε₀ = {at_most(plan.promise.local_epsilon)}",
         "promise-sentence": promise_sentence(plan),
@@ -181,7 +181,7 @@ def test_a_mistake_is_shown_with_its_line(site: Site, visit: Begin) -> None:
 def test_a_survey_that_cannot_be_met_is_refused(site: Site, visit: Begin) -> None:
     """With krand's reason; the text stays."""
     page = opened(site, visit)
-    text = SURVEY.replace("population = 200", "population = 20").replace("2.0", "0.01")
+    text = SURVEY.replace("minimum_crowd = 200", "minimum_crowd = 20").replace("2.0", "0.01")
     with pytest.raises(CannotMeet) as refused:
         make_plan(parse_survey(text))
     page.fill("#survey", text)

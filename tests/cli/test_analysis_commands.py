@@ -20,7 +20,7 @@ id = "habits"
 [policy]
 epsilon = 1.0
 delta = 1e-3
-population = 400
+minimum_crowd = 400
 [[question]]
 name = "smokes"
 type = "yes_no"
@@ -123,8 +123,8 @@ def test_samples_are_wider(place: Path) -> None:
 
 def test_compare_two_results_files(place: Path) -> None:
     """The same people twice: no difference beyond the noise; questions can be chosen."""
-    for name, reports in (("first", "r"), ("second", "s")):
-        done(place, "tally", f"{reports}.parquet", "--plan", "plan.json", "-o", "x.json")
+    for name, responses in (("first", "r"), ("second", "s")):
+        done(place, "tally", f"{responses}.parquet", "--plan", "plan.json", "-o", "x.json")
         done(place, "estimate", "x.json", "--plan", "plan.json", "-o", f"{name}.json")
     values = answer(place, "compare", "first.json", "second.json")
     assert set(values["questions"]) == {"smokes", "age", "pet"}
@@ -145,7 +145,7 @@ WRONG = [
     ((*TALLY, "--plan", "absent.json"), "plan"),
     (("estimate", "absent.json", *ESTIMATE[2:]), "tally"),
     ((*ESTIMATE, "--confidence", "2"), "confidence"),
-    ((*ESTIMATE, "--sample-of", "7"), "population"),
+    ((*ESTIMATE, "--sample-of", "7"), "crowd"),
     ((*ESTIMATE, "--sample-of", "x"), "sample_of"),
     ((*ESTIMATE, "--joint", "pet,age"), "questions"),
     ((*ESTIMATE, "--candidates", "tag"), "candidates"),
@@ -174,7 +174,7 @@ def test_a_key_needs_a_collector(place: Path) -> None:
 
 EDITS: list[tuple[str, dict[str, Any]]] = [
     ("crowd", {"people": 900}),
-    ("counts", {"reports": 999}),
+    ("counts", {"responses": 999}),
     ("round", {"round": 2}),
     ("crowd", {"batches": ["ab" * 32, "ab" * 32], "people": 2_000}),
     ("positions", {"linkage": "record", "histogram": [0] * 76}),
@@ -204,7 +204,7 @@ def test_a_tally_that_was_edited_is_not_estimated(
 
 def test_a_tally_of_another_plan_is_said_to_be_one(place: Path) -> None:
     """Both hashes, before its crowd or anything else is judged: nobody need wait for people."""
-    text = SURVEY.replace("population = 400", "population = 100_000")
+    text = SURVEY.replace("minimum_crowd = 400", "minimum_crowd = 100_000")
     (place / "large.toml").write_text(text, encoding="utf-8")
     hashes = [
         answer(place, "plan", f"{name}.toml", "-o", f"{plan}.json")["hash"]
@@ -228,7 +228,7 @@ id = "team"
 [policy]
 epsilon = 3.0
 delta = 1e-3
-population = 60
+minimum_crowd = 60
 [[question]]
 name = "mood"
 type = "choice"

@@ -21,7 +21,7 @@ from krand.cli.menu import FLOW, MENU, NAMES, overview
 from krand.testing import SMALL_SURVEY
 
 README = Path(__file__).parents[2] / "README.md"
-NOISE = ["noise", "--population", "10k", "--bits", "2", "--epsilon", "1", "--delta", "1e-4"]
+NOISE = ["noise", "--crowd", "10k", "--bits", "2", "--epsilon", "1", "--delta", "1e-4"]
 
 
 def run(*arguments: str) -> Result:
@@ -140,7 +140,7 @@ def test_a_command_like_no_other_is_answered_with_where_to_look() -> None:
 
 def test_a_mistyped_option_is_answered_with_the_likely_one() -> None:
     """Of a command, and of krand itself."""
-    assert "did you mean --population" in run("noise", "--populaton", "3").stderr
+    assert "did you mean --crowd" in run("noise", "--populaton", "3").stderr
     assert "did you mean --version" in run("--versoin").stderr
 
 

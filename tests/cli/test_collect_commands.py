@@ -32,12 +32,12 @@ from krand.wire.messages import Token
 from krand.wire.sealing import Sealer
 from krand.wire.submissions import Submitted
 
-POPULATION = 30
+CROWD = 30
 
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return exact_plan(POPULATION, Linkage.BIT)
+    return exact_plan(CROWD, Linkage.BIT)
 
 
 @pytest.fixture
@@ -188,7 +188,7 @@ def sealed_batch(at: Path, plan: Plan, sealed_for: X25519PublicKey) -> Path:
     shape = config_of(plan).format
     sealer = Sealer(sealed_for, message_format(plan), bytes.fromhex(plan.hash))
     with open_spool(plan, at / "spool") as spool:
-        for number in range(POPULATION):
+        for number in range(CROWD):
             own = b"".join(sealer.seal(Token(0)) for _ in range(shape.messages))
             spool.add([Submitted(number.to_bytes(16), own)])
     (batch,) = answer(at, "release")["released"]
@@ -256,13 +256,13 @@ def test_what_else_submit_refuses(at: Path) -> None:
 
 def test_status_tells_people_in_steps(at: Path, plan: Plan) -> None:
     """The open batch coarsely, a full one exactly; for people and for programs."""
-    filled(at, plan, POPULATION + 19)
+    filled(at, plan, CROWD + 19)
     found = answer(at, "status", "--check")
     assert (found["plan"], found["step"]) == (plan.hash, 10)
     full, waiting = found["batches"]
     assert (full["state"], full["people"], full["messages"]) == (
-        *("sealed", POPULATION),
-        POPULATION * plan.messages,
+        *("sealed", CROWD),
+        CROWD * plan.messages,
     )
     assert (waiting["state"], waiting["people"], waiting["messages"]) == ("open", 10, None)
     text = run(at, "status", "--check").stdout
@@ -280,7 +280,7 @@ def test_status_changes_nothing_where_there_is_no_spool(at: Path) -> None:
 def test_another_plan_or_round_is_refused(at: Path, plan: Plan) -> None:
     """What was planned cannot be changed afterwards, least of all the crowd."""
     filled(at, plan, 3)
-    smaller = exact_plan(POPULATION - 1, Linkage.BIT)
+    smaller = exact_plan(CROWD - 1, Linkage.BIT)
     (at / "plan.json").write_bytes(smaller.bytes)
     for command in ("status", "release", "serve"):
         error = refusal(at, 2, command, *(["--port", "0"] if command == "serve" else []))
@@ -290,7 +290,7 @@ def test_another_plan_or_round_is_refused(at: Path, plan: Plan) -> None:
 
 def test_release_below_the_crowd_is_refused(at: Path, plan: Plan) -> None:
     """Exit code 2; how many are missing is told coarsely, and nothing is written."""
-    filled(at, plan, POPULATION - 1)
+    filled(at, plan, CROWD - 1)
     error = refusal(at, 2, "release")
     assert (error["field"], error["value"]) == ("people", "about 20")
     assert not list((at / "out").glob("*")) if (at / "out").exists() else True
@@ -298,27 +298,27 @@ def test_release_below_the_crowd_is_refused(at: Path, plan: Plan) -> None:
 
 def test_release_writes_what_is_full_and_then_nothing_new(at: Path, plan: Plan) -> None:
     """Batch and manifest by number; a second time it says that the next crowd is awaited."""
-    filled(at, plan, 2 * POPULATION + 4)
+    filled(at, plan, 2 * CROWD + 4)
     found = answer(at, "release")
     assert [batch["number"] for batch in found["released"]] == [1, 2]
     for batch in found["released"]:
-        assert batch["people"] == POPULATION
+        assert batch["people"] == CROWD
         assert Path(batch["batch"]).exists()
         assert Path(batch["manifest"]).exists()
     assert answer(at, "release")["released"] == []
     assert "Nothing new" in run(at, "release").stdout
-    filled(at, plan, POPULATION, first=1_000)
+    filled(at, plan, CROWD, first=1_000)
     text = run(at, "release").stdout
-    assert f"batch 3: {POPULATION} people, {POPULATION * plan.messages} messages" in text
+    assert f"batch 3: {CROWD} people, {CROWD * plan.messages} messages" in text
 
 
 def test_a_release_never_replaces_another_batch(at: Path, plan: Plan) -> None:
     """Two collectors with one folder: the second is refused, and what lies there stays."""
-    filled(at, plan, POPULATION)
+    filled(at, plan, CROWD)
     (batch,) = answer(at, "release")["released"]
     before = Path(batch["batch"]).read_bytes()
     (at / "spool").rename(at / "first")
-    filled(at, plan, POPULATION, first=500)
+    filled(at, plan, CROWD, first=500)
     error = refusal(at, 2, "release")
     assert (error["field"], error["value"]) == ("output", batch["batch"])
     assert Path(batch["batch"]).read_bytes() == before
@@ -327,7 +327,7 @@ def test_a_release_never_replaces_another_batch(at: Path, plan: Plan) -> None:
 
 def test_a_release_needs_the_collectors_key(at: Path, plan: Plan) -> None:
     """Before anything is written."""
-    filled(at, plan, POPULATION)
+    filled(at, plan, CROWD)
     (at / "collector.pem").write_bytes((at / "key.pem").read_bytes())
     assert refusal(at, 2, "release")["kind"] == "invalid_input"
     assert not (at / "out").exists()

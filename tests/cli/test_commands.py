@@ -16,8 +16,8 @@ from krand.cli.main import krand
 from krand.cli.menu import NAMES
 from krand.showing import at_most, number
 
-CROWD = ["--population", "10M", "--bits", "40", "--epsilon", "2"]
-SMALL = ["--population", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
+CROWD = ["--crowd", "10M", "--bits", "40", "--epsilon", "2"]
+SMALL = ["--crowd", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
 
 
 def run(*arguments: str) -> Result:
@@ -85,7 +85,7 @@ def test_noise_for_bits_certified_is_near_the_trusted_curator() -> None:
     assert plan["local_epsilon"] == pytest.approx(
         40 * math.log((1 - plan["noise"]) / plan["noise"])
     )
-    settings = {"epsilon": 2.0, "population": 10**7, "bits": 40, "copies": 1, "rounds": 1}
+    settings = {"epsilon": 2.0, "crowd": 10**7, "bits": 40, "copies": 1, "rounds": 1}
     settings |= {"linkage": "bit", "assurance": "certified", "colluding": 0, "max_set_bits": None}
     assert settings.items() <= plan.items()
     assert plan["method"]
@@ -113,7 +113,7 @@ def test_noise_in_words_has_the_numbers_of_the_json() -> None:
 )
 def test_the_curator_is_the_better_of_two_mechanisms(bits: str, said: str) -> None:
     """Geometric noise for one question, Gaussian noise for many; the ratio is krand's."""
-    crowd = ("--population", "100k", "--bits", bits, "--epsilon", "1", "--delta", "1e-6")
+    crowd = ("--crowd", "100k", "--bits", bits, "--epsilon", "1", "--delta", "1e-6")
     text = " ".join(run("noise", *crowd, "--no-color").stdout.replace("│", " ").split())
     assert said in text
     rows = answer("frontier", *crowd, "--copies-list", "1")["rows"]
@@ -164,13 +164,13 @@ def test_draft_noise_refuses_what_the_drafts_get_wrong(extra: list[str]) -> None
 
 def test_a_hopeless_request_is_answered_with_what_would_work() -> None:
     """40 linked bits among 100 people at ε = 0.1: exit code 3, a crowd, and no ε above 10."""
-    command = ["noise", "--population", "100", "--bits", "40", "--epsilon", "0.1"]
+    command = ["noise", "--crowd", "100", "--bits", "40", "--epsilon", "0.1"]
     command += ["--delta", "1e-6", "--linkage", "record"]
     result = CliRunner().invoke(krand, [*command, "--json"])
     assert result.exit_code == 3
     error = json.loads(result.stdout)["error"]
     assert error["reason"]
-    assert error["nearest"] == ["population 2,200 at epsilon 0.1"]
+    assert error["nearest"] == ["crowd 2,200 at epsilon 0.1"]
 
 
 def test_privacy_of_the_drafts_example() -> None:

@@ -22,7 +22,7 @@ id = "habits"
 [policy]
 epsilon = 2.0
 delta = 1e-2
-population = 400
+minimum_crowd = 400
 [[question]]
 name = "smokes"
 type = "yes_no"
@@ -147,7 +147,7 @@ def test_an_ending_that_promises_another_program_is_refused(place: Path) -> None
         ("estimate tally.json --plan plan.json -o rel.xlsx", ".json, .parquet, .csv"),
         ("report results.json -o report.pdf", ".html or .htm"),
         (
-            "frontier --population 1000 --bits 2 --epsilon 1 --delta 1e-3 --plot f.png",
+            "frontier --crowd 1000 --bits 2 --epsilon 1 --delta 1e-3 --plot f.png",
             ".svg",
         ),
     ):

@@ -37,7 +37,7 @@ LINKAGE
 [policy]
 epsilon = 20.0
 delta = 1e-2
-population = 400
+minimum_crowd = 400
 [[question]]
 name = "smokes"
 type = "yes_no"

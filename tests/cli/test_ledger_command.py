@@ -18,7 +18,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 
-POLICY = Policy(epsilon=1.0, delta=1e-4, population=10_000)
+POLICY = Policy(epsilon=1.0, delta=1e-4, minimum_crowd=10_000)
 
 
 def run(*arguments: str) -> Result:

@@ -21,7 +21,7 @@ id = "habits"
 [policy]
 epsilon = 1.0
 delta = 1e-5
-population = 20_000
+minimum_crowd = 20_000
 [[question]]
 name = "smokes"
 type = "yes_no"
@@ -158,7 +158,7 @@ def test_a_plan_warns_of_results_that_could_not_be_read(tmp_path: Path) -> None:
     """Before anybody is asked; for a question of a group as well."""
     survey = """
 id = "few"
-policy = { epsilon = 2, delta = 1e-3, population = 60 }
+policy = { epsilon = 2, delta = 1e-3, minimum_crowd = 60 }
 question = [
   { name = "a", type = "choice", choices = ["x", "y", "z"] },
   { name = "b", type = "choice", choices = ["x", "y", "z"] },

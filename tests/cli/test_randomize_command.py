@@ -16,7 +16,7 @@ id = "habits"
 [policy]
 epsilon = 1.0
 delta = 1e-3
-population = 150
+minimum_crowd = 150
 [[question]]
 name = "smokes"
 type = "yes_no"

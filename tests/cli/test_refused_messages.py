@@ -47,7 +47,7 @@ def test_the_numbers_are_those_of_the_release() -> None:
     policy, promise = plan.survey.policy, results.promise
     (line,) = (line for line in remarks(results) if "refused" in line)
     assert promise.colluding == policy.colluding + 19
-    worst = f"in the worst case there are now {promise.colluding:,} among {promise.population:,}"
+    worst = f"in the worst case there are now {promise.colluding:,} among {promise.crowd:,}"
     assert worst in line
     assert f"so δ is {at_most(promise.delta)}. The survey promised {at_most(policy.delta)}." in line
     assert not any("refused" in line for line in remarks(make_results(plan, whole)))
@@ -60,7 +60,7 @@ def test_the_numbers_are_those_of_the_release() -> None:
 def test_a_plan_says_how_many_it_counts_on(colluding: int, words: str | None) -> None:
     """In its file and in its promise to people."""
     text = SMALL_SURVEY.replace(
-        "population = 100\n", f"population = 100\ncolluding = {colluding}\n"
+        "minimum_crowd = 100\n", f"minimum_crowd = 100\ncolluding = {colluding}\n"
     )
     plan = make_plan(parse_survey(text))
     assert plan.promise.colluding == colluding

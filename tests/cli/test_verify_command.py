@@ -143,7 +143,7 @@ PLAN_EDITS: list[tuple[set[str], Edit]] = [
     ({"promise"}, lambda v: v["promise"].update(local_epsilon=1.0)),
     ({"promise"}, lambda v: v["promise"].update(epsilon=0.1)),
     ({"promise"}, lambda v: v["promise"].update(assurance="outlier")),
-    ({"promise"}, lambda v: v["promise"].update(population=10**9)),
+    ({"promise"}, lambda v: v["promise"].update(crowd=10**9)),
     ({"promise"}, lambda v: v["promise"]["assumptions"].pop()),
     ({"precision"}, lambda v: v["blocks"][0].update(sigma=1.0)),
     ({"precision"}, lambda v: v["blocks"][0].update(margins=[{"question": "x"}])),
@@ -354,7 +354,7 @@ TALLY_EDITS: list[tuple[str, dict[str, Any]]] = [
     ("round", {"round": 2}),
     ("crowd", {"crowd": 10}),
     ("crowd", {"batches": ("a", "a")}),
-    ("counts", {"reports": 150_001}),
+    ("counts", {"responses": 150_001}),
     ("policy", {"rejected": {"wrong_length": 40_000}}),
 ]
 
@@ -381,20 +381,20 @@ def test_counts_of_records_must_agree(part: str, tmp_path: Path) -> None:
 
 # --- batches ---------------------------------------------------------------------------------
 
-POPULATION = 30
+CROWD = 30
 
 
 @pytest.fixture
 def batch(tmp_path: Path) -> Path:
     """The manifest of a released batch; plan, keys and the batch itself beside it."""
-    plan = exact_plan(POPULATION, Linkage.BIT)
+    plan = exact_plan(CROWD, Linkage.BIT)
     (tmp_path / "plan.json").write_bytes(plan.bytes)
     signer = generate_signing_key()
     write_key_pair(signer, tmp_path / "collector.pem", tmp_path / "collector.pub.pem")
     write_key_pair(generate_signing_key(), tmp_path / "other.pem", tmp_path / "other.pub.pem")
     shape = config_of(plan).format
     with open_spool(plan, tmp_path / "spool") as spool:
-        spool.add([submitted(number, shape) for number in range(POPULATION)])
+        spool.add([submitted(number, shape) for number in range(CROWD)])
         (done,) = release_sealed(spool, tmp_path / "out", signer)
     return done.manifest
 
@@ -442,8 +442,8 @@ def test_an_edited_manifest_is_caught(batch: Path) -> None:
     [
         ({"plan": "0" * 64}, {"plan"}),
         ({"round": 2}, {"round"}),
-        ({"submissions": POPULATION - 1}, {"crowd", "messages"}),
-        ({"submissions": 10 * POPULATION}, {"messages"}),
+        ({"submissions": CROWD - 1}, {"crowd", "messages"}),
+        ({"submissions": 10 * CROWD}, {"messages"}),
         ({"messages": 0}, {"messages", "batch_shape"}),
         ({"batch_sha256": "0" * 64}, {"batch_hash"}),
     ],

@@ -21,7 +21,7 @@ id = "habits"
 [policy]
 epsilon = 1.0
 delta = 1e-3
-population = 60
+minimum_crowd = 60
 [[question]]
 name = "smokes"
 type = "yes_no"

@@ -33,7 +33,7 @@ QUESTIONS = (
     Choice(name="engine", choices=Choices(["a", "b", "c"])),
     YesNo(name="drives"),
 )
-POLICY = Policy(epsilon=1.0, delta=1e-3, population=150)
+POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=150)
 
 
 def plan_for(linkage: Linkage, copies: int = 1) -> Plan:

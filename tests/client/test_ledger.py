@@ -28,7 +28,7 @@ ROUNDS = 400
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    policy = Policy(epsilon=1.0, delta=1e-4, population=1_000_000)
+    policy = Policy(epsilon=1.0, delta=1e-4, minimum_crowd=1_000_000)
     return make_plan(
         Survey(id="habits", policy=policy, questions=(YesNo(name="smokes"),), rounds=ROUNDS)
     )

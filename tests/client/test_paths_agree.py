@@ -31,7 +31,7 @@ Report = Callable[[Plan, Iterable[int], SecureRandom], NDArray[np.int64]]
 
 SURVEY = Survey(
     id="habits",
-    policy=Policy(epsilon=1.0, delta=1e-6, population=1000),
+    policy=Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1000),
     questions=(
         PickAny(name="picks", choices=Choices(["a", "b", "c", "d"])),
         YesNo(name="smokes"),

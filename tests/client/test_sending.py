@@ -285,7 +285,7 @@ def test_a_client_that_failed_sends_the_same_next_time(
 ) -> None:
     """Even with other answers and from another start of the program; then never again."""
     monkeypatch.setattr(sending, "FIRST_WAIT", 0.0)
-    policy = Policy(epsilon=1.0, delta=1e-3, population=1000)
+    policy = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=1000)
     noisy = plan_with_noise(
         Survey(id="habits", policy=policy, questions=(YesNo(name="a"),), linkage=Linkage.BIT), 1
     )

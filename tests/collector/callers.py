@@ -26,8 +26,8 @@ PAUSE = 0.003
 class Collector:
     """A real `krand serve` on a free port, in the nursery's hands."""
 
-    def __init__(self, folder: Path, population: int, home: Nursery) -> None:
-        self.plan: Plan = plan_of(population)
+    def __init__(self, folder: Path, crowd: int, home: Nursery) -> None:
+        self.plan: Plan = plan_of(crowd)
         self.spool, self.output, self.home = folder / "spool", folder / "batches", home
         self._plan_file, self._key = folder / "plan.json", folder / "collector.pem"
         self._plan_file.write_bytes(self.plan.bytes)

@@ -59,14 +59,14 @@ def linkage_now() -> Linkage:
     return _linkages[-1]
 
 
-def plan_of(population: int) -> Plan:
+def plan_of(crowd: int) -> Plan:
     """A plan of some messages each; its ε is so large that its promise is true."""
-    return _plan_of(population, linkage_now())
+    return _plan_of(crowd, linkage_now())
 
 
 @cache
-def _plan_of(population: int, linkage: Linkage) -> Plan:
-    policy = Policy(epsilon=100.0, population=population, delta=1e-6)
+def _plan_of(crowd: int, linkage: Linkage) -> Plan:
+    policy = Policy(epsilon=100.0, minimum_crowd=crowd, delta=1e-6)
     asked, copies = (YesNo(name="a"),), COPIES
     if linkage is Linkage.BIT:
         asked, copies = (YesNo(name="a"), YesNo(name="b")), 1
@@ -81,9 +81,9 @@ def _submission_format(linkage: Linkage) -> SubmissionFormat:
     return SubmissionFormat(1, message_format(plan).sealed_length, plan.messages)
 
 
-def config_for(population: int) -> SpoolConfig:
+def config_for(crowd: int) -> SpoolConfig:
     """What the spool of such a plan is for."""
-    return SpoolConfig(plan_of(population).hash, population, _submission_format(linkage_now()))
+    return SpoolConfig(plan_of(crowd).hash, crowd, _submission_format(linkage_now()))
 
 
 def messages_of(number: int) -> list[bytes]:
@@ -112,9 +112,9 @@ def body_of(number: int) -> bytes:
     return submission_bytes(1, person(number).id, tuple(messages_of(number)))
 
 
-def filled(folder: Path, population: int, numbers: Iterable[int], group: int = 16) -> Spool:
+def filled(folder: Path, crowd: int, numbers: Iterable[int], group: int = 16) -> Spool:
     """A spool with these people in it, stored in groups."""
-    spool = Spool(folder, config_for(population))
+    spool = Spool(folder, config_for(crowd))
     waiting = people(numbers)
     for start in range(0, len(waiting), group):
         spool.add(waiting[start : start + group])

@@ -196,7 +196,7 @@ def _command(arguments: list[str], changed: dict[str, Any] | None = None) -> Non
 
 def _add(
     folder: str,
-    population: int,
+    crowd: int,
     first: int,
     last: int,
     group: int,
@@ -209,7 +209,7 @@ def _add(
     from krand.promise import Linkage
 
     note = os.open(told, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-    with crowd_of(Linkage(linkage)), Spool(Path(folder), config_for(population)) as spool:
+    with crowd_of(Linkage(linkage)), Spool(Path(folder), config_for(crowd)) as spool:
         for start in range(first, last, group):
             numbers = range(start, min(start + group, last))
             spool.add(people(numbers))

@@ -87,7 +87,7 @@ class MemoryStore:
         self._contents.messages[batch.number] += messages
         grown = replace(batch, people=batch.people + 1, messages=batch.messages + len(messages))
         self._contents.batches[-1] = grown
-        if grown.people == grown.population:
+        if grown.people == grown.crowd:
             self._seal(grown)
         return True
 
@@ -103,7 +103,7 @@ class MemoryStore:
         batch = Batch(
             number=number,
             state=State.OPEN,
-            population=self.config.population,
+            crowd=self.config.crowd,
             people=0,
             messages=0,
             sha256=None,
@@ -113,7 +113,7 @@ class MemoryStore:
         self._contents.messages[number] = []
 
     def _move(self, batch: Batch, state: State, sha256: str | None = None) -> None:
-        check_change(batch.state, state, batch.people, batch.population)
+        check_change(batch.state, state, batch.people, batch.crowd)
         self._contents.batches[batch.number - 1] = replace(batch, state=state, sha256=sha256)
 
     def _now(self, batch: Batch) -> Batch:

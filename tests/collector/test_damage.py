@@ -29,8 +29,8 @@ from krand.promise import Linkage
 
 SECTOR = 512
 FLIPS = int(os.environ.get("KRAND_FLIPS", "30"))
-POPULATION, SOME = 40, 37
-EVERYBODY = 2 * POPULATION + SOME
+CROWD, SOME = 40, 37
+EVERYBODY = 2 * CROWD + SOME
 
 Image = dict[str, bytes]
 """The files of a spool, by name."""
@@ -53,9 +53,9 @@ def closed(tmp_path_factory: pytest.TempPathFactory) -> Image:
 
 def at_rest(folder: Path) -> Image:
     """A spool with one batch released, one sealed, one open."""
-    with filled(folder / "spool", POPULATION, range(POPULATION)) as spool:
+    with filled(folder / "spool", CROWD, range(CROWD)) as spool:
         release_sealed(spool, folder / "batches", SIGNER)
-    filled(folder / "spool", POPULATION, range(POPULATION, EVERYBODY)).close()
+    filled(folder / "spool", CROWD, range(CROWD, EVERYBODY)).close()
     return files_in(folder / "spool")
 
 
@@ -66,11 +66,11 @@ def crashed(tmp_path_factory: pytest.TempPathFactory) -> Image:
 
 def after_a_crash(folder: Path) -> Image:
     """The same as a crash leaves it: much of it is in the journal only."""
-    with filled(folder / "spool", POPULATION, range(POPULATION)) as spool:
+    with filled(folder / "spool", CROWD, range(CROWD)) as spool:
         release_sealed(spool, folder / "batches", SIGNER)
     with pytest.MonkeyPatch.context() as patch:  # else it is emptied whenever few have come
         patch.setattr(Spool, "_empty_journal", lambda *_, **__: False)
-        spool = filled(folder / "spool", POPULATION, range(POPULATION, EVERYBODY))
+        spool = filled(folder / "spool", CROWD, range(CROWD, EVERYBODY))
         image = files_in(folder / "spool")
     spool.close()
     assert len(image["spool.sqlite-wal"]) > 10 * PAGE_BYTES
@@ -82,7 +82,7 @@ def used(folder: Path) -> tuple[Image, list[bytes]]:
     output = folder.parent / "batches"
     if output.exists():
         shutil.rmtree(output)
-    with Spool(folder, config_for(POPULATION)) as spool:
+    with Spool(folder, config_for(CROWD)) as spool:
         for start in range(0, EVERYBODY, 16):
             spool.add(people(range(start, min(start + 16, EVERYBODY))))
         release_sealed(spool, output, SIGNER)
@@ -228,9 +228,9 @@ def test_damage_to_the_mark_is_named(
 
 def test_pages_of_an_older_state_are_named_or_harmless(tmp_path: Path) -> None:
     """A disk that forgot a write leaves an old page: sound by itself, and yet it is noticed."""
-    filled(tmp_path / "s", POPULATION, range(POPULATION + 5)).close()
+    filled(tmp_path / "s", CROWD, range(CROWD + 5)).close()
     older = files_in(tmp_path / "s")
-    filled(tmp_path / "s", POPULATION, range(POPULATION + 5, EVERYBODY)).close()
+    filled(tmp_path / "s", CROWD, range(CROWD + 5, EVERYBODY)).close()
     newer = files_in(tmp_path / "s")
     pages = len(older["spool.sqlite"]) // PAGE_BYTES
 
@@ -249,11 +249,11 @@ def test_pages_of_an_older_state_are_named_or_harmless(tmp_path: Path) -> None:
 def test_an_older_copy_of_a_spool_is_refused(closed: Image, tmp_path: Path) -> None:
     """An old backup in the place of the spool, or an empty file, is not taken for the spool."""
     folder = laid_out(closed, tmp_path / "spool")
-    filled(folder, POPULATION, range(EVERYBODY, EVERYBODY + 1)).close()
+    filled(folder, CROWD, range(EVERYBODY, EVERYBODY + 1)).close()
     for content in (closed["spool.sqlite"], b""):
         (folder / "spool.sqlite").write_bytes(content)
         with pytest.raises(InvalidInput, match=r"spool\.mark records") as caught:
-            Spool(folder, config_for(POPULATION))
+            Spool(folder, config_for(CROWD))
         assert caught.value.field == "spool"
         assert len((folder / "spool.sqlite").read_bytes()) <= max(PAGE_BYTES, len(content))
 
@@ -272,7 +272,7 @@ def edit(folder: Path, statement: str, *values: object) -> None:
         "UPDATE setting SET value = zeroblob(16) WHERE name = 'id_key'",
         "DELETE FROM setting WHERE name = 'population'",
         f"UPDATE batches SET population = {SOME}",
-        f"UPDATE batches SET people = {POPULATION} WHERE state = 'open'",
+        f"UPDATE batches SET people = {CROWD} WHERE state = 'open'",
         "UPDATE batches SET state = 'sealed' WHERE state = 'open'",
         "UPDATE batches SET state = 'oqen' WHERE state = 'open'",
         "DELETE FROM batches WHERE state = 'released'",
@@ -317,10 +317,10 @@ def test_a_row_of_another_batch_is_no_substitute(closed: Image, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("change", "found"),
     [
-        ({"population": SOME + 1}, "batch 3 is not of the planned crowd"),
-        ({"population": SOME, "state": State.SEALED}, "batch 3 is not of the planned crowd"),
+        ({"crowd": SOME + 1}, "batch 3 is not of the planned crowd"),
+        ({"crowd": SOME, "state": State.SEALED}, "batch 3 is not of the planned crowd"),
         ({"state": State.SEALED}, f"batch 3 is sealed with {SOME} people"),
-        ({"people": POPULATION, "state": State.SEALED}, f"batch 3 has {3 * SOME} messages"),
+        ({"people": CROWD, "state": State.SEALED}, f"batch 3 has {3 * SOME} messages"),
         ({"people": SOME - 1}, f"batch 3 has {3 * SOME} messages"),
         ({"people": SOME - 1, "messages": 3 * (SOME - 1)}, "spool.mark records"),
     ],
@@ -330,12 +330,12 @@ def test_a_crowd_that_is_lowered_with_all_digests_right_is_refused(
 ) -> None:
     """Not what the file says, but what the plan says, is the crowd that a batch needs."""
     folder = laid_out(closed, tmp_path / "spool")
-    with Spool(folder, config_for(POPULATION)) as spool:
+    with Spool(folder, config_for(CROWD)) as spool:
         entry = spool._batches.open()
         with spool._transaction():
             spool._batches.write(replace(entry, batch=replace(entry.batch, **change)))
             if change.get("state") is State.SEALED:
                 spool._batches.begin(4)
     with pytest.raises(InvalidInput, match=found) as caught:
-        Spool(folder, config_for(POPULATION))
+        Spool(folder, config_for(CROWD))
     assert caught.value.field == "spool"

@@ -43,7 +43,7 @@ from krand.survey.limits import CrowdTooSmall
 require("uvicorn")
 require("starlette")
 
-POPULATION = 200
+CROWD = 200
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def sent_until_refused(collector: Collector) -> int:
         (answer,) = post(collector, [accepted])
         if answer == (202, "accepted"):
             accepted, refused = accepted + 1, 0
-            assert accepted < 100 * POPULATION, "the disk is never full"
+            assert accepted < 100 * CROWD, "the disk is never full"
         else:
             assert answer == (503, "")
             refused += 1
@@ -76,14 +76,14 @@ def check_recovered(collector: Collector, before: int, home: Nursery) -> None:
         *[(202, "accepted")] * 3,
     ]
     home.stop()
-    with Spool(collector.spool, config_for(POPULATION)) as spool:
+    with Spool(collector.spool, config_for(CROWD)) as spool:
         spool.check()
         assert sum(batch.people for batch in spool.batches()) == before + 3
 
 
 def test_a_file_that_may_not_grow_is_no_acknowledgement(tmp_path: Path, home: Nursery) -> None:
     """A collector whose files may not grow answers 503; when they may, it goes on by itself."""
-    collector = Collector(tmp_path, POPULATION, home)
+    collector = Collector(tmp_path, CROWD, home)
     process = collector.started()
     _, hard = resource.prlimit(process, resource.RLIMIT_FSIZE)
     resource.prlimit(process, resource.RLIMIT_FSIZE, (2**18, hard))
@@ -101,7 +101,7 @@ def test_a_full_disk_is_no_acknowledgement(tmp_path: Path, home: Nursery) -> Non
     if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode:
         pytest.skip("nobody but root may mount a small disk")
     try:
-        collector = Collector(disk, POPULATION, home)
+        collector = Collector(disk, CROWD, home)
         collector.started()
         before = sent_until_refused(collector)
         assert before > 3
@@ -113,7 +113,7 @@ def test_a_full_disk_is_no_acknowledgement(tmp_path: Path, home: Nursery) -> Non
 
 def test_a_release_to_a_full_disk_is_named_and_repeated(tmp_path: Path) -> None:
     """A batch that does not fit is not written at all; with room, it is written and wiped."""
-    spool = filled(tmp_path / "spool", POPULATION, range(POPULATION))
+    spool = filled(tmp_path / "spool", CROWD, range(CROWD))
     output = tmp_path / "batches"
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, hard))
@@ -126,7 +126,7 @@ def test_a_release_to_a_full_disk_is_named_and_repeated(tmp_path: Path) -> None:
     assert not list(output.iterdir())
     assert spool.batches()[0].state is State.SEALED
     release_sealed(spool, output, SIGNER)
-    assert len(messages_in(output)) == 3 * POPULATION
+    assert len(messages_in(output)) == 3 * CROWD
     spool.close()
 
 
@@ -137,7 +137,7 @@ def test_a_spool_whose_disk_fails_stores_nothing_and_recovers(
     require_failing_syncs()
     # Without this the journal would be empty anyway.
     monkeypatch.setattr("krand.collector.sqlite.spool.ALWAYS_MIXED_BYTES", 0)
-    with filled(tmp_path / "spool", POPULATION, range(10)) as spool:
+    with filled(tmp_path / "spool", CROWD, range(10)) as spool:
         for _ in range(20):
             with pytest.raises(StoreUnavailable, match="disk I/O error"):
                 while_syncs_fail(lambda: spool.add(people(range(10, 20))))
@@ -153,7 +153,7 @@ def test_a_spool_whose_disk_fails_stores_nothing_and_recovers(
 def test_a_release_whose_disk_fails_wipes_nothing(tmp_path: Path) -> None:
     """If files or folder cannot be synced the messages stay; afterwards the bytes are the same."""
     require_failing_syncs()
-    with filled(tmp_path / "spool", POPULATION, range(POPULATION)) as spool:
+    with filled(tmp_path / "spool", CROWD, range(CROWD)) as spool:
         output = tmp_path / "batches"
         with pytest.raises(InvalidInput, match="input/output error") as caught:
             while_syncs_fail(lambda: release_sealed(spool, output, SIGNER))
@@ -163,7 +163,7 @@ def test_a_release_whose_disk_fails_wipes_nothing(tmp_path: Path) -> None:
         assert spool.batches()[0].state is State.SEALED
         spool.check()
         release_sealed(spool, output, SIGNER)
-        expected = Counter(m for number in range(POPULATION) for m in messages_of(number))
+        expected = Counter(m for number in range(CROWD) for m in messages_of(number))
         assert Counter(messages_in(output)) == expected
 
 
@@ -172,10 +172,10 @@ def test_over_http_a_failing_disk_is_503_until_it_works_again(tmp_path: Path) ->
     require_failing_syncs()
     from krand.collector.http import Collector
 
-    spool = filled(tmp_path / "spool", POPULATION, range(5))
+    spool = filled(tmp_path / "spool", CROWD, range(5))
     app = Collector(spool)
     intake = app.intake
-    url = f"/v1/{plan_of(POPULATION).hash}/submissions"
+    url = f"/v1/{plan_of(CROWD).hash}/submissions"
 
     async def scene() -> list[tuple[int, bytes | None]]:
         async with app.router.lifespan_context(app):
@@ -217,7 +217,7 @@ async def _asked(app: Any, method: str, path: str, body: bytes = b"") -> tuple[i
 
 def test_many_duplicates_at_once_are_one(tmp_path: Path, home: Nursery) -> None:
     """32 clients send the same submission at the same moment, five times: one is counted."""
-    collector = Collector(tmp_path, POPULATION, home)
+    collector = Collector(tmp_path, CROWD, home)
     collector.started()
     barrier = Barrier(32)
 
@@ -231,7 +231,7 @@ def test_many_duplicates_at_once_are_one(tmp_path: Path, home: Nursery) -> None:
             answers = Counter(threads.map(call, [number] * 32))
             assert answers == {(202, "accepted"): 1, (202, "known"): 31}
     home.stop()
-    with Spool(collector.spool, config_for(POPULATION)) as spool:
+    with Spool(collector.spool, config_for(CROWD)) as spool:
         spool.check()
         assert (spool.batches()[0].people, spool.batches()[0].messages) == (5, 15)
 
@@ -260,18 +260,18 @@ def test_a_clock_that_is_ten_years_off_changes_nothing(
 ) -> None:
     """Nothing is released early, nothing is deleted, and retries are known across the jump."""
     folder, output = tmp_path / "spool", tmp_path / "batches"
-    filled(folder, POPULATION, range(POPULATION - 1)).close()
+    filled(folder, CROWD, range(CROWD - 1)).close()
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now + shift)
     monkeypatch.setattr(time, "time_ns", lambda: int((now + shift) * 1e9))
     for path in folder.iterdir():
         os.utime(path, (now + shift, now + shift))
-    with Spool(folder, config_for(POPULATION)) as spool:
+    with Spool(folder, config_for(CROWD)) as spool:
         with pytest.raises(CrowdTooSmall):
             release_sealed(spool, output, SIGNER)
-        assert not any(spool.add(people(range(POPULATION - 1))))
-        assert spool.batches()[0].people == POPULATION - 1
+        assert not any(spool.add(people(range(CROWD - 1))))
+        assert spool.batches()[0].people == CROWD - 1
         spool.check()
-        assert spool.add(people([POPULATION - 1])) == [True]
+        assert spool.add(people([CROWD - 1])) == [True]
         release_sealed(spool, output, SIGNER)
-    assert len(messages_in(output)) == 3 * POPULATION
+    assert len(messages_in(output)) == 3 * CROWD

@@ -41,7 +41,7 @@ require("starlette")
 FAULTS = int(os.environ.get("KRAND_FAULTS", "30"))
 RELEASE_FAULTS = max(10, FAULTS // 5)
 KILLED = -9
-POPULATION = 200
+CROWD = 200
 STEP = 15
 """People whom a writer is to store in one life, in three groups."""
 
@@ -68,7 +68,7 @@ def check_released(collector: Collector, count: int) -> None:
     """These people and nobody else are in the released batches, once, in crowds as planned."""
     assert Counter(messages_in(collector.output)) == everybody(count)
     submissions = [manifest.submissions for manifest in manifests_in(collector.output)]
-    assert submissions == [POPULATION] * (count // POPULATION)
+    assert submissions == [CROWD] * (count // CROWD)
 
 
 def test_kills_of_a_serving_collector_lose_and_double_nobody(
@@ -76,7 +76,7 @@ def test_kills_of_a_serving_collector_lose_and_double_nobody(
 ) -> None:
     """`krand serve` dies again and again while people submit: all are released exactly once."""
     draw = random.Random(faults)
-    collector = Collector(tmp_path, POPULATION, home)
+    collector = Collector(tmp_path, CROWD, home)
     callers = Callers(collector, threads=8, seed=faults)
     for life in range(faults):
         collector.start()
@@ -85,7 +85,7 @@ def test_kills_of_a_serving_collector_lose_and_double_nobody(
         time.sleep(draw.uniform(0, 0.06))
         assert home.kill() == KILLED
     collector.started()
-    count = callers.finish(POPULATION)
+    count = callers.finish(CROWD)
     home.stop()
     assert collector.release() == 0
     check_released(collector, count)
@@ -101,7 +101,7 @@ def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
 ) -> None:
     """A writer dies at its n-th call, for many n: what it had told of is there, and once."""
     folder, note, counted = tmp_path / "spool", tmp_path / "acknowledged", tmp_path / "count"
-    task: dict[str, Any] = {"folder": str(folder), "population": POPULATION, "group": STEP // 3}
+    task: dict[str, Any] = {"folder": str(folder), "crowd": CROWD, "group": STEP // 3}
     task["linkage"] = linkage_now().value
     first = {"first": 0, "last": STEP, "told": str(note)}
     home.start("add", **task, **first, count_into=str(counted))
@@ -114,14 +114,14 @@ def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
         home.start("add", **task, **arguments, stop_at=1 + fault * calls // faults)
         assert home.wait() == KILLED
         told = set(map(int, note.read_text().split()))
-        with Spool(folder, config_for(POPULATION)) as spool:
+        with Spool(folder, config_for(CROWD)) as spool:
             # Whoever was told is known; the others come again, as clients do.
             new = spool.add(people(range(start, last)))
         assert not any(new[number - start] for number in told)
         start = last
-    count = -(-start // POPULATION) * POPULATION
-    collector = Collector(tmp_path, POPULATION, home)
-    filled(folder, POPULATION, range(start, count)).close()
+    count = -(-start // CROWD) * CROWD
+    collector = Collector(tmp_path, CROWD, home)
+    filled(folder, CROWD, range(start, count)).close()
     assert collector.release() == 0
     check_released(collector, count)
     print(
@@ -160,15 +160,15 @@ def test_kills_of_a_release_leave_whole_files_and_the_same_bytes(
 ) -> None:
     """`krand release` dies: files are absent or whole; repeated, they are the same; then wiped."""
     draw = random.Random(RELEASE_FAULTS)
-    collector = Collector(tmp_path, POPULATION, home)
+    collector = Collector(tmp_path, CROWD, home)
     full = tmp_path / "full"
-    filled(full, POPULATION, range(POPULATION)).close()
+    filled(full, CROWD, range(CROWD)).close()
     shutil.copytree(full, collector.spool)
     began = time.monotonic()
     assert collector.release() == 0
     duration = time.monotonic() - began
-    check_released(collector, POPULATION)
-    check_wiped(collector.spool, POPULATION)
+    check_released(collector, CROWD)
+    check_wiped(collector.spool, CROWD)
     expected = {path.name: path.read_bytes() for path in collector.output.iterdir()}
     seen: Counter[str] = Counter()
     calls = calls_of_a_release(collector, full) if way == "at a call" else 0
@@ -187,7 +187,7 @@ def test_kills_of_a_release_leave_whole_files_and_the_same_bytes(
             ended = home.wait()
         assert ended in (KILLED, 0)
         found = whole_or_absent(collector.output, expected)
-        with Spool(collector.spool, config_for(POPULATION)) as spool:
+        with Spool(collector.spool, config_for(CROWD)) as spool:
             state = spool.batches()[0].state
             if state is State.SEALED:
                 spool.check()
@@ -195,16 +195,16 @@ def test_kills_of_a_release_leave_whole_files_and_the_same_bytes(
         seen[f"{len(found)} files, {state}{', ended before' if ended == 0 else ''}"] += 1
         assert collector.release() == 0
         assert whole_or_absent(collector.output, expected) == tuple(sorted(expected))
-        check_wiped(collector.spool, POPULATION)
+        check_wiped(collector.spool, CROWD)
     print(f"\n{RELEASE_FAULTS} kills of a release {way}: {dict(seen)}")
 
 
 def test_a_collector_that_is_told_to_stop_answers_first(tmp_path: Path, home: Nursery) -> None:
     """SIGTERM in the middle of things: nobody is cut off who was listened to, nothing is lost."""
-    collector = Collector(tmp_path, POPULATION, home)
+    collector = Collector(tmp_path, CROWD, home)
     collector.started()
     assert post(collector, range(5)) == [(202, "accepted")] * 5
     home.stop()
     assert sorted(path.name for path in collector.spool.iterdir()) == ["spool.mark", "spool.sqlite"]
-    with Spool(collector.spool, config_for(POPULATION)) as spool:
+    with Spool(collector.spool, config_for(CROWD)) as spool:
         assert spool.batches()[0].people == 5

@@ -31,7 +31,7 @@ require("starlette")
 
 FAULTS = int(os.environ.get("KRAND_FAULTS", "16")) // 2
 KILLED = -9
-POPULATION = 200
+CROWD = 200
 WAYS: dict[str, dict[str, Any]] = {
     "in memory": {},
     "in piles": {
@@ -53,9 +53,9 @@ class ResultsFolder:
     """One release again and again, each from the same full spool."""
 
     def __init__(self, folder: Path, home: Nursery, way: str) -> None:
-        self.collector, self.home, self.way = Collector(folder, POPULATION, home), home, way
+        self.collector, self.home, self.way = Collector(folder, CROWD, home), home, way
         self._folder, self._full = folder, folder / "full"
-        filled(self._full, POPULATION, range(POPULATION)).close()
+        filled(self._full, CROWD, range(CROWD)).close()
 
     def begin_again(self) -> None:
         """No batch is out."""
@@ -83,7 +83,7 @@ class ResultsFolder:
 
     def state(self) -> State:
         """Of the batch; one that is not out is undamaged."""
-        with Spool(self.collector.spool, config_for(POPULATION)) as spool:
+        with Spool(self.collector.spool, config_for(CROWD)) as spool:
             state = spool.batches()[0].state
             if state is State.SEALED:
                 spool.check()
@@ -136,12 +136,12 @@ def places_to_stop(calls: list[Held], output: str) -> list[int]:
 
 def check_expected(collector: Collector) -> None:
     """Everybody is in the batch of the undisturbed release, once."""
-    everybody = Counter(m for number in range(POPULATION) for m in messages_of(number))
+    everybody = Counter(m for number in range(CROWD) for m in messages_of(number))
     assert Counter(messages_in(collector.output)) == everybody
-    assert [manifest.submissions for manifest in manifests_in(collector.output)] == [POPULATION]
+    assert [manifest.submissions for manifest in manifests_in(collector.output)] == [CROWD]
 
 
 def check_wiped(folder: Path) -> None:
     """No message is left in any file of the spool."""
     content = b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
-    assert not any(m[:24] in content for n in range(POPULATION) for m in messages_of(n))
+    assert not any(m[:24] in content for n in range(CROWD) for m in messages_of(n))

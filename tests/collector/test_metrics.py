@@ -16,11 +16,11 @@ from krand.collector.store import Batch
 POPULATIONS = st.integers(2, 10**8)
 
 
-def batch(population: int, people: int) -> Batch:
+def batch(crowd: int, people: int) -> Batch:
     return Batch(
         number=1,
         state=State.OPEN,
-        population=population,
+        crowd=crowd,
         people=people,
         messages=3 * people,
         sha256=None,
@@ -30,13 +30,13 @@ def batch(population: int, people: int) -> Batch:
 
 @given(POPULATIONS, st.data())
 def test_one_person_more_is_seen_only_where_a_step_is_crossed(
-    population: int, data: st.DataObject
+    crowd: int, data: st.DataObject
 ) -> None:
     """The text is the same for all numbers of people within a step."""
-    step = step_for(population)
-    people = data.draw(st.integers(0, population - 1))
-    before = metrics_text(Counts(accepted=people), (batch(population, people),))
-    after = metrics_text(Counts(accepted=people + 1), (batch(population, people + 1),))
+    step = step_for(crowd)
+    people = data.draw(st.integers(0, crowd - 1))
+    before = metrics_text(Counts(accepted=people), (batch(crowd, people),))
+    after = metrics_text(Counts(accepted=people + 1), (batch(crowd, people + 1),))
     assert (before == after) == ((people + 1) % step != 0)
 
 
@@ -50,11 +50,11 @@ def test_a_fault_more_is_seen_only_at_every_tenth(name: str, count: int) -> None
 
 
 @given(POPULATIONS, st.integers(0, 10**8))
-def test_steps_are_coarse_and_round_down(population: int, count: int) -> None:
+def test_steps_are_coarse_and_round_down(crowd: int, count: int) -> None:
     """At least ten people, about a hundredth of the crowd; never more than there are."""
-    step = step_for(population)
+    step = step_for(crowd)
     assert step >= 10
-    assert step >= population // 100
+    assert step >= crowd // 100
     assert 0 <= count - coarse(count, step) < step
     assert coarse(count, step) % step == 0
 

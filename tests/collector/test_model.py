@@ -43,13 +43,13 @@ class Collector(RuleBasedStateMachine):
 
     steps = 0
 
-    @initialize(population=st.integers(2, 5), messages=st.integers(1, 3))
-    def begin(self, population: int, messages: int) -> None:
+    @initialize(crowd=st.integers(2, 5), messages=st.integers(1, 3))
+    def begin(self, crowd: int, messages: int) -> None:
         self.stack = ExitStack()
         self.home = self.stack.enter_context(quick_folder())
         self.out = self.home / "out"
         self.out.mkdir()
-        self.config = spool_config(population, messages)
+        self.config = spool_config(crowd, messages)
         self.images = 0
         self.spool = Spool(self.home / "0", self.config)
         self.people = 0
@@ -174,10 +174,10 @@ class Collector(RuleBasedStateMachine):
             state = State.OPEN if number == len(self.batches) else State.SEALED
             state = State.RELEASED if number <= self.gone else state
             assert (batch.number, batch.state, batch.people) == (number, state, len(own))
-            assert batch.population == self.config.population
+            assert batch.crowd == self.config.crowd
             assert batch.messages == len(own) * self.config.format.messages
             if state is not State.OPEN:
-                assert batch.people == self.config.population
+                assert batch.people == self.config.crowd
             if state is not State.RELEASED:
                 assert self.stored(number) == self.expected(own)
 
@@ -192,7 +192,7 @@ class Collector(RuleBasedStateMachine):
             manifest = read_manifest(
                 self.out / f"batch-{number:06d}.manifest.json", KEY.public_key()
             )
-            assert manifest.submissions == self.config.population
+            assert manifest.submissions == self.config.crowd
             assert Counter(released(data)) == self.expected(own)
 
     def teardown(self) -> None:
@@ -228,7 +228,7 @@ class Collector(RuleBasedStateMachine):
             if verdicts[-1]:
                 self.known.append(number)
                 self.batches[-1].append(number)
-                if len(self.batches[-1]) == self.config.population:
+                if len(self.batches[-1]) == self.config.crowd:
                     self.batches.append([])
         return verdicts
 

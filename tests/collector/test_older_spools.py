@@ -90,7 +90,7 @@ def test_commands_refuse_an_older_spool(command: str, tmp_path: Path) -> None:
 
 def test_a_spool_of_the_present_format_opens(tmp_path: Path) -> None:
     """It is undamaged, knows everybody in it, and hands out the messages of its sealed batch."""
-    folder, config = unpacked("spool-3-closed", tmp_path / "spool"), replace(CONFIG, population=20)
+    folder, config = unpacked("spool-3-closed", tmp_path / "spool"), replace(CONFIG, crowd=20)
     key = (folder / "id.key").rename(tmp_path / "id.key")
     with Spool(folder, config, key) as spool:
         spool.check()

@@ -34,9 +34,9 @@ def place() -> Iterator[Path]:
         yield folder
 
 
-def filled(folder: Path, population: int, people: int, group: int, messages: int = 1) -> Spool:
+def filled(folder: Path, crowd: int, people: int, group: int, messages: int = 1) -> Spool:
     """A spool that people came to in the order of their numbers, some at a time."""
-    spool = Spool(folder / "spool", spool_config(population, messages))
+    spool = Spool(folder / "spool", spool_config(crowd, messages))
     submission_format = spool.config.format
     for first in range(0, people, group):
         numbers = range(first, min(first + group, people))

@@ -31,7 +31,7 @@ require("uvicorn")
 require("starlette")
 
 FAULTS = int(os.environ.get("KRAND_FAULTS", "6"))
-POPULATION = 200
+CROWD = 200
 BEFORE, AFTER = range(10), range(10, 20)
 NAMED = (2, 75)
 """Exit codes of a sentence: somebody's mistake, or a disk that fails now."""
@@ -87,7 +87,7 @@ def check_everybody(collector: Collector) -> None:
     assert post(collector, [*BEFORE, *AFTER]) == known + accepted
     assert ready(collector) == 200
     collector.home.stop()
-    with Spool(collector.spool, config_for(POPULATION)) as spool:
+    with Spool(collector.spool, config_for(CROWD)) as spool:
         spool.check()
         assert spool.batches()[0].people == len(BEFORE) + len(AFTER)
 
@@ -96,7 +96,7 @@ def test_a_collector_whose_disk_is_read_only_for_a_while(tmp_path: Path, home: N
     """503 and not ready; when the disk can be written to, the same process accepts again."""
     require_held_calls()
     (tmp_path / "disk").mkdir()
-    collector, switch = Collector(tmp_path / "disk", POPULATION, home), tmp_path / "switch"
+    collector, switch = Collector(tmp_path / "disk", CROWD, home), tmp_path / "switch"
     held = {"under": str(tmp_path / "disk"), "refuse_while": str(switch)}
     collector.started(held=held)
     for _ in range(3):
@@ -127,7 +127,7 @@ def test_a_collector_whose_disk_turns_read_only_by_an_error(tmp_path: Path, home
         missing("mkfs.ext4", "no ext4 can be made")
     how = ("-o", "loop,errors=remount-ro", str(image))
     with mounted(disk, *how):
-        collector = Collector(tmp_path, POPULATION, home)
+        collector = Collector(tmp_path, CROWD, home)
         collector.spool = disk / "spool"
         collector.started()
         assert {status for status, _ in post(collector, BEFORE)} == {202}
@@ -146,8 +146,8 @@ def test_a_release_whose_disk_turns_read_only(tmp_path: Path, home: Nursery, err
     require_held_calls()
     disk, full, note = tmp_path / "disk", tmp_path / "full", tmp_path / "note"
     disk.mkdir()
-    collector = Collector(disk, POPULATION, home)
-    filled(full, POPULATION, range(POPULATION)).close()
+    collector = Collector(disk, CROWD, home)
+    filled(full, CROWD, range(CROWD)).close()
     shutil.copytree(full, collector.spool)
     held = {"under": str(disk), "note": str(note)}
     collector.begin_release(held=held)
@@ -176,7 +176,7 @@ id = "habits"
 [policy]
 epsilon = 2.0
 delta = 1e-2
-population = 400
+minimum_crowd = 400
 [[question]]
 name = "smokes"
 type = "yes_no"
@@ -206,10 +206,10 @@ def test_commands_on_a_read_only_disk_say_so(
         monkeypatch.chdir(disk)
         (disk / "survey.toml").write_text(SURVEY, encoding="utf-8")
         (disk / "answers.csv").write_text("smokes\n" + "yes\n" * 400, encoding="utf-8")
-        (disk / "sealed.json").write_bytes(plan_of(POPULATION).bytes)
+        (disk / "sealed.json").write_bytes(plan_of(CROWD).bytes)
         (disk / "collector.pem").write_bytes(private_key_pem(SIGNER))
         (disk / "collector.pem").chmod(0o600)
-        filled(disk / "spool", POPULATION, range(POPULATION)).close()
+        filled(disk / "spool", CROWD, range(CROWD)).close()
         for line in STEPS:
             assert CliRunner().invoke(krand, line.split()).exit_code == 0, line
         before = content_of(disk)
@@ -232,7 +232,7 @@ def test_a_spool_on_a_read_only_disk_is_not_changed_in_part(tmp_path: Path, home
     require_held_calls()
     disk, note, told = tmp_path / "disk", tmp_path / "note", tmp_path / "told"
     disk.mkdir()
-    task = {"folder": str(disk / "spool"), "population": POPULATION, "group": 5, "told": str(told)}
+    task = {"folder": str(disk / "spool"), "crowd": CROWD, "group": 5, "told": str(told)}
     home.start("add", **task, first=0, last=5, held={"under": str(disk), "note": str(note)})
     assert home.wait() == 0
     start = 5
@@ -242,7 +242,7 @@ def test_a_spool_on_a_read_only_disk_is_not_changed_in_part(tmp_path: Path, home
         home.start("add", **task, first=start, last=start + 5, held=held)
         home.wait()
         known = [*map(int, told.read_text(encoding="utf-8").split())]
-        with Spool(disk / "spool", config_for(POPULATION)) as spool:
+        with Spool(disk / "spool", config_for(CROWD)) as spool:
             spool.check()
             new = spool.add(people(range(start, start + 5)))
             assert not any(new[number - start] for number in known)

@@ -30,7 +30,7 @@ from krand.collector.states import State
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
 
-POPULATION = 60
+CROWD = 60
 
 
 def expected(first: int, last: int) -> Counter[bytes]:
@@ -39,43 +39,43 @@ def expected(first: int, last: int) -> Counter[bytes]:
 
 def test_a_crowd_of_one_short_is_never_released(tmp_path: Path) -> None:
     """Not by release_sealed, not by release_batch, not with a batch that claims to be sealed."""
-    with filled(tmp_path / "s", POPULATION, range(POPULATION - 1)) as spool:
+    with filled(tmp_path / "s", CROWD, range(CROWD - 1)) as spool:
         with pytest.raises(CrowdTooSmall, match="wait for more people"):
             release_sealed(spool, tmp_path / "b", SIGNER)
         (waiting,) = spool.batches()
         for batch in (
             waiting,
             replace(waiting, state=State.SEALED),
-            replace(waiting, state=State.SEALED, population=POPULATION - 1),
+            replace(waiting, state=State.SEALED, crowd=CROWD - 1),
         ):
             with pytest.raises(InvalidInput, match="must be sealed"):
                 release_batch(spool, batch, tmp_path / "b", SIGNER)
         assert not (tmp_path / "b").exists()
-        assert spool.add(people([POPULATION])) == [True]
+        assert spool.add(people([CROWD])) == [True]
         release_sealed(spool, tmp_path / "b", SIGNER)
 
 
 def test_late_reports_go_to_the_next_batch(tmp_path: Path) -> None:
     """Nobody joins a batch that is sealed or out: each batch holds its own crowd."""
-    with filled(tmp_path / "s", POPULATION, range(POPULATION + 10)) as spool:
+    with filled(tmp_path / "s", CROWD, range(CROWD + 10)) as spool:
         (first,) = release_sealed(spool, tmp_path / "b", SIGNER)
         whole = first.data.read_bytes()
-        spool.add(people(range(POPULATION + 10, 2 * POPULATION)))
+        spool.add(people(range(CROWD + 10, 2 * CROWD)))
         (second,) = release_sealed(spool, tmp_path / "b", SIGNER)
         assert release_sealed(spool, tmp_path / "b", SIGNER) == ()
     assert first.data.read_bytes() == whole
     assert (first.batch.number, second.batch.number) == (1, 2)
-    assert Counter(messages_in(tmp_path / "b")) == expected(0, 2 * POPULATION)
+    assert Counter(messages_in(tmp_path / "b")) == expected(0, 2 * CROWD)
     for entry in manifests_in(tmp_path / "b"):
-        assert (entry.submissions, entry.messages) == (POPULATION, 3 * POPULATION)
+        assert (entry.submissions, entry.messages) == (CROWD, 3 * CROWD)
 
 
 def test_a_repeated_release_gives_the_same_bytes(tmp_path: Path) -> None:
     """From copies of one spool, and over what an interrupted one has left."""
-    filled(tmp_path / "s", POPULATION, range(POPULATION), group=7).close()
+    filled(tmp_path / "s", CROWD, range(CROWD), group=7).close()
     for name in "ab":
         shutil.copytree(tmp_path / "s", tmp_path / name)
-        with Spool(tmp_path / name, config_for(POPULATION)) as spool:
+        with Spool(tmp_path / name, config_for(CROWD)) as spool:
             if name == "b":  # the data file is out, the manifest is not
                 (tmp_path / "out-b").mkdir()
                 shutil.copy(tmp_path / "out-a" / "batch-000001.parquet", tmp_path / "out-b")
@@ -93,7 +93,7 @@ def test_another_file_under_the_name_is_never_replaced(tmp_path: Path, name: str
     """It may be the only copy of another round's batch: it stays, and nothing is wiped."""
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / name).write_bytes(b"another batch")
-    with filled(tmp_path / "s", POPULATION, range(POPULATION)) as spool:
+    with filled(tmp_path / "s", CROWD, range(CROWD)) as spool:
         with pytest.raises(InvalidInput, match="must not hold another batch") as caught:
             release_sealed(spool, tmp_path / "b", SIGNER)
         assert caught.value.field == "output"
@@ -101,37 +101,37 @@ def test_another_file_under_the_name_is_never_replaced(tmp_path: Path, name: str
         assert spool.batches()[0].state is State.SEALED
         spool.check()
         release_sealed(spool, tmp_path / "c", SIGNER)
-    assert Counter(messages_in(tmp_path / "c")) == expected(0, POPULATION)
+    assert Counter(messages_in(tmp_path / "c")) == expected(0, CROWD)
 
 
 def test_a_spool_that_was_restored_from_before_a_release_releases_nobody_twice(
     tmp_path: Path,
 ) -> None:
     """Old messages with new people make another batch of the same number: it is refused."""
-    filled(tmp_path / "s", POPULATION, range(20)).close()
+    filled(tmp_path / "s", CROWD, range(20)).close()
     shutil.copytree(tmp_path / "s", tmp_path / "backup")
-    with filled(tmp_path / "s", POPULATION, range(20, POPULATION)) as spool:
+    with filled(tmp_path / "s", CROWD, range(20, CROWD)) as spool:
         release_sealed(spool, tmp_path / "b", SIGNER)
     (tmp_path / "backup" / "spool.mark").unlink()
-    others = range(100, 100 + POPULATION - 20)
+    others = range(100, 100 + CROWD - 20)
     with (
-        filled(tmp_path / "backup", POPULATION, others) as spool,
+        filled(tmp_path / "backup", CROWD, others) as spool,
         pytest.raises(InvalidInput, match="must not hold the same batch with other") as caught,
     ):
         release_sealed(spool, tmp_path / "b", SIGNER)
     assert "older copy" in caught.value.hint
     assert "Do not release the copy into any folder" in caught.value.hint
-    assert Counter(messages_in(tmp_path / "b")) == expected(0, POPULATION)
+    assert Counter(messages_in(tmp_path / "b")) == expected(0, CROWD)
 
 
 def test_a_batch_has_one_id_from_its_beginning_on(tmp_path: Path) -> None:
     """In the spool, the manifest and the file, and in whatever an older copy would release."""
-    filled(tmp_path / "s", POPULATION, range(20)).close()
+    filled(tmp_path / "s", CROWD, range(20)).close()
     shutil.copytree(tmp_path / "s", tmp_path / "backup")
     (tmp_path / "backup" / "spool.mark").unlink()
     ids = []
-    for name, others in (("s", range(20, 2 * POPULATION)), ("backup", range(200, 300))):
-        with filled(tmp_path / name, POPULATION, others) as spool:
+    for name, others in (("s", range(20, 2 * CROWD)), ("backup", range(200, 300))):
+        with filled(tmp_path / name, CROWD, others) as spool:
             ids.append([batch.id for batch in spool.batches()])
             release_sealed(spool, tmp_path / f"out-{name}", SIGNER)
             assert [batch.id for batch in spool.batches()] == ids[-1]
@@ -145,7 +145,7 @@ def test_a_batch_has_one_id_from_its_beginning_on(tmp_path: Path) -> None:
 
 def test_a_spool_of_an_older_format_is_refused(tmp_path: Path) -> None:
     """With the way out: the krand that wrote it can still release it."""
-    filled(tmp_path / "s", POPULATION, range(3)).close()
+    filled(tmp_path / "s", CROWD, range(3)).close()
     with sqlite3.connect(tmp_path / "s" / "spool.sqlite") as older:
         rows = dict(older.execute("SELECT name, value FROM setting WHERE name != 'digest'"))
         rows["version"] = b"1"
@@ -153,17 +153,17 @@ def test_a_spool_of_an_older_format_is_refused(tmp_path: Path) -> None:
         older.executemany("REPLACE INTO setting VALUES (?, ?)", rows.items())
     older.close()
     with pytest.raises(InvalidInput, match=r"version 3 .*'1'.*krand that wrote it"):
-        Spool(tmp_path / "s", config_for(POPULATION))
+        Spool(tmp_path / "s", config_for(CROWD))
 
 
 def test_a_sealed_batch_that_was_restored_is_released_as_the_same_bytes(tmp_path: Path) -> None:
     """A backup from after sealing gives the very file that is there, and is wiped again."""
-    filled(tmp_path / "s", POPULATION, range(POPULATION)).close()
+    filled(tmp_path / "s", CROWD, range(CROWD)).close()
     shutil.copytree(tmp_path / "s", tmp_path / "backup")
-    with Spool(tmp_path / "s", config_for(POPULATION)) as spool:
+    with Spool(tmp_path / "s", config_for(CROWD)) as spool:
         release_sealed(spool, tmp_path / "b", SIGNER)
     before = files_in(tmp_path / "b")
-    with Spool(tmp_path / "backup", config_for(POPULATION)) as spool:
+    with Spool(tmp_path / "backup", config_for(CROWD)) as spool:
         release_sealed(spool, tmp_path / "b", SIGNER)
         assert [batch.state for batch in spool.batches()] == [State.RELEASED, State.OPEN]
     assert files_in(tmp_path / "b") == before
@@ -171,15 +171,15 @@ def test_a_sealed_batch_that_was_restored_is_released_as_the_same_bytes(tmp_path
 
 def test_a_backup_is_a_spool(tmp_path: Path) -> None:
     """As docs/howto/deploy-a-collector.md makes it while one runs: all are known, same bytes."""
-    with filled(tmp_path / "s", POPULATION, range(POPULATION + 5)) as spool:
+    with filled(tmp_path / "s", CROWD, range(CROWD + 5)) as spool:
         (tmp_path / "new").mkdir()
         backup = sqlite3.connect(spool.path)
         backup.execute("VACUUM INTO ?", [str(tmp_path / "new" / "spool.sqlite")])
         backup.close()
         release_sealed(spool, tmp_path / "b", SIGNER)
-    with Spool(tmp_path / "new", config_for(POPULATION)) as spool:
+    with Spool(tmp_path / "new", config_for(CROWD)) as spool:
         spool.check()
-        assert not any(spool.add(people(range(POPULATION + 5))))
+        assert not any(spool.add(people(range(CROWD + 5))))
         release_sealed(spool, tmp_path / "c", SIGNER)
     for path in (tmp_path / "b").iterdir():
         assert path.read_bytes() == (tmp_path / "c" / path.name).read_bytes()
@@ -187,8 +187,8 @@ def test_a_backup_is_a_spool(tmp_path: Path) -> None:
 
 def test_two_releases_at_once_agree(tmp_path: Path) -> None:
     """Both write the same; whoever is second finds the batch released, and changes nothing."""
-    filled(tmp_path / "s", POPULATION, range(POPULATION)).close()
-    first, second = (Spool(tmp_path / "s", config_for(POPULATION)) for _ in range(2))
+    filled(tmp_path / "s", CROWD, range(CROWD)).close()
+    first, second = (Spool(tmp_path / "s", config_for(CROWD)) for _ in range(2))
     (batch, _) = second.batches()
     done = release_batch(first, batch, tmp_path / "b", SIGNER)
     digest = hashlib.sha256(done.data.read_bytes()).hexdigest()
@@ -198,22 +198,22 @@ def test_two_releases_at_once_agree(tmp_path: Path) -> None:
     assert second.batches()[0].sha256 == digest
     for spool in (first, second):
         spool.close()
-    assert Counter(messages_in(tmp_path / "b")) == expected(0, POPULATION)
+    assert Counter(messages_in(tmp_path / "b")) == expected(0, CROWD)
     assert not list((tmp_path / "c").iterdir())
 
 
 def test_people_may_come_while_a_batch_is_released(tmp_path: Path) -> None:
     """A collector and a release on one spool: both go on, and everybody is there once."""
-    collector = filled(tmp_path / "s", POPULATION, range(POPULATION))
-    releasing = Spool(tmp_path / "s", config_for(POPULATION))
+    collector = filled(tmp_path / "s", CROWD, range(CROWD))
+    releasing = Spool(tmp_path / "s", config_for(CROWD))
     (batch, _) = releasing.batches()
     rows = releasing.rows_of(batch)
     next(rows)  # in the middle of reading
-    collector.add(people(range(POPULATION, 2 * POPULATION)))
+    collector.add(people(range(CROWD, 2 * CROWD)))
     rows.close()
     assert len(release_sealed(releasing, tmp_path / "b", SIGNER)) == 2
-    collector.add(people(range(2 * POPULATION, 3 * POPULATION)))
+    collector.add(people(range(2 * CROWD, 3 * CROWD)))
     assert len(release_sealed(releasing, tmp_path / "b", SIGNER)) == 1
-    assert Counter(messages_in(tmp_path / "b")) == expected(0, 3 * POPULATION)
+    assert Counter(messages_in(tmp_path / "b")) == expected(0, 3 * CROWD)
     releasing.close()
     collector.close()

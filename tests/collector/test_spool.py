@@ -18,26 +18,26 @@ from krand.collector.states import CHANGES, State, check_change
 from krand.collector.store import StoreUnavailable
 from krand.errors import InternalError, InvalidInput
 
-POPULATION = 50
+CROWD = 50
 
 
 def test_a_retry_is_known_for_ever(tmp_path: Path) -> None:
     """Within a group, in a later one, after a restart, after its batch is out: counted once."""
-    with filled(tmp_path / "s", POPULATION, range(5)) as spool:
+    with filled(tmp_path / "s", CROWD, range(5)) as spool:
         assert spool.add(people([5, 5, 4, 6])) == [True, False, False, True]
-    with filled(tmp_path / "s", POPULATION, range(POPULATION)) as spool:
+    with filled(tmp_path / "s", CROWD, range(CROWD)) as spool:
         release_sealed(spool, tmp_path / "b", SIGNER)
-        assert not any(spool.add(people(range(POPULATION))))
+        assert not any(spool.add(people(range(CROWD))))
         assert spool.batches()[-1].people == 0
 
 
 def test_a_crowd_is_complete_at_exactly_the_planned_number(tmp_path: Path) -> None:
     """One short stays open; a group that overflows opens the next batches with the rest."""
-    with filled(tmp_path / "s", POPULATION, range(POPULATION - 1)) as spool:
+    with filled(tmp_path / "s", CROWD, range(CROWD - 1)) as spool:
         assert [batch.state for batch in spool.batches()] == [State.OPEN]
-        spool.add(people(range(POPULATION - 1, 3 * POPULATION + 7)))
+        spool.add(people(range(CROWD - 1, 3 * CROWD + 7)))
         assert [(batch.state, batch.people) for batch in spool.batches()] == [
-            *[(State.SEALED, POPULATION)] * 3,
+            *[(State.SEALED, CROWD)] * 3,
             (State.OPEN, 7),
         ]
         spool.check()
@@ -47,7 +47,7 @@ def test_files_are_for_the_collector_only(tmp_path: Path) -> None:
     """Folder 0700, files 0600, whatever the mask; the journals too, and a copy that was open."""
     before = os.umask(0)
     try:
-        spool = filled(tmp_path / "s", POPULATION, range(5))
+        spool = filled(tmp_path / "s", CROWD, range(5))
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in spool.folder.iterdir()}
         assert modes == dict.fromkeys(
             ["spool.mark", "spool.sqlite", "spool.sqlite-shm", "spool.sqlite-wal"], 0o600
@@ -63,7 +63,7 @@ def test_files_are_for_the_collector_only(tmp_path: Path) -> None:
 
 def test_a_closed_spool_has_no_journal(tmp_path: Path) -> None:
     """The journal knows which groups came after which: nothing of it is left."""
-    filled(tmp_path / "s", POPULATION, range(30)).close()
+    filled(tmp_path / "s", CROWD, range(30)).close()
     assert sorted(path.name for path in (tmp_path / "s").iterdir()) == [
         "spool.mark",
         "spool.sqlite",
@@ -72,12 +72,12 @@ def test_a_closed_spool_has_no_journal(tmp_path: Path) -> None:
 
 def test_another_plan_crowd_or_round_is_refused(tmp_path: Path) -> None:
     """What a spool is for cannot be changed, and looking does not change it."""
-    filled(tmp_path / "s", POPULATION, range(3)).close()
+    filled(tmp_path / "s", CROWD, range(3)).close()
     before = (tmp_path / "s" / "spool.sqlite").read_bytes()
-    config = config_for(POPULATION)
+    config = config_for(CROWD)
     for other in (
-        config_for(POPULATION + 1),
-        replace(config, population=POPULATION - 1),
+        config_for(CROWD + 1),
+        replace(config, crowd=CROWD - 1),
         replace(config, plan_hash="00" * 32),
         replace(config, format=replace(config.format, round=2)),
         replace(config, format=replace(config.format, messages=2)),
@@ -93,7 +93,7 @@ def test_a_file_that_is_no_spool_is_named(tmp_path: Path, content: bytes) -> Non
     """Anything else under the spool's name is refused, not overwritten."""
     (tmp_path / "spool.sqlite").write_bytes(content)
     with pytest.raises(InvalidInput) as caught:
-        Spool(tmp_path, config_for(POPULATION))
+        Spool(tmp_path, config_for(CROWD))
     assert caught.value.field == "spool"
     assert (tmp_path / "spool.sqlite").read_bytes() == content
 
@@ -102,17 +102,17 @@ def test_a_folder_that_cannot_be_used_is_named(tmp_path: Path) -> None:
     """A file where the folder should be is the user's to mend."""
     (tmp_path / "file").write_text("")
     with pytest.raises(InvalidInput, match="must be a folder") as caught:
-        Spool(tmp_path / "file", config_for(POPULATION))
+        Spool(tmp_path / "file", config_for(CROWD))
     assert caught.value.field == "spool"
 
 
 def test_two_collectors_may_share_a_spool(tmp_path: Path) -> None:
     """Two writers take turns: everybody once, crowds as planned, and none of them is stuck."""
-    spools = [Spool(tmp_path / "s", config_for(POPULATION)) for _ in range(2)]
+    spools = [Spool(tmp_path / "s", config_for(CROWD)) for _ in range(2)]
     new: list[bool] = []
 
     def work(spool: Spool) -> None:
-        for start in range(0, 4 * POPULATION, 8):
+        for start in range(0, 4 * CROWD, 8):
             new.extend(spool.add(people(range(start, start + 8))))
 
     threads = [threading.Thread(target=work, args=(spool,)) for spool in spools]
@@ -120,16 +120,16 @@ def test_two_collectors_may_share_a_spool(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert (len(new), sum(new)) == (8 * POPULATION, 4 * POPULATION)
+    assert (len(new), sum(new)) == (8 * CROWD, 4 * CROWD)
     spools[0].check()
-    assert [b.people for b in spools[1].batches()] == [*[POPULATION] * 4, 0]
+    assert [b.people for b in spools[1].batches()] == [*[CROWD] * 4, 0]
     for spool in spools:
         spool.close()
 
 
 def test_a_spool_does_not_survive_a_fork(tmp_path: Path) -> None:
     """SQLite's locks are the process's own: a child that used them could damage the file."""
-    with filled(tmp_path / "s", POPULATION, range(3)) as spool:
+    with filled(tmp_path / "s", CROWD, range(3)) as spool:
         spool._process += 1  # as if this were the child
         with pytest.raises(InternalError, match="process that opened it"):
             spool.add(people([4]))
@@ -142,7 +142,7 @@ def test_a_reader_delays_wiping_and_is_told(
 ) -> None:
     """Somebody who reads keeps the journal: the release says so, and the next one wipes it."""
     monkeypatch.setattr("krand.collector.sqlite.disk.WAIT_SECONDS", 0.05)
-    spool = filled(tmp_path / "s", POPULATION, range(POPULATION))
+    spool = filled(tmp_path / "s", CROWD, range(CROWD))
     reader = sqlite3.connect(spool.path, isolation_level=None)
     reader.execute("BEGIN")
     reader.execute("SELECT count(*) FROM seen").fetchone()
@@ -154,7 +154,7 @@ def test_a_reader_delays_wiping_and_is_told(
     assert release_sealed(spool, tmp_path / "b", SIGNER) == ()
     spool.close()
     content = b"".join(path.read_bytes() for path in spool.folder.iterdir())
-    assert not any(m[:24] in content for n in range(POPULATION) for m in messages_of(n))
+    assert not any(m[:24] in content for n in range(CROWD) for m in messages_of(n))
 
 
 def test_a_retry_is_known_wherever_its_id_lies(
@@ -187,24 +187,24 @@ def test_a_retry_is_known_wherever_its_id_lies(
 
 def test_a_full_file_is_no_damage(tmp_path: Path) -> None:
     """Nothing is stored, the error passes, and so does the shortage; closing is no error either."""
-    with filled(tmp_path / "s", POPULATION, range(5)) as spool:
+    with filled(tmp_path / "s", CROWD, range(5)) as spool:
         (pages,) = spool._connection.execute("PRAGMA page_count").fetchone()
         spool._connection.execute(f"PRAGMA max_page_count = {pages}")
         with pytest.raises(StoreUnavailable, match="full"):
-            spool.add(people(range(5, POPULATION)))
+            spool.add(people(range(5, CROWD)))
         assert spool.batches()[0].people == 5
         spool._connection.execute("PRAGMA max_page_count = 1000000")
-        assert sum(spool.add(people(range(POPULATION)))) == POPULATION - 5
+        assert sum(spool.add(people(range(CROWD)))) == CROWD - 5
         spool._connection.execute("PRAGMA max_page_count = 1")
-    with Spool(tmp_path / "s", config_for(POPULATION)) as spool:
+    with Spool(tmp_path / "s", config_for(CROWD)) as spool:
         spool.check()
-        assert spool.batches()[0].people == POPULATION
+        assert spool.batches()[0].people == CROWD
 
 
 def test_nothing_of_a_person_ties_their_messages_together(tmp_path: Path) -> None:
     """The id is not in the file, only a digest under a key that every spool draws anew."""
-    filled(tmp_path / "s", POPULATION, range(20)).close()
-    filled(tmp_path / "t", POPULATION, range(20)).close()
+    filled(tmp_path / "s", CROWD, range(20)).close()
+    filled(tmp_path / "t", CROWD, range(20)).close()
     content = (tmp_path / "s" / "spool.sqlite").read_bytes()
     assert not any(person(number).id in content for number in range(20))
     digests = []
@@ -223,10 +223,10 @@ def test_the_life_of_a_batch_has_one_direction() -> None:
     for now in State:
         for then in State:
             if CHANGES.get(now) is then:
-                check_change(now, then, POPULATION, POPULATION)
+                check_change(now, then, CROWD, CROWD)
             else:
                 with pytest.raises(InternalError):
-                    check_change(now, then, POPULATION, POPULATION)
+                    check_change(now, then, CROWD, CROWD)
             with pytest.raises(InternalError):
-                check_change(now, then, POPULATION - 1, POPULATION)
+                check_change(now, then, CROWD - 1, CROWD)
     assert len(CHANGES) == 2

@@ -28,8 +28,8 @@ from krand.errors import InternalError, InvalidInput
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.submissions import Submitted
 
-POPULATION = 40
-CONFIG = spool_config(POPULATION)
+CROWD = 40
+CONFIG = spool_config(CROWD)
 Opener = Callable[[SpoolConfig], Store]
 """Opens the same store each time."""
 
@@ -69,7 +69,7 @@ def test_a_new_store_has_one_open_batch(open_store: Opener) -> None:
     with open_store(CONFIG) as store:
         (batch,) = store.batches()
         assert store.config == CONFIG
-    assert (batch.number, batch.state, batch.population) == (1, State.OPEN, POPULATION)
+    assert (batch.number, batch.state, batch.crowd) == (1, State.OPEN, CROWD)
     assert (batch.people, batch.messages, batch.sha256) == (0, 0, None)
 
 
@@ -85,10 +85,10 @@ def test_a_retry_is_counted_once(open_store: Opener) -> None:
     assert (batch.people, batch.messages) == (4, 4 * CONFIG.format.messages)
 
 
-@pytest.mark.parametrize("group", [1, 7, MINIMUM_GROUP, 3 * POPULATION])
+@pytest.mark.parametrize("group", [1, 7, MINIMUM_GROUP, 3 * CROWD])
 def test_a_complete_crowd_seals_its_batch(open_store: Opener, tmp_path: Path, group: int) -> None:
     """However the groups fall: everybody is in one batch, and no batch is larger than planned."""
-    numbers = range(2 * POPULATION + 5)
+    numbers = range(2 * CROWD + 5)
     with open_store(CONFIG) as store:
         for start in range(0, len(numbers), group):
             store.add(people(numbers[start : start + group]))
@@ -96,10 +96,10 @@ def test_a_complete_crowd_seals_its_batch(open_store: Opener, tmp_path: Path, gr
         sealed = [messages_in(store, batch, tmp_path) for batch in batches[:2]]
     assert [batch.number for batch in batches] == [1, 2, 3]
     assert [batch.state for batch in batches] == [State.SEALED, State.SEALED, State.OPEN]
-    assert [batch.people for batch in batches] == [POPULATION, POPULATION, 5]
+    assert [batch.people for batch in batches] == [CROWD, CROWD, 5]
     assert len({batch.id for batch in batches}) == 3
-    assert Counter(sealed[0]) == messages_of(numbers[:POPULATION])
-    assert Counter(sealed[1]) == messages_of(numbers[POPULATION : 2 * POPULATION])
+    assert Counter(sealed[0]) == messages_of(numbers[:CROWD])
+    assert Counter(sealed[1]) == messages_of(numbers[CROWD : 2 * CROWD])
 
 
 def test_the_order_of_a_sealed_batch_is_random_and_drawn_once(
@@ -107,13 +107,13 @@ def test_the_order_of_a_sealed_batch_is_random_and_drawn_once(
 ) -> None:
     """The same whenever it is read, before and after the store is tidied, closed and opened."""
     with open_store(CONFIG) as store:
-        store.add(people(range(POPULATION)))
+        store.add(people(range(CROWD)))
         batch = store.batches()[0]
         first = messages_in(store, batch, tmp_path)
         assert messages_in(store, batch, tmp_path) == first
     with open_store(CONFIG) as store:
         assert messages_in(store, batch, tmp_path) == first
-    arrived = list(messages_of(range(POPULATION)))
+    arrived = list(messages_of(range(CROWD)))
     assert len(set(first)) == len(first) == len(arrived)
     assert first != arrived  # one of 80! orders
 
@@ -125,7 +125,7 @@ def test_two_stores_draw_different_orders(tmp_path: Path) -> None:
         for name in ("a", "b"):
             (tmp_path / name).mkdir(exist_ok=True)
             with make(tmp_path / name)(CONFIG) as store:
-                store.add(people(range(POPULATION)))
+                store.add(people(range(CROWD)))
                 orders.append(messages_in(store, store.batches()[0], tmp_path))
         assert orders[0] != orders[1]
 
@@ -133,9 +133,9 @@ def test_two_stores_draw_different_orders(tmp_path: Path) -> None:
 def test_an_open_batch_hands_out_nothing(open_store: Opener, tmp_path: Path) -> None:
     """Not even if the caller says that it is sealed."""
     with open_store(CONFIG) as store:
-        store.add(people(range(POPULATION - 1)))
+        store.add(people(range(CROWD - 1)))
         (batch,) = store.batches()
-        for claimed in (batch, replace(batch, state=State.SEALED, people=POPULATION)):
+        for claimed in (batch, replace(batch, state=State.SEALED, people=CROWD)):
             with pytest.raises(InvalidInput, match="must be sealed, found 'open'"):
                 store.messages(claimed, tmp_path)
             with pytest.raises(InternalError):
@@ -148,7 +148,7 @@ def test_a_released_batch_is_forgotten_and_its_people_are_not(
 ) -> None:
     """Its messages are gone, its number and digest stay, and a retry is still known."""
     with open_store(CONFIG) as store:
-        store.add(people(range(POPULATION)))
+        store.add(people(range(CROWD)))
         batch = store.batches()[0]
         for _ in range(2):
             store.mark_released(batch, "ab" * 32)
@@ -160,26 +160,26 @@ def test_a_released_batch_is_forgotten_and_its_people_are_not(
         assert (waiting.number, waiting.people) == (2, 0)
         with pytest.raises(InvalidInput, match="must be sealed, found 'released'"):
             store.messages(found, tmp_path)
-        assert not any(store.add(people(range(POPULATION))))
+        assert not any(store.add(people(range(CROWD))))
 
 
 def test_upkeep_changes_nothing(open_store: Opener, tmp_path: Path) -> None:
     """Whatever is called when nobody is waiting: batches and messages are as before."""
     with open_store(CONFIG) as store:
-        store.add(people(range(POPULATION + 3)))
+        store.add(people(range(CROWD + 3)))
         before = store.batches()
         first = messages_in(store, before[0], tmp_path)
         for upkeep in (store.tidy, store.probe, store.check_people, store.check):
             upkeep()
             assert store.batches() == before
             assert messages_in(store, before[0], tmp_path) == first
-        assert not any(store.add(people(range(POPULATION + 3))))
+        assert not any(store.add(people(range(CROWD + 3))))
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        replace(CONFIG, population=POPULATION - 1),
+        replace(CONFIG, crowd=CROWD - 1),
         replace(CONFIG, plan_hash="00" * 32),
         replace(CONFIG, format=replace(CONFIG.format, round=2)),
     ],
@@ -199,18 +199,18 @@ def test_release_writes_a_sealed_batch_and_nothing_below_the_crowd(
 ) -> None:
     """The release gate knows the interface alone."""
     with open_store(CONFIG) as store:
-        store.add(people(range(POPULATION - 1)))
+        store.add(people(range(CROWD - 1)))
         with pytest.raises(CrowdTooSmall):
             release_sealed(store, tmp_path / "out", SIGNER)
         with pytest.raises(InvalidInput, match="must be sealed"):
             release_batch(store, store.batches()[0], tmp_path / "out", SIGNER)
-        store.add(people([POPULATION - 1]))
+        store.add(people([CROWD - 1]))
         (done,) = release_sealed(store, tmp_path / "out", SIGNER)
         assert store.batches()[0].state is State.RELEASED
         assert release_sealed(store, tmp_path / "out", SIGNER) == ()
-    assert Counter(released(done.data)) == messages_of(range(POPULATION))
+    assert Counter(released(done.data)) == messages_of(range(CROWD))
     manifest = read_manifest(done.manifest, SIGNER.public_key())
-    assert (manifest.submissions, manifest.batch_id) == (POPULATION, done.batch.id)
+    assert (manifest.submissions, manifest.batch_id) == (CROWD, done.batch.id)
 
 
 def test_an_interrupted_release_writes_the_same_bytes(
@@ -218,7 +218,7 @@ def test_an_interrupted_release_writes_the_same_bytes(
 ) -> None:
     """Files that were written before the store could forget the batch are accepted."""
     with open_store(CONFIG) as store:
-        store.add(people(range(POPULATION)))
+        store.add(people(range(CROWD)))
         with monkeypatch.context() as patch:
             patch.setattr(store, "mark_released", _interrupted)
             with pytest.raises(KeyboardInterrupt):
@@ -248,7 +248,7 @@ def test_intake_serves_any_store(open_store: Opener) -> None:
 
     verdicts, text = asyncio.run(take())
     assert verdicts == [True, True, False, True]
-    assert f"krand_people_planned {POPULATION}" in text
+    assert f"krand_people_planned {CROWD}" in text
     with open_store(CONFIG) as again:
         assert people_in(again) == 3
 
@@ -256,7 +256,7 @@ def test_intake_serves_any_store(open_store: Opener) -> None:
 def test_messages_are_rows_of_bytes(open_store: Opener, tmp_path: Path) -> None:
     """Each piece is a table of one message a row."""
     with open_store(CONFIG) as store:
-        store.add(people(range(POPULATION)))
+        store.add(people(range(CROWD)))
         for rows in store.messages(store.batches()[0], tmp_path):
             assert rows.dtype == np.uint8
             assert rows.shape[1] == CONFIG.format.message_length

@@ -44,7 +44,7 @@ id = "small"
 [policy]
 epsilon = 4.0
 delta = 1e-4
-population = 5_000
+minimum_crowd = 5_000
 
 [[together]]
 questions = ["color", "left_handed"]
@@ -88,7 +88,7 @@ id = "tiny"
 [policy]
 epsilon = 2.0
 delta = 1e-4
-population = 100
+minimum_crowd = 100
 
 [[question]]
 name = "color"
@@ -176,10 +176,10 @@ def test_everything_is_one_object_for_programs(small: Small) -> None:
 
 
 def test_nothing_but_the_object_is_printed(tmp_path: Path) -> None:
-    """--json prints JSON alone; --population stands above the survey's own, --seed 0 for none."""
+    """--json prints JSON alone; --crowd stands above the survey's own, --seed 0 for none."""
     survey = tmp_path / "own.toml"
     survey.write_text(TINY, encoding="utf-8")
-    arguments = ["demo", "--survey", str(survey), "--population", "2k", "--seed", "0", "--json"]
+    arguments = ["demo", "--survey", str(survey), "--crowd", "2k", "--seed", "0", "--json"]
     arguments += ["-o", str(tmp_path / "output")]
     values = json.loads(CliRunner().invoke(krand, arguments, catch_exceptions=False).output)
     assert values["people"] == 2_000
@@ -415,7 +415,7 @@ def _baselines(small: Small) -> tuple[baselines.Baseline, ...]:
 
 def test_a_crowd_of_nobody_is_refused() -> None:
     """And so is one that no simulation could meet."""
-    with pytest.raises(InvalidInput, match="population"):
+    with pytest.raises(InvalidInput, match="crowd"):
         Crowd(parse_survey(SURVEY), 0, 1)
-    with pytest.raises(InvalidInput, match="population"):
+    with pytest.raises(InvalidInput, match="crowd"):
         Crowd(parse_survey(SURVEY), 10**12, 1)

@@ -32,7 +32,7 @@ id = "live"
 [policy]
 epsilon = 1.0
 delta = 1e-4
-population = 100_000
+minimum_crowd = 100_000
 
 [[question]]
 name = "color"
@@ -71,7 +71,7 @@ def twice(survey: Path, workplace: Path, tmp_path_factory: pytest.TempPathFactor
     asked = Asked(
         folder=tmp_path_factory.mktemp("live") / "output",
         survey=survey,
-        population=PEOPLE,
+        crowd=PEOPLE,
         live=True,
     )
     return Twice([demonstrate(asked, Output(True, True)) for _ in range(2)], workplace)
@@ -126,7 +126,7 @@ def test_an_interruption_leaves_nothing_running(
     survey: Path, workplace: Path, tmp_path: Path
 ) -> None:
     """Ctrl-C while people send: the collector stops, spool and ledgers are gone."""
-    asked = Asked(folder=tmp_path / "output", survey=survey, population=PEOPLE, live=True)
+    asked = Asked(folder=tmp_path / "output", survey=survey, crowd=PEOPLE, live=True)
     with pytest.raises(KeyboardInterrupt):
         demonstrate(asked, Interrupting(True, True))
     assert collectors() == []
@@ -137,7 +137,7 @@ def test_the_command_ends_at_once_and_alone(survey: Path, tmp_path: Path) -> Non
     """SIGINT while it sends: exit code 130, and no process of its group is left."""
     folder = tmp_path / "output"
     command = [sys.executable, "-m", "krand", "demo", "--live", "--survey", str(survey)]
-    command += ["--population", "20_000", "-o", str(folder)]
+    command += ["--crowd", "20_000", "-o", str(folder)]
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as process:
         try:
             _until(lambda: (folder / "collector.pub.pem").exists(), process)
@@ -162,4 +162,4 @@ def test_a_small_crowd_gets_a_larger_epsilon_and_a_large_one_does_not() -> None:
     survey = parse_survey(example_text())
     found = {n: for_a_small_crowd(survey, n).policy for n in (100_000, 1_000, 10)}
     assert [policy.epsilon for policy in found.values()] == [1.0, 2.0, 8.0]
-    assert [policy.population for policy in found.values()] == [100_000, 1_000, 10]
+    assert [policy.minimum_crowd for policy in found.values()] == [100_000, 1_000, 10]

@@ -49,15 +49,13 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TWENTY = ResponseFormat(20)
 
 
-def policy(population: int = 100_000, **more: float) -> Policy:
-    return Policy(epsilon=1.0, population=population, delta=1e-6, **more)
+def policy(crowd: int = 100_000, **more: float) -> Policy:
+    return Policy(epsilon=1.0, minimum_crowd=crowd, delta=1e-6, **more)
 
 
 @cache
-def planned(
-    reports: ResponseFormat = TWENTY, population: int = 100_000, **more: float
-) -> NoisePlan:
-    return plan_noise(policy(population, **more), reports)
+def planned(responses: ResponseFormat = TWENTY, crowd: int = 100_000, **more: float) -> NoisePlan:
+    return plan_noise(policy(crowd, **more), responses)
 
 
 @cache
@@ -174,7 +172,9 @@ def largest_noise_of_small_bias() -> Fraction:
     The bias is at most δ/SHARE/((1+e^ε)(1-2q)), which is largest where ε is near 0 and 1+e^ε near
     2. So q is where 1-2q is 1/2.
     """
-    share = allowed_distance(Policy(epsilon=1e-12, population=2, delta=0.5)) * coupling.SHARE / 0.5
+    share = (
+        allowed_distance(Policy(epsilon=1e-12, minimum_crowd=2, delta=0.5)) * coupling.SHARE / 0.5
+    )
     return (1 - Fraction(share).limit_denominator(1000)) / 2
 
 
@@ -197,8 +197,8 @@ METHOD = (
     Computed(
         "| krand, N = 10,000,000 | {} | {} |",
         lambda: [
-            f"{planned(population=10**7).noise:.7f}",
-            f"{planned(population=10**7).precision.half_width_95:.0f}",
+            f"{planned(crowd=10**7).noise:.7f}",
+            f"{planned(crowd=10**7).precision.half_width_95:.0f}",
         ],
         long=True,
     ),
@@ -534,7 +534,7 @@ THREAT_MODEL = (
     Given("benchmarks/small_crowds.md", ("20,000 small crowds",)),
 )
 
-READ_ME = Policy(epsilon=2.0, population=10_000_000, delta=1e-6)
+READ_ME = Policy(epsilon=2.0, minimum_crowd=10_000_000, delta=1e-6)
 ELSEWHERE = (
     (
         "README.md",

@@ -24,7 +24,7 @@ from krand.analysis.results import make_results
 from krand.analysis.results_file import results_values
 from krand.analysis.tally import Tally
 from krand.batches import manifest
-from krand.batches import responses as reports
+from krand.batches import responses as responses
 from krand.batches import sealed as batches
 from krand.cli.exit_codes import EXIT_CODES
 from krand.cli.main import krand
@@ -187,7 +187,7 @@ def test_every_key_of_the_files_is_in_the_reference() -> None:
     block, promise = results["plan"]["blocks"][0], results["plan"]["promise"]
     for keys in (results["plan"], block, promise, tally.values(), results, results["questions"][0]):
         assert not {key for key in keys if f"`{key}`" not in text}
-    for module in (plans, tallies, results_file, manifest, reports, batches):
+    for module in (plans, tallies, results_file, manifest, responses, batches):
         assert f"`{module.FORMAT}`" in text
 
 

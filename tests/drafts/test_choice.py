@@ -38,7 +38,7 @@ FORMULAS = (single_bit_noise_000_0_19, single_bit_noise_003_4_45)
     ("field", "values"),
     [
         ("bits", (1000, 2, 1.0)),
-        ("population", (1, 1, 1.0)),
+        ("crowd", (1, 1, 1.0)),
         ("epsilon", (1000, 1, 0.0)),
     ],
 )

@@ -71,13 +71,13 @@ def test_single_bit_copies_noise() -> None:
 
 
 @given(POPULATIONS, LAMBDAS, st.integers(1, 1000))
-def test_single_bit_noise_as_printed(population: int, lam: float, copies: int) -> None:
+def test_single_bit_noise_as_printed(crowd: int, lam: float, copies: int) -> None:
     """The stable arithmetic is the printed formula, and the 1/R side always asks for more."""
-    reverse = single_bit_copies_noise_000_1_23(population, lam, copies)
-    forward = single_bit_copies_noise_003_5_24(population, lam, copies)
+    reverse = single_bit_copies_noise_000_1_23(crowd, lam, copies)
+    forward = single_bit_copies_noise_003_5_24(crowd, lam, copies)
     root = lam ** (1 / copies)
     for noise, slack in ((reverse, 1 - 1 / root), (forward, root - 1)):
-        printed = (1 - 1 / math.sqrt(1 + 36 / (slack**2 * copies * population))) / 2
+        printed = (1 - 1 / math.sqrt(1 + 36 / (slack**2 * copies * crowd))) / 2
         assert noise == pytest.approx(printed, abs=1e-9)
     assert forward <= reverse < 0.5
 
@@ -98,18 +98,18 @@ def test_phi_and_back(q: float) -> None:
 
 
 @given(POPULATIONS, st.integers(1, 20), st.floats(0.05, 0.49))
-def test_moments_as_printed(population: int, bits: int, q: float) -> None:
+def test_moments_as_printed(crowd: int, bits: int, q: float) -> None:
     """The mean and variance computed in logarithms are those printed in 001 §3.1."""
     p = 1 - q
     second, fourth = ((p**3 + q**3) / (p * q)) ** bits, ((p**5 + q**5) / (p * q) ** 2) ** bits
-    mean = (population - 1 + second) / population
-    variance = ((population - 1) * (second - 1) + fourth - second**2) / population**2
-    assert mean_ratio_001(population, bits, q) == pytest.approx(mean)
-    assert variance_ratio_001(population, bits, q) == pytest.approx(variance)
+    mean = (crowd - 1 + second) / crowd
+    variance = ((crowd - 1) * (second - 1) + fourth - second**2) / crowd**2
+    assert mean_ratio_001(crowd, bits, q) == pytest.approx(mean)
+    assert variance_ratio_001(crowd, bits, q) == pytest.approx(variance)
 
 
 @pytest.mark.parametrize(
-    ("lam", "population", "noise"),
+    ("lam", "crowd", "noise"),
     [
         (2, 1000, 0.2445),  # printed .2446
         (2, 3000, 0.2109),
@@ -119,9 +119,9 @@ def test_moments_as_printed(population: int, bits: int, q: float) -> None:
         (E2, 5000, 0.1310),
     ],
 )
-def test_planner_table(lam: float, population: int, noise: float) -> None:
+def test_planner_table(lam: float, crowd: int, noise: float) -> None:
     """The table of 001 §3.3, five bits, as (3.12) gives it."""
-    assert round(planner_001_3_12(population, 5, lam), 4) == noise
+    assert round(planner_001_3_12(crowd, 5, lam), 4) == noise
 
 
 @pytest.mark.parametrize(
@@ -140,22 +140,22 @@ def test_simplified_planners() -> None:
 
 
 @given(st.integers(1000, 10**9), BITS, st.floats(1.5, 50))
-def test_planners_agree(population: int, bits: int, lam: float) -> None:
+def test_planners_agree(crowd: int, bits: int, lam: float) -> None:
     """(3.15) is (3.13) in φ, and both ask for no less noise than (3.12)."""
-    noise = planner_001_3_13(population, bits, lam)
-    assert planner_001_3_15(population, bits, lam) == pytest.approx(noise, rel=1e-9)
-    assert planner_001_3_12(population, bits, lam) <= noise * (1 + 1e-12)
+    noise = planner_001_3_13(crowd, bits, lam)
+    assert planner_001_3_15(crowd, bits, lam) == pytest.approx(noise, rel=1e-9)
+    assert planner_001_3_12(crowd, bits, lam) <= noise * (1 + 1e-12)
 
 
 @given(POPULATIONS, BITS, LAMBDAS)
-def test_planner_is_the_least_noise(population: int, bits: int, lam: float) -> None:
+def test_planner_is_the_least_noise(crowd: int, bits: int, lam: float) -> None:
     """The noise of (3.12) satisfies its condition and a little less does not."""
 
     def reach(q: float) -> float:
-        sigma = math.sqrt(variance_ratio_001(population, bits, q))
-        return mean_ratio_001(population, bits, q) + 3 * sigma
+        sigma = math.sqrt(variance_ratio_001(crowd, bits, q))
+        return mean_ratio_001(crowd, bits, q) + 3 * sigma
 
-    noise = planner_001_3_12(population, bits, lam)
+    noise = planner_001_3_12(crowd, bits, lam)
     assert reach(noise) <= lam < reach(noise * (1 - 1e-9))
 
 
@@ -175,13 +175,13 @@ def test_simplified_planner_can_be_out_of_reach() -> None:
 
 
 @pytest.mark.parametrize(
-    ("population", "noise", "unreduced"),
+    ("crowd", "noise", "unreduced"),
     [(1000, 0.1692, 0.0459), (3000, 0.1424, 0.0536), (5000, 0.1310, 0.0580)],
 )
-def test_tail_bound(population: int, noise: float, unreduced: float) -> None:
+def test_tail_bound(crowd: int, noise: float, unreduced: float) -> None:
     """(3.17) gives .0111 where 001 §3.4 prints .052 to .062; the line above it comes closer."""
-    assert round(tail_bound_001_3_17(population, 5, noise, 3), 4) == 0.0111
-    assert round(tail_bound_001_3_17_unreduced(population, 5, noise, 3), 4) == unreduced
+    assert round(tail_bound_001_3_17(crowd, 5, noise, 3), 4) == 0.0111
+    assert round(tail_bound_001_3_17_unreduced(crowd, 5, noise, 3), 4) == unreduced
 
 
 def test_tail_bound_of_long_vectors() -> None:
@@ -196,14 +196,14 @@ def test_tail_bound_of_long_vectors() -> None:
 
 
 @given(st.integers(2, 10**6), st.integers(1, 20), st.floats(0.05, 0.49), st.floats(1, 4))
-def test_unreduced_tail_bound_as_printed(population: int, bits: int, q: float, beta: float) -> None:
+def test_unreduced_tail_bound_as_printed(crowd: int, bits: int, q: float, beta: float) -> None:
     """The line above (3.17) is exp(-β²·VarX/(2·ΣE[X²])); (3.17) is smaller, hence not implied."""
     phi = phi_001_3_14(q)
-    variance = variance_ratio_001(population, bits, q) * population**2
-    squares = (population - 1) * phi**bits + (phi**2 + phi - 1) ** bits
-    bound = tail_bound_001_3_17_unreduced(population, bits, q, beta)
+    variance = variance_ratio_001(crowd, bits, q) * crowd**2
+    squares = (crowd - 1) * phi**bits + (phi**2 + phi - 1) ** bits
+    bound = tail_bound_001_3_17_unreduced(crowd, bits, q, beta)
     assert bound == pytest.approx(math.exp(-(beta**2) * variance / 2 / squares))
-    assert tail_bound_001_3_17(population, bits, q, beta) <= bound * (1 + 1e-12)
+    assert tail_bound_001_3_17(crowd, bits, q, beta) <= bound * (1 + 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -223,12 +223,12 @@ def test_precision(noise: float, factor: float) -> None:
 
 @given(st.integers(2, 10**6), st.data(), st.floats(0.01, 0.45), st.integers(1, 50))
 def test_estimate_undoes_the_expected_noise(
-    population: int, data: st.DataObject, q: float, copies: int
+    crowd: int, data: st.DataObject, q: float, copies: int
 ) -> None:
     """The estimate of the expected number of observed ones is the true number."""
-    true = data.draw(st.integers(0, population))
-    observed = copies * ((1 - q) * true + q * (population - true))
-    assert estimate_001_4(observed, population, q, copies) == pytest.approx(true, abs=1e-4)
+    true = data.draw(st.integers(0, crowd))
+    observed = copies * ((1 - q) * true + q * (crowd - true))
+    assert estimate_001_4(observed, crowd, q, copies) == pytest.approx(true, abs=1e-4)
 
 
 @pytest.mark.parametrize(

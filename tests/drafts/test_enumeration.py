@@ -46,21 +46,19 @@ def phi(q: Fraction) -> Fraction:
     return (1 - q) / q + q / (1 - q) - 1
 
 
-def moments_under_d_m(
-    population: int, bits: int, q: Fraction, copies: int
-) -> tuple[Fraction, Fraction]:
+def moments_under_d_m(crowd: int, bits: int, q: Fraction, copies: int) -> tuple[Fraction, Fraction]:
     """Mean and variance of R under D_m for the outlier pair, from the laws of all multisets."""
     zeros, ones = (0,) * bits, (1,) * bits
-    d = collection_law([zeros] * population, q, copies)
-    d_m = collection_law([zeros] * (population - 1) + [ones], q, copies)
+    d = collection_law([zeros] * crowd, q, copies)
+    d_m = collection_law([zeros] * (crowd - 1) + [ones], q, copies)
     mean = sum((d_m[s] ** 2 / d[s] for s in d), Fraction(0))
     square = sum((d_m[s] ** 3 / d[s] ** 2 for s in d), Fraction(0))
     return mean, square - mean**2
 
 
-def hypergeometric_mean(population: int, bits: int, q: Fraction, copies: int) -> Fraction:
+def hypergeometric_mean(crowd: int, bits: int, q: Fraction, copies: int) -> Fraction:
     """E[φ^(Lc)], c ~ Hypergeometric(kN, k, k)."""
-    n, k = population * copies, copies
+    n, k = crowd * copies, copies
     subsets = [math.comb(k, c) * math.comb(n - k, k - c) for c in range(k + 1)]
     return sum(
         (Fraction(m, math.comb(n, k)) * phi(q) ** (bits * c) for c, m in enumerate(subsets)),
@@ -131,18 +129,18 @@ def test_swapping_the_pair_swaps_the_directions(
 @settings(max_examples=20)
 @given(st.integers(1, 4), st.integers(1, 2), NOISES, LAMBDAS)
 def test_outlier_histogram_equals_all_multisets(
-    population: int, bits: int, q: Fraction, lam: Fraction
+    crowd: int, bits: int, q: Fraction, lam: Fraction
 ) -> None:
     """The histogram of set bits carries all that the multiset of reports says (001 (3.4))."""
     zeros, ones = (0,) * bits, (1,) * bits
-    expected = exact_privacy([zeros] * (population - 1), zeros, ones, q, lam)
-    assert exact_outlier(population, bits, q, lam) == expected
+    expected = exact_privacy([zeros] * (crowd - 1), zeros, ones, q, lam)
+    assert exact_outlier(crowd, bits, q, lam) == expected
 
 
 @settings(max_examples=20)
 @given(st.integers(1, 3), answers(3), answers(3), answers(3), NOISES, LAMBDAS)
 def test_homogeneous_equals_all_multisets(
-    population: int,
+    crowd: int,
     x: tuple[int, ...],
     y: tuple[int, ...],
     y_prime: tuple[int, ...],
@@ -150,8 +148,8 @@ def test_homogeneous_equals_all_multisets(
     lam: Fraction,
 ) -> None:
     """For a background of one pattern the two ratios of each report suffice (001 (2.4))."""
-    expected = exact_privacy([x] * (population - 1), y, y_prime, q, lam)
-    assert exact_homogeneous(population, x, y, y_prime, q, lam) == expected
+    expected = exact_privacy([x] * (crowd - 1), y, y_prime, q, lam)
+    assert exact_homogeneous(crowd, x, y, y_prime, q, lam) == expected
 
 
 @settings(max_examples=20)
@@ -162,14 +160,14 @@ def test_homogeneous_equals_all_multisets(
     LAMBDAS,
 )
 def test_copies_equal_all_multisets(
-    population: int, bits_and_copies: tuple[int, int], q: Fraction, lam: Fraction
+    crowd: int, bits_and_copies: tuple[int, int], q: Fraction, lam: Fraction
 ) -> None:
     """With k copies mixed R is e_k(w)/C(kN,k), as the multisets of kN reports confirm."""
     bits, copies = bits_and_copies
     zeros, ones = (0,) * bits, (1,) * bits
-    expected = exact_privacy([zeros] * (population - 1), zeros, ones, q, lam, copies)
-    assert exact_copies_outlier(population, bits, copies, q, lam) == expected
-    assert exact_homogeneous(population, zeros, zeros, ones, q, lam, copies) == expected
+    expected = exact_privacy([zeros] * (crowd - 1), zeros, ones, q, lam, copies)
+    assert exact_copies_outlier(crowd, bits, copies, q, lam) == expected
+    assert exact_homogeneous(crowd, zeros, zeros, ones, q, lam, copies) == expected
 
 
 def test_copies_of_a_third_pattern_equal_all_multisets() -> None:
@@ -183,33 +181,33 @@ def test_copies_of_a_third_pattern_equal_all_multisets() -> None:
 @settings(max_examples=30)
 @given(st.integers(1, 6), st.data(), NOISES, LAMBDAS)
 def test_one_bit_count_equals_all_multisets(
-    population: int, data: st.DataObject, q: Fraction, lam: Fraction
+    crowd: int, data: st.DataObject, q: Fraction, lam: Fraction
 ) -> None:
     """For one bit the number of ones carries all that the multiset of reports says."""
-    ones = data.draw(st.integers(0, population - 1))
-    background = [(1,)] * ones + [(0,)] * (population - 1 - ones)
+    ones = data.draw(st.integers(0, crowd - 1))
+    background = [(1,)] * ones + [(0,)] * (crowd - 1 - ones)
     expected = exact_privacy(background, (0,), (1,), q, lam)
-    assert exact_one_bit(population, ones, q, lam) == expected
+    assert exact_one_bit(crowd, ones, q, lam) == expected
 
 
 @settings(max_examples=20)
 @given(st.integers(1, 5), NOISES, LAMBDAS)
 def test_one_bit_worst_equals_the_search_over_everything(
-    population: int, q: Fraction, lam: Fraction
+    crowd: int, q: Fraction, lam: Fraction
 ) -> None:
     """The worst number of ones is the worst background, and both directions reach the same."""
-    worst = exact_one_bit_worst(population, q, lam)
-    assert worst == exact_worst(population, vectors(1), q, lam).value
+    worst = exact_one_bit_worst(crowd, q, lam)
+    assert worst == exact_worst(crowd, vectors(1), q, lam).value
     assert worst.delta_forward == worst.delta_reverse
     assert worst.eta_forward == worst.eta_reverse
 
 
 @settings(max_examples=20)
 @given(st.integers(1, 12), NOISES, LAMBDAS)
-def test_more_users_never_hurt(population: int, q: Fraction, lam: Fraction) -> None:
+def test_more_users_never_hurt(crowd: int, q: Fraction, lam: Fraction) -> None:
     """One more user never raises δ, whatever the background."""
-    fewer = exact_one_bit_worst(population, q, lam)
-    more = exact_one_bit_worst(population + 1, q, lam)
+    fewer = exact_one_bit_worst(crowd, q, lam)
+    more = exact_one_bit_worst(crowd + 1, q, lam)
     assert more.delta_forward <= fewer.delta_forward
 
 
@@ -288,31 +286,29 @@ def test_vectors_counts(bits: int, options: dict[str, int], count: int) -> None:
     assert len(domain) == len(set(domain)) == count
 
 
-@pytest.mark.parametrize(("population", "bits"), [(2, 1), (4, 2), (3, 3)])
-def test_moments_of_the_draft_are_right(population: int, bits: int) -> None:
+@pytest.mark.parametrize(("crowd", "bits"), [(2, 1), (4, 2), (3, 3)])
+def test_moments_of_the_draft_are_right(crowd: int, bits: int) -> None:
     """001 §3.1 gives the mean and variance of R under D_m exactly."""
     q = Fraction(1, 8)
-    mean, variance = moments_under_d_m(population, bits, q, 1)
-    assert mean_ratio_001(population, bits, float(q)) == pytest.approx(float(mean), rel=1e-13)
-    assert variance_ratio_001(population, bits, float(q)) == pytest.approx(
-        float(variance), rel=1e-12
-    )
+    mean, variance = moments_under_d_m(crowd, bits, q, 1)
+    assert mean_ratio_001(crowd, bits, float(q)) == pytest.approx(float(mean), rel=1e-13)
+    assert variance_ratio_001(crowd, bits, float(q)) == pytest.approx(float(variance), rel=1e-12)
 
 
-@pytest.mark.parametrize(("population", "bits", "copies"), [(4, 1, 1), (4, 1, 2), (3, 2, 2)])
-def test_copies_mean_is_hypergeometric(population: int, bits: int, copies: int) -> None:
+@pytest.mark.parametrize(("crowd", "bits", "copies"), [(4, 1, 1), (4, 1, 2), (3, 2, 2)])
+def test_copies_mean_is_hypergeometric(crowd: int, bits: int, copies: int) -> None:
     """E[R | D_m] = 1 + Var[R | D] = E[φ^(Lc)], c ~ Hypergeometric(kN,k,k)."""
     q = Fraction(1, 10)
-    mean, _ = moments_under_d_m(population, bits, q, copies)
-    assert mean == hypergeometric_mean(population, bits, q, copies)
+    mean, _ = moments_under_d_m(crowd, bits, q, copies)
+    assert mean == hypergeometric_mean(crowd, bits, q, copies)
 
 
 def test_copies_moments_of_the_draft_are_wrong() -> None:
     """For k = 2 the exact mean and variance exceed what 001 (6.1) and (6.2) call upper bounds."""
-    population, bits, copies, q = 10, 1, 2, Fraction(1, 10)
-    mean, variance = moments_under_d_m(population, bits, q, copies)
-    assert float(mean) > copies_mean_001_6_1(population, bits, float(q), copies)
-    assert float(variance) > copies_variance_001_6_2(population, bits, float(q), copies)
+    crowd, bits, copies, q = 10, 1, 2, Fraction(1, 10)
+    mean, variance = moments_under_d_m(crowd, bits, q, copies)
+    assert float(mean) > copies_mean_001_6_1(crowd, bits, float(q), copies)
+    assert float(variance) > copies_variance_001_6_2(crowd, bits, float(q), copies)
 
 
 @pytest.mark.parametrize("q", [Fraction(0), Fraction(1, 2), Fraction(-1, 3)])
@@ -334,7 +330,7 @@ def test_malformed_cases_are_refused() -> None:
         exact_privacy([(0,)], (0, 1), (1, 0), q, lam)
     with pytest.raises(InvalidInput, match="ones"):
         exact_one_bit(3, 3, q, lam)
-    with pytest.raises(InvalidInput, match="population"):
+    with pytest.raises(InvalidInput, match="crowd"):
         exact_outlier(0, 2, q, lam)
     with pytest.raises(InvalidInput, match="copies"):
         exact_privacy([(0,)], (0,), (1,), q, lam, copies=0)

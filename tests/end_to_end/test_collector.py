@@ -116,7 +116,7 @@ def test_every_payload_arrives_exactly_once(
 def test_what_was_collected_can_be_estimated(linkage: Linkage, copies: int, tmp_path: Path) -> None:
     """With the noise that its crowd needs: counts within their errors, and the promise beside."""
     questions = (YesNo(name="smokes"), Choice(name="pet", choices=Choices(["cat", "dog"])))
-    policy = Policy(epsilon=2.0, delta=1e-3, population=200)
+    policy = Policy(epsilon=2.0, delta=1e-3, minimum_crowd=200)
     survey = Survey(id="habits", policy=policy, questions=questions, linkage=linkage, copies=copies)
     plan = make_plan(survey).sealed_for(KEY.public_key())
     at = prepared(tmp_path, plan)

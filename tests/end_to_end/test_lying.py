@@ -81,7 +81,7 @@ def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Results
 
 def test_a_tally_refuses_messages_of_a_larger_submission(plan: Plan, tmp_path: Path) -> None:
     """Whoever collected them: four times as many of one person would move a count fourfold."""
-    everybody = silent(plan, plan.survey.policy.population)
+    everybody = silent(plan, plan.survey.policy.minimum_crowd)
     everybody[0] = [Token(POSITION)] * (4 * plan.messages)
     with pytest.raises(InvalidInput, match=r"messages of each of 100 people"):
         counted(plan, everybody, tmp_path)
@@ -90,7 +90,7 @@ def test_a_tally_refuses_messages_of_a_larger_submission(plan: Plan, tmp_path: P
 def test_a_liar_moves_a_count_by_what_the_plan_says(tmp_path: Path) -> None:
     """All messages with one position, among people who say nothing; with the noise of a plan."""
     plan = small_plan().sealed_for(KEY.public_key())
-    people = plan.survey.policy.population
+    people = plan.survey.policy.minimum_crowd
     silence = silent(plan, people)
     lies = [[Token(POSITION)] * plan.messages, *silence[1:]]
     counts = []

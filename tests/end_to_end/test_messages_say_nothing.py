@@ -36,7 +36,7 @@ SEALED = 200
 ITEMS = [f"item {number}" for number in range(40)]
 SURVEY = Survey(
     id="habits",
-    policy=Policy(epsilon=1.0, delta=1e-6, population=1000),
+    policy=Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1000),
     questions=(PickAny(name="items", choices=Choices(ITEMS), at_most=4),),
     rounds=SEALED,
 )
@@ -125,7 +125,7 @@ DELTA, CROWD = 1e-12, 100_000
 
 @pytest.fixture(scope="module", params=[CHOICES, PICKS], ids=["20 of 10", "10 of 50"])
 def demanding(request: pytest.FixtureRequest) -> Plan:
-    policy = Policy(epsilon=1.0, delta=DELTA, population=CROWD)
+    policy = Policy(epsilon=1.0, delta=DELTA, minimum_crowd=CROWD)
     return make_plan(Survey(id="demanding", policy=policy, questions=request.param))
 
 
@@ -165,10 +165,10 @@ def test_the_total_of_messages_betrays_nobody(demanding: Plan) -> None:
 
 def test_dropped_tokens_are_part_of_the_promise(demanding: Plan) -> None:
     """P is at least the exact tail and small enough; what all of it costs stands in δ."""
-    promise, crowd = demanding.promise, demanding.survey.policy.population
+    promise, crowd = demanding.promise, demanding.survey.policy.minimum_crowd
     exact = float(tokens_law(demanding, True)[demanding.messages + 1 :].sum())
     assert 0 < exact <= demanding.overflow <= DELTA / (1000 * crowd * (1 + math.e))
-    shares = [Share(block.changes, block.weight) for block in demanding.layout.blocks]
+    shares = [Share(block.sensitivity, block.weight) for block in demanding.layout.blocks]
     ideal = guarantee_of(demanding.survey.policy, shares, demanding.numerators).delta.upper
     lost = crowd * (1 + math.e) * demanding.overflow
     assert ideal + lost <= promise.delta * (1 + 1e-15) <= DELTA * (1 + 1e-15)

@@ -21,7 +21,7 @@ from krand.wire.keys import generate_private_key
 from krand.wire.rejections import Rejection
 from krand.wire.sealing import Opener
 
-POLICY = Policy(epsilon=1.0, delta=1e-3, population=500)
+POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=500)
 SURVEY = Survey(id="habits", policy=POLICY, questions=(YesNo(name="smokes"), YesNo(name="drives")))
 ANSWERS = {"smokes": True}
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
@@ -89,7 +89,7 @@ def test_another_plan_opens_nothing(
     others = (
         replace(plan, survey=replace(plan.survey, id="habits2")),
         replace(plan, numerators=tuple(numerator + 1 for numerator in plan.numerators)),
-        replace(plan, promise=replace(plan.promise, population=501)),
+        replace(plan, promise=replace(plan.promise, crowd=501)),
     )
     for other in others:
         assert message_format(other) == message_format(plan)

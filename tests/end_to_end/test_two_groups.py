@@ -31,7 +31,7 @@ from krand.testing import simulated_people, simulated_table, unsafe_exact_plan
 PEOPLE = 4_000
 SURVEY = """
 id = "rated"
-policy = { epsilon = 3, delta = 1e-4, population = 4_000 }
+policy = { epsilon = 3, delta = 1e-4, minimum_crowd = 4_000 }
 
 [[question]]
 name = "rating"
@@ -65,16 +65,16 @@ def plan() -> Plan:
 
 def results_of(plan: Plan, folder: Path) -> Results:
     """Simulated people, randomized, counted, estimated."""
-    reports = folder / "responses.parquet"
-    randomize_table(plan, simulated_table(plan.survey, PEOPLE, seed=3), reports)
-    return make_results(plan, tally_responses(plan, [reports]))
+    responses = folder / "responses.parquet"
+    randomize_table(plan, simulated_table(plan.survey, PEOPLE, seed=3), responses)
+    return make_results(plan, tally_responses(plan, [responses]))
 
 
 def test_the_promise_counts_both_groups(plan: Plan) -> None:
     """Four bits can change with one answer; the noise is that of two questions, not of one."""
-    assert plan.layout.changes == 4
+    assert plan.layout.sensitivity == 4
     assert plan.layout.most_ones == 2
-    shares = [Share(block.changes, block.weight) for block in plan.layout.blocks]
+    shares = [Share(block.sensitivity, block.weight) for block in plan.layout.blocks]
     policy = plan.survey.policy
     both = guarantee_of(policy, shares, plan.numerators, 1, 0.0)
     one = guarantee_of(policy, shares[:1], plan.numerators[:1], 1, 0.0)

@@ -25,8 +25,8 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Kind, YesNo
 from krand.survey.survey import Survey
 
-POLICY = Policy(epsilon=1.0, population=10_000, delta=1e-4)
-QUICK = Policy(epsilon=1.0, population=10_000, delta=1e-3, assurance=Assurance.OUTLIER)
+POLICY = Policy(epsilon=1.0, minimum_crowd=10_000, delta=1e-4)
+QUICK = Policy(epsilon=1.0, minimum_crowd=10_000, delta=1e-3, assurance=Assurance.OUTLIER)
 matplotlib = require("matplotlib")
 
 
@@ -155,7 +155,7 @@ def test_the_points_of_copies_are_plans() -> None:
 
 def test_copies_that_cannot_keep_the_policy_are_left_out() -> None:
     """What can be met is drawn; if nothing can, the reason is told."""
-    tight = Policy(epsilon=0.3, population=100, delta=1e-3)
+    tight = Policy(epsilon=0.3, minimum_crowd=100, delta=1e-3)
     with pytest.raises(CannotMeet, match="every count is"):
         plan_noise(tight, ResponseFormat(6, Linkage.RECORD))
     axes = plots.copies_figure(tight, 6, (1, 8)).axes[0]

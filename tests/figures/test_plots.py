@@ -21,7 +21,7 @@ from krand.planning.making import make_plan
 from krand.survey.questions import Number
 from krand.survey.survey import Survey
 
-POLICY = Policy(epsilon=1.0, delta=1e-3, population=20_000, assurance=Assurance.OUTLIER)
+POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=20_000, assurance=Assurance.OUTLIER)
 
 
 @pytest.fixture(scope="module")

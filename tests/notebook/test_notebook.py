@@ -21,7 +21,7 @@ from krand.survey.questions import Kind, Number, YesNo
 from krand.survey.survey import Survey
 from krand.wording.guarantees import assumption_texts, method_text
 
-POLICY = Policy(epsilon=1.0, delta=1e-3, population=20_000, colluding=7, max_local_epsilon=90.0)
+POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=20_000, colluding=7, max_local_epsilon=90.0)
 SURVEY = Survey(
     id="family",
     policy=POLICY,
@@ -84,7 +84,7 @@ def ways() -> Frontier:
 def results() -> Results:
     plan = make_plan(SURVEY)
     ones = np.array([9_000, 5_000, 700])
-    rejected, people = {"<unreadable>": 3}, POLICY.population
+    rejected, people = {"<unreadable>": 3}, POLICY.minimum_crowd
     nulls = people * plan.messages - int(ones.sum()) - 3
     crowd = (people, people, people)
     tally = Tally(plan.hash, SURVEY.linkage, 3, 1, *crowd, ones, nulls=nulls, rejected=rejected)
@@ -120,7 +120,7 @@ def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
     assert rows["asked for"] == (
         "ε = 1, δ = 0.001, 20,000 people, 7 of them colluding, certified, ε₀ at most 90"
     )
-    assert rows["reports"] == "2 bits, each alone"
+    assert rows["responses"] == "2 bits, each alone"
     assert f"δ ≤ {showing.at_most(plan.guarantee.delta.upper)}" in rows["guarantee"]
 
 
@@ -144,7 +144,7 @@ def test_a_policy_shows_the_promise() -> None:
     """With η in place of δ as well."""
     assert ["promise", "ε = 1, δ = 0.001"] in shown(POLICY).rows
     assert ["promise", "ε = 2, η = 0.01"] in shown(
-        Policy(epsilon=2.0, population=1000, eta=0.01)
+        Policy(epsilon=2.0, minimum_crowd=1000, eta=0.01)
     ).rows
 
 

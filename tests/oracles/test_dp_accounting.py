@@ -77,26 +77,26 @@ def by_loss_law(law: LossLaw, count: int, epsilon: float) -> float:
     return float(pair.self_compose(count).get_delta_for_epsilon(epsilon))
 
 
-def spread(q: float, population: int, count: int) -> float:
-    return math.sqrt(count) * (1 - 2 * q) / math.sqrt(population * q * (1 - q))
+def spread(q: float, crowd: int, count: int) -> float:
+    return math.sqrt(count) * (1 - 2 * q) / math.sqrt(crowd * q * (1 - q))
 
 
-def step_of(q: float, population: int) -> float:
+def step_of(q: float, crowd: int) -> float:
     """krand's default grid step."""
-    return loss_step(float(bits.outlier_pair(q, population).profile(np.zeros(1))[0][0]))
+    return loss_step(float(bits.outlier_pair(q, crowd).profile(np.zeros(1))[0][0]))
 
 
 ONE_BIT = [(20, 0.1), (1000, 0.02), (10**5, 0.3), (10**7, 8.2e-6), (10**7, 2.06e-5)]
 
 
 @pytest.mark.parametrize("forward", [True, False])
-@pytest.mark.parametrize(("population", "q"), ONE_BIT)
-def test_single_outlier_pair(population: int, q: float, forward: bool) -> None:
+@pytest.mark.parametrize(("crowd", "q"), ONE_BIT)
+def test_single_outlier_pair(crowd: int, q: float, forward: bool) -> None:
     """δ of the outlier pair lies between dp-accounting's two answers, 0.1 % from their middle."""
-    pair, step = bits.outlier_pair(q, population), step_of(q, population)
+    pair, step = bits.outlier_pair(q, crowd), step_of(q, crowd)
     top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
     for sigmas in (0.0, 0.5, 2.0):
-        epsilon = sigmas * spread(q, population, 1)
+        epsilon = sigmas * spread(q, crowd, 1)
         theirs = bracket(top, bottom, step / FINER, 1, epsilon)
         ours = float(pair.profile(np.array([epsilon]))[0 if forward else 1][0])
         assert theirs.low * (1 - 1e-9) <= ours <= theirs.high * (1 + 1e-9)
@@ -105,14 +105,14 @@ def test_single_outlier_pair(population: int, q: float, forward: bool) -> None:
 
 @pytest.mark.parametrize("forward", [True, False])
 @pytest.mark.parametrize("count", [2, 40])
-@pytest.mark.parametrize(("population", "q"), ONE_BIT)
-def test_composed_outlier_pair(population: int, q: float, count: int, forward: bool) -> None:
+@pytest.mark.parametrize(("crowd", "q"), ONE_BIT)
+def test_composed_outlier_pair(crowd: int, q: float, count: int, forward: bool) -> None:
     """Two and forty outlier pairs have the δ that dp-accounting finds."""
-    pair, step = bits.outlier_pair(q, population), step_of(q, population)
-    law = bits.bit_loss(q, population, step / REFINED, count, certified=False)
+    pair, step = bits.outlier_pair(q, crowd), step_of(q, crowd)
+    law = bits.bit_loss(q, crowd, step / REFINED, count, certified=False)
     top, bottom = (pair.one, pair.zero) if forward else (pair.zero, pair.one)
     for sigmas in (0.5, 2.0):
-        epsilon = sigmas * spread(q, population, count)
+        epsilon = sigmas * spread(q, crowd, count)
         theirs = bracket(top, bottom, step / FINER, count, epsilon)
         ours = compose([(law if forward else law.reversed(), count)], epsilon).delta(epsilon)
         assert theirs.low > 1e-9  # above the mass dp-accounting cuts off when it composes
@@ -120,30 +120,30 @@ def test_composed_outlier_pair(population: int, q: float, count: int, forward: b
         assert ours == pytest.approx(theirs.middle, rel=AGREE)
 
 
-@pytest.mark.parametrize(("population", "q"), [(20, 0.1), (101, 0.02), (200, 0.3)])
-def test_certificate_is_their_worst_background(population: int, q: float) -> None:
+@pytest.mark.parametrize(("crowd", "q"), [(20, 0.1), (101, 0.02), (200, 0.3)])
+def test_certificate_is_their_worst_background(crowd: int, q: float) -> None:
     """The certificate of one bit is the largest δ dp-accounting finds over all backgrounds."""
-    step = step_of(q, population) / FINER
-    for epsilon in (0.5 * spread(q, population, 1), 2 * spread(q, population, 1)):
+    step = step_of(q, crowd) / FINER
+    for epsilon in (0.5 * spread(q, crowd, 1), 2 * spread(q, crowd, 1)):
         theirs = [
             bracket(top, bottom, step, 1, epsilon).middle
-            for ones in range((population - 1) // 2 + 1)
-            for pair in [bits.background_pair(q, ones, population - 1 - ones)]
+            for ones in range((crowd - 1) // 2 + 1)
+            for pair in [bits.background_pair(q, ones, crowd - 1 - ones)]
             for top, bottom in ((pair.one, pair.zero), (pair.zero, pair.one))
         ]
-        ours = float(bits.worst_profile(q, population, np.array([epsilon]))[0])
+        ours = float(bits.worst_profile(q, crowd, np.array([epsilon]))[0])
         assert ours == pytest.approx(max(theirs), rel=AGREE)
 
 
 @pytest.mark.parametrize("count", [2, 40])
 @pytest.mark.parametrize(
-    ("population", "q"), [(100, 0.05), (1000, 0.02), (10**7, 8.96e-6), (10**7, 2.09e-5)]
+    ("crowd", "q"), [(100, 0.05), (1000, 0.02), (10**7, 8.96e-6), (10**7, 2.09e-5)]
 )
-def test_certified_pair_composes_alike(population: int, q: float, count: int) -> None:
+def test_certified_pair_composes_alike(crowd: int, q: float, count: int) -> None:
     """The certified pair, handed over on its own grid, composes to the same δ in both libraries."""
-    law = bits.bit_loss(q, population, step_of(q, population), count)
+    law = bits.bit_loss(q, crowd, step_of(q, crowd), count)
     for sigmas in (0.5, 2.0, 3.5):
-        epsilon = sigmas * spread(q, population, count)
+        epsilon = sigmas * spread(q, crowd, count)
         theirs = by_loss_law(law, count, epsilon)
         assert theirs > 1e-9
         assert compose([(law, count)], epsilon).delta(epsilon) == pytest.approx(theirs, rel=1e-5)
@@ -158,13 +158,13 @@ def test_forty_bits_of_ten_million() -> None:
 
 
 @pytest.mark.parametrize("count", [3, 16])
-@pytest.mark.parametrize(("population", "bit_count", "q"), [(12, 2, 0.2), (8, 3, 0.3)])
-def test_copies_of_a_record(population: int, bit_count: int, q: float, count: int) -> None:
+@pytest.mark.parametrize(("crowd", "bit_count", "q"), [(12, 2, 0.2), (8, 3, 0.3)])
+def test_copies_of_a_record(crowd: int, bit_count: int, q: float, count: int) -> None:
     """Copies of a linked record, composed, have the δ that dp-accounting finds."""
     law = outlier_law(q, bit_count)
-    profile = record_profile(law, population, count, 100.0)
+    profile = record_profile(law, crowd, count, 100.0)
     loss = profile.loss()
-    there, back = histograms(law, population)
+    there, back = histograms(law, crowd)
     for epsilon in (0.5 * math.sqrt(count), 1.5 * math.sqrt(count)):
         for top, bottom, ours in ((back, there, loss), (there, back, loss.reversed())):
             theirs = bracket(top, bottom, 2e-3 / count, count, epsilon)
@@ -173,22 +173,20 @@ def test_copies_of_a_record(population: int, bit_count: int, q: float, count: in
             assert found == pytest.approx(theirs.middle, rel=2 * AGREE)
 
 
-def histograms(law: ReportLaw, population: int) -> tuple[Floats, Floats]:
+def histograms(law: ReportLaw, crowd: int) -> tuple[Floats, Floats]:
     """P(T|D) and P(T|D_m) of every histogram T of reports, by R = Σr'/N."""
     kinds = law.first.size
-    counted = np.array(
-        [t for t in product(range(population + 1), repeat=kinds) if sum(t) == population]
-    )
-    ways = math.lgamma(population + 1) - gammaln(counted + 1).sum(axis=1)
+    counted = np.array([t for t in product(range(crowd + 1), repeat=kinds) if sum(t) == crowd])
+    ways = math.lgamma(crowd + 1) - gammaln(counted + 1).sum(axis=1)
     alike = np.exp(ways + counted @ law.log_reference)
-    return alike, alike * (counted @ np.exp(law.second * law.log_odds)) / population
+    return alike, alike * (counted @ np.exp(law.second * law.log_odds)) / crowd
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 8.0])
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12])
 def test_gaussian_noise_of_a_trusted_curator(epsilon: float, delta: float) -> None:
     """σ of the central Gaussian mechanism is that of dp-accounting, for one count and for many."""
-    policy = Policy(epsilon=epsilon, population=10**6, delta=delta)
+    policy = Policy(epsilon=epsilon, minimum_crowd=10**6, delta=delta)
     one = dp_accounting.get_sigma_gaussian(epsilon, delta)
     assert central_gaussian_sigma(policy, ResponseFormat(1)) == pytest.approx(one, rel=1e-6)
     forty = central_gaussian_sigma(policy, ResponseFormat(40, rounds=3))

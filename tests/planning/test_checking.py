@@ -52,10 +52,10 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return hashes
 
 
-def edited(plan: Plan, **changes: Any) -> bytes:
+def edited(plan: Plan, **sensitivity: Any) -> bytes:
     """A plan file whose promise was edited with care: it is in canonical form."""
     values = json.loads(plan.bytes)
-    values["promise"].update(changes)
+    values["promise"].update(sensitivity)
     return canonical_json(values)
 
 
@@ -68,7 +68,7 @@ def quieter() -> Plan:
 
 @pytest.mark.parametrize(
     "change",
-    [{"epsilon": 0.1}, {"population": 10}, {"colluding": 5}, {"assurance": "outlier"}],
+    [{"epsilon": 0.1}, {"crowd": 10}, {"colluding": 5}, {"assurance": "outlier"}],
 )
 def test_a_promise_that_is_not_the_surveys_is_refused_at_once(
     change: dict[str, Any], computed: list[str]
@@ -78,7 +78,7 @@ def test_a_promise_that_is_not_the_surveys_is_refused_at_once(
     with pytest.raises(InvalidInput) as caught:
         parse_plan(edited(small_plan(), **change))
     assert (caught.value.field, caught.value.value) == (f"promise.{name}", value)
-    asked = getattr(small_plan().survey.policy, name)
+    asked = getattr(small_plan().survey.policy, {"crowd": "minimum_crowd"}.get(name, name))
     assert str(getattr(asked, "value", asked)) in caught.value.rule
     assert not computed
 

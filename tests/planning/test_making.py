@@ -27,7 +27,7 @@ from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together
 from krand.testing import SMALL_SURVEY
 
-POLICY = Policy(epsilon=1.0, delta=1e-5, population=20_000)
+POLICY = Policy(epsilon=1.0, delta=1e-5, minimum_crowd=20_000)
 QUESTIONS = (
     YesNo(name="smokes"),
     Choice(name="engine", choices=Choices(["a", "b", "c"]), weight=4.0),
@@ -42,8 +42,8 @@ def plan() -> Plan:
 
 def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> None:
     """Computed again from the plan's own numbers, and not above the policy."""
-    shares = [Share(block.changes, block.weight) for block in plan.layout.blocks]
-    lost = POLICY.population * plan.overflow
+    shares = [Share(block.sensitivity, block.weight) for block in plan.layout.blocks]
+    lost = POLICY.minimum_crowd * plan.overflow
     again = guarantee_of(POLICY, shares, plan.numerators, distance=lost)
     assert again.delta.upper == plan.promise.delta <= 1e-5
     assert again.local_epsilon == plan.promise.local_epsilon
@@ -63,10 +63,10 @@ def test_overflows_of_everybody_in_every_round_are_counted(
     rounds: int, limit: dict[str, float]
 ) -> None:
     """P is that of one person and round; the promise holds what all of them cost together."""
-    policy = Policy(epsilon=1.0, population=20_000, **limit)
+    policy = Policy(epsilon=1.0, minimum_crowd=20_000, **limit)
     asked = Choice(name="c", choices=Choices([f"c{n}" for n in range(60)]))
     made = make_plan(Survey(id="s", policy=policy, questions=(asked,), rounds=rounds))
-    everybody = policy.population * rounds
+    everybody = policy.minimum_crowd * rounds
     assert 0 < made.overflow <= max(limit.values()) / (1000 * everybody * (1 + math.e))
     bare = guarantee_of(policy, [Share(2)], made.numerators, rounds)
     lost = everybody * made.overflow * (1 + math.e)
@@ -79,8 +79,8 @@ def test_overflows_of_everybody_in_every_round_are_counted(
 @pytest.mark.parametrize("times", [2, 10_000])
 def test_a_larger_crowd_keeps_the_promise(plan: Plan, times: int) -> None:
     """Its overflows add up, but nobody needs more than a part of it to hide in."""
-    larger = promise_for(plan, replace(POLICY, population=times * POLICY.population))
-    assert larger.population == times * POLICY.population
+    larger = promise_for(plan, replace(POLICY, minimum_crowd=times * POLICY.minimum_crowd))
+    assert larger.crowd == times * POLICY.minimum_crowd
     assert larger.delta < plan.promise.delta
 
 
@@ -89,7 +89,7 @@ def test_every_block_has_its_noise_and_precision(plan: Plan) -> None:
     by_name = dict(zip((b.name for b in plan.layout.blocks), plan.precisions, strict=True))
     assert by_name["engine"].sigma < by_name["smokes"].sigma < by_name["sports"].sigma
     for q, precision in zip(plan.noises, plan.precisions, strict=True):
-        sigma = (POLICY.population * q * (1 - q)) ** 0.5 / (1 - 2 * q)
+        sigma = (POLICY.minimum_crowd * q * (1 - q)) ** 0.5 / (1 - 2 * q)
         assert precision.sigma == pytest.approx(sigma)
 
 
@@ -118,7 +118,7 @@ def test_whatever_is_changed_makes_another_plan(plan: Plan) -> None:
     """Name, wording, crowd, weight: each gives another hash."""
     surveys = [
         replace(plan.survey, id="other"),
-        replace(plan.survey, policy=replace(POLICY, population=20_001)),
+        replace(plan.survey, policy=replace(POLICY, minimum_crowd=20_001)),
         replace(plan.survey, questions=(replace(QUESTIONS[0], text="Do you?"), *QUESTIONS[1:])),
         replace(plan.survey, questions=(replace(QUESTIONS[0], weight=2.0), *QUESTIONS[1:])),
     ]
@@ -206,29 +206,31 @@ def test_what_is_asked_together_is_one_choice() -> None:
         Survey(id="three", policy=POLICY, questions=questions, together=(Together(("a", "b")),))
     )
     joint, alone = plan.layout.blocks
-    assert (joint.positions, joint.changes, alone.positions) == (8, 2, 1)
+    assert (joint.positions, joint.sensitivity, alone.positions) == (8, 2, 1)
     assert plan.numerators[0] > plan.numerators[1]
 
 
 def test_a_survey_that_would_be_all_noise_is_refused() -> None:
     """Eight people cannot hide forty answers; what would help is said."""
-    tiny = Policy(epsilon=0.1, delta=1e-9, population=50)
+    tiny = Policy(epsilon=0.1, delta=1e-9, minimum_crowd=50)
     with pytest.raises(CannotMeet, match="would be only noise") as refused:
         make_plan(Survey(id="habits", policy=tiny, questions=QUESTIONS))
-    population, epsilon = refused.value.nearest
-    assert population == "population 630 at epsilon 0.1"
-    assert epsilon == "epsilon 1.53 at population 50"
+    crowd, epsilon = refused.value.nearest
+    assert crowd == "crowd 630 at epsilon 0.1"
+    assert epsilon == "epsilon 1.53 at crowd 50"
     make_plan(Survey(id="habits", policy=replace(tiny, epsilon=1.53), questions=QUESTIONS))
 
 
-@pytest.mark.parametrize("population", [20, 30, 40, 50])
-def test_a_crowd_that_is_offered_will_do(population: int) -> None:
+@pytest.mark.parametrize("crowd", [20, 30, 40, 50])
+def test_a_crowd_that_is_offered_will_do(crowd: int) -> None:
     """Written into the same file, where one in a hundred of the larger crowd colludes."""
     text = SMALL_SURVEY.replace("epsilon = 2\ndelta = 1e-3", "epsilon = 0.1\ndelta = 1e-9")
     with pytest.raises(CannotMeet) as refused:
-        make_plan(parse_survey(text.replace("population = 100", f"population = {population}")))
+        make_plan(parse_survey(text.replace("minimum_crowd = 100", f"minimum_crowd = {crowd}")))
     offered = refused.value.nearest[0].split()[1].replace(",", "")
-    plan = make_plan(parse_survey(text.replace("population = 100", f"population = {offered}")))
+    plan = make_plan(
+        parse_survey(text.replace("minimum_crowd = 100", f"minimum_crowd = {offered}"))
+    )
     assert plan.promise.colluding == -(-int(offered) // 100)
 
 

@@ -73,7 +73,7 @@ def _example(plan: Plan, tally: Tally, options: ResultsOptions) -> Example:
 
 def _signed(tally: Tally) -> Tally:
     """As it came from devices, through a collector that signed for its one batch."""
-    kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.reports
+    kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.responses
     messages = kept + tally.nulls + sum(tally.rejected.values())
     (sha256,), name = tally.batches, "5e" * 16
     manifest = Manifest(
@@ -99,7 +99,7 @@ def _bit_plan() -> Plan:
         Words(name="tag", size=512, hashes=2),
         YesNo(name="drives"),
     )
-    policy = Policy(epsilon=1.0, population=PEOPLE, delta=1e-6)
+    policy = Policy(epsilon=1.0, minimum_crowd=PEOPLE, delta=1e-6)
     survey = Survey(
         id="habits-2026-03",
         policy=policy,
@@ -147,7 +147,7 @@ def record_example() -> Example:
         Choice(name="colour", choices=COLOURS),
         YesNo(name="drives"),
     )
-    policy = Policy(epsilon=2.0, population=50_000, eta=1e-3)
+    policy = Policy(epsilon=2.0, minimum_crowd=50_000, eta=1e-3)
     plan = make_plan(
         Survey(
             id="records",

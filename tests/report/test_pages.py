@@ -13,7 +13,7 @@ from krand.accounting.frontier import Frontier, FrontierRow
 from krand.figures import svg as plots
 from krand.report.pages import inline_figure
 
-POLICY, BITS = Policy(epsilon=2.0, delta=1e-6, population=10_000_000), 40
+POLICY, BITS = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10_000_000), 40
 
 
 def row(name: str, linkage: Linkage | None, copies: int, sigma: float, size: int) -> FrontierRow:

@@ -21,7 +21,7 @@ from krand.survey.questions import (
 )
 from krand.survey.survey import Survey, Together
 
-POLICY = Policy(epsilon=1.0, population=100_000, delta=1e-6)
+POLICY = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6)
 ITEM = st.text(
     st.characters(
         codec="utf-8",

@@ -48,18 +48,18 @@ def every_code(survey: Survey, layout: Layout) -> set[frozenset[int]]:
     return {frozenset(encode(layout, person)) for person in everything}
 
 
-@pytest.mark.parametrize(("question", "changes", "most_ones"), KINDS)
+@pytest.mark.parametrize(("question", "sensitivity", "most_ones"), KINDS)
 def test_the_worst_pair_of_answers_differs_in_exactly_t_bits(
-    question: Question, changes: int, most_ones: int
+    question: Question, sensitivity: int, most_ones: int
 ) -> None:
     """t and the most ones of a question are reached by some answers and passed by none."""
     survey = Survey(id="s", policy=POLICY, questions=(question,))
     layout = layout_of(survey)
     codes = every_code(survey, layout)
-    assert max(len(a ^ b) for a, b in combinations(codes, 2)) == changes
+    assert max(len(a ^ b) for a, b in combinations(codes, 2)) == sensitivity
     assert max(map(len, codes)) == most_ones
     (block,) = layout.blocks
-    assert (block.changes, block.most_ones) == (changes, most_ones)
+    assert (block.sensitivity, block.most_ones) == (sensitivity, most_ones)
 
 
 def test_a_group_changes_two_bits_however_many_questions_it_joins() -> None:
@@ -74,7 +74,7 @@ def test_a_group_changes_two_bits_however_many_questions_it_joins() -> None:
     codes = every_code(survey, layout)
     assert layout.positions == 3 * 4 * 4 - 1
     assert codes == {frozenset()} | {frozenset([cell]) for cell in range(47)}
-    assert layout.changes == 2
+    assert layout.sensitivity == 2
     assert layout.most_ones == 1
 
 
@@ -89,7 +89,7 @@ def test_a_question_of_two_groups_counts_in_both() -> None:
     codes = every_code(survey, layout)
     assert max(len(one ^ other) for one, other in combinations(codes, 2)) == 4
     assert max(map(len, codes)) == 2
-    assert (layout.changes, layout.most_ones) == (4, 2)
+    assert (layout.sensitivity, layout.most_ones) == (4, 2)
     alone = encode(layout, {"b": 1}), encode(layout, {"b": 2})
     assert len(set(alone[0]) ^ set(alone[1])) == 4
 
@@ -104,9 +104,9 @@ def test_no_two_people_differ_in_more_bits_than_the_layout_says(data: st.DataObj
     if len(codes) > 200:  # all pairs of a sample
         codes = data.draw(st.permutations(codes))[:200]
     for one, other in combinations(codes, 2):
-        assert len(one ^ other) <= layout.changes
+        assert len(one ^ other) <= layout.sensitivity
         for block in layout.blocks:
-            assert len((one ^ other) & set(layout.positions_of(block))) <= block.changes
+            assert len((one ^ other) & set(layout.positions_of(block))) <= block.sensitivity
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])

@@ -16,7 +16,7 @@ from krand.survey.survey import Survey
 
 SURVEY = """\
 id = "s"
-policy = { epsilon = 1, delta = 1e-6, population = 1000 }
+policy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000 }
 [[question]]
 name = "page"
 type = "choice"

@@ -19,7 +19,7 @@ def test_browser_telemetry_has_forty_positions() -> None:
     """The example the numbers of the documentation are about."""
     layout = layout_of(read_survey(EXAMPLES / "browser.toml"))
     assert layout.positions == 40
-    assert layout.changes == 2 + 2 + 2 + 2 + 6 + 3
+    assert layout.sensitivity == 2 + 2 + 2 + 2 + 6 + 3
     kinds = {block.kind for block in layout.blocks}
     assert kinds == set(Kind) - {Kind.SCALE, Kind.WORDS}
     person = {"search_engine": "Bing", "ad_blocker": True, "open_tabs": 400, "features": ["sync"]}
@@ -30,7 +30,7 @@ def test_the_health_survey_asks_sensitive_questions() -> None:
     """Mostly yes or no, each of them one bit."""
     layout = layout_of(read_survey(EXAMPLES / "health.toml"))
     assert [block.kind for block in layout.blocks].count(Kind.YES_NO) == 8
-    assert layout.changes == 10
+    assert layout.sensitivity == 10
 
 
 def test_home_pages_are_a_hundred_thousand(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ def test_home_pages_are_a_hundred_thousand(tmp_path: Path) -> None:
     shutil.copy(EXAMPLES / "homepages.toml", tmp_path)
     layout = layout_of(read_survey(tmp_path / "homepages.toml"))
     pages, words = layout.blocks
-    assert (pages.positions, pages.changes, pages.most_ones) == (100_000, 2, 1)
-    assert (words.kind, words.positions, words.changes) == (Kind.WORDS, 4096, 4)
+    assert (pages.positions, pages.sensitivity, pages.most_ones) == (100_000, 2, 1)
+    assert (words.kind, words.positions, words.sensitivity) == (Kind.WORDS, 4096, 4)
     last = (tmp_path / "homepages.txt").read_text(encoding="utf-8").splitlines()[-1]
     assert encode(layout, {"home_page": last}) == (99_999,)

@@ -28,7 +28,7 @@ def survey_with(label: str, text: str = "") -> str:
 [policy]
 epsilon = 1.0
 delta = 1e-3
-population = 1000
+minimum_crowd = 1000
 [[question]]
 name = "pet"
 type = "choice"

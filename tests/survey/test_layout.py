@@ -69,10 +69,10 @@ def test_the_record_is_described_as_it_is() -> None:
     blocks = record_blocks(layout)
     sparse = (AtMost(1, 3), AtMost(1, 3), AtMost(1, 3), AtMost(6, 64))
     assert blocks == (FreeBits(5), *sparse)
-    reports = record_reports(survey, layout)
-    assert (reports.bits, reports.copies, reports.rounds) == (layout.positions, 4, 2)
-    assert reports.linkage is Linkage.RECORD
-    assert reports.sensitivity == layout.changes
+    responses = record_reports(survey, layout)
+    assert (responses.bits, responses.copies, responses.rounds) == (layout.positions, 4, 2)
+    assert responses.linkage is Linkage.RECORD
+    assert responses.sensitivity == layout.sensitivity
     assert blanket_law(0.3, blocks[:3]).log_odds > 0
 
 
@@ -82,7 +82,7 @@ def test_the_record_has_all_positions_and_changes(survey: Survey) -> None:
     layout = layout_of(survey)
     blocks = record_blocks(layout)
     assert sum(block.options for block in blocks) == layout.positions
-    assert sum(block.sensitivity for block in blocks) == layout.changes
+    assert sum(block.sensitivity for block in blocks) == layout.sensitivity
 
 
 @pytest.mark.parametrize("position", [-1, 3])

@@ -33,7 +33,7 @@ id = "s"
 [policy]
 epsilon = 1
 delta = 1e-6
-population = 1000
+minimum_crowd = 1000
 """
 YES = """\
 [[question]]
@@ -43,12 +43,12 @@ type = "yes_no"
 
 
 @pytest.mark.parametrize(
-    ("population", "colluding"),
+    ("crowd", "colluding"),
     [(2, 0), (3, 1), (30, 1), (100, 1), (101, 2), (400, 4), (100_000, 1_000), (10**9, 10**7)],
 )
-def test_one_in_a_hundred_is_counted_on_to_hide_nobody(population: int, colluding: int) -> None:
+def test_one_in_a_hundred_is_counted_on_to_hide_nobody(crowd: int, colluding: int) -> None:
     """Where a survey does not say; at least one person, and two are left to hide each other."""
-    text = HEAD.replace("population = 1000", f"population = {population}")
+    text = HEAD.replace("minimum_crowd = 1000", f"minimum_crowd = {crowd}")
     survey = parse_survey(text + YES)
     assert survey.policy.colluding == colluding
     assert document_of(survey)["policy"]["colluding"] == colluding
@@ -74,7 +74,7 @@ def test_a_whole_file_is_read() -> None:
         linkage = "bit"
         copies = 1
         rounds = 2
-        policy = { epsilon = 2, eta = 0.01, population = 5_000, colluding = 7,
+        policy = { epsilon = 2, eta = 0.01, minimum_crowd = 5_000, colluding = 7,
             max_local_epsilon = 9.5, assurance = "outlier" }
         [[question]]
         name = "y"
@@ -109,7 +109,7 @@ def test_a_whole_file_is_read() -> None:
     y, c, p, n, w = survey.questions
     assert (survey.id, survey.copies, survey.rounds, survey.linkage) == ("all-2026", 1, 2, "bit")
     policy = survey.policy
-    assert (policy.epsilon, policy.eta, policy.delta, policy.population) == (2, 0.01, None, 5000)
+    assert (policy.epsilon, policy.eta, policy.delta, policy.minimum_crowd) == (2, 0.01, None, 5000)
     assert (policy.colluding, policy.max_local_epsilon) == (7, 9.5)
     assert policy.assurance is Assurance.OUTLIER
     assert isinstance(y, YesNo)
@@ -139,7 +139,7 @@ id = "five mistakes"            # 1: a space
 
 [policy]
 epsilon = 1.0
-population = 10_000
+minimum_crowd = 10_000
 delta = 2                       # 6: not below 1
 
 [[question]]                    # 8
@@ -220,8 +220,8 @@ MISTAKES = [
     (HEAD.replace("epsilon = 1", "epsilon = true") + YES, "policy.epsilon", 3, "a number"),
     (HEAD.replace("delta = 1e-6\n", "") + YES, "policy.delta", 2, "delta or eta"),
     (HEAD + "eta = 0.1\n" + YES, "policy.eta", 6, "beside delta"),
-    (HEAD.replace("1000", "1") + YES, "policy.population", 5, "at least 2"),
-    (HEAD.replace("1000", "1e6") + YES, "policy.population", 5, "whole number"),
+    (HEAD.replace("1000", "1") + YES, "policy.minimum_crowd", 5, "at least 2"),
+    (HEAD.replace("1000", "1e6") + YES, "policy.minimum_crowd", 5, "whole number"),
     (HEAD + "colluding = 999\n" + YES, "policy.colluding", 6, "at least 2 of the crowd"),
     (HEAD + 'assurance = "draft"\n' + YES, "policy.assurance", 6, "'certified' or 'outlier'"),
     (HEAD + "max_local_epsilon = 0\n" + YES, "policy.max_local_epsilon", 6, "above 0"),
@@ -420,7 +420,7 @@ def test_surveys_survive_being_written_as_json(survey: Survey) -> None:
 WHOLE = """
 id = "s"
 copies = 1
-policy = { epsilon = 1, delta = 1e-6, population = 1000, colluding = 1 }
+policy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000, colluding = 1 }
 question = [
   { name = "y", type = "yes_no", weight = 2, text = "?" },
   { name = "c", type = "choice", choices = ["a", "b"] },

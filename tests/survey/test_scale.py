@@ -20,7 +20,7 @@ from krand.tables.column import Column
 from krand.tables.columns import encode_columns
 from survey.drawing import POLICY
 
-HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, population = 1000 }\n'
+HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000 }\n'
 SCALE = '[[question]]\nname = "q"\ntype = "scale"\n'
 RATING = Scale(name="q", lowest=1, highest=5, labels=("very bad", "very good"))
 

@@ -13,7 +13,7 @@ from krand.survey.reading import SurveyErrors, parse_survey
 from krand.survey.schema import survey_schema
 
 ROOT = Path(__file__).resolve().parents[2]
-HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, population = 1000 }\n'
+HEAD = 'id = "s"\npolicy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000 }\n'
 YES = '[[question]]\nname = "a"\ntype = "yes_no"\n'
 
 

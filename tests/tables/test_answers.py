@@ -24,7 +24,7 @@ from krand.tables.columns import encode_columns
 
 SURVEY = Survey(
     id="s",
-    policy=Policy(epsilon=1.0, population=100_000, delta=1e-6),
+    policy=Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6),
     questions=(
         YesNo(name="smokes"),
         Choice(name="colour", choices=Choices(["red", "green; or so", "blue"])),

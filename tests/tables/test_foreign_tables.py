@@ -27,7 +27,7 @@ from krand.tables.columns import encode_columns
 
 SURVEY = Survey(
     id="s",
-    policy=Policy(epsilon=1.0, population=100_000, delta=1e-6),
+    policy=Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6),
     questions=(
         YesNo(name="smokes"),
         Choice(name="grade", choices=Choices(["1", "2", "3"])),
@@ -334,7 +334,7 @@ id = "habits"
 [policy]
 epsilon = 2.0
 delta = 1e-2
-population = 100
+minimum_crowd = 100
 [[question]]
 name = "smokes"
 type = "yes_no"

@@ -42,7 +42,7 @@ def test_a_later_round_is_randomized_as_planned(tmp_path: Path) -> None:
     """The plan's promise covers all of its rounds; each is randomized once."""
     survey = Survey(
         id="s",
-        policy=Policy(epsilon=1.0, population=1_000, delta=1e-3),
+        policy=Policy(epsilon=1.0, minimum_crowd=1_000, delta=1e-3),
         questions=(YesNo(name="smokes"),),
         rounds=2,
     )

@@ -37,7 +37,7 @@ from krand.tables.randomizing import BadRows, Randomized, randomize
 from krand.tables.responses import add_reported_counts
 
 ALPHA = 1e-6
-POLICY = Policy(epsilon=1.0, delta=1e-3, population=150)
+POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=150)
 QUESTIONS = (
     YesNo(name="smokes"),
     Choice(name="engine", choices=Choices(["a", "b", "c"])),

@@ -81,7 +81,7 @@ def test_the_small_plan_is_that_of_the_small_survey() -> None:
 @pytest.mark.parametrize("linkage", list(Linkage))
 def test_an_exact_plan_gives_exact_counts(linkage: Linkage, tmp_path: Path) -> None:
     """Through client, collector, tally and estimate: everybody's answer arrives once."""
-    policy = Policy(epsilon=1.0, population=40, delta=1e-4)
+    policy = Policy(epsilon=1.0, minimum_crowd=40, delta=1e-4)
     plan = exact_plan(
         Survey(
             id="habits",
@@ -115,7 +115,7 @@ def test_an_exact_plan_does_not_claim_to_hide_anybody() -> None:
 
 def test_people_are_the_same_for_the_same_seed_and_answer_by_the_rules() -> None:
     """All sorts of questions; what they say can be encoded, alone or as a table."""
-    policy = Policy(epsilon=1.0, population=100, delta=1e-4)
+    policy = Policy(epsilon=1.0, minimum_crowd=100, delta=1e-4)
     questions = (
         *small_survey().questions,
         YesNo(name="car"),

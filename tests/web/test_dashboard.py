@@ -32,13 +32,13 @@ Value = Callable[[str, str], float]
 TOKEN = "t0ken-" + "a" * 40
 COOKIE = "krand-token-8090"
 BASE = "http://127.0.0.1:8090"
-POPULATION = 2_000
+CROWD = 2_000
 WAITING = 733
 
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return exact_plan(POPULATION, Linkage.BIT)
+    return exact_plan(CROWD, Linkage.BIT)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, plan: Plan) -> Path:
     """A collector's folder: one batch is released, one is sealed, one is open."""
     at = tmp_path_factory.mktemp("collector")
     shape = config_of(plan).format
-    people = [submitted(number, shape) for number in range(2 * POPULATION + WAITING)]
+    people = [submitted(number, shape) for number in range(2 * CROWD + WAITING)]
     with open_spool(plan, at / "spool") as spool:
         spool.add(people)
         release_batch(spool, spool.batches()[0], at / "out", generate_signing_key())
@@ -162,13 +162,13 @@ def test_numbers_are_the_spools_and_coarse(
     """The open batch in whole steps, the others exactly; batches and their states."""
     page = owner.get("/collector")
     assert page.status_code == 200
-    step = step_for(POPULATION)
+    step = step_for(CROWD)
     with open_spool(plan, folder / "spool") as spool:
         batches = spool.batches()
-    assert value_of(page.text, "needed") == POPULATION
+    assert value_of(page.text, "needed") == CROWD
     assert value_of(page.text, "gathered") == coarse(batches[-1].people, step) == 720
     assert value_of(page.text, "step") == step == 20
-    assert f'max="{POPULATION}" value="720"' in page.text
+    assert f'max="{CROWD}" value="720"' in page.text
     for state in ("open", "sealed", "released"):
         assert value_of(page.text, f"count-{state}") == 1
     rows = re.findall(
@@ -225,7 +225,7 @@ def test_a_reader_cannot_write(tmp_path: Path, plan: Plan) -> None:
 
 def test_a_spool_that_is_missing_foreign_or_damaged_is_told(tmp_path: Path, plan: Plan) -> None:
     """On the page, in krand's words; the page itself is fine."""
-    other = exact_plan(POPULATION, Linkage.RECORD)
+    other = exact_plan(CROWD, Linkage.RECORD)
     open_spool(other, tmp_path / "other").close()
     open_spool(plan, tmp_path / "lost").close()
     (tmp_path / "lost" / "spool.mark").write_bytes(Progress(9, 0).line())
@@ -281,7 +281,7 @@ def test_results_are_listed_and_shown(
         "format": "krand-results-1",
         "plan_hash": plan.hash,
         "plan": plan.values(),
-        "people": POPULATION,
+        "people": CROWD,
     }
     (results / "results <1>.json").write_text(json.dumps(values), encoding="utf-8")
     other = {**values, "plan_hash": "0" * 64}

@@ -26,33 +26,33 @@ Value = Callable[[str, str], float]
 Words = Callable[[str, str], str]
 
 REQUESTS = [
-    ({}, Policy(epsilon=2.0, population=10**7, delta=1e-6), ResponseFormat(40)),
+    ({}, Policy(epsilon=2.0, minimum_crowd=10**7, delta=1e-6), ResponseFormat(40)),
     (
-        {"epsilon": "1", "promise": "eta", "eta": "0.01", "population": "2e6", "linkage": "record"},
-        Policy(epsilon=1.0, population=2_000_000, eta=0.01),
+        {"epsilon": "1", "promise": "eta", "eta": "0.01", "crowd": "2e6", "linkage": "record"},
+        Policy(epsilon=1.0, minimum_crowd=2_000_000, eta=0.01),
         ResponseFormat(40, Linkage.RECORD),
     ),
     (
         {"copies": "2", "bits": "9", "max_set_bits": "3", "assurance": "outlier"},
-        Policy(epsilon=2.0, population=10**7, delta=1e-6, assurance=Assurance.OUTLIER),
+        Policy(epsilon=2.0, minimum_crowd=10**7, delta=1e-6, assurance=Assurance.OUTLIER),
         ResponseFormat(9, Linkage.BIT, 2, 3),
     ),
 ]
 
 
-@pytest.mark.parametrize(("query", "policy", "reports"), REQUESTS)
+@pytest.mark.parametrize(("query", "policy", "responses"), REQUESTS)
 def test_the_page_shows_what_the_api_computes(
     planner: TestClient,
     value_of: Value,
     text_of: Words,
     query: dict[str, str],
     policy: Policy,
-    reports: ResponseFormat,
+    responses: ResponseFormat,
 ) -> None:
     """Every number of the page is the API's, to the last bit, and the promise its sentence."""
     page = planner.get("/", params=query)
     assert page.status_code == 200
-    plan = plan_noise(policy, reports)
+    plan = plan_noise(policy, responses)
     messages, size = message_size(plan)
     expected = {
         "noise-value": plan.noise,
@@ -67,17 +67,17 @@ def test_the_page_shows_what_the_api_computes(
     assert text_of(page.text, "promise-sentence") == promise(policy, plan.guarantee)
     widths = dict(re.findall(r'id="baseline-(\w+)".*?data-value="([^"]*)"', page.text, re.DOTALL))
     assert float(widths["krand"]) == plan.precision.half_width_95
-    assert float(widths["rappor"]) == Z95 * rappor_sigma(policy, reports)
-    assert float(widths["curator"]) == Z95 * curator(policy, reports).sigma
+    assert float(widths["rappor"]) == Z95 * rappor_sigma(policy, responses)
+    assert float(widths["curator"]) == Z95 * curator(policy, responses).sigma
 
 
 def test_a_part_is_what_the_whole_page_has_at_the_same_address(planner: TestClient) -> None:
     """With the script or without, people see the same; the form shows what the address says."""
-    query = {"epsilon": "1.5", "population": "1M", "bits": "3", "linkage": "record"}
+    query = {"epsilon": "1.5", "crowd": "1M", "bits": "3", "linkage": "record"}
     page, part = planner.get("/", params=query).text, planner.get("/part/numbers", params=query)
     assert part.headers["x-state"] == "planned"
     assert part.text in page
-    for name in ("epsilon", "population", "bits"):
+    for name in ("epsilon", "crowd", "bits"):
         assert f'id="{name}" name="{name}" value="{query[name]}"' in page
     assert re.search(r'id="linkage-record" value="record" checked', page)
 
@@ -86,9 +86,9 @@ def test_an_impossible_request_is_answered_with_the_nearest_ones(
     planner: TestClient, text_of: Words
 ) -> None:
     """The page has krand's own refusal, and the nearest requests are links to what can be met."""
-    query = {"epsilon": "0.1", "population": "100"}
+    query = {"epsilon": "0.1", "crowd": "100"}
     with pytest.raises(CannotMeet) as refused:
-        plan_noise(Policy(epsilon=0.1, population=100, delta=1e-6), ResponseFormat(40))
+        plan_noise(Policy(epsilon=0.1, minimum_crowd=100, delta=1e-6), ResponseFormat(40))
     page = planner.get("/", params=query)
     assert page.status_code == 200
     assert refused.value.reason[1:] in text_of(page.text, "refusal-reason")
@@ -111,8 +111,8 @@ def test_an_impossible_request_is_answered_with_the_nearest_ones(
         ({"delta": "2"}, "delta"),
         ({"promise": "eta", "eta": "0"}, "eta"),
         ({"promise": "both"}, "promise"),
-        ({"population": "1.5"}, "population"),
-        ({"population": "9" * 5000}, "population"),
+        ({"crowd": "1.5"}, "crowd"),
+        ({"crowd": "9" * 5000}, "crowd"),
         ({"bits": "0"}, "bits"),
         ({"bits": "1e6"}, "bits"),
         ({"copies": "10000"}, "copies"),
@@ -140,8 +140,10 @@ def test_a_value_that_breaks_a_rule_is_named(
 def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its rows are those of the API, in a table beside the figure."""
     monkeypatch.setattr("krand.web.numbers.FRONTIER_COPIES", (1,))
-    found = frontier(Policy(epsilon=10.0, population=10_000, delta=0.01), ResponseFormat(2), (1,))
-    query = {"epsilon": "10", "population": "10k", "bits": "2", "delta": "0.01"}
+    found = frontier(
+        Policy(epsilon=10.0, minimum_crowd=10_000, delta=0.01), ResponseFormat(2), (1,)
+    )
+    query = {"epsilon": "10", "crowd": "10k", "bits": "2", "delta": "0.01"}
     part = frontier_part(settings_from({**query, "linkage": "record"}))
     rows = re.findall(
         r'data-row="([^"]*)".*?data-noise="([^"]*)".*?data-sigma="([^"]*)".*?data-bytes="(\d+)"',
@@ -157,7 +159,7 @@ def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_frontier_comes_by_a_second_request_or_with_the_page(planner: TestClient) -> None:
     """The script asks for it alone; without the script a link asks for the page with it."""
-    query = {"epsilon": "10", "population": "10k", "bits": "2", "delta": "0.01"}
+    query = {"epsilon": "10", "crowd": "10k", "bits": "2", "delta": "0.01"}
     page = planner.get("/", params=query).text
     link = re.search(r'id="frontier-link" href="([^"#]*)#frontier"', page)
     assert link is not None
@@ -188,7 +190,7 @@ def test_figures_carry_no_styles_and_names_of_their_own(planner: TestClient) -> 
 def test_without_matplotlib_the_page_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers come all the same."""
     monkeypatch.setattr("krand.figures.svg.is_available", lambda: False)
-    settings = settings_from({"population": "1M", "bits": "1"})
+    settings = settings_from({"crowd": "1M", "bits": "1"})
     page = numbers_part(settings)
     assert "matplotlib is not installed" in page
     assert "<svg" not in page
@@ -198,7 +200,7 @@ def test_without_matplotlib_the_page_says_so_in_one_line(monkeypatch: pytest.Mon
 def test_a_frontier_without_any_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """A figure of the others alone would answer nothing."""
     monkeypatch.setattr("krand.web.numbers.FRONTIER_COPIES", (1,))
-    page = frontier_part(settings_from({"epsilon": "0.1", "population": "100"}))
+    page = frontier_part(settings_from({"epsilon": "0.1", "crowd": "100"}))
     assert 'id="frontier-nothing"' in page
     assert "<svg" not in page
 
@@ -206,10 +208,10 @@ def test_a_frontier_without_any_way_says_so(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("query", "command"),
     [
-        ({}, "krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6"),
+        ({}, "krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6"),
         (
             {"promise": "eta", "linkage": "record", "copies": "16", "max_set_bits": "3"},
-            "krand noise --population 10M --bits 40 --epsilon 2 --eta 0.003 --max-set-bits 3"
+            "krand noise --crowd 10M --bits 40 --epsilon 2 --eta 0.003 --max-set-bits 3"
             " --linkage record --copies 16",
         ),
     ],

@@ -29,7 +29,7 @@ SMALL = """id = "small"
 [policy]
 epsilon = 1.0
 delta = 1e-6
-population = 1_000_000
+minimum_crowd = 1_000_000
 
 [[question]]
 name = "smokes"

@@ -13,7 +13,7 @@ from krand.errors import InternalError
 from krand.web.workers import Busy, TooSlow, Workers
 
 QUICK = {"query": {"epsilon": "no"}}
-SLOW = {"query": {"bits": "100000", "population": "1G", "linkage": "record", "promise": "eta"}}
+SLOW = {"query": {"bits": "100000", "crowd": "1G", "linkage": "record", "promise": "eta"}}
 LONG = 300.0
 
 

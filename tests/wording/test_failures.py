@@ -16,9 +16,9 @@ from krand.errors import CannotMeet, InternalError, InvalidInput, MissingCompone
 from krand.survey.problems import Problem, SurveyErrors
 from krand.wording.failures import as_krand_error, describe, explain
 
-NOISE = ["noise", "--population", "10M", "--bits", "40", "--epsilon", "2", "--delta", "1e-6"]
-PRIVACY = ["privacy", "--population", "10M", "--bits", "40", "--epsilon", "2", "--noise", "0.35"]
-SIMULATE = ["simulate", "--population", "1000", "--bits", "5", "--epsilon", "1", "--noise", "0.2"]
+NOISE = ["noise", "--crowd", "10M", "--bits", "40", "--epsilon", "2", "--delta", "1e-6"]
+PRIVACY = ["privacy", "--crowd", "10M", "--bits", "40", "--epsilon", "2", "--noise", "0.35"]
+SIMULATE = ["simulate", "--crowd", "1000", "--bits", "5", "--epsilon", "1", "--noise", "0.2"]
 
 
 def run(*arguments: str) -> Result:
@@ -39,16 +39,16 @@ BAD = [
     (PRIVACY, "--noise", "0", "noise", 0.0),
     (PRIVACY, "--noise", "-0.1", "noise", -0.1),
     (PRIVACY, "--noise", "nan", "noise", "nan"),
-    (PRIVACY, "--population", "1", "population", 1),
+    (PRIVACY, "--crowd", "1", "crowd", 1),
     (PRIVACY, "--epsilon", "0", "epsilon", 0.0),
     (PRIVACY, "--bits", "0", "bits", 0),
     (PRIVACY, "--copies", "0", "copies", 0),
     (PRIVACY, "--assurance", "draft", "assurance", "draft"),
-    (NOISE, "--population", "1", "population", 1),
-    (NOISE, "--population", "-5", "population", -5),
-    (NOISE, "--population", "1.5", "population", "1.5"),
-    (NOISE, "--population", "many", "population", "many"),
-    (NOISE, "--population", "inf", "population", "inf"),
+    (NOISE, "--crowd", "1", "crowd", 1),
+    (NOISE, "--crowd", "-5", "crowd", -5),
+    (NOISE, "--crowd", "1.5", "crowd", "1.5"),
+    (NOISE, "--crowd", "many", "crowd", "many"),
+    (NOISE, "--crowd", "inf", "crowd", "inf"),
     (NOISE, "--bits", "0", "bits", 0),
     (NOISE, "--bits", "forty", "bits", "forty"),
     (NOISE, "--epsilon", "0", "epsilon", 0.0),
@@ -89,7 +89,7 @@ def test_bad_input_names_field_and_value_in_json_with_exit_code_2(
 @pytest.mark.parametrize("eta", ["0", "1", "1.5", "-0.1"])
 def test_eta_outside_0_to_1_is_refused(eta: str) -> None:
     """η is a probability, both ends excluded."""
-    command = ["noise", "--population", "10M", "--bits", "40", "--epsilon", "2", "--eta", eta]
+    command = ["noise", "--crowd", "10M", "--bits", "40", "--epsilon", "2", "--eta", eta]
     result = run(*command, "--json")
     assert result.exit_code == 2
     assert json.loads(result.stdout)["error"]["field"] == "eta"
@@ -97,17 +97,17 @@ def test_eta_outside_0_to_1_is_refused(eta: str) -> None:
 
 def test_bad_input_reads_well_on_stderr() -> None:
     """A person sees one line with field, rule and value, then how to mend it; stdout is empty."""
-    result = run(*changed(NOISE, "--population", "many"))
+    result = run(*changed(NOISE, "--crowd", "many"))
     assert result.exit_code == 2
     assert result.stdout == ""
     first, second = result.stderr.splitlines()
-    assert first == "error: population: must be a whole number, found 'many'"
+    assert first == "error: crowd: must be a whole number, found 'many'"
     assert "10M" in second
 
 
 def test_neither_delta_nor_eta_is_refused_with_an_example() -> None:
     """Without a promise there is nothing to plan."""
-    result = run("noise", "--population", "10M", "--bits", "40", "--epsilon", "2")
+    result = run("noise", "--crowd", "10M", "--bits", "40", "--epsilon", "2")
     assert result.exit_code == 2
     assert "delta/eta: exactly one of the two must be given, found 'neither'" in result.stderr
     assert "--delta 1e-6" in result.stderr
@@ -118,7 +118,7 @@ def test_a_missing_option_is_named() -> None:
     result = run("noise", "--bits", "40", "--epsilon", "2", "--json")
     assert result.exit_code == 2
     error = json.loads(result.stdout)["error"]
-    assert (error["field"], error["rule"]) == ("population", "must be given")
+    assert (error["field"], error["rule"]) == ("crowd", "must be given")
 
 
 @pytest.mark.parametrize("arguments", [["nois"], ["noise", "--populaton", "3"], ["noise", "extra"]])
@@ -140,18 +140,18 @@ def test_a_request_that_cannot_be_met_comes_with_nearest_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Exit code 3, the reason, and every nearest request, as text and as JSON."""
-    error = CannotMeet("the crowd is too small", ("ε = 9", "population = 10M"))
+    error = CannotMeet("the crowd is too small", ("ε = 9", "crowd = 10M"))
     monkeypatch.setattr("krand.accounting.calibration.plan_noise", fail_with(error))
     result = run(*NOISE)
     assert result.exit_code == 3
     assert result.stdout == ""
-    for part in ("the crowd is too small", "similar requests", "• ε = 9", "• population = 10M"):
+    for part in ("the crowd is too small", "similar requests", "• ε = 9", "• crowd = 10M"):
         assert part in result.stderr
     result = run(*NOISE, "--json")
     assert result.exit_code == 3
     entry = json.loads(result.stdout)["error"]
     assert entry["kind"] == "cannot_meet"
-    assert entry["nearest"] == ["ε = 9", "population = 10M"]
+    assert entry["nearest"] == ["ε = 9", "crowd = 10M"]
     assert entry["reason"] == "the crowd is too small"
 
 
@@ -187,7 +187,7 @@ def test_a_missing_component_names_the_extra(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_color_appears_only_where_it_is_wanted() -> None:
     """--no-color and NO_COLOR strip the escape codes that a terminal would get."""
-    bad = changed(NOISE, "--population", "many")
+    bad = changed(NOISE, "--crowd", "many")
     assert "\x1b[" in CliRunner().invoke(krand, bad, color=True).stderr
     assert "\x1b[" not in CliRunner().invoke(krand, [*bad, "--no-color"], color=True).stderr
     result = CliRunner(env={"NO_COLOR": "1"}).invoke(krand, bad, color=True)

@@ -43,7 +43,7 @@ def test_every_assurance_has_a_sentence() -> None:
 
 def test_the_numbers_are_those_of_the_guarantee() -> None:
     """The crowd without those who collude, who are named where there are some."""
-    promise = replace(small_plan().promise, population=12_345, colluding=0)
+    promise = replace(small_plan().promise, crowd=12_345, colluding=0)
     alone, *_ = assumption_texts(promise)
     assert alone == "at least 12,345 honest people respond in the same batch"
     beside, *_ = assumption_texts(replace(promise, colluding=45))

@@ -87,7 +87,7 @@ def told(policy: Policy, assurance: Assurance) -> str:
         local_epsilon=9.0,
         assurance=assurance,
         method=Method.NONE,
-        population=100,
+        crowd=100,
         colluding=0,
         assumptions=(),
     )
@@ -96,9 +96,9 @@ def told(policy: Policy, assurance: Assurance) -> str:
 
 def test_the_promise_is_the_policy() -> None:
     """What is promised is what the policy asked for, and what was proven is at least that."""
-    said = told(Policy(epsilon=2.0, population=100, delta=1e-6), Assurance.CERTIFIED)
+    said = told(Policy(epsilon=2.0, minimum_crowd=100, delta=1e-6), Assurance.CERTIFIED)
     assert "by a factor of at most 7.39 (ε = 2), plus at most δ = 10⁻⁶." in said
-    assert "η = 10⁻⁶." in told(Policy(epsilon=2.0, population=100, eta=1e-6), Assurance.OUTLIER)
+    assert "η = 10⁻⁶." in told(Policy(epsilon=2.0, minimum_crowd=100, eta=1e-6), Assurance.OUTLIER)
 
 
 def value_of(text: str) -> float:

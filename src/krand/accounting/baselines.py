@@ -44,28 +44,28 @@ def gaussian_shift(policy: Policy) -> float:
     return low
 
 
-def rappor_noise(policy: Policy, reports: ResponseFormat) -> float:
+def rappor_noise(policy: Policy, responses: ResponseFormat) -> float:
     """q of basic one-time RAPPOR (symmetric unary encoding): each report protects itself."""
-    return noise_of_local_epsilon(policy.epsilon, reports.sensitivity * reports.rounds)
+    return noise_of_local_epsilon(policy.epsilon, responses.sensitivity * responses.rounds)
 
 
-def rappor_sigma(policy: Policy, reports: ResponseFormat) -> float:
+def rappor_sigma(policy: Policy, responses: ResponseFormat) -> float:
     """√(Npq)/(p-q) at RAPPOR's noise, with p-q = tanh(ε/2t) to keep digits near q = ½."""
-    q = rappor_noise(policy, reports)
-    gap = math.tanh(policy.epsilon / (2 * reports.sensitivity * reports.rounds))
-    return math.sqrt(policy.population * q * (1 - q)) / gap
+    q = rappor_noise(policy, responses)
+    gap = math.tanh(policy.epsilon / (2 * responses.sensitivity * responses.rounds))
+    return math.sqrt(policy.minimum_crowd * q * (1 - q)) / gap
 
 
-def optimized_unary_sigma(policy: Policy, reports: ResponseFormat) -> float:
+def optimized_unary_sigma(policy: Policy, responses: ResponseFormat) -> float:
     """OUE (Wang et al. 2017): ones kept with ½, zeros raised with q; σ of a rare item's count.
 
     A changed pair (one bit falls, one rises) costs ln((1-q)/q), so ε is divided over t/2 pairs. For
     bits that all may rise together each costs ln(1/2q) ≤ ln((1-q)/q), and OUE has no advantage.
     """
-    pairs = max(1.0, reports.sensitivity / 2) * reports.rounds
+    pairs = max(1.0, responses.sensitivity / 2) * responses.rounds
     share = policy.epsilon / pairs
-    if reports.max_set_bits is None and reports.bits > 1:
-        q = 0.5 * math.exp(-policy.epsilon / (reports.bits * reports.rounds))
+    if responses.max_set_bits is None and responses.bits > 1:
+        q = 0.5 * math.exp(-policy.epsilon / (responses.bits * responses.rounds))
     else:
         q = 1 / (1 + math.exp(share))
-    return math.sqrt(policy.population * q * (1 - q)) / (0.5 - q)
+    return math.sqrt(policy.minimum_crowd * q * (1 - q)) / (0.5 - q)

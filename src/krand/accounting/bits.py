@@ -250,83 +250,83 @@ def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair
     )
 
 
-def outlier_pair(q: float, population: int, copies: int = 1) -> BitPair:
+def outlier_pair(q: float, crowd: int, copies: int = 1) -> BitPair:
     """The drafts' single-bit case: everybody else answers 0 (000 (0.1)–(0.2), (1.5)–(1.6))."""
-    crowd = _crowd(q, population, copies, WIDEST_OUTLIER)
-    return background_pair(q, 0, crowd - 1, copies)
+    counted = _counted(q, crowd, copies, WIDEST_OUTLIER)
+    return background_pair(q, 0, counted - 1, copies)
 
 
-def _crowd(q: float, population: int, copies: int, widest: float) -> int:
+def _counted(q: float, crowd: int, copies: int, widest: float) -> int:
     """The crowd itself, or as much of it as keeps the count's law small: fewer is safe."""
-    return int(min(float(population), max(2.0, widest / (q * (1 - q) * copies))))
+    return int(min(float(crowd), max(2.0, widest / (q * (1 - q) * copies))))
 
 
-def is_whole(q: float, population: int, copies: int = 1) -> bool:
+def is_whole(q: float, crowd: int, copies: int = 1) -> bool:
     """Whether the outlier's law is that of the whole crowd, so that it is exact."""
-    return _crowd(q, population, copies, WIDEST_OUTLIER) == population
+    return _counted(q, crowd, copies, WIDEST_OUTLIER) == crowd
 
 
-def mixes_exactly(q: float, population: int, copies: int) -> bool:
+def mixes_exactly(q: float, crowd: int, copies: int) -> bool:
     """Whether k mixed copies can be certified as one count rather than as k batches."""
-    return _crowd(q, population, copies, WIDEST) == population
+    return _counted(q, crowd, copies, WIDEST) == crowd
 
 
-def is_blanketed(q: float, population: int) -> bool:
+def is_blanketed(q: float, crowd: int) -> bool:
     """Whether the count's law is too wide to be computed for every background."""
-    return 2 * _crowd(q, population, 1, WIDEST) < population
+    return 2 * _counted(q, crowd, 1, WIDEST) < crowd
 
 
-def search_share(q: float, population: int) -> float:
+def search_share(q: float, crowd: int) -> float:
     """How exactly the least noise is worth being found: wide laws take long and change slowly."""
-    return 1e-4 if population * q > SLOW else 0.0
+    return 1e-4 if crowd * q > SLOW else 0.0
 
 
-def bucket_edges(population: int, buckets: int) -> list[tuple[int, int]]:
+def bucket_edges(crowd: int, buckets: int) -> list[tuple[int, int]]:
     """Ranges of m that cover 0 … (N-1)/2; the other half mirrors them."""
-    last = (population - 1) // 2
-    if population <= FINEST and buckets >= BUCKETS:
+    last = (crowd - 1) // 2
+    if crowd <= FINEST and buckets >= BUCKETS:
         return [(m, m) for m in range(last + 1)]
     edges = np.linspace(0, last + 1, min(buckets, last + 1) + 1).astype(int)
     return [(int(a), int(b) - 1) for a, b in itertools.pairwise(edges)]
 
 
 def worst_profile(
-    q: float, population: int, epsilons: Floats, buckets: int = BUCKETS, copies: int = 1
+    q: float, crowd: int, epsilons: Floats, buckets: int = BUCKETS, copies: int = 1
 ) -> Floats:
     """An upper bound of max_m δ_m(ε), both directions, at every ε ≥ 0."""
     if buckets == OUTLIER_ONLY:
-        return np.asarray(np.maximum(*outlier_pair(q, population, copies).profile(epsilons)))
-    crowd = _crowd(q, population, copies, WIDEST)
-    if is_blanketed(q, population):
-        return _blanket_profile(q, population, epsilons)
-    window = 2 * TAIL * math.sqrt(crowd * copies * q * (1 - q))
+        return np.asarray(np.maximum(*outlier_pair(q, crowd, copies).profile(epsilons)))
+    counted = _counted(q, crowd, copies, WIDEST)
+    if is_blanketed(q, crowd):
+        return _blanket_profile(q, crowd, epsilons)
+    window = 2 * TAIL * math.sqrt(counted * copies * q * (1 - q))
     buckets = min(buckets, max(FEWEST_BUCKETS, int(BUCKET_WORK / window)))
     worst = np.zeros(epsilons.size)
-    for low, high in bucket_edges(crowd, buckets):
-        forward, reverse = background_pair(q, low, crowd - 1 - high, copies).profile(epsilons)
+    for low, high in bucket_edges(counted, buckets):
+        forward, reverse = background_pair(q, low, counted - 1 - high, copies).profile(epsilons)
         np.maximum(worst, forward, out=worst)
         np.maximum(worst, reverse, out=worst)
     return worst
 
 
-def _blanket_profile(q: float, population: int, epsilons: Floats) -> Floats:
+def _blanket_profile(q: float, crowd: int, epsilons: Floats) -> Floats:
     """An upper bound for every background without the law of a count: half of the noise is lost."""
     law = blanket_law(q, (FreeBits(1),))
     values: list[float] = []
     for epsilon in epsilons:  # profiles only fall
         done = bool(values) and values[-1] < LEFT_OUT
-        values.append(values[-1] if done else upper_delta(law, population, float(epsilon)))
+        values.append(values[-1] if done else upper_delta(law, crowd, float(epsilon)))
     return np.array(values)
 
 
-def bit_step(noises: Mapping[float, int], population: int, copies: int = 1) -> float:
+def bit_step(noises: Mapping[float, int], crowd: int, copies: int = 1) -> float:
     """A grid step for these one-bit mechanisms, by the root mean square of their spreads.
 
     What a coarse step adds to the variance of a quiet mechanism is small beside the loud ones.
     """
     zero = np.zeros(1)
     squares = sum(
-        count * float(outlier_pair(q, population, copies).profile(zero)[0][0]) ** 2
+        count * float(outlier_pair(q, crowd, copies).profile(zero)[0][0]) ** 2
         for q, count in noises.items()
     )
     total = sum(noises.values())
@@ -335,7 +335,7 @@ def bit_step(noises: Mapping[float, int], population: int, copies: int = 1) -> f
 
 def bit_loss(
     q: float,
-    population: int,
+    crowd: int,
     step: float,
     compositions: int,
     certified: bool = True,
@@ -346,11 +346,11 @@ def bit_loss(
 
     The certified pair is symmetric: it covers both directions at once.
     """
-    pair = outlier_pair(q, population, copies)
+    pair = outlier_pair(q, crowd, copies)
     nodes = _nodes(pair, local_epsilon(q, copies), step, compositions)
     epsilons = step * nodes.astype(np.float64)
     if certified:
-        worst = worst_profile(q, population, epsilons, buckets, copies)
+        worst = worst_profile(q, crowd, epsilons, buckets, copies)
         return connect_dots(step, nodes, worst, worst)
     forward, reverse = pair.profile(epsilons)
     return connect_dots(step, nodes, forward, reverse)
@@ -358,7 +358,7 @@ def bit_loss(
 
 def survey_losses(
     noises: Mapping[float, int],
-    population: int,
+    crowd: int,
     certified: bool = True,
     most_buckets: int = BUCKETS,
     copies: int = 1,
@@ -369,10 +369,10 @@ def survey_losses(
     and thousands of them still take seconds.
     """
     total = sum(noises.values())
-    step = bit_step(noises, population, copies)
+    step = bit_step(noises, crowd, copies)
     buckets = min(most_buckets, max(FEWEST_BUCKETS, BUCKETS_IN_ALL // len(noises)))
     return [
-        (bit_loss(q, population, step, total, certified, buckets, copies), count)
+        (bit_loss(q, crowd, step, total, certified, buckets, copies), count)
         for q, count in noises.items()
     ]
 

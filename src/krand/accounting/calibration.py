@@ -22,8 +22,8 @@ from krand.promise import (
     Policy,
     Precision,
     ResponseFormat,
+    check_crowd,
     check_noise,
-    check_population,
 )
 
 __all__ = ["assess", "assumptions", "plan_noise", "precision"]
@@ -32,19 +32,19 @@ SMALLEST_CHECKED = 1e-12
 """Below, bounds end at what is left out of a law, which may rise and fall a little."""
 
 
-def precision(reports: ResponseFormat, noise: float, population: int, cells: int = 1) -> Precision:
+def precision(responses: ResponseFormat, noise: float, crowd: int, cells: int = 1) -> Precision:
     """σ(d̂) = √(cNpq/k)/(p-q) for every count that is a sum over c positions (001 §4, §6)."""
     check_noise(noise)
-    spread = cells * population * noise * (1 - noise) / reports.copies
+    spread = cells * crowd * noise * (1 - noise) / responses.copies
     sigma = math.sqrt(spread) / (1 - 2 * noise)
     half = Z95 * sigma
-    return Precision(sigma, half, 100 * half / population)
+    return Precision(sigma, half, 100 * half / crowd)
 
 
 def assess(
-    reports: ResponseFormat,
+    responses: ResponseFormat,
     noise: float,
-    population: int,
+    crowd: int,
     epsilon: float,
     assurance: Assurance = Assurance.CERTIFIED,
     colluding: int = 0,
@@ -52,19 +52,19 @@ def assess(
     """What this noise gives to a member of this crowd.
 
     >>> from krand import ResponseFormat, assess
-    >>> found = assess(ResponseFormat(bits=4), noise=0.01, population=10_000, epsilon=1)
+    >>> found = assess(ResponseFormat(bits=4), noise=0.01, crowd=10_000, epsilon=1)
     >>> found.delta.upper < 1e-4, round(found.local_epsilon, 1)
     (True, 18.4)
     """
     check_noise(noise)
-    check_population(population)
+    check_crowd(crowd)
     policy = Policy(
-        epsilon=epsilon, population=population, delta=0.5, colluding=colluding, assurance=assurance
+        epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding, assurance=assurance
     )
-    return _guarantee(policy, reports, noise)
+    return _guarantee(policy, responses, noise)
 
 
-def plan_noise(policy: Policy, reports: ResponseFormat, suggestions: bool = True) -> NoisePlan:
+def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = True) -> NoisePlan:
     """The smallest q = a/2^32 whose proven bound meets the policy.
 
     Where none does, the error says which requests could be met, unless `suggestions` is false:
@@ -77,17 +77,18 @@ def plan_noise(policy: Policy, reports: ResponseFormat, suggestions: bool = True
     is the smallest one around, and what it promises is checked all the same.
 
     >>> from krand import Policy, ResponseFormat, plan_noise
-    >>> plan = plan_noise(Policy(epsilon=1, delta=1e-4, population=10_000), ResponseFormat(bits=4))
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
+    >>> plan = plan_noise(policy, ResponseFormat(bits=4))
     >>> 0.004 < plan.noise < 0.006, plan.guarantee.delta.upper <= 1e-4
     (True, True)
     """
-    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
     excess, floor = _excess(policy, mechanism), _floor(policy, mechanism)
     ceiling = _ceiling(mechanism)
-    useful = int(loudest_useful_noise(reports, policy.population) * NOISE_GRID)
+    useful = int(loudest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID)
     if useful < ceiling:
         if floor > useful or excess(useful, True) > 0:
-            raise _useless(policy, reports, max(1, useful), suggestions)
+            raise _useless(policy, responses, max(1, useful), suggestions)
         ceiling = useful
     guess = _guess(policy, mechanism)
     share = search_share(guess / NOISE_GRID, policy.honest) if mechanism.by_bit else 0.0
@@ -96,12 +97,12 @@ def plan_noise(policy: Policy, reports: ResponseFormat, suggestions: bool = True
         share = max(share, 1e-5)
     numerator = smallest_passing(excess, guess, floor, ceiling, must_fall, share)
     noise = numerator / NOISE_GRID
-    guarantee = _guarantee(policy, reports, noise)
+    guarantee = _guarantee(policy, responses, noise)
     _check_promise(policy, guarantee)
-    expected = precision(reports, noise, policy.population)
+    expected = precision(responses, noise, policy.minimum_crowd)
     return NoisePlan(
         policy=policy,
-        reports=reports,
+        responses=responses,
         noise_numerator=numerator,
         guarantee=guarantee,
         precision=expected,
@@ -117,18 +118,18 @@ def _check_promise(policy: Policy, guarantee: Guarantee) -> None:
 
 
 def _useless(
-    policy: Policy, reports: ResponseFormat, numerator: int, suggestions: bool
+    policy: Policy, responses: ResponseFormat, numerator: int, suggestions: bool
 ) -> CannotMeet:
     """What to say where only noise that drowns every answer would do."""
     noise = numerator / NOISE_GRID
     reason = (
         f"noise above {noise:.6g} would be needed, and then every count is ± "
-        f"{policy.population / 2:,.0f} people or more at 95 %: an estimate could be anything from "
-        f"0 to the whole crowd of {policy.population:,}"
+        f"{policy.minimum_crowd / 2:,.0f} people or more at 95 %: an estimate could be anything "
+        f"from 0 to the whole crowd of {policy.minimum_crowd:,}"
     )
     if not suggestions:
         return CannotMeet(reason)
-    return cannot_meet(reason, nearest_requests(policy, reports))
+    return cannot_meet(reason, nearest_requests(policy, responses))
 
 
 def _excess(policy: Policy, mechanism: Mechanism) -> Callable[[int, bool], float]:
@@ -169,14 +170,14 @@ def _ceiling(mechanism: Mechanism) -> int:
 
 def _guess(policy: Policy, mechanism: Mechanism) -> int:
     """Where to begin: the noise whose χ² is that of the Gaussian mechanism for this policy."""
-    bits = 1 if mechanism.by_bit else mechanism.reports.sensitivity
+    bits = 1 if mechanism.by_bit else mechanism.responses.sensitivity
     spread = policy.honest * gaussian_shift(policy) ** 2 * bits / mechanism.local_distance
     noise = noise_of_phi((1 + spread) ** (1 / bits))
     return int(noise * NOISE_GRID)
 
 
-def _guarantee(policy: Policy, reports: ResponseFormat, noise: float) -> Guarantee:
-    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+def _guarantee(policy: Policy, responses: ResponseFormat, noise: float) -> Guarantee:
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
     delta, eta = mechanism.delta(noise), mechanism.eta(noise)
     if delta.bounds.upper > 1 or eta.bounds.upper > 1:
         raise InternalError(f"a bound above 1 at noise {noise!r}")
@@ -187,13 +188,13 @@ def _guarantee(policy: Policy, reports: ResponseFormat, noise: float) -> Guarant
         local_epsilon=local_epsilon(noise, mechanism.local_distance),
         assurance=policy.assurance,
         method=delta.method if policy.eta is None else eta.method,
-        population=policy.population,
+        crowd=policy.minimum_crowd,
         colluding=policy.colluding,
-        assumptions=assumptions(policy, reports),
+        assumptions=assumptions(policy, responses),
     )
 
 
-def assumptions(policy: Policy, reports: ResponseFormat) -> tuple[Assumption, ...]:
+def assumptions(policy: Policy, responses: ResponseFormat) -> tuple[Assumption, ...]:
     """What a guarantee rests on."""
     found = [
         Assumption.HONEST_CROWD,
@@ -202,6 +203,6 @@ def assumptions(policy: Policy, reports: ResponseFormat) -> tuple[Assumption, ..
     ]
     if policy.assurance is Assurance.OUTLIER:
         found.append(Assumption.OUTLIER_IS_WORST)
-    if reports.max_set_bits is not None or reports.is_sparse:
+    if responses.max_set_bits is not None or responses.is_sparse:
         found.append(Assumption.LIMITED_ANSWERS)
     return tuple(found)

@@ -82,14 +82,14 @@ def local_epsilon(q: float, distance: int = 1) -> float:
     return distance * (math.log1p((1 - 2 * q) / q) if q > 0.25 else math.log1p(-q) - math.log(q))
 
 
-def estimated_ones(count: float, population: int, q: float) -> float:
+def estimated_ones(count: float, crowd: int, q: float) -> float:
     """How many of a crowd have a bit, estimated from the reported ones: (m - qN)/(p - q)."""
-    return (count - q * population) / (1 - 2 * q)
+    return (count - q * crowd) / (1 - 2 * q)
 
 
-def outlier_ratio(population: int, count: int, q: float) -> float:
+def outlier_ratio(crowd: int, count: int, q: float) -> float:
     """R of m reported ones, one person's 1 among zeros against nobody's: (N-m)/N·q/p + m/N·p/q."""
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     return (n - count) * (q / p) / n + count * (p / q) / n
 
 
@@ -255,13 +255,13 @@ class Moments:
     variance: float
 
 
-def ratio_moments(q: float, bits: int, population: int) -> tuple[Moments, Moments, Moments]:
+def ratio_moments(q: float, bits: int, crowd: int) -> tuple[Moments, Moments, Moments]:
     """Mean and variance of X₀, X₁ and R under D_m (001 §3.1, (7.6)–(7.9))."""
     phi = phi_of_noise(q)
     second = _power(phi, bits)
     x0 = Moments(1.0, second - 1)
     x1 = Moments(second, _power(phi * phi + phi - 1, bits) - second * second)
-    n = population
+    n = crowd
     mean = (n - 1 + x1.mean) / n
     return x0, x1, Moments(mean, ((n - 1) * x0.variance + x1.variance) / n**2)
 

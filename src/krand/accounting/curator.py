@@ -71,9 +71,9 @@ class DividedCurator:
     sigmas: tuple[float, ...]
 
 
-def curator(policy: Policy, reports: ResponseFormat) -> Curator:
+def curator(policy: Policy, responses: ResponseFormat) -> Curator:
     """The baseline for reports whose counts all have the same noise."""
-    return _better(policy, reports.sensitivity * reports.rounds)
+    return _better(policy, responses.sensitivity * responses.rounds)
 
 
 def _better(policy: Policy, counts: int) -> Curator:
@@ -85,9 +85,9 @@ def _better(policy: Policy, counts: int) -> Curator:
     return Curator(CentralNoise.GAUSSIAN, gaussian)
 
 
-def central_gaussian_sigma(policy: Policy, reports: ResponseFormat) -> float:
+def central_gaussian_sigma(policy: Policy, responses: ResponseFormat) -> float:
     """σ of each count with Gaussian noise alone."""
-    return _gaussian_sigma(policy, reports.sensitivity * reports.rounds)
+    return _gaussian_sigma(policy, responses.sensitivity * responses.rounds)
 
 
 def _gaussian_sigma(policy: Policy, counts: int) -> float:
@@ -155,13 +155,13 @@ def _largest(passes: Callable[[float], bool], low: float, width: float = 1e-12) 
 
 def divided_curator(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> DividedCurator:
     """The baseline where noise is divided by weights: the smaller sum of w·σ² over all shares."""
-    changes = sum(share.changes for share in shares)
+    sensitivity = sum(share.sensitivity for share in shares)
     if len({share.ratio for share in shares}) == 1:
-        alike = _better(policy, changes * rounds)
+        alike = _better(policy, sensitivity * rounds)
         return DividedCurator(alike.noise, (alike.sigma,) * len(shares))
     gaussian = gaussian_division(policy, shares, rounds)
     geometric = None
-    if changes * rounds <= MOST_COUNTS:
+    if sensitivity * rounds <= MOST_COUNTS:
         geometric = _geometric_division(policy, shares, rounds, _weighed(shares, gaussian))
     if geometric is None:
         return DividedCurator(CentralNoise.GAUSSIAN, gaussian)
@@ -179,7 +179,7 @@ def gaussian_division(policy: Policy, shares: Sequence[Share], rounds: int) -> t
     s_j² = √(t_j/w_j)·Σ √(t_i·w_i)/μ²: krand's own division. Every round adds its own Σ t_j/s_j².
     """
     shift = gaussian_shift(policy) / math.sqrt(rounds)
-    total = math.fsum(math.sqrt(share.changes * share.weight) for share in shares)
+    total = math.fsum(math.sqrt(share.sensitivity * share.weight) for share in shares)
     return tuple(math.sqrt(share.ratio * total) / shift for share in shares)
 
 
@@ -191,13 +191,13 @@ def _geometric_division(
     Without δ, Σ t·a ≤ ε, and Σ w·σ² is least at losses a ∝ (w/t)^⅓. They are put on a grid, so
     that their sum lies on it too and is composed exactly.
     """
-    wanted = [(share.weight / share.changes) ** (1 / 3) for share in shares]
+    wanted = [(share.weight / share.sensitivity) ** (1 / 3) for share in shares]
     steps = [max(1, round(STEPS * one / max(wanted))) for one in wanted]
 
     def sigmas(step: float) -> tuple[float, ...]:
         return tuple(geometric_sigma(step * many) for many in steps)
 
-    counts = [share.changes * rounds for share in shares]
+    counts = [share.sensitivity * rounds for share in shares]
     least = policy.epsilon / sum(map(operator.mul, counts, steps))
 
     def passes(step: float) -> bool:

@@ -119,12 +119,12 @@ class _Atoms:
 
 def plan_density(plan: NoisePlan) -> RatioDensity:
     """The law of R under a noise plan."""
-    return reports_density(plan.noise, plan.policy, plan.reports)
+    return reports_density(plan.noise, plan.policy, plan.responses)
 
 
-def reports_density(q: float, policy: Policy, reports: ResponseFormat) -> RatioDensity:
+def reports_density(q: float, policy: Policy, responses: ResponseFormat) -> RatioDensity:
     """The law of R if everybody sends these reports with noise q."""
-    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
     if not mechanism.by_bit:
         return _record_density(mechanism, q)
     count, copies = mechanism.bit_shape(q)
@@ -149,13 +149,13 @@ def bits_density(
 
 def _record_density(mechanism: Mechanism, q: float) -> RatioDensity:
     """Whole records: one copy exactly, several as a composition."""
-    reports, crowd, epsilon = mechanism.reports, mechanism.population, mechanism.epsilon
+    responses, crowd, epsilon = mechanism.responses, mechanism.crowd, mechanism.epsilon
     count, certified = mechanism.compositions, mechanism.certified
-    laws = [pattern.law(q) for pattern in _patterns(reports, q)]
+    laws = [pattern.law(q) for pattern in _patterns(responses, q)]
     alike = max(laws, key=lambda law: _loudness(law, crowd, epsilon))
     if count == 1:
         return _exact(alike, crowd, epsilon, f"{ALIKE}, 1 record")
-    one = blanket_law(q, reports.blocks) if certified else alike
+    one = blanket_law(q, responses.blocks) if certified else alike
     profile = record_profile(one, crowd, count, STEPS_PER_SPREAD)
     law = f"{'privacy blanket' if certified else ALIKE}, {count:,} records"
     return _composed([(profile.loss(), count)], epsilon, certified, law)
@@ -171,10 +171,10 @@ def _bit_parts(
     return [(bits.bit_loss(q, crowd, step, count, certified, buckets, copies), count)]
 
 
-def _patterns(reports: ResponseFormat, q: float) -> Sequence[Pattern]:
-    if reports.is_sparse:
-        return record_patterns(reports.blocks, q)[:PATTERNS]
-    return [Pattern(reports.bits)]
+def _patterns(responses: ResponseFormat, q: float) -> Sequence[Pattern]:
+    if responses.is_sparse:
+        return record_patterns(responses.blocks, q)[:PATTERNS]
+    return [Pattern(responses.bits)]
 
 
 def _loudness(law: ReportLaw, crowd: int, epsilon: float) -> float:

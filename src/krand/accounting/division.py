@@ -49,19 +49,19 @@ def _none(_: tuple[int, ...]) -> float:
 class Share:
     """Bits that are asked in the same way: how many one person can change, and what they weigh."""
 
-    changes: int
+    sensitivity: int
     weight: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.changes < 1:
-            raise InvalidInput("changes", "must be at least 1", self.changes)
+        if self.sensitivity < 1:
+            raise InvalidInput("sensitivity", "must be at least 1", self.sensitivity)
         if not 0 < self.weight < math.inf:
             raise InvalidInput("weight", "must be a finite number above 0", self.weight)
 
     @property
     def ratio(self) -> float:
         """√(t/w): the noise it gets, relative to the others."""
-        return math.sqrt(self.changes / self.weight)
+        return math.sqrt(self.sensitivity / self.weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,11 +103,12 @@ def divide_noise(
     )
     if base == LAST and scale.excess(base, True) > 0:
         raise CannotMeet(
-            f"no noise on the grid keeps ε = {policy.epsilon:g} for {scale.changes:,} changed bits"
+            f"no noise on the grid keeps ε = {policy.epsilon:g} at a sensitivity of"
+            f" {scale.sensitivity:,} positions"
         )
     numerators = scale.numerators(base)
     precisions = tuple(
-        precision(ResponseFormat(1), numerator / NOISE_GRID, policy.population)
+        precision(ResponseFormat(1), numerator / NOISE_GRID, policy.minimum_crowd)
         for numerator in numerators
     )
     guarantee = guarantee_of(policy, shares, numerators, rounds, distance(numerators))
@@ -124,7 +125,7 @@ def divide_noise(
 def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:
     """Whether noise that leaves every count more precise than half the crowd keeps the policy."""
     scale = _Scale(policy, tuple(shares), rounds, _none)
-    loudest = loudest_useful_noise(ResponseFormat(1), policy.population) * (1 - 1e-9)
+    loudest = loudest_useful_noise(ResponseFormat(1), policy.minimum_crowd) * (1 - 1e-9)
     base = int(loudest * NOISE_GRID)
     try:
         return base >= scale.floor() and scale.excess_by(base, Effort.QUICK) <= 0
@@ -142,8 +143,8 @@ class _Scale:
     distance: Distance
 
     @property
-    def changes(self) -> int:
-        return sum(share.changes for share in self.shares)
+    def sensitivity(self) -> int:
+        return sum(share.sensitivity for share in self.shares)
 
     def numerators(self, base: int) -> tuple[int, ...]:
         """v ∝ √(t/w), rounded up to the grid, the largest share at `base`."""
@@ -172,7 +173,7 @@ class _Scale:
     def guess(self) -> int:
         """Where to begin: the noise whose cost is that of the Gaussian mechanism."""
         largest = max(share.ratio for share in self.shares)
-        cost = sum(share.changes * largest / share.ratio for share in self.shares)
+        cost = sum(share.sensitivity * largest / share.ratio for share in self.shares)
         shift = gaussian_shift(self.policy)
         return _numerator(cost * self.rounds / (self.policy.honest * shift**2))
 
@@ -208,7 +209,7 @@ def _numerator(spread: float) -> int:
 def _local_epsilon(shares: Sequence[Share], numerators: Sequence[int], rounds: int) -> float:
     """ε₀ = Σ t·ln(p/q): what is left if collector and analyst collude."""
     return rounds * math.fsum(
-        local_epsilon(numerator / NOISE_GRID, share.changes)
+        local_epsilon(numerator / NOISE_GRID, share.sensitivity)
         for share, numerator in zip(shares, numerators, strict=True)
     )
 
@@ -236,7 +237,7 @@ def guarantee_of(
         local_epsilon=_local_epsilon(shares, numerators, rounds),
         assurance=policy.assurance,
         method=bound.method if policy.eta is None else bound.eta_method,
-        population=policy.population,
+        crowd=policy.minimum_crowd,
         colluding=policy.colluding,
         assumptions=assumptions(policy, ResponseFormat(1)),
     )
@@ -252,7 +253,7 @@ def _bound(
     """All changed bits of all shares, each with its own noise; even a single one is composed."""
     counts: Counter[float] = Counter()
     for share, numerator in zip(shares, numerators, strict=True):
-        counts[numerator / NOISE_GRID] += share.changes * rounds
+        counts[numerator / NOISE_GRID] += share.sensitivity * rounds
     noises, crowd, epsilon = tuple(counts.items()), policy.honest, policy.epsilon
     if policy.assurance is Assurance.CERTIFIED:
         return EveryCrowd(noises=noises, crowd=crowd, epsilon=epsilon, distance=distance)

@@ -59,18 +59,19 @@ class FrontierRow:
 @dataclass(frozen=True, slots=True)
 class Frontier(Shown):
     policy: Policy
-    reports: ResponseFormat
+    responses: ResponseFormat
     rows: tuple[FrontierRow, ...]
 
 
 def message_size(plan: NoisePlan) -> tuple[int, int]:
     """(messages, bytes) one user sends in a round, as in a survey of these bits."""
-    reports = plan.reports
-    if reports.linkage is Linkage.RECORD:
-        return reports.copies, reports.copies * (SEAL + math.ceil(reports.bits / 8))
-    ones = sum(_most_ones(block) for block in reports.blocks)
-    tokens = Tokens(reports.copies * reports.bits, reports.copies * ones, plan.noise_numerator)
-    each = allowed_distance(plan.policy) / (plan.policy.population * reports.rounds)
+    responses = plan.responses
+    if responses.linkage is Linkage.RECORD:
+        return responses.copies, responses.copies * (SEAL + math.ceil(responses.bits / 8))
+    ones = sum(_most_ones(block) for block in responses.blocks)
+    copies = responses.copies
+    tokens = Tokens(copies * responses.bits, copies * ones, plan.noise_numerator)
+    each = allowed_distance(plan.policy) / (plan.policy.minimum_crowd * responses.rounds)
     messages = messages_needed([tokens], each)
     return messages, messages * (SEAL + TOKEN)
 
@@ -87,7 +88,7 @@ def _most_ones(block: Block) -> int:
 
 def frontier(
     policy: Policy,
-    reports: ResponseFormat,
+    responses: ResponseFormat,
     copies: Sequence[int] = COPIES,
     progress: Callable[[str], None] | None = None,
 ) -> Frontier:
@@ -97,15 +98,15 @@ def frontier(
     bytes. The trusted curator is a baseline, not a competitor.
 
     >>> from krand import Policy, ResponseFormat, frontier
-    >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
     >>> for row in frontier(policy, ResponseFormat(bits=4), copies=[1]).rows[:3]:
     ...     print(f"{row.name}: ± {row.half_width_95:,.0f}")
     krand bit: ± 14
     krand record: ± 104
     RAPPOR (local): ± 782
     """
-    formats = [replace(reports, linkage=Linkage.BIT, copies=k) for k in copies if k <= BIT_COPIES]
-    formats += [replace(reports, linkage=Linkage.RECORD, copies=k) for k in copies]
+    formats = [replace(responses, linkage=Linkage.BIT, copies=k) for k in copies if k <= BIT_COPIES]
+    formats += [replace(responses, linkage=Linkage.RECORD, copies=k) for k in copies]
     rows = []
     for one in formats:
         if progress is not None:
@@ -113,25 +114,26 @@ def frontier(
         row = _planned(policy, one)
         if row is not None:
             rows.append(row)
-    rows += _local_rows(policy, reports)
+    rows += _local_rows(policy, responses)
     marked = [replace(row, best=_is_best(row, rows)) for row in rows]
-    return Frontier(policy, reports, (*marked, _curator(policy, reports)))
+    return Frontier(policy, responses, (*marked, _curator(policy, responses)))
 
 
-def _name(reports: ResponseFormat) -> str:
-    return f"krand {reports.linkage}" + (f", k = {reports.copies:,}" if reports.copies > 1 else "")
+def _name(responses: ResponseFormat) -> str:
+    copies = f", k = {responses.copies:,}" if responses.copies > 1 else ""
+    return f"krand {responses.linkage}{copies}"
 
 
-def _planned(policy: Policy, reports: ResponseFormat) -> FrontierRow | None:
+def _planned(policy: Policy, responses: ResponseFormat) -> FrontierRow | None:
     try:
-        plan = plan_noise(policy, reports, suggestions=False)
+        plan = plan_noise(policy, responses, suggestions=False)
     except CannotMeet:
         return None
     messages, size = message_size(plan)
     return FrontierRow(
-        name=_name(reports),
-        linkage=reports.linkage,
-        copies=reports.copies,
+        name=_name(responses),
+        linkage=responses.linkage,
+        copies=responses.copies,
         noise=plan.noise,
         sigma=plan.precision.sigma,
         half_width_95=plan.precision.half_width_95,
@@ -142,9 +144,9 @@ def _planned(policy: Policy, reports: ResponseFormat) -> FrontierRow | None:
 
 
 def _peer(
-    name: str, sigma: float, reports: ResponseFormat, guarantee: str, noise: float | None = None
+    name: str, sigma: float, responses: ResponseFormat, guarantee: str, noise: float | None = None
 ) -> FrontierRow:
-    size = SEAL + math.ceil(reports.bits / 8)
+    size = SEAL + math.ceil(responses.bits / 8)
     return FrontierRow(
         name=name,
         linkage=None,
@@ -158,18 +160,18 @@ def _peer(
     )
 
 
-def _local_rows(policy: Policy, reports: ResponseFormat) -> list[FrontierRow]:
-    rappor = rappor_sigma(policy, reports)
-    unary = optimized_unary_sigma(policy, reports)
+def _local_rows(policy: Policy, responses: ResponseFormat) -> list[FrontierRow]:
+    rappor = rappor_sigma(policy, responses)
+    unary = optimized_unary_sigma(policy, responses)
     return [
-        _peer("RAPPOR (local)", rappor, reports, "local", rappor_noise(policy, reports)),
-        _peer("optimized unary encoding (local)", unary, reports, "local"),
+        _peer("RAPPOR (local)", rappor, responses, "local", rappor_noise(policy, responses)),
+        _peer("optimized unary encoding (local)", unary, responses, "local"),
     ]
 
 
-def _curator(policy: Policy, reports: ResponseFormat) -> FrontierRow:
-    found = curator(policy, reports)
-    return _peer(f"{found.noise} noise (baseline)", found.sigma, reports, "trusted curator")
+def _curator(policy: Policy, responses: ResponseFormat) -> FrontierRow:
+    found = curator(policy, responses)
+    return _peer(f"{found.noise} noise (baseline)", found.sigma, responses, "trusted curator")
 
 
 def _is_best(row: FrontierRow, rows: Sequence[FrontierRow]) -> bool:

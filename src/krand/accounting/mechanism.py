@@ -41,10 +41,10 @@ RECORD_BOUNDS: dict[
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A report format among `population` honest users, asked about one ε."""
+    """A report format among `crowd` honest users, asked about one ε."""
 
-    reports: ResponseFormat
-    population: int
+    responses: ResponseFormat
+    crowd: int
     epsilon: float
     assurance: Assurance = Assurance.CERTIFIED
 
@@ -52,13 +52,13 @@ class Mechanism:
     def compositions(self) -> int:
         """How many one-bit or one-record mechanisms a user's change touches."""
         if self.by_bit:  # copies of a bit are mixed into one count, whose law is exact
-            return self.reports.sensitivity * self.reports.rounds
-        return self.reports.copies * self.reports.rounds
+            return self.responses.sensitivity * self.responses.rounds
+        return self.responses.copies * self.responses.rounds
 
     @property
     def by_bit(self) -> bool:
         """A record of one bit is a one-bit mechanism too."""
-        return self.reports.linkage is Linkage.BIT or self.reports.bits == 1
+        return self.responses.linkage is Linkage.BIT or self.responses.bits == 1
 
     @property
     def certified(self) -> bool:
@@ -67,7 +67,7 @@ class Mechanism:
     @property
     def local_distance(self) -> int:
         """How many noisy bits collector and analyst together would hold of one change."""
-        return self.reports.sensitivity * self.reports.copies * self.reports.rounds
+        return self.responses.sensitivity * self.responses.copies * self.responses.rounds
 
     def delta(self, q: float, effort: Effort = Effort.REPORT) -> Found:
         """δ(ε) of this noise, both directions, by the best argument that applies."""
@@ -96,11 +96,11 @@ class Mechanism:
         if self.by_bit:
             return self._bits(q)
         kind = RECORD_BOUNDS[self.assurance, self.compositions > 1]
-        return kind(reports=self.reports, noise=q, crowd=self.population, epsilon=self.epsilon)
+        return kind(responses=self.responses, noise=q, crowd=self.crowd, epsilon=self.epsilon)
 
     def _bits(self, q: float) -> BitBound:
-        count, copies = self.compositions, self.reports.copies
-        crowd, epsilon, noises = self.population, self.epsilon, ((q, count),)
+        count, copies = self.compositions, self.responses.copies
+        crowd, epsilon, noises = self.crowd, self.epsilon, ((q, count),)
         if self.certified:
             bound = EveryCrowd(noises=noises, crowd=crowd, epsilon=epsilon, copies=copies)
             if bound.shape != (((q, 1),), copies):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from krand.accounting.channel import ReportLaw, outlier_law, uncertainty
 from krand.accounting.direct import countable, direct_mean_positive_part, direct_tail_probability
 from krand.accounting.inversion import EXTREME, Scores, mean_positive_part, tail_probability
-from krand.promise import Bounds, TwoWay, check_noise, check_population
+from krand.promise import Bounds, TwoWay, check_crowd, check_noise
 
 __all__ = [
     "RatioLaw",
@@ -66,43 +66,43 @@ def _scores(law: ReportLaw, epsilon: float, side: int) -> Scores:
     return Scores(score, log_prob, own, mean)
 
 
-def _summable(scores: Scores, population: int) -> bool:
+def _summable(scores: Scores, crowd: int) -> bool:
     """Few enough histograms to sum over, and none of them too rare for floating point."""
-    return countable(scores.log_prob, population) and float(scores.log_prob.min()) > EXTREME
+    return countable(scores.log_prob, crowd) and float(scores.log_prob.min()) > EXTREME
 
 
 def one_way_delta(
-    law: ReportLaw, population: int, epsilon: float, resolution: float = 100.0, refine: bool = True
+    law: ReportLaw, crowd: int, epsilon: float, resolution: float = 100.0, refine: bool = True
 ) -> Bounds:
     """δ(ε) for y → y'; epsilon may be negative, where δ(-ε) = 1 - e^-ε + e^-ε·δ_swapped(ε)."""
     if epsilon < 0:
-        other = one_way_delta(law.swapped(), population, -epsilon, resolution, refine)
+        other = one_way_delta(law.swapped(), crowd, -epsilon, resolution, refine)
         base, factor = -math.expm1(epsilon), math.exp(epsilon)
         return Bounds(*(base + factor * v for v in (other.value, other.lower, other.upper)))
-    top = _mean(_scores(law, epsilon, 1), population, resolution, refine)
-    low = _mean(_scores(law, epsilon, -1), population, resolution, refine)
+    top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine)
+    low = _mean(_scores(law, epsilon, -1), crowd, resolution, refine)
     return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _unheard(law))
 
 
 def upper_delta(
     law: ReportLaw,
-    population: int,
+    crowd: int,
     epsilon: float,
     resolution: float = 100.0,
     refine: bool = False,
 ) -> float:
     """The upper end of `one_way_delta` for ε ≥ 0, in half the time."""
-    top = _mean(_scores(law, epsilon, 1), population, resolution, refine).upper
+    top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine).upper
     return min(1.0, top + _unheard(law))
 
 
-def _mean(scores: Scores, population: int, resolution: float, refine: bool) -> Bounds:
+def _mean(scores: Scores, crowd: int, resolution: float, refine: bool) -> Bounds:
     """E[S⁺]/N by summation where there are few outcomes, else by inversion."""
     if scores.score.max() <= 0 and scores.mean.max() <= 0:
         return Bounds.exactly(0.0)
-    if _summable(scores, population):
-        return direct_mean_positive_part(scores, population)
-    return mean_positive_part(scores, population, resolution, refine)
+    if _summable(scores, crowd):
+        return direct_mean_positive_part(scores, crowd)
+    return mean_positive_part(scores, crowd, resolution, refine)
 
 
 def _audible(law: ReportLaw, epsilon: float) -> ReportLaw:
@@ -118,41 +118,35 @@ def _unheard(law: ReportLaw) -> float:
     return UNHEARD if law.first.size > SOME else 0.0
 
 
-def one_way_eta(
-    law: ReportLaw, population: int, epsilon: float, resolution: float = 4000.0
-) -> Bounds:
+def one_way_eta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 4000.0) -> Bounds:
     """P_{D_m}[R > e^ε] for y → y'. Only for ν = K(x): a blanket bounds δ, not tails."""
-    top = _tail(_scores(law, epsilon, 1), population, resolution)
-    low = _tail(_scores(law, epsilon, -1), population, resolution)
+    top = _tail(_scores(law, epsilon, 1), crowd, resolution)
+    low = _tail(_scores(law, epsilon, -1), crowd, resolution)
     return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _unheard(law))
 
 
-def _tail(scores: Scores, population: int, resolution: float) -> Bounds:
+def _tail(scores: Scores, crowd: int, resolution: float) -> Bounds:
     """P[S > 0] by summation where there are few outcomes, else by inversion."""
     if scores.score.max() <= 0:
         return Bounds.exactly(0.0)
-    if _summable(scores, population):
-        return direct_tail_probability(scores, population)
-    return tail_probability(scores, population, resolution)
+    if _summable(scores, crowd):
+        return direct_tail_probability(scores, crowd)
+    return tail_probability(scores, crowd, resolution)
 
 
-def two_way_delta(
-    law: ReportLaw, population: int, epsilon: float, resolution: float = 100.0
-) -> TwoWay:
+def two_way_delta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 100.0) -> TwoWay:
     """δ(ε) for y → y' and for y' → y."""
     return TwoWay(
-        one_way_delta(law, population, epsilon, resolution),
-        one_way_delta(law.swapped(), population, epsilon, resolution),
+        one_way_delta(law, crowd, epsilon, resolution),
+        one_way_delta(law.swapped(), crowd, epsilon, resolution),
     )
 
 
-def two_way_eta(
-    law: ReportLaw, population: int, epsilon: float, resolution: float = 4000.0
-) -> TwoWay:
+def two_way_eta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 4000.0) -> TwoWay:
     """η(ε) for y → y' and for y' → y."""
     return TwoWay(
-        one_way_eta(law, population, epsilon, resolution),
-        one_way_eta(law.swapped(), population, epsilon, resolution),
+        one_way_eta(law, crowd, epsilon, resolution),
+        one_way_eta(law.swapped(), crowd, epsilon, resolution),
     )
 
 
@@ -162,11 +156,11 @@ class RatioLaw:
 
     noise: float
     bits: int
-    population: int
+    crowd: int
 
     def __post_init__(self) -> None:
         check_noise(self.noise)
-        check_population(self.population)
+        check_crowd(self.crowd)
 
     @property
     def law(self) -> ReportLaw:
@@ -174,16 +168,16 @@ class RatioLaw:
 
     def delta(self, epsilon: float, resolution: float = 100.0) -> TwoWay:
         """E_D[(R-λ)⁺] and E_D[(1-λR)⁺]."""
-        return two_way_delta(self.law, self.population, epsilon, resolution)
+        return two_way_delta(self.law, self.crowd, epsilon, resolution)
 
     def eta(self, epsilon: float, resolution: float = 4000.0) -> TwoWay:
         """P[R > λ | D_m] and P[1/R > λ | D]."""
-        return two_way_eta(self.law, self.population, epsilon, resolution)
+        return two_way_eta(self.law, self.crowd, epsilon, resolution)
 
     def tail(self, log_ratio: float) -> float:
         """P[R > e^log_ratio | D_m]."""
         if log_ratio >= 0:
-            return one_way_eta(self.law, self.population, log_ratio).value
+            return one_way_eta(self.law, self.crowd, log_ratio).value
         return _tail_below_one(self, log_ratio)
 
     def density(self, log_ratios: Floats) -> Floats:
@@ -212,6 +206,6 @@ def _tail_below_one(ratio: RatioLaw, log_ratio: float) -> float:
     flipped = Scores(math.exp(log_ratio) - second, law.log_reference, law.log_second, mean)
     if flipped.score.max() <= 0:
         return 1.0
-    if _summable(flipped, ratio.population):
-        return 1 - direct_tail_probability(flipped, ratio.population).value
-    return 1 - tail_probability(flipped, ratio.population).value
+    if _summable(flipped, ratio.crowd):
+        return 1 - direct_tail_probability(flipped, ratio.crowd).value
+    return 1 - tail_probability(flipped, ratio.crowd).value

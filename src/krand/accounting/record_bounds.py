@@ -31,7 +31,7 @@ order: no other pattern of free bits has a larger χ²."""
 class RecordBound:
     """Records with one noise in a crowd."""
 
-    reports: ResponseFormat
+    responses: ResponseFormat
     noise: float
     crowd: int
     epsilon: float
@@ -39,21 +39,21 @@ class RecordBound:
     @property
     def compositions(self) -> int:
         """Every copy of every round counts as a batch of its own."""
-        return self.reports.copies * self.reports.rounds
+        return self.responses.copies * self.responses.rounds
 
     def patterns(self, effort: Effort) -> tuple[Pattern, ...]:
         """Sparse answers: the maximal patterns. Free bits: the outlier pair and what is uphill."""
-        if self.reports.is_sparse:
-            return record_patterns(self.reports.blocks, self.noise)
-        outlier = Pattern(self.reports.bits)
-        small = self.reports.bits <= CLIMB_BITS and self.crowd <= CLIMB_CROWD
+        if self.responses.is_sparse:
+            return record_patterns(self.responses.blocks, self.noise)
+        outlier = Pattern(self.responses.bits)
+        small = self.responses.bits <= CLIMB_BITS and self.crowd <= CLIMB_CROWD
         if effort <= Effort.QUICK or not small:
             return (outlier,)
         return uphill(outlier, lambda p: _least_delta(p, self.noise, self.crowd, self.epsilon))
 
     def blanket(self) -> ReportLaw:
         """What bounds every background."""
-        return blanket_law(self.noise, self.reports.blocks)
+        return blanket_law(self.noise, self.responses.blocks)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +98,7 @@ class BlanketRecord(UniformRecord):
         return flat(upper_delta(self.blanket(), self.crowd, self.epsilon, refine=True))
 
     def eta(self, effort: Effort) -> TwoWay:
-        law, distance = self.blanket(), self.reports.sensitivity
+        law, distance = self.blanket(), self.responses.sensitivity
 
         def delta(epsilon: float) -> float:
             return min(
@@ -117,7 +117,7 @@ class BlanketRecord(UniformRecord):
 
     def _uniform(self) -> UniformRecord:
         return UniformRecord(
-            reports=self.reports, noise=self.noise, crowd=self.crowd, epsilon=self.epsilon
+            responses=self.responses, noise=self.noise, crowd=self.crowd, epsilon=self.epsilon
         )
 
 
@@ -191,10 +191,10 @@ class UniformRecords(_ComposedRecords):
         return Method.UNIFORM_RECORDS
 
     def laws(self) -> list[ReportLaw]:
-        if self.reports.is_sparse:
+        if self.responses.is_sparse:
             patterns = self.patterns(Effort.QUICK)[:COMPOSED_PATTERNS]
             return [pattern.law(self.noise) for pattern in patterns]
-        return [outlier_law(self.noise, self.reports.bits)]
+        return [outlier_law(self.noise, self.responses.bits)]
 
     def both_ways(self, loss: LossLaw) -> tuple[Composed, Composed]:
         forward, back = (
@@ -204,10 +204,10 @@ class UniformRecords(_ComposedRecords):
 
 
 @lru_cache(maxsize=64)
-def _least_delta(pattern: Pattern, q: float, population: int, epsilon: float) -> float:
+def _least_delta(pattern: Pattern, q: float, crowd: int, epsilon: float) -> float:
     """What this background surely costs, the worse direction; quick, for comparisons."""
     law = pattern.law(q)
-    ways = (one_way_delta(one, population, epsilon, refine=False) for one in (law, law.swapped()))
+    ways = (one_way_delta(one, crowd, epsilon, refine=False) for one in (law, law.swapped()))
     return max(way.lower for way in ways)
 
 

@@ -40,13 +40,13 @@ class RecordProfile:
 
 
 def record_profile(
-    law: ReportLaw, population: int, compositions: int, steps_per_spread: float
+    law: ReportLaw, crowd: int, compositions: int, steps_per_spread: float
 ) -> RecordProfile:
     """Upper bounds of the profile, dense enough to be composed so many times."""
     limit, resolution = NEGLIGIBLE / compositions, RESOLUTION * steps_per_spread
 
     def profile(one: ReportLaw) -> Callable[[float], float]:
-        return lambda epsilon: upper_delta(one, population, epsilon, resolution)
+        return lambda epsilon: upper_delta(one, crowd, epsilon, resolution)
 
     forward, reverse = profile(law), profile(law.swapped())
     # Total variation has no direction: the better of the two bounds holds for both.

@@ -29,7 +29,7 @@ from scipy.special import logsumexp
 from krand.accounting.intervals import Estimate, bounded_mean, placed, proportion, weighted
 from krand.accounting.symmetric import log_choose, log_elementary_symmetric
 from krand.errors import InvalidInput
-from krand.promise import Linkage, ResponseFormat, check_noise, check_population
+from krand.promise import Linkage, ResponseFormat, check_crowd, check_noise
 
 __all__ = [
     "Estimate",
@@ -76,7 +76,7 @@ class _Pair:
 
     bits: int
     noise: float
-    population: int
+    crowd: int
     copies: int
 
     @property
@@ -84,15 +84,15 @@ class _Pair:
         return _log_w(self.bits, self.noise)
 
     @property
-    def reports(self) -> int:
-        return self.population * self.copies
+    def responses(self) -> int:
+        return self.crowd * self.copies
 
     def law(self, changed: bool) -> tuple[_Group, ...]:
         """All reports from y, or those of one user from y'."""
         log_p = _log_binomial_law(self.bits, self.noise)
         if not changed:
-            return (_Group(self.reports, log_p),)
-        return _Group(self.reports - self.copies, log_p), _Group(self.copies, log_p[::-1].copy())
+            return (_Group(self.responses, log_p),)
+        return _Group(self.responses - self.copies, log_p), _Group(self.copies, log_p[::-1].copy())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,7 +121,7 @@ class _Tilted:
 def simulate(
     bits: int,
     noise: float,
-    population: int,
+    crowd: int,
     epsilon: float,
     copies: int = 1,
     samples: int = 100_000,
@@ -136,7 +136,7 @@ def simulate(
     probability each). Both hold for every sample size. With importance sampling the interval is
     the normal one, wider by √(1000/ESS) if the effective sample size is below 1000.
     """
-    pair = _checked(bits, noise, population, copies)
+    pair = _checked(bits, noise, crowd, copies)
     _check_request(epsilon, samples, confidence)
     rng = np.random.default_rng(seed)
     forward, reverse = (
@@ -150,13 +150,13 @@ def draw_histograms(
     rng: np.random.Generator,
     bits: int,
     noise: float,
-    population: int,
+    crowd: int,
     samples: int,
     copies: int = 1,
     changed: bool = False,
 ) -> Ints:
     """Outcomes as counts of reports with 0 … L ones, one row each, under D or (changed) D_m."""
-    return _draw(rng, _checked(bits, noise, population, copies).law(changed), samples)
+    return _draw(rng, _checked(bits, noise, crowd, copies).law(changed), samples)
 
 
 def log_ratio(histograms: Ints, noise: float, copies: int = 1) -> Floats:
@@ -168,11 +168,11 @@ def log_ratio(histograms: Ints, noise: float, copies: int = 1) -> Floats:
     return _log_ratio(counts, _log_w(counts.shape[-1] - 1, noise), int(totals[0]), copies)
 
 
-def _checked(bits: int, noise: float, population: int, copies: int) -> _Pair:
+def _checked(bits: int, noise: float, crowd: int, copies: int) -> _Pair:
     ResponseFormat(bits=bits, linkage=Linkage.RECORD, copies=copies)
     check_noise(noise)
-    check_population(population)
-    return _Pair(bits, noise, population, copies)
+    check_crowd(crowd)
+    return _Pair(bits, noise, crowd, copies)
 
 
 def _check_request(epsilon: float, samples: int, confidence: float) -> None:
@@ -223,14 +223,14 @@ def _draw(rng: np.random.Generator, law: tuple[_Group, ...], samples: int) -> In
     return total
 
 
-def _log_ratio(histograms: Ints, log_w: Floats, reports: int, copies: int) -> Floats:
+def _log_ratio(histograms: Ints, log_w: Floats, responses: int, copies: int) -> Floats:
     if copies > 1:
-        return log_elementary_symmetric(histograms, log_w, copies) - log_choose(reports, copies)
+        return log_elementary_symmetric(histograms, log_w, copies) - log_choose(responses, copies)
     if float(np.ptp(log_w)) < _EXP_RANGE:
         top = float(log_w.max())
-        near: Floats = np.log(histograms @ np.exp(log_w - top)) + top - math.log(reports)
+        near: Floats = np.log(histograms @ np.exp(log_w - top)) + top - math.log(responses)
         return near
-    far: Floats = logsumexp(log_w, b=histograms, axis=-1) - math.log(reports)
+    far: Floats = logsumexp(log_w, b=histograms, axis=-1) - math.log(responses)
     return far
 
 
@@ -246,7 +246,7 @@ def _task(pair: _Pair, epsilon: float, sign: int, importance: bool) -> _Task:
         return replace(task, mass=0.0)
     if not importance or pair.copies > 1:
         return task
-    keep = task.log_w <= math.log(pair.population) + sign * epsilon
+    keep = task.log_w <= math.log(pair.crowd) + sign * epsilon
     if not keep.any():
         return replace(task, mass=0.0)
     return _conditioned(task, keep)
@@ -269,7 +269,7 @@ def _conditioned(task: _Task, keep: Flags) -> _Task:
     if task.sign < 0:
         return narrowed
     certain = -math.expm1(log_mass)
-    certain_under_d = -math.expm1(task.pair.population * each[0])
+    certain_under_d = -math.expm1(task.pair.crowd * each[0])
     return replace(
         narrowed,
         mass=narrowed.mass if narrowed.log_w[-1] > task.epsilon else 0.0,
@@ -306,7 +306,7 @@ def _tilt(task: _Task) -> tuple[Floats, float]:
     x = _statistic(task, task.log_w)
     if task.sign < 0 or _slope(task.law, x, 0.0) >= 0:
         return x, _saddle(task.law, x)
-    jump = max(math.expm1(task.epsilon) * task.pair.population, 2 * math.exp(task.epsilon))
+    jump = max(math.expm1(task.epsilon) * task.pair.crowd, 2 * math.exp(task.epsilon))
     x = _statistic(task, np.minimum(task.log_w, math.log(jump)))
     return x, _saddle(task.law, x)
 
@@ -315,7 +315,7 @@ def _statistic(task: _Task, log_w: Floats) -> Floats:
     """What each report adds to the event."""
     copies = task.pair.copies
     surplus = np.expm1(np.minimum(log_w - task.sign * task.epsilon / copies, _LOUDEST))
-    slope = surplus if copies == 1 else np.log1p(surplus / task.pair.population)
+    slope = surplus if copies == 1 else np.log1p(surplus / task.pair.crowd)
     return np.asarray(task.sign * slope, dtype=np.float64)
 
 
@@ -400,7 +400,7 @@ def _sample(
     for each, size in zip(laws, sizes, strict=True):
         for start in range(0, size, step):
             drawn = _draw(rng, each.law, min(step, size - start))
-            log_r = _log_ratio(drawn, log_w, task.pair.reports, task.pair.copies)
+            log_r = _log_ratio(drawn, log_w, task.pair.responses, task.pair.copies)
             excess.append(task.sign * log_r - task.epsilon)
             weight.append(np.exp(-logsumexp(drawn @ tilts + offsets, axis=1)))
     return np.concatenate(excess), np.concatenate(weight)

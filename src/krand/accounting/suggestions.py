@@ -57,10 +57,10 @@ class Nearest:
     complete: bool = True
 
 
-def loudest_useful_noise(reports: ResponseFormat, population: int) -> float:
+def loudest_useful_noise(responses: ResponseFormat, crowd: int) -> float:
     """The largest q at which an estimate is still more precise than half the crowd."""
     # 1.96·√(Npq/k)/(1-2q) = N/2, solved for pq = (1-(1-2q)²)/4.
-    ratio = reports.copies * population / (4 * Z95**2)
+    ratio = responses.copies * crowd / (4 * Z95**2)
     return 0.5 * (1 - 1 / math.sqrt(1 + 4 * ratio))
 
 
@@ -71,12 +71,12 @@ def cannot_meet(reason: str, nearest: Nearest) -> CannotMeet:
     return CannotMeet(f"{reason}; {HOPELESS if nearest.complete else GIVEN_UP}")
 
 
-def nearest_requests(policy: Policy, reports: ResponseFormat) -> Nearest:
+def nearest_requests(policy: Policy, responses: ResponseFormat) -> Nearest:
     """The smallest crowd and the smallest ε that would do, everything else unchanged.
 
     Where one of them does not exist, the smallest δ, the most bits (and then copies) that would do.
     """
-    return _collected(_requests(policy, reports, _deadline()))
+    return _collected(_requests(policy, responses, _deadline()))
 
 
 def nearest_policies(policy: Policy, met: Met) -> Nearest:
@@ -116,17 +116,17 @@ def _collected(found: Iterator[str]) -> Nearest:
     return Nearest(tuple(requests))
 
 
-def _requests(policy: Policy, reports: ResponseFormat, end: float) -> Iterator[str]:
-    long = reports.bits * reports.copies * reports.rounds > LONG
+def _requests(policy: Policy, responses: ResponseFormat, end: float) -> Iterator[str]:
+    long = responses.bits * responses.copies * responses.rounds > LONG
     near = COARSE if long else FINE
     found = 0
-    for text in _policies(policy, _until(end, lambda other: _met(other, reports)), near):
+    for text in _policies(policy, _until(end, lambda other: _met(other, responses)), near):
         found += 1
         yield text
-    fewer = ("copies",) if reports.structure else ("bits", "copies")  # questions are not bits
+    fewer = ("copies",) if responses.structure else ("bits", "copies")  # questions are not bits
     for field in fewer:
         if found < 2:
-            most = _most(policy, reports, field, near, end)
+            most = _most(policy, responses, field, near, end)
             if most is not None:
                 found += 1
                 yield f"{field} {most:,}, everything else as asked"
@@ -140,11 +140,11 @@ def _policies(policy: Policy, met: Met, near: float) -> Iterator[str]:
         kept = f" at epsilon {policy.epsilon:g}"
         if policy.epsilon > MOST_EPSILON:
             kept = ", everything else as asked"
-        yield f"population {crowd:,}{kept}"
+        yield f"crowd {crowd:,}{kept}"
     epsilon = _smallest_epsilon(policy, met, near)
     if epsilon is not None:
         found += 1
-        yield f"epsilon {epsilon:g} at population {policy.population:,}"
+        yield f"epsilon {epsilon:g} at crowd {policy.minimum_crowd:,}"
     for field, search in (("delta", _smallest_delta), ("max_local_epsilon", _smallest_cap)):
         if found < 2:
             value = search(policy, met, near)
@@ -153,10 +153,10 @@ def _policies(policy: Policy, met: Met, near: float) -> Iterator[str]:
                 yield f"{field} {value:g}, everything else as asked"
 
 
-def _met(policy: Policy, reports: ResponseFormat) -> bool:
+def _met(policy: Policy, responses: ResponseFormat) -> bool:
     """Whether the loudest useful noise meets the policy."""
-    noise = loudest_useful_noise(reports, policy.population) * (1 - 1e-9)
-    mechanism = Mechanism(reports, policy.honest, policy.epsilon, policy.assurance)
+    noise = loudest_useful_noise(responses, policy.minimum_crowd) * (1 - 1e-9)
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
     cap = policy.max_local_epsilon
     if cap is not None and local_epsilon(noise, mechanism.local_distance) > cap:
         return False
@@ -167,7 +167,7 @@ def _met(policy: Policy, reports: ResponseFormat) -> bool:
 
 
 def _smallest_crowd(policy: Policy, met: Met, near: float) -> int | None:
-    low, high = policy.population, policy.population
+    low, high = policy.minimum_crowd, policy.minimum_crowd
     while not met(_in_a_crowd_of(high, policy)):
         low, high = high, high * 4
         if high > MOST_PEOPLE:
@@ -179,10 +179,10 @@ def _smallest_crowd(policy: Policy, met: Met, near: float) -> int | None:
     return round_up(high)
 
 
-def _in_a_crowd_of(population: int, policy: Policy) -> Policy:
+def _in_a_crowd_of(crowd: int, policy: Policy) -> Policy:
     """The policy for a larger crowd, of which the same share colludes."""
-    colluding = -(-policy.colluding * population // policy.population)  # rounded up
-    return replace(policy, population=population, colluding=colluding)
+    colluding = -(-policy.colluding * crowd // policy.minimum_crowd)  # rounded up
+    return replace(policy, minimum_crowd=crowd, colluding=colluding)
 
 
 def _smallest_epsilon(policy: Policy, met: Met, near: float) -> float | None:
@@ -194,7 +194,7 @@ def _smallest_epsilon(policy: Policy, met: Met, near: float) -> float | None:
 def _smallest_delta(policy: Policy, met: Met, near: float) -> float | None:
     if policy.delta is None:
         return None
-    most = float(f"{0.995 * DELTA_SHARE / policy.population:.3g}")
+    most = float(f"{0.995 * DELTA_SHARE / policy.minimum_crowd:.3g}")
     return _smallest(policy.delta, most, lambda value: met(replace(policy, delta=value)), near)
 
 
@@ -219,14 +219,14 @@ def _smallest(asked: float, most: float, met: Callable[[float], bool], near: flo
 
 
 def _most(
-    policy: Policy, reports: ResponseFormat, field: str, near: float, end: float
+    policy: Policy, responses: ResponseFormat, field: str, near: float, end: float
 ) -> int | None:
     """The largest number of bits or copies, below the one asked for, with which it can be met."""
-    low, high = 0, getattr(reports, field)
+    low, high = 0, getattr(responses, field)
     while high - low > 1 and high > near * low:
         middle = (low + high) // 2
-        fewer = {field: middle, "max_set_bits": None if field == "bits" else reports.max_set_bits}
-        met = _until(end, partial(_met, reports=replace(reports, **fewer)))
+        fewer = {field: middle, "max_set_bits": None if field == "bits" else responses.max_set_bits}
+        met = _until(end, partial(_met, responses=replace(responses, **fewer)))
         low, high = (middle, high) if met(policy) else (low, middle)
     return low or None
 

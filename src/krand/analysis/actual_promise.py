@@ -37,7 +37,7 @@ def actual_promise(plan: Plan, tally: Tally) -> Promise:
             f"{refused:,} messages were refused and {policy.colluding:,} people may collude, in a"
             f" crowd of {tally.crowd:,}: nobody may be hidden"
         )
-    promise = promise_for(plan, replace(policy, population=tally.crowd, colluding=absent))
+    promise = promise_for(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
     return resting_on(promise, tally.provenance)
 
 

@@ -18,7 +18,7 @@ from krand.analysis.plain_values import Malformed, plain, said_format, typed_fie
 from krand.analysis.results import Results
 from krand.errors import InvalidInput, KrandError
 from krand.files import complete_file, json_object, read_whole
-from krand.promise import MAX_POPULATION
+from krand.promise import MAX_CROWD
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
@@ -160,8 +160,8 @@ def _broken(source: str, fault: str) -> InvalidInput:
 
 def _faults(found: Results) -> Iterator[str]:
     """What types cannot say: numbers that must be possible, tables that must be rectangular."""
-    if not 1 <= found.people <= MAX_POPULATION:
-        yield f"people: should be from 1 to {MAX_POPULATION:,}"
+    if not 1 <= found.people <= MAX_CROWD:
+        yield f"people: should be from 1 to {MAX_CROWD:,}"
     levels = [
         *(question.confidence for question in found.questions),
         *(words.confidence for words in found.words),

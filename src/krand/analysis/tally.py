@@ -52,7 +52,7 @@ class Tally(Shown):
     """Submissions: what the collector counted, or the rows that were randomized."""
     crowd: int
     """The people of the smallest batch: each was shuffled alone, so nobody hides in more."""
-    reports: int
+    responses: int
     """Bit linkage: the people. Record linkage: the vectors that were counted, k for each person."""
     counts: Counts
     """How many reports have a 1 at each position."""
@@ -99,7 +99,7 @@ class Tally(Shown):
             "round": self.round,
             "people": self.people,
             "crowd": self.crowd,
-            "reports": self.reports,
+            "responses": self.responses,
             "counts": self.counts.tolist(),
             "table": None if self.table is None else self.table.tolist(),
             "joint": [
@@ -152,7 +152,7 @@ def merged(first: Tally, second: Tally) -> Tally:
         first.round,
         first.people + second.people,
         min(first.crowd or second.crowd, second.crowd or first.crowd),
-        first.reports + second.reports,
+        first.responses + second.responses,
         first.counts + second.counts,
         _sum(first.table, second.table),
         {bits: counts + second.joint[bits] for bits, counts in first.joint.items()},

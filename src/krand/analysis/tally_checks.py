@@ -73,7 +73,7 @@ def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None)
 
 
 def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
-    planned = plan.survey.policy.population
+    planned = plan.survey.policy.minimum_crowd
     if tally.crowd < planned:
         yield f"{tally.crowd:,} people are fewer than the {planned:,} that were planned"
     if tally.people < tally.crowd * max(1, len(tally.batches)):
@@ -84,17 +84,17 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
 
 def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
     if tally.linkage is Linkage.BIT:
-        if tally.reports != tally.people:
-            yield f"{tally.reports:,} reports of {tally.people:,} people"
+        if tally.responses != tally.people:
+            yield f"{tally.responses:,} reports of {tally.people:,} people"
         yield from _other_messages(plan, tally)
         return
-    if tally.reports > tally.people * plan.survey.copies:
-        yield f"{tally.reports:,} reports are more than {plan.survey.copies:,} for each person"
-    if np.any(tally.counts > tally.reports):
+    if tally.responses > tally.people * plan.survey.copies:
+        yield f"{tally.responses:,} reports are more than {plan.survey.copies:,} for each person"
+    if np.any(tally.counts > tally.responses):
         yield "a bit is set more often than there are reports"
     yield from _odd_histogram(tally)
     for bits, counts in (*tally.joint.items(), *_whole_table(tally)):
-        if int(counts.sum()) != tally.reports:
+        if int(counts.sum()) != tally.responses:
             yield f"the table of bits {bits} does not hold every report once"
             continue
         table = counts.reshape((2,) * len(bits))
@@ -120,7 +120,7 @@ def _whole_table(tally: Tally) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
 def _odd_histogram(tally: Tally) -> Iterator[str]:
     if tally.histogram is None:
         return
-    if int(tally.histogram.sum()) != tally.reports:
+    if int(tally.histogram.sum()) != tally.responses:
         yield "the histogram of set bits does not hold every report once"
     elif int(tally.histogram @ np.arange(len(tally.histogram))) != int(tally.counts.sum()):
         yield "the histogram of set bits disagrees with their number"
@@ -199,5 +199,5 @@ def _manifest(text: str, key: Ed25519PublicKey | None) -> Manifest:
 
 
 def _messages(tally: Tally) -> int:
-    kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.reports
+    kept = int(tally.counts.sum()) if tally.linkage is Linkage.BIT else tally.responses
     return kept + tally.nulls + sum(tally.rejected.values())

@@ -12,7 +12,7 @@ from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, Bits, Counts, Tally
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole, whole, write_atomically
-from krand.promise import MAX_BITS, MAX_POPULATION, Linkage
+from krand.promise import MAX_BITS, MAX_CROWD, Linkage
 
 __all__ = ["read_tally", "tally_from", "write_tally"]
 
@@ -47,9 +47,9 @@ def tally_from(values: dict[str, Any]) -> Tally:
         linkage,
         positions,
         whole("round", values["round"], 1),
-        whole("people", values["people"], 0, MAX_POPULATION),
-        whole("crowd", values["crowd"], 0, MAX_POPULATION),
-        whole("reports", values["reports"]),
+        whole("people", values["people"], 0, MAX_CROWD),
+        whole("crowd", values["crowd"], 0, MAX_CROWD),
+        whole("responses", values["responses"]),
         _counts("counts", values["counts"], positions),
         _optional("table", values["table"], table),
         dict(_joint(entry, positions) for entry in values["joint"]),

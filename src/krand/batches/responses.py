@@ -20,7 +20,7 @@ from krand.batches.provenance import Provenance, is_random_id
 from krand.batches.sealed import fixed_column, fixed_rows, positions_in
 from krand.errors import InvalidInput
 from krand.files import json_object, unreadable, whole
-from krand.promise import MAX_BITS, MAX_POPULATION, Linkage
+from krand.promise import MAX_BITS, MAX_CROWD, Linkage
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -155,7 +155,7 @@ def _check_types(header: ResponsesHeader) -> None:
     if not isinstance(header.plan, str):
         raise ValueError("plan must be text")
     whole("round", header.round, 1)
-    whole("people", header.people, 0, MAX_POPULATION)
+    whole("people", header.people, 0, MAX_CROWD)
     whole("positions", header.positions, 1, MAX_BITS)
     if header.provenance is Provenance.DEVICES:
         raise ValueError("provenance must not be devices, because they seal what they send")

@@ -89,7 +89,7 @@ def krand(context: click.Context, as_json: bool, no_color: bool) -> None:
 
     \b
     Example:
-      krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6
+      krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6
     """
     quiet = bool(context.meta.get(QUIET))
     if context.invoked_subcommand is not None:  # options before the command apply to it

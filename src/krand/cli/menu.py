@@ -106,7 +106,7 @@ def overview() -> str:
 
 _ENDING = (
     "Get started:  krand demo",
-    "              krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6",
+    "              krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6",
     "Get help:     krand COMMAND --help (with examples), krand --help (exit codes)",
     "All commands: --json, --quiet, --no-color",
 )

@@ -130,7 +130,7 @@ def _of_records(plan: Plan, seen: RecordSeen) -> Iterator[str]:
             f"The distribution of R was simulated: {seen.draws:,} outcomes, 95 % confidence"
             " intervals."
         )
-    refused = seen.people * seen.copies - seen.reports
+    refused = seen.people * seen.copies - seen.responses
     if refused > 0:
         yield (
             f"{refused:,} responses were not counted; R applies to a person whose responses were"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage, Policy, ResponseFormat
+from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crowd
 from krand.terminal.output import QUIET
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
 from krand.wording.numbers import Count, Real
@@ -71,7 +71,7 @@ def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
 
 
 crowd_options = _stack(
-    click.option("--population", type=Count(), required=True, help="Number of participants."),
+    click.option("--crowd", type=Count(), required=True, help="Number of participants."),
     click.option("--bits", type=Count(), required=True, help="Yes/no facts about each person."),
     click.option("--epsilon", type=Real(), required=True, help="ε: e^ε bounds the privacy ratio."),
 )
@@ -169,9 +169,10 @@ def policy_from(options: Mapping[str, Any]) -> Policy:
             "neither" if eta is None else "both",
             "add --delta 1e-6, or --eta 0.003" if eta is None else "keep --delta or --eta",
         )
+    check_crowd(options["crowd"])
     return Policy(
         epsilon=options["epsilon"],
-        population=options["population"],
+        minimum_crowd=options["crowd"],
         delta=delta,
         eta=eta,
         colluding=options["colluding"],

@@ -31,19 +31,19 @@ __all__ = ["agreement_table", "frontier_table", "plan_panel", "privacy_panel", "
 GRID_BITS = NOISE_GRID.bit_length() - 1
 
 
-def settings_line(population: int, reports: ResponseFormat, colluding: int = 0) -> str:
+def settings_line(crowd: int, responses: ResponseFormat, colluding: int = 0) -> str:
     """10,000,000 people, 40 bits, bit linkage, 1 copy."""
-    copies = "1 copy" if reports.copies == 1 else f"{reports.copies:,} copies"
+    copies = "1 copy" if responses.copies == 1 else f"{responses.copies:,} copies"
     parts = [
-        f"{population:,} people",
-        "1 bit" if reports.bits == 1 else f"{reports.bits:,} bits",
-        f"{reports.linkage} linkage",
+        f"{crowd:,} people",
+        "1 bit" if responses.bits == 1 else f"{responses.bits:,} bits",
+        f"{responses.linkage} linkage",
         copies,
     ]
-    if reports.max_set_bits is not None:
-        parts.append(f"at most {reports.max_set_bits:,} set")
-    if reports.rounds > 1:
-        parts.append(f"{reports.rounds:,} rounds")
+    if responses.max_set_bits is not None:
+        parts.append(f"at most {responses.max_set_bits:,} set")
+    if responses.rounds > 1:
+        parts.append(f"{responses.rounds:,} rounds")
     if colluding:
         parts.append(f"{colluding:,} colluding")
     return ", ".join(parts)
@@ -68,7 +68,7 @@ def _noise(q: float, numerator: int | None = None) -> Text:
 def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise") -> Panel:
     """A noise plan: noise, precision, promise."""
     guarantee = plan.guarantee
-    settings = settings_line(plan.policy.population, plan.reports, plan.policy.colluding)
+    settings = settings_line(plan.policy.minimum_crowd, plan.responses, plan.policy.colluding)
     return _facts(
         title,
         [
@@ -93,10 +93,10 @@ def _bounds(bounds: Bounds) -> Text:
 
 
 def privacy_panel(
-    guarantee: Guarantee, reports: ResponseFormat, noise: float, precision: Precision
+    guarantee: Guarantee, responses: ResponseFormat, noise: float, precision: Precision
 ) -> tuple[Panel, Table]:
     """The guarantee of a given noise: its assumptions, then δ and η in both directions."""
-    settings = settings_line(guarantee.population, reports, guarantee.colluding)
+    settings = settings_line(guarantee.crowd, responses, guarantee.colluding)
     table = Table(box=SIMPLE_HEAD, title=f"ε = {guarantee.epsilon:g}", title_justify="left")
     table.add_column(Text("value\n[lower, upper]"), style="bold")
     for direction in ("forward", "reverse"):

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 __all__ = ["frontier_values", "guarantee_values", "plan_values", "privacy_values"]
 
 
-def _report_values(reports: ResponseFormat) -> dict[str, Any]:
+def _report_values(responses: ResponseFormat) -> dict[str, Any]:
     return {
-        "bits": reports.bits,
-        "linkage": str(reports.linkage),
-        "copies": reports.copies,
-        "max_set_bits": reports.max_set_bits,
-        "rounds": reports.rounds,
+        "bits": responses.bits,
+        "linkage": str(responses.linkage),
+        "copies": responses.copies,
+        "max_set_bits": responses.max_set_bits,
+        "rounds": responses.rounds,
     }
 
 
@@ -28,7 +28,7 @@ def _policy_values(policy: Policy) -> dict[str, Any]:
         "epsilon": policy.epsilon,
         "delta": policy.delta,
         "eta": policy.eta,
-        "population": policy.population,
+        "crowd": policy.minimum_crowd,
         "colluding": policy.colluding,
         "max_local_epsilon": policy.max_local_epsilon,
         "assurance": str(policy.assurance),
@@ -60,16 +60,16 @@ def plan_values(plan: NoisePlan, curator: Curator) -> dict[str, Any]:
         "local_epsilon": guarantee.local_epsilon,
         "assurance": str(guarantee.assurance),
         "method": str(guarantee.method),
-        "population": plan.policy.population,
+        "crowd": plan.policy.minimum_crowd,
         "colluding": plan.policy.colluding,
         "max_local_epsilon": plan.policy.max_local_epsilon,
-        **_report_values(plan.reports),
+        **_report_values(plan.responses),
         "guarantee": guarantee_values(guarantee),
     }
 
 
 def privacy_values(
-    guarantee: Guarantee, reports: ResponseFormat, noise: float, precision: Precision
+    guarantee: Guarantee, responses: ResponseFormat, noise: float, precision: Precision
 ) -> dict[str, Any]:
     """The guarantee of a given noise."""
     return {
@@ -78,16 +78,16 @@ def privacy_values(
         **guarantee_values(guarantee),
         "local_epsilon": guarantee.local_epsilon,
         "assurance": str(guarantee.assurance),
-        "population": guarantee.population,
+        "crowd": guarantee.crowd,
         "colluding": guarantee.colluding,
-        **_report_values(reports),
+        **_report_values(responses),
         **asdict(precision),
     }
 
 
 def frontier_values(frontier: Frontier) -> dict[str, Any]:
     """The frontier: the request, and one object for each method that meets it."""
-    settings = _report_values(frontier.reports)
+    settings = _report_values(frontier.responses)
     for free in ("linkage", "copies"):  # the rows differ in these
         settings.pop(free)
     return {

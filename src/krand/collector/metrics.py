@@ -18,9 +18,9 @@ STEPS_PER_CROWD = 100
 FAULT_STEP = 10
 
 
-def step_for(population: int) -> int:
+def step_for(crowd: int) -> int:
     """The step of counts of people, at least ten."""
-    return max(10, population // STEPS_PER_CROWD)
+    return max(10, crowd // STEPS_PER_CROWD)
 
 
 def coarse(count: int, step: int) -> int:
@@ -30,11 +30,11 @@ def coarse(count: int, step: int) -> int:
 
 def metrics_text(counts: Counts, batches: Sequence[Batch]) -> str:
     """The metrics in the text format of Prometheus."""
-    population = batches[-1].population
-    step = step_for(population)
+    crowd = batches[-1].crowd
+    step = step_for(crowd)
     states = {state: sum(batch.state is state for batch in batches) for state in State}
     lines = [
-        *_metric("krand_people_planned", "gauge", "The planned crowd of a batch.", population),
+        *_metric("krand_people_planned", "gauge", "The planned crowd of a batch.", crowd),
         *_metric(
             "krand_people_gathered",
             "gauge",

@@ -25,7 +25,7 @@ def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
     check_round(plan, round_number)
     message_length = message_format(plan).sealed_length
     submission_format = SubmissionFormat(round_number, message_length, plan.messages)
-    return SpoolConfig(plan.hash, plan.promise.population, submission_format)
+    return SpoolConfig(plan.hash, plan.promise.crowd, submission_format)
 
 
 def open_spool(

@@ -50,8 +50,8 @@ def release_sealed(store: Store, folder: Path, key: Ed25519PrivateKey) -> tuple[
         waiting = batches[-1]
         raise CrowdTooSmall(
             "people",
-            f"must be at least the planned crowd of {waiting.population:,}",
-            f"about {coarse(waiting.people, step_for(waiting.population)):,}",
+            f"must be at least the planned crowd of {waiting.crowd:,}",
+            f"about {coarse(waiting.people, step_for(waiting.crowd)):,}",
             "nothing is released below it: wait for more people",
         )
     if sealed:
@@ -61,7 +61,7 @@ def release_sealed(store: Store, folder: Path, key: Ed25519PrivateKey) -> tuple[
 
 def release_batch(store: Store, batch: Batch, folder: Path, key: Ed25519PrivateKey) -> Released:
     """Write the files of a sealed batch, then wipe it."""
-    if batch.state is not State.SEALED or batch.people < store.config.population:
+    if batch.state is not State.SEALED or batch.people < store.config.crowd:
         raise InvalidInput("batch", "must be sealed", batch.state.value)
     ensure_directory("output", folder)
     _check_output(folder)

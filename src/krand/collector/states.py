@@ -29,9 +29,9 @@ CHANGES = {State.OPEN: State.SEALED, State.SEALED: State.RELEASED}
 """The only change from each state."""
 
 
-def check_change(now: State, then: State, people: int, population: int) -> None:
+def check_change(now: State, then: State, people: int, crowd: int) -> None:
     """Raise an error unless this change is allowed. Any other is a bug in krand."""
     if CHANGES.get(now) is not then:
         raise InternalError(f"a batch cannot change from {now} to {then}")
-    if people < population:
-        raise InternalError(f"a batch of {people} people, fewer than {population}, must stay open")
+    if people < crowd:
+        raise InternalError(f"a batch of {people} people, fewer than {crowd}, must stay open")

@@ -45,7 +45,7 @@ class SpoolConfig:
     """What a store is for. It cannot be changed afterwards."""
 
     plan_hash: str
-    population: int
+    crowd: int
     format: SubmissionFormat
 
 
@@ -55,7 +55,7 @@ class Batch:
 
     number: int
     state: State
-    population: int
+    crowd: int
     """The crowd that the plan requires."""
     people: int
     messages: int

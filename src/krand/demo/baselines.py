@@ -157,7 +157,7 @@ def _by_records(
             count_bits(rows, len(truth), counts)
     empty = empty_tally(plan.hash, Linkage.RECORD, len(truth))
     people = crowd.people
-    tally = replace(empty, people=people, crowd=people, reports=people * copies, counts=counts)
+    tally = replace(empty, people=people, crowd=people, responses=people * copies, counts=counts)
     return replace(method, sigma=_sigma(plan), error=_error(plan, tally, truth))
 
 
@@ -173,13 +173,13 @@ def _too_much(crowd: Crowd, copies: int = 1) -> str:
 def _by_rappor(plan: Plan, crowd: Crowd, truth: Counts, chance: Chance, out: Output) -> Baseline:
     """Each bit is flipped with the same q; changing all of a person's answers costs ε in total."""
     policy = plan.survey.policy
-    reports = replace(record_reports(plan.survey, plan.layout), copies=1)
-    method = Baseline(name="RAPPOR", trusted="nobody", sigma=rappor_sigma(policy, reports))
+    responses = replace(record_reports(plan.survey, plan.layout), copies=1)
+    method = Baseline(name="RAPPOR", trusted="nobody", sigma=rappor_sigma(policy, responses))
     if refusal := _too_much(crowd):
         return replace(method, note=refusal)
-    q = rappor_noise(policy, reports)
+    q = rappor_noise(policy, responses)
     # p - q from its own formula: near q = ½ the difference would lose all digits.
-    gap = math.tanh(policy.epsilon / (2 * reports.sensitivity * reports.rounds))
+    gap = math.tanh(policy.epsilon / (2 * responses.sensitivity * responses.rounds))
     with out.counting("RAPPOR", crowd.people, "people") as told:
         ones = _flipped(crowd, q, chance.numbers("RAPPOR"), told)
     return replace(method, error=_rms((ones - crowd.people * q) / gap - truth))
@@ -208,7 +208,7 @@ def _bits(crowd: Crowd, positions: int, told: Told) -> Iterator[NDArray[np.bool_
 def survey_curator(survey: Survey) -> DividedCurator:
     """Gaussian or geometric noise for the survey's weights, whichever is smaller."""
     blocks = layout_of(survey).blocks
-    shares = [Share(block.changes, block.weight) for block in blocks]
+    shares = [Share(block.sensitivity, block.weight) for block in blocks]
     return divided_curator(survey.policy, shares, survey.rounds)
 
 

@@ -29,7 +29,7 @@ from krand.collector.opening import open_spool
 from krand.collector.release import release_sealed
 from krand.collector.serving import listen, make_server
 from krand.errors import Unavailable
-from krand.promise import Z95, check_population
+from krand.promise import Z95, check_crowd
 from krand.survey.layout import layout_of
 from krand.testing.population import plain_answers
 from krand.wire.keys import generate_private_key, generate_signing_key, write_key_pair
@@ -53,24 +53,24 @@ LOOPBACK = "127.0.0.1"
 MEMORY = "/dev/shm"
 
 
-def for_a_crowd(survey: Survey, population: int) -> Survey:
+def for_a_crowd(survey: Survey, crowd: int) -> Survey:
     """The survey for another crowd, with the same share of colluding participants."""
-    check_population(population)
+    check_crowd(crowd)
     policy = survey.policy
-    share = -(-policy.colluding * population // policy.population)  # rounded up
-    colluding = min(share, population - 2)
-    return replace(survey, policy=replace(policy, population=population, colluding=colluding))
+    share = -(-policy.colluding * crowd // policy.minimum_crowd)  # rounded up
+    colluding = min(share, crowd - 2)
+    return replace(survey, policy=replace(policy, minimum_crowd=crowd, colluding=colluding))
 
 
-def for_a_small_crowd(survey: Survey, population: int) -> Survey:
+def for_a_small_crowd(survey: Survey, crowd: int) -> Survey:
     """The survey with ε doubled as often as a small crowd needs for useful results.
 
     The noise in people hardly depends on the crowd, so in a small crowd it is a large share.
     """
-    found = for_a_crowd(survey, population)
+    found = for_a_crowd(survey, crowd)
     policy = found.policy
     for _ in range(MOST_DOUBLINGS):
-        if Z95 * max(_expected(found)) <= WANTED_SHARE * population:
+        if Z95 * max(_expected(found)) <= WANTED_SHARE * crowd:
             break
         policy = replace(policy, epsilon=2 * policy.epsilon)
         found = replace(survey, policy=policy)
@@ -79,7 +79,7 @@ def for_a_small_crowd(survey: Survey, population: int) -> Survey:
 
 def _expected(survey: Survey) -> tuple[float, ...]:
     """A quick approximation of the σ of each block's counts: that of Gaussian noise."""
-    shares = [Share(block.changes, block.weight) for block in layout_of(survey).blocks]
+    shares = [Share(block.sensitivity, block.weight) for block in layout_of(survey).blocks]
     return gaussian_division(survey.policy, shares, survey.rounds)
 
 

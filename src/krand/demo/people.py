@@ -37,7 +37,7 @@ class Crowd:
     seed: int
 
     def __post_init__(self) -> None:
-        raise_first(whole_rules(self.people, 1, MAX_PEOPLE, ("population",)))
+        raise_first(whole_rules(self.people, 1, MAX_PEOPLE, ("crowd",)))
 
     @property
     def layout(self) -> Layout:

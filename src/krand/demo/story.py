@@ -52,7 +52,7 @@ class Asked:
     folder: Path
     survey: Path | None = None
     """The example by default."""
-    population: int | None = None
+    crowd: int | None = None
     """The survey's own number by default; live, 1,000."""
     seed: int = 1
     live: bool = False
@@ -94,7 +94,7 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     own = _own_survey(asked)
     _spare_inputs(asked)
     survey = _survey(asked, own)
-    crowd = Crowd(survey, survey.policy.population, chance.people())
+    crowd = Crowd(survey, survey.policy.minimum_crowd, chance.people())
     keys = new_keys(asked.folder) if asked.live else None
     with out.progress("planning"):
         plan = make_plan(survey)
@@ -152,11 +152,11 @@ def _spare_inputs(asked: Asked) -> None:
 def _survey(asked: Asked, own: Survey) -> Survey:
     """The survey for the requested crowd."""
     if asked.live:
-        people = LIVE_PEOPLE if asked.population is None else asked.population
+        people = LIVE_PEOPLE if asked.crowd is None else asked.crowd
         return for_a_small_crowd(own, people)
-    if asked.population is None:
+    if asked.crowd is None:
         return own
-    return for_a_crowd(own, asked.population)
+    return for_a_crowd(own, asked.crowd)
 
 
 def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
@@ -167,7 +167,7 @@ def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
         return {"survey": asked.survey, "plan": path}
     survey, text = asked.folder / "survey.toml", example_text()
     policy = plan.survey.policy
-    text = text.replace("population = 100_000 ", f"population = {policy.population:_} ")
+    text = text.replace("minimum_crowd = 100_000 ", f"minimum_crowd = {policy.minimum_crowd:_} ")
     text = text.replace("epsilon = 1.0\n", f"epsilon = {policy.epsilon!r}\n")
     write_atomically("output", survey, text)
     return {"survey": survey, "plan": path}

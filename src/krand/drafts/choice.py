@@ -25,7 +25,7 @@ class DraftNoise:
     """The noise of a formula, where the formula stands, and what the noise gives.
 
     >>> from krand import drafts
-    >>> drafts.noise(population=1000, bits=5, epsilon=1, linkage="record").source
+    >>> drafts.noise(crowd=1000, bits=5, epsilon=1, linkage="record").source
     '001 (3.12)'
     """
 
@@ -44,7 +44,7 @@ class DraftNoise:
 
 
 def noise(
-    population: int,
+    crowd: int,
     bits: int,
     epsilon: float,
     linkage: Linkage | str = Linkage.BIT,
@@ -56,14 +56,14 @@ def noise(
     several copies and for sparse answers, 001 (6.3) and §5, are wrong and not offered here.
 
     >>> from krand import drafts
-    >>> found = drafts.noise(population=1000, bits=5, epsilon=1, linkage="record")
+    >>> found = drafts.noise(crowd=1000, bits=5, epsilon=1, linkage="record")
     >>> round(found.noise, 3), found.guarantee.eta.upper > 0.003
     (0.197, True)
     """
     reports = ResponseFormat(bits, Linkage(linkage))
     outlier = Assurance.OUTLIER
     policy = Policy(
-        epsilon=epsilon, population=population, delta=0.5, colluding=colluding, assurance=outlier
+        epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding, assurance=outlier
     )
     linked = reports.linkage is Linkage.RECORD
     least, source = draft_noise(policy.honest, bits, epsilon, linked)
@@ -73,6 +73,6 @@ def noise(
         noise_numerator=numerator,
         source=source,
         reports=reports,
-        guarantee=assess(reports, q, population, epsilon, outlier, colluding),
-        precision=precision(reports, q, population),
+        guarantee=assess(reports, q, crowd, epsilon, outlier, colluding),
+        precision=precision(reports, q, crowd),
     )

@@ -128,17 +128,17 @@ def vectors(
 
 
 def exact_worst(
-    population: int, domain: Iterable[Vector], q: Fraction, lam: Fraction, copies: int = 1
+    crowd: int, domain: Iterable[Vector], q: Fraction, lam: Fraction, copies: int = 1
 ) -> Worst:
     """The worst over every background and every ordered pair of answers from the domain."""
     answers = sorted(set(domain))
     _check_same_length(answers)
     if len(answers) < 2:
         raise InvalidInput("domain", "must hold at least two answers", answers)
-    scale = q.denominator ** (copies * len(answers[0]) * population)
+    scale = q.denominator ** (copies * len(answers[0]) * crowd)
     best: dict[str, Fraction] = {}
     at: dict[str, Neighbours] = {}
-    for background in combinations_with_replacement(answers, population - 1):
+    for background in combinations_with_replacement(answers, crowd - 1):
         weights: dict[Multiset, int] = {(): 1}
         for x in background:
             weights = _with_user(weights, x, q, copies)
@@ -156,7 +156,7 @@ def exact_worst(
 
 
 def exact_homogeneous(
-    population: int,
+    crowd: int,
     x: Vector,
     y: Vector,
     y_prime: Vector,
@@ -173,12 +173,10 @@ def exact_homogeneous(
     cells: dict[tuple[Fraction, Fraction], int] = defaultdict(int)
     for v, weight in of_x.items():
         cells[Fraction(of_y[v], weight), Fraction(of_y_prime[v], weight)] += weight
-    return _one_pattern(population, copies, cells, q.denominator ** len(x), lam)
+    return _one_pattern(crowd, copies, cells, q.denominator ** len(x), lam)
 
 
-def exact_copies_outlier(
-    population: int, bits: int, copies: int, q: Fraction, lam: Fraction
-) -> Exact:
+def exact_copies_outlier(crowd: int, bits: int, copies: int, q: Fraction, lam: Fraction) -> Exact:
     """The drafts' outlier pair with k copies: N-1 users hold 0…0, y = 0…0, y' = 1…1.
 
     Under D all kN reports come from 0…0, and R = e_k(w)/C(kN, k): 001 (8.21) with
@@ -192,16 +190,16 @@ def exact_copies_outlier(
         )
         for ones in range(bits + 1)
     }
-    return _one_pattern(population, copies, cells, q.denominator**bits, lam)
+    return _one_pattern(crowd, copies, cells, q.denominator**bits, lam)
 
 
-def exact_outlier(population: int, bits: int, q: Fraction, lam: Fraction) -> Exact:
+def exact_outlier(crowd: int, bits: int, q: Fraction, lam: Fraction) -> Exact:
     """The drafts' outlier pair by the histogram of set bits, one copy (001 (3.3)–(3.6))."""
-    return exact_copies_outlier(population, bits, 1, q, lam)
+    return exact_copies_outlier(crowd, bits, 1, q, lam)
 
 
 def _one_pattern(
-    population: int,
+    crowd: int,
     copies: int,
     cells: Mapping[tuple[Fraction, Fraction], int],
     cell_scale: int,
@@ -212,9 +210,9 @@ def _one_pattern(
     P(S|D) = P(S|x^N)·e_k(r)/C(kN,k), and D_m alike with r'. Histograms that agree in e_1..e_k of
     both ratios are merged: a state is (reports placed, e_0..e_k of r, e_0..e_k of r').
     """
-    _check_count("population", population)
+    _check_count("crowd", crowd)
     _check_count("copies", copies)
-    reports = population * copies
+    reports = crowd * copies
     common = lcm(*(r.denominator for pair in cells for r in pair))
     start = (1, *(0,) * copies)
     states: dict[tuple[int, Vector, Vector], int] = {(0, start, start): 1}
@@ -247,25 +245,25 @@ def _with_variables(e: Vector, w: int, count: int) -> Vector:
 # --- one bit ----------------------------------------------------------------------------------
 
 
-def exact_one_bit(population: int, ones: int, q: Fraction, lam: Fraction) -> Exact:
+def exact_one_bit(crowd: int, ones: int, q: Fraction, lam: Fraction) -> Exact:
     """One bit, `ones` ones among the N-1 others, y = 0 and y' = 1: only the count of ones matters.
 
     Generating functions of 003 §4.2: (q + px)^m (p + qx)^(N-1-m), times p + qx or q + px.
     """
     _check_noise(q)
-    _check_count("population", population)
-    if not 0 <= ones < population:
-        raise InvalidInput("ones", f"must lie from 0 to {population - 1}", ones)
+    _check_count("crowd", crowd)
+    if not 0 <= ones < crowd:
+        raise InvalidInput("ones", f"must lie from 0 to {crowd - 1}", ones)
     flip, keep = q.numerator, q.denominator - q.numerator
-    zeros = population - 1 - ones
+    zeros = crowd - 1 - ones
     background = _product(_power(flip, keep, ones), _power(keep, flip, zeros))
     d, d_m = _product(background, [keep, flip]), _product(background, [flip, keep])
-    return _exact(zip(d, d_m, strict=True), q.denominator**population, lam)
+    return _exact(zip(d, d_m, strict=True), q.denominator**crowd, lam)
 
 
-def exact_one_bit_worst(population: int, q: Fraction, lam: Fraction) -> Exact:
+def exact_one_bit_worst(crowd: int, q: Fraction, lam: Fraction) -> Exact:
     """The largest of each of the four numbers over all backgrounds of one-bit users."""
-    cases = [exact_one_bit(population, ones, q, lam) for ones in range(population)]
+    cases = [exact_one_bit(crowd, ones, q, lam) for ones in range(crowd)]
     return Exact(**{f.name: max(getattr(case, f.name) for case in cases) for f in fields(Exact)})
 
 

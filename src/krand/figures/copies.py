@@ -46,7 +46,7 @@ def copies_figure(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> 
     figure, axes = new_figure(WIDTH, HEIGHT)
     plans = _records(policy, bits, copies)
     widths = _draw_records(axes, plans) + _draw_lines(axes, policy, bits)
-    _scale(axes, [plan.reports.copies for plan in plans], widths)
+    _scale(axes, [plan.responses.copies for plan in plans], widths)
     name_above(figure, f"Precision of a count versus copies k\n{_asked(policy, bits)}")
     return figure
 
@@ -54,7 +54,7 @@ def copies_figure(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> 
 def _asked(policy: Policy, bits: int) -> str:
     name, value = ("δ", policy.delta) if policy.eta is None else ("η", policy.eta)
     limit = f"{name} = {number(value or 0.0)}"
-    return f"{bits:,} bits, ε = {policy.epsilon:g}, {limit}, {policy.population:,} people"
+    return f"{bits:,} bits, ε = {policy.epsilon:g}, {limit}, {policy.minimum_crowd:,} people"
 
 
 def _records(policy: Policy, bits: int, copies: Sequence[int]) -> list[NoisePlan]:
@@ -72,15 +72,15 @@ def _records(policy: Policy, bits: int, copies: Sequence[int]) -> list[NoisePlan
     return plans
 
 
-def _planned(policy: Policy, reports: ResponseFormat) -> NoisePlan:
+def _planned(policy: Policy, responses: ResponseFormat) -> NoisePlan:
     from krand.accounting.calibration import plan_noise
 
-    return plan_noise(policy, reports)
+    return plan_noise(policy, responses)
 
 
 def _draw_records(axes: Axes, plans: list[NoisePlan]) -> list[float]:
     """Draw the curve, with a number at each point."""
-    places = [plan.reports.copies for plan in plans]
+    places = [plan.responses.copies for plan in plans]
     widths = [plan.precision.half_width_95 for plan in plans]
     axes.plot(
         places,

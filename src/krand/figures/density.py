@@ -62,7 +62,7 @@ def density_of(plan: NoisePlan | Plan) -> RatioDensity:
         return reports_density(plan.noises[0], survey.policy, record_reports(survey, plan.layout))
     noises: Counter[float] = Counter()
     for q, block in zip(plan.noises, plan.layout.blocks, strict=True):
-        noises[q] += block.changes * survey.rounds
+        noises[q] += block.sensitivity * survey.rounds
     if len(noises) > MANY_NOISES:
         return bits_density(noises, survey.policy, buckets=FEW_BUCKETS)
     return bits_density(noises, survey.policy)

@@ -33,7 +33,7 @@ def policy_rows(policy: Policy) -> Rows:
     limit = f"{name} = {at_most(value or 0.0)}"
     rows = [
         ("promise", f"ε = {policy.epsilon:g}, {limit}"),
-        ("crowd", _crowd(policy.population, policy.colluding)),
+        ("crowd", _crowd(policy.minimum_crowd, policy.colluding)),
         ("assurance", policy.assurance.value),
     ]
     if policy.max_local_epsilon is not None:
@@ -51,7 +51,7 @@ def guarantee_rows(guarantee: Guarantee) -> Rows:
         ("guarantee", f"ε = {at_most(guarantee.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
         ("if collector and analyst collude", f"{protection(local)} (ε₀ = {at_most(local)})"),
         ("assurance", f"{guarantee.assurance.value}: {method_text(guarantee.method)}"),
-        ("crowd", _crowd(guarantee.population, guarantee.colluding)),
+        ("crowd", _crowd(guarantee.crowd, guarantee.colluding)),
         *(("assumption", text) for text in assumption_texts(guarantee)),
     ]
 
@@ -61,7 +61,7 @@ def noise_plan_rows(plan: NoisePlan) -> Rows:
     known = plan.precision
     return [
         ("asked for", policy_line(plan.policy)),
-        ("reports", _reports(plan.reports)),
+        ("responses", _reports(plan.responses)),
         ("noise", f"q = {number(plan.noise, 6)}"),
         (
             "a count",
@@ -85,19 +85,19 @@ def frontier_rows(frontier: Frontier) -> list[tuple[str, ...]]:
     ]
 
 
-def _crowd(population: int, colluding: int) -> str:
-    people = f"{population:,} people"
+def _crowd(crowd: int, colluding: int) -> str:
+    people = f"{crowd:,} people"
     return f"{people}, {colluding:,} of them colluding" if colluding else people
 
 
-def _reports(reports: ResponseFormat) -> str:
-    bits = "1 bit" if reports.bits == 1 else f"{reports.bits:,} bits"
-    together = "linked as a record" if reports.linkage.value == "record" else "each alone"
-    parts = [bits if reports.bits == 1 else f"{bits}, {together}"]
-    if reports.max_set_bits is not None:
-        parts.append(f"at most {reports.max_set_bits:,} set")
-    if reports.copies > 1:
-        parts.append(f"{reports.copies:,} copies")
-    if reports.rounds > 1:
-        parts.append(f"{reports.rounds:,} rounds")
+def _reports(responses: ResponseFormat) -> str:
+    bits = "1 bit" if responses.bits == 1 else f"{responses.bits:,} bits"
+    together = "linked as a record" if responses.linkage.value == "record" else "each alone"
+    parts = [bits if responses.bits == 1 else f"{bits}, {together}"]
+    if responses.max_set_bits is not None:
+        parts.append(f"at most {responses.max_set_bits:,} set")
+    if responses.copies > 1:
+        parts.append(f"{responses.copies:,} copies")
+    if responses.rounds > 1:
+        parts.append(f"{responses.rounds:,} rounds")
     return ", ".join(parts)

@@ -25,7 +25,7 @@ def tally_rows(tally: Tally) -> Rows:
         ("people", f"{tally.people:,}, the smallest batch {tally.crowd:,}"),
         ("linkage", tally.linkage.value),
         ("positions", f"{tally.positions:,}"),
-        ("reports", f"{tally.reports:,}"),
+        ("responses", f"{tally.responses:,}"),
         ("reported ones", f"{int(tally.counts.sum()):,}"),
         ("provenance", tally.provenance.value),
     ]

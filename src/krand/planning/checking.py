@@ -41,7 +41,7 @@ def too_good(told: Promise, true: Promise) -> Iterator[str]:
     exact = (
         ("ε", told.epsilon, true.epsilon),
         ("assurance", told.assurance, true.assurance),
-        ("crowd", told.population, true.population),
+        ("crowd", told.crowd, true.crowd),
         ("colluding", told.colluding, true.colluding),
     )
     for name, claimed, found in exact:

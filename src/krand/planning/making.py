@@ -47,7 +47,7 @@ def planned_from(
 ) -> Plan:
     """The plan with this noise: messages and precision follow from it."""
     layout = layout_of(survey)
-    population, reports = survey.policy.population, ResponseFormat(1, copies=survey.copies)
+    crowd, responses = survey.policy.minimum_crowd, ResponseFormat(1, copies=survey.copies)
     noises = [numerator / NOISE_GRID for numerator in numerators]
     messages, overflow = _room(survey, layout, numerators)
     blocks = list(zip(layout.blocks, noises, strict=True))
@@ -57,7 +57,7 @@ def planned_from(
         messages=messages,
         overflow=overflow,
         promise=promise,
-        precisions=tuple(precision(reports, q, population) for q in noises),
+        precisions=tuple(precision(responses, q, crowd) for q in noises),
         margins=tuple(_margins(survey, block, q) for block, q in blocks),
         shifts=worst_shifts(survey.linkage, messages, blocks, 1),
         analyst_key=analyst_key,
@@ -68,10 +68,10 @@ def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
     """The precision of each question in a group, whose counts are sums over cells."""
     if block.kind is not Kind.TOGETHER:
         return ()
-    reports, people = ResponseFormat(1, copies=survey.copies), survey.policy.population
+    responses, people = ResponseFormat(1, copies=survey.copies), survey.policy.minimum_crowd
     cells = {name: block.cells_of(name) for name in block.question_names}
     return tuple(
-        Margin(name, count, precision(reports, noise, people, count))
+        Margin(name, count, precision(responses, noise, people, count))
         for name, count in cells.items()
     )
 
@@ -84,7 +84,7 @@ def _room(survey: Survey, layout: Layout, numerators: tuple[int, ...]) -> tuple[
     if survey.linkage is Linkage.RECORD:
         return survey.copies, 0.0
     tokens = _tokens(layout, numerators)
-    most = allowed_distance(survey.policy) / (survey.policy.population * survey.rounds)
+    most = allowed_distance(survey.policy) / (survey.policy.minimum_crowd * survey.rounds)
     messages = messages_needed(tokens, most)
     return messages, overflow_bound(tokens, messages)
 
@@ -108,7 +108,7 @@ def promise_for(plan: Plan, policy: Policy) -> Promise:
         found = assess(
             record_reports(survey, plan.layout),
             plan.noises[0],
-            policy.population,
+            policy.minimum_crowd,
             policy.epsilon,
             policy.assurance,
             policy.colluding,
@@ -118,12 +118,12 @@ def promise_for(plan: Plan, policy: Policy) -> Promise:
     overflow = overflow_bound(_tokens(plan.layout, plan.numerators), plan.messages)
     distance = _distance(survey, counted, overflow)
     found = guarantee_of(counted, shares, plan.numerators, survey.rounds, distance)
-    return replace(Promise.of(found), population=policy.population)
+    return replace(Promise.of(found), crowd=policy.minimum_crowd)
 
 
 def _distance(survey: Survey, policy: Policy, overflow: float) -> float:
     """An upper bound for the probability that anybody overflows in any round."""
-    return policy.population * survey.rounds * overflow
+    return policy.minimum_crowd * survey.rounds * overflow
 
 
 def _counted(survey: Survey, policy: Policy) -> Policy:
@@ -133,12 +133,12 @@ def _counted(survey: Survey, policy: Policy) -> Policy:
     an adversary could have added their responses. In a crowd far larger than planned the overflows
     would add up, so the promise is given for a part of it.
     """
-    most = MOST_TIMES * survey.policy.population + policy.colluding
-    return policy if policy.population <= most else replace(policy, population=most)
+    most = MOST_TIMES * survey.policy.minimum_crowd + policy.colluding
+    return policy if policy.minimum_crowd <= most else replace(policy, minimum_crowd=most)
 
 
 def _shares(layout: Layout) -> list[Share]:
-    return [Share(block.changes, block.weight) for block in layout.blocks]
+    return [Share(block.sensitivity, block.weight) for block in layout.blocks]
 
 
 def _bit_by_bit(survey: Survey) -> Plan:
@@ -162,15 +162,15 @@ def _linked(survey: Survey) -> Plan:
 
 def _check_use(plan: Plan) -> None:
     """Refuse a survey whose counts would be only noise, and say what would help."""
-    population = plan.survey.policy.population
+    crowd = plan.survey.policy.minimum_crowd
     blocks = zip(plan.layout.blocks, plan.precisions, strict=True)
-    drowned = [(b.name, p.half_width_95) for b, p in blocks if 2 * p.half_width_95 >= population]
+    drowned = [(b.name, p.half_width_95) for b, p in blocks if 2 * p.half_width_95 >= crowd]
     if not drowned:
         return
     name, width = max(drowned, key=lambda entry: entry[1])
     raise cannot_meet(
         f"the margin of error (95 %) of {name} would be ± {width:,.0f} people in a crowd of"
-        f" {population:,}, so the counts would be only noise",
+        f" {crowd:,}, so the counts would be only noise",
         _nearest_surveys(plan, name),
     )
 

@@ -154,7 +154,7 @@ def _key_numbers(results: Results) -> tuple[tuple[str, str, str], ...]:
     )
     kept = "kept" if results.kept else "NOT kept"
     numbers = [
-        ("People", f"{results.people:,}", f"at least {policy.population:,} were needed"),
+        ("People", f"{results.people:,}", f"at least {policy.minimum_crowd:,} were needed"),
         (
             "Privacy",
             f"ε = {bound(promise.epsilon)}, {slack}",

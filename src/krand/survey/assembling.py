@@ -19,7 +19,7 @@ __all__ = ["assemble"]
 
 COLLUDING_SHARE = 100
 """One in so many is counted on to hide nobody, where a survey does not say."""
-NO_POLICY = "add a [policy] table with epsilon, delta and population"
+NO_POLICY = "add a [policy] table with epsilon, delta and minimum_crowd"
 
 
 def assemble(
@@ -87,21 +87,21 @@ def _policy(document: dict[str, Any]) -> tuple[Policy | None, list[Broken]]:
         broken += _policy_rules(raw, table)
     if broken:
         return None, [entry.under(("policy",)) for entry in broken]
-    table.setdefault("colluding", default_colluding(table["population"]))
+    table.setdefault("colluding", default_colluding(table["minimum_crowd"]))
     try:
         return Policy(**table), []
     except InvalidInput as error:  # a rule of the privacy engine that the models do not know
         return None, [Broken(("policy", error.field), error.rule, error.value, error.hint)]
 
 
-def default_colluding(population: int) -> int:
+def default_colluding(crowd: int) -> int:
     """How many people a plan counts on to hide nobody, where a survey does not say.
 
     Anybody may take part, so some will show what they sent, or add no noise. One in a hundred costs
     half a per cent of precision. In a small crowd it is one person all the same: a promise that a
     single person can break is none. At least two must be left to hide each other.
     """
-    return min(max(1, -(-population // COLLUDING_SHARE)), population - 2)
+    return min(max(1, -(-crowd // COLLUDING_SHARE)), crowd - 2)
 
 
 def _policy_rules(raw: dict[str, Any], table: dict[str, Any]) -> list[Broken]:
@@ -112,10 +112,10 @@ def _policy_rules(raw: dict[str, Any], table: dict[str, Any]) -> list[Broken]:
     if "delta" in raw and "eta" in raw:
         rule = "must not be given beside delta"
         broken.append(Broken(("eta",), rule, raw["eta"], "keep the one that was agreed on"))
-    colluding, population = table.get("colluding", 0), table.get("population")
-    if population is not None and colluding > population - 2:
-        rule = f"must leave at least 2 of the crowd of {population:,} honest"
-        broken.append(Broken(("colluding",), rule, colluding, f"at most {population - 2:,}"))
+    colluding, crowd = table.get("colluding", 0), table.get("minimum_crowd")
+    if crowd is not None and colluding > crowd - 2:
+        rule = f"must leave at least 2 of the crowd of {crowd:,} honest"
+        broken.append(Broken(("colluding",), rule, colluding, f"at most {crowd - 2:,}"))
     return broken
 
 

@@ -37,7 +37,7 @@ def _policy(survey: Survey) -> dict[str, Any]:
             "epsilon": policy.epsilon,
             "delta": policy.delta,
             "eta": policy.eta,
-            "population": policy.population,
+            "minimum_crowd": policy.minimum_crowd,
             "colluding": policy.colluding,
             "max_local_epsilon": policy.max_local_epsilon,
             "assurance": policy.assurance.value,

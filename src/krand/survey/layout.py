@@ -34,7 +34,7 @@ class Block:
     weight: float
 
     @property
-    def changes(self) -> int:
+    def sensitivity(self) -> int:
         """t: the most bits that differ between two answers of one person."""
         return min(2 * self.most_ones, self.positions)
 
@@ -78,9 +78,9 @@ class Layout:
         return sum(block.most_ones for block in self.blocks)
 
     @property
-    def changes(self) -> int:
+    def sensitivity(self) -> int:
         """t of the whole survey: blocks have no position in common."""
-        return sum(block.changes for block in self.blocks)
+        return sum(block.sensitivity for block in self.blocks)
 
     @property
     def question_names(self) -> tuple[str, ...]:

@@ -14,13 +14,13 @@ class CrowdTooSmall(InvalidInput):
 
 def check_crowd(plan: Plan, people: int) -> None:
     """Refuse a crowd that is smaller than planned; there is no way to insist."""
-    planned = plan.promise.population
+    planned = plan.promise.crowd
     if people < planned:
         raise CrowdTooSmall(
             "people",
             f"must be at least the planned crowd of {planned:,}",
             people,
-            "wait for more people, or plan the survey anew for a smaller population",
+            "wait for more people, or plan the survey anew for a smaller crowd",
         )
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 from pydantic_core import PydanticCustomError
 
-from krand.promise import MAX_COPIES, MAX_POPULATION, MAX_ROUNDS
+from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS
 from krand.survey import rules
 from krand.survey.kinds.question import Key
 from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
@@ -73,13 +73,13 @@ class PolicyTable(Table):
 
     epsilon: Annotated[float, Field(gt=0, le=100, examples=[1.0])]
     """ε: how much one person's answers may change the odds of any outcome, as a power of e."""
-    population: Annotated[int, Field(ge=2, le=MAX_POPULATION, examples=[100_000])]
+    minimum_crowd: Annotated[int, Field(ge=2, le=MAX_CROWD, examples=[100_000])]
     """The crowd that hides each person: nothing is released below it."""
     delta: Annotated[float, Field(gt=0, lt=1, examples=[1e-6])] = ABSENT
     """δ of (ε, δ)-differential privacy. Give either delta or eta."""
     eta: Annotated[float, Field(gt=0, lt=1, examples=[0.001])] = ABSENT
     """η: the probability of an outcome that changes the odds by more than ε."""
-    colluding: Annotated[int, Field(ge=0, le=MAX_POPULATION, examples=[100])] = ABSENT
+    colluding: Annotated[int, Field(ge=0, le=MAX_CROWD, examples=[100])] = ABSENT
     """How many members of the crowd may hide nobody, because they show their responses to the
     analyst or added no noise. If it is left out: one in a hundred, and at least one."""
     max_local_epsilon: Annotated[float, Field(gt=0, le=1e6, examples=[20])] = ABSENT

@@ -38,7 +38,7 @@ class Promise:
     """ε₀: what one response, seen alone, may reveal if collector and analyst collude."""
     assurance: Assurance
     method: Method
-    population: int
+    crowd: int
     colluding: int
     assumptions: tuple[Assumption, ...]
 
@@ -52,7 +52,7 @@ class Promise:
             local_epsilon=guarantee.local_epsilon,
             assurance=guarantee.assurance,
             method=guarantee.method,
-            population=guarantee.population,
+            crowd=guarantee.crowd,
             colluding=guarantee.colluding,
             assumptions=guarantee.assumptions,
         )
@@ -187,7 +187,7 @@ class Plan(Shown):
                 "local_epsilon": promise.local_epsilon,
                 "assurance": promise.assurance.value,
                 "method": promise.method.value,
-                "population": promise.population,
+                "crowd": promise.crowd,
                 "colluding": promise.colluding,
                 "assumptions": [assumption.value for assumption in promise.assumptions],
             },
@@ -204,7 +204,7 @@ def _block_values(
         "questions": list(block.question_names),
         "offset": block.offset,
         "positions": block.positions,
-        "changes": block.changes,
+        "sensitivity": block.sensitivity,
         "most_ones": block.most_ones,
         "noise_numerator": numerator,
         "sigma": known.sigma,

@@ -47,7 +47,7 @@ def check_alike(plan: Plan) -> None:
     policy, promise = plan.survey.policy, plan.promise
     for name, claimed, asked in (
         ("epsilon", promise.epsilon, policy.epsilon),
-        ("population", promise.population, policy.population),
+        ("crowd", promise.crowd, policy.minimum_crowd),
         ("colluding", promise.colluding, policy.colluding),
         ("assurance", promise.assurance.value, policy.assurance.value),
     ):

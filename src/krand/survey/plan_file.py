@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from krand.errors import InvalidInput, KrandError
 from krand.files import json_object, read_whole, whole, write_new
 from krand.promise import (
-    MAX_POPULATION,
+    MAX_CROWD,
     NOISE_GRID,
     Assumption,
     Assurance,
@@ -131,8 +131,8 @@ def _promise(values: dict[str, Any]) -> Promise:
         **{name: _number(f"promise.{name}", values[name]) for name in numbers},
         assurance=_code("promise.assurance", Assurance, values["assurance"]),
         method=_code("promise.method", Method, values["method"]),
-        population=whole("promise.population", values["population"], 1, MAX_POPULATION),
-        colluding=whole("promise.colluding", values["colluding"], 0, MAX_POPULATION),
+        crowd=whole("promise.crowd", values["crowd"], 1, MAX_CROWD),
+        colluding=whole("promise.colluding", values["colluding"], 0, MAX_CROWD),
         assumptions=tuple(
             _code("promise.assumptions", Assumption, each) for each in values["assumptions"]
         ),

@@ -83,7 +83,7 @@ def parse_survey(text: str, directory: str | FilePath = ".", source: str = "surv
 
     >>> from krand import parse_survey
     >>> from krand.testing import SMALL_SURVEY
-    >>> parse_survey(SMALL_SURVEY).policy.population
+    >>> parse_survey(SMALL_SURVEY).policy.minimum_crowd
     100
     """
     try:

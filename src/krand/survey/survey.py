@@ -49,7 +49,7 @@ class Survey(Shown):
 
     >>> from krand import Policy, Survey
     >>> from krand.survey.questions import YesNo
-    >>> policy = Policy(epsilon=1, delta=1e-4, population=10_000)
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
     >>> asked = (YesNo(name="smokes"),)
     >>> Survey(id="habits", policy=policy, questions=asked).questions[0].name
     'smokes'

@@ -22,7 +22,7 @@ id = "pets"
 [policy]
 epsilon = 2
 delta = 1e-3
-population = 100
+minimum_crowd = 100
 
 [[question]]
 name = "smokes"
@@ -52,7 +52,7 @@ def small_plan() -> Plan:
     """What `make_plan(small_survey())` gives, without the second that it takes.
 
     >>> from krand.testing import small_plan
-    >>> small_plan().promise.population
+    >>> small_plan().promise.crowd
     100
     """
     return parse_plan(files(__package__).joinpath("small_plan.json").read_bytes())
@@ -76,7 +76,7 @@ def unsafe_exact_plan(survey: Survey) -> Plan:
         local_epsilon=1e9,
         assurance=policy.assurance,
         method=Method.NONE,
-        population=policy.population,
+        crowd=policy.minimum_crowd,
         colluding=policy.colluding,
         assumptions=(),
     )

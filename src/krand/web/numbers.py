@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["frontier_part", "nearest_query", "numbers_part", "width"]
 
-NEAREST = re.compile(r"\b(population|epsilon|delta|bits|copies) ([\d.,e+-]*\d)")
+NEAREST = re.compile(r"\b(crowd|epsilon|delta|bits|copies) ([\d.,e+-]*\d)")
 FRONTIER_COPIES = (1, 4, 64, 1024)
 """Fewer than on the command line: each takes seconds."""
 
@@ -37,7 +37,7 @@ def numbers_part(settings: Settings) -> str:
     """The part of the page that is replaced when the form changes."""
     from krand.accounting.calibration import plan_noise
 
-    plan = plan_noise(settings.policy(), settings.reports())
+    plan = plan_noise(settings.policy(), settings.responses())
     return render(
         "numbers_result.html",
         settings=settings,
@@ -58,7 +58,7 @@ def frontier_part(settings: Settings) -> str:
     from krand.figures.svg import frontier_svg
 
     policy = settings.policy()
-    found = frontier(policy, settings.reports(), FRONTIER_COPIES)
+    found = frontier(policy, settings.responses(), FRONTIER_COPIES)
     found_any = any(row.linkage is not None for row in found.rows)
     figure = None
     if found_any and _can_draw():
@@ -114,8 +114,8 @@ def _baselines(plan: NoisePlan) -> list[dict[str, Any]]:
     from krand.accounting.baselines import rappor_noise, rappor_sigma
     from krand.accounting.curator import curator
 
-    policy, reports = plan.policy, plan.reports
-    rappor, trusted = Z95 * rappor_sigma(policy, reports), curator(policy, reports)
+    policy, responses = plan.policy, plan.responses
+    rappor, trusted = Z95 * rappor_sigma(policy, responses), curator(policy, responses)
     return [
         {
             "id": "krand",
@@ -129,7 +129,7 @@ def _baselines(plan: NoisePlan) -> list[dict[str, Any]]:
             "name": "RAPPOR at the same ε",
             "width": width(rappor),
             "value": repr(rappor),
-            "note": f"no collector to trust, q = {number(rappor_noise(policy, reports))}",
+            "note": f"no collector to trust, q = {number(rappor_noise(policy, responses))}",
         },
         {
             "id": "curator",

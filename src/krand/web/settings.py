@@ -48,7 +48,7 @@ FIELDS = {
         Field("delta", "δ", "1e-6", 1e-12, 1e-2, "probability that is added to the bound"),
         Field("eta", "η", "0.003", 1e-6, 1e-1, "probability that the ratio may exceed e^ε"),
         Field(
-            *("population", "Crowd", "10M", 100, 1e9),
+            *("crowd", "Crowd", "10M", 100, 1e9),
             hint="number of participants, for example 10M, 1e7 or 10_000_000",
             whole=True,
         ),
@@ -111,16 +111,16 @@ class Settings:
         epsilon = self._real("epsilon")
         promise = self._choice("promise")
         limit = self._real(promise)
-        population = self._count("population")
+        crowd = self._count("crowd")
         return Policy(
             epsilon=epsilon,
-            population=population,
+            minimum_crowd=crowd,
             delta=limit if promise == "delta" else None,
             eta=limit if promise == "eta" else None,
             assurance=Assurance(self._choice("assurance")),
         )
 
-    def reports(self) -> ResponseFormat:
+    def responses(self) -> ResponseFormat:
         """The response format; InvalidInput names the invalid field."""
         bits, copies = self._count("bits", MOST_BITS), self._count("copies", MOST_COPIES)
         most = self._count("max_set_bits") if self.texts["max_set_bits"].strip() else None
@@ -130,7 +130,7 @@ class Settings:
         """The same request on the command line."""
         texts = {name: text.strip() for name, text in self.texts.items()}
         promise = texts["promise"]
-        names = ["population", "bits", "epsilon", promise]
+        names = ["crowd", "bits", "epsilon", promise]
         names += [name for name in ("max_set_bits",) if texts[name]]
         for name, usual in (("linkage", "bit"), ("copies", "1"), ("assurance", "certified")):
             names += [name] if texts[name] != usual else []

@@ -25,7 +25,7 @@ __all__ = ["survey_part"]
 def survey_part(plan: Plan) -> str:
     """The part of the page that a change of the survey replaces."""
     policy = plan.survey.policy
-    reports = replace(record_reports(plan.survey, plan.layout), copies=1)
+    responses = replace(record_reports(plan.survey, plan.layout), copies=1)
     return render(
         "survey_result.html",
         plan=plan,
@@ -35,8 +35,8 @@ def survey_part(plan: Plan) -> str:
         shift=max(plan.shifts, key=lambda shift: shift.too_high),
         whole_people=whole_people,
         message_bytes=message_format(plan).sealed_length,
-        rappor=Z95 * rappor_sigma(policy, reports),
-        curator=Z95 * curator(policy, reports).sigma,
+        rappor=Z95 * rappor_sigma(policy, responses),
+        curator=Z95 * curator(policy, responses).sigma,
         number=number,
         people=people,
         percent=percent,

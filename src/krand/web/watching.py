@@ -37,7 +37,7 @@ class Watched:
 class Crowd:
     """A collector's progress, as coarse as its metrics."""
 
-    population: int
+    crowd: int
     gathered: int
     """People in the open batch, rounded down to whole steps."""
     step: int
@@ -75,10 +75,10 @@ def watched(
 def crowd_of(watch: Watched) -> Crowd:
     """The spool's batches as they are now."""
     batches = read_batches(watch.plan, watch.spool, watch.round)
-    population = watch.plan.promise.population
-    step = step_for(population)
+    crowd = watch.plan.promise.crowd
+    step = step_for(crowd)
     shown = tuple(_coarse(batch, step) for batch in batches)
-    return Crowd(population, shown[-1].people, step, shown)
+    return Crowd(crowd, shown[-1].people, step, shown)
 
 
 def _coarse(batch: Batch, step: int) -> Batch:

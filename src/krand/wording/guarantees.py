@@ -71,7 +71,7 @@ def method_text(method: Method) -> str:
 def assumption_text(assumption: Assumption, guarantee: Guarantee | Promise) -> str:
     """One thing that a guarantee rests on, with the guarantee's own numbers."""
     colluding = guarantee.colluding
-    text = ASSUMPTIONS[assumption].format(honest=guarantee.population - colluding)
+    text = ASSUMPTIONS[assumption].format(honest=guarantee.crowd - colluding)
     if assumption is Assumption.HONEST_CROWD and colluding:
         return COLLUDERS.format(crowd=text, colluding=colluding)
     return text

@@ -69,7 +69,7 @@ def refused_messages(
     return (
         f"{many:,} {were} refused ({reasons}) and not counted. {_senders(many, plan.messages)} may"
         f" not help to hide anybody. The promise allowed for {_such_people(policy.colluding)}; in"
-        f" the worst case there are now {promise.colluding:,} among {promise.population:,}, so"
+        f" the worst case there are now {promise.colluding:,} among {promise.crowd:,}, so"
         f" {name} is {shown(now)}. The survey promised {shown(asked)}."
     )
 

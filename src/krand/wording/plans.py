@@ -105,9 +105,9 @@ def _planned(name: str, plan: Plan) -> Alternative:
 
 def _baselines(plan: Plan) -> tuple[Alternative, ...]:
     policy = plan.survey.policy
-    reports = replace(record_reports(plan.survey, plan.layout), copies=1)
-    rappor = Z95 * rappor_sigma(policy, reports)
-    trusted = curator(policy, reports)
+    responses = replace(record_reports(plan.survey, plan.layout), copies=1)
+    rappor = Z95 * rappor_sigma(policy, responses)
+    trusted = curator(policy, responses)
     width = Z95 * trusted.sigma
     note = f"sees all raw answers, adds {trusted.noise} noise"
     return (
@@ -117,7 +117,7 @@ def _baselines(plan: Plan) -> tuple[Alternative, ...]:
             worst=rappor,
             local_epsilon=policy.epsilon,
             messages=1,
-            note=f"no collector to trust, q = {number(rappor_noise(policy, reports))}",
+            note=f"no collector to trust, q = {number(rappor_noise(policy, responses))}",
         ),
         Alternative(
             name="trusted curator",
@@ -186,7 +186,7 @@ def promise_sentence(plan: Plan) -> str:
         slack = f"except with probability η = {at_most(promise.eta)}"
     rounds = "" if plan.survey.rounds == 1 else f" in all {plan.survey.rounds:,} rounds together"
     return (
-        f"If at least {policy.population:,} people take part, changing your answers changes the"
+        f"If at least {policy.minimum_crowd:,} people take part, changing your answers changes the"
         f" probability of anything the analyst can see{rounds} by a factor of at most"
         f" {factor(promise.epsilon)}, {slack}"
         f" ({promise.assurance}: {how_known(policy.assurance)}).{_helpers(promise.colluding)}"

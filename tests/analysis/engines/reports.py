@@ -36,7 +36,7 @@ def plan_for(linkage: Linkage, choices: int, copies: int = 1) -> Plan:
         Choice(name="c", choices=Choices([f"c{n}" for n in range(choices)])),
         PickAny(name="p", choices=Choices(["x", "y", "z"])),
     )
-    policy = Policy(epsilon=100.0, population=PEOPLE, delta=1e-6)
+    policy = Policy(epsilon=100.0, minimum_crowd=PEOPLE, delta=1e-6)
     survey = Survey(id="s", policy=policy, questions=asked, linkage=linkage, copies=copies)
     return true_plan(survey, (2**20, 2**20)).sealed_for(KEY.public_key())
 

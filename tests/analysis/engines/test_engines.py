@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.engines.reports import PEOPLE, PLANS, Case, sealed, unsealed
+from analysis.engines.responses import PEOPLE, PLANS, Case, sealed, unsealed
 from components import require
 from krand.analysis.engines import ENGINES, Options, tally_source
 from krand.analysis.engines.repeats import find_repeats
@@ -60,10 +60,10 @@ def test_counts_are_those_of_the_content(
     assert (found.nulls, dict(found.rejected)) == (case.nulls, case.rejected)
     if case.plan.survey.linkage is Linkage.BIT:
         assert np.array_equal(found.counts, np.bincount(case.content, minlength=positions))
-        assert found.reports == PEOPLE
+        assert found.responses == PEOPLE
         return
     bits = np.unpackbits(case.content, axis=1)[:, :positions].astype(np.int64)
-    assert found.reports == len(bits)
+    assert found.responses == len(bits)
     assert np.array_equal(found.counts, bits.sum(axis=0))
     assert found.histogram is not None
     expected = np.bincount(bits.sum(axis=1), minlength=positions + 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.engines.reports import BIT, KEY, PEOPLE, SHORT, SIGNER, signed
+from analysis.engines.responses import BIT, KEY, PEOPLE, SHORT, SIGNER, signed
 from krand import Client, tally_batches
 from krand.analysis.actual_promise import actual_promise
 from krand.analysis.engines import repeats
@@ -132,7 +132,7 @@ def test_the_first_copy_counts_and_all_others_are_refused(plan: Plan, tmp_path: 
     assert copied.rejected == {"repeated": 7}
     assert alone.rejected == {}
     assert np.array_equal(copied.counts, alone.counts)
-    assert (copied.nulls, copied.reports) == (alone.nulls, alone.reports)
+    assert (copied.nulls, copied.responses) == (alone.nulls, alone.responses)
 
 
 def test_a_key_that_was_used_twice_is_a_copy_whatever_it_seals(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from analysis.engines.reports import BIT, KEY, LONG, SIGNER, Case, sealed, unsealed
+from analysis.engines.responses import BIT, KEY, LONG, SIGNER, Case, sealed, unsealed
 from krand.analysis.engines import Options, local, tally_source
 from krand.analysis.engines.checkpoint import Checkpoint
 from krand.analysis.tally_file import read_tally

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from analysis.engines.reports import BIT, KEY, LONG, SIGNER, sealed, unsealed
+from analysis.engines.responses import BIT, KEY, LONG, SIGNER, sealed, unsealed
 from collector.halting import Held, calls_noted, require_held_calls, spread_over
 from collector.lives import Nursery, nursery
 from components import require

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.engines.reports import BIT, LONG, PEOPLE, SHORT, plan_for, sealed, signed, unsealed
+from analysis.engines.responses import BIT, LONG, PEOPLE, SHORT, plan_for, sealed, signed, unsealed
 from krand.analysis.engines.source import (
     columns_of,
     group_columns,

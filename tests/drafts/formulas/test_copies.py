@@ -93,16 +93,16 @@ def test_number_of_set_bits(mixture: tuple[int, int, int], q: Fraction) -> None:
 
 
 @pytest.mark.parametrize(
-    ("population", "bits", "copies"), [(1, 1, 3), (2, 1, 2), (2, 1, 4), (3, 2, 2), (4, 1, 3)]
+    ("crowd", "bits", "copies"), [(1, 1, 3), (2, 1, 2), (2, 1, 4), (3, 2, 2), (4, 1, 3)]
 )
-def test_corrected_moments_by_enumeration(population: int, bits: int, copies: int) -> None:
+def test_corrected_moments_by_enumeration(crowd: int, bits: int, copies: int) -> None:
     """Mean and variance under D_m and the variance under D are those of all multisets."""
     zeros, ones, q = (0,) * bits, (1,) * bits, Fraction(1, 5)
-    law = collection_law([zeros] * population, q, copies)
-    law_m = collection_law([zeros] * (population - 1) + [ones], q, copies)
+    law = collection_law([zeros] * crowd, q, copies)
+    law_m = collection_law([zeros] * (crowd - 1) + [ones], q, copies)
     mean = sum(law_m[s] ** 2 / law[s] for s in law)
     square = sum(law_m[s] ** 3 / law[s] ** 2 for s in law)
-    case = population, bits, q, copies
+    case = crowd, bits, q, copies
     assert moments.copies_mean_001_8_31_corrected(*case) == mean
     assert moments.copies_variance_under_original_001_8_37_corrected(*case) == mean - 1
     assert moments.copies_square_001_8_37_corrected(*case) == square
@@ -110,18 +110,18 @@ def test_corrected_moments_by_enumeration(population: int, bits: int, copies: in
 
 
 @given(st.integers(2, 200), st.integers(1, 6), FRACTIONS)
-def test_one_copy_has_the_moments_of_before(population: int, bits: int, q: Fraction) -> None:
+def test_one_copy_has_the_moments_of_before(crowd: int, bits: int, q: Fraction) -> None:
     """At k = 1 corrected and printed moments are those of 001 §3.1."""
-    mean = exact_mean_ratio_001(population, bits, q)
-    variance = exact_variance_ratio_001(population, bits, q)
+    mean = exact_mean_ratio_001(crowd, bits, q)
+    variance = exact_variance_ratio_001(crowd, bits, q)
     for formula in (
         moments.copies_mean_001_8_31,
         moments.copies_mean_001_8_31_corrected,
         moments.copies_mean_001_8_37_corrected,
     ):
-        assert formula(population, bits, q, 1) == mean
-    assert moments.copies_variance_001_8_37(population, bits, q, 1) == variance
-    assert moments.copies_variance_001_8_37_corrected(population, bits, q, 1) == variance
+        assert formula(crowd, bits, q, 1) == mean
+    assert moments.copies_variance_001_8_37(crowd, bits, q, 1) == variance
+    assert moments.copies_variance_001_8_37_corrected(crowd, bits, q, 1) == variance
 
 
 @given(CASES)
@@ -142,8 +142,8 @@ def test_lines_of_the_printed_chains(case: tuple[int, int, Fraction, int]) -> No
 @given(CASES)
 def test_printed_bounds_and_those_safe_from_overflow(case: tuple[int, int, Fraction, int]) -> None:
     """`copies_mean_001_6_1` and `copies_variance_001_6_2` are the printed formulas, to rounding."""
-    population, bits, q, copies = case
-    rounded = population, bits, float(q), copies
+    crowd, bits, q, copies = case
+    rounded = crowd, bits, float(q), copies
     mean = float(moments.exact_copies_mean_001_6_1(*case))
     assert copies_mean_001_6_1(*rounded) == pytest.approx(mean, rel=1e-9)
     variance = float(moments.exact_copies_variance_001_6_2(*case))
@@ -172,10 +172,10 @@ def test_printed_bound_does_not_follow_from_the_printed_mean() -> None:
 
 def test_mean_of_large_crowds() -> None:
     """Where φ^L and k are small against N, the mean is just below exp(k(φ^L - 1)/N)."""
-    population, bits, q, copies = 10_000, 5, Fraction(1, 4), 4
+    crowd, bits, q, copies = 10_000, 5, Fraction(1, 4), 4
     power = exact_phi_001_3_14(q) ** bits
-    mean = moments.copies_mean_001_8_31_corrected(population, bits, q, copies)
-    limit = math.exp(copies * (power - 1) / population)
+    mean = moments.copies_mean_001_8_31_corrected(crowd, bits, q, copies)
+    limit = math.exp(copies * (power - 1) / crowd)
     assert limit * 0.999 < mean < limit
 
 

@@ -114,38 +114,38 @@ def chances(bits: tuple[int, ...], q: Fraction) -> list[Fraction]:
 
 
 @given(st.integers(1, 5), NOISES)
-def test_counts_of_000(population: int, q: Fraction) -> None:
+def test_counts_of_000(crowd: int, q: Fraction) -> None:
     """000 (0.1)–(0.4) are the laws and the ratio that all patterns of flips give."""
-    modified, original = chances((0,) * population, q), chances((1,) + (0,) * (population - 1), q)
-    for i in range(population + 1):
-        assert probability_modified_000_0_1(population, i, q) == modified[i]
-        assert probability_original_000_0_2(population, i, q) == original[i]
-        assert ratio_000_0_3(population, i, q) == modified[i] / original[i]
-        assert inverse_ratio_000_0_4(population, i, q) == original[i] / modified[i]
+    modified, original = chances((0,) * crowd, q), chances((1,) + (0,) * (crowd - 1), q)
+    for i in range(crowd + 1):
+        assert probability_modified_000_0_1(crowd, i, q) == modified[i]
+        assert probability_original_000_0_2(crowd, i, q) == original[i]
+        assert ratio_000_0_3(crowd, i, q) == modified[i] / original[i]
+        assert inverse_ratio_000_0_4(crowd, i, q) == original[i] / modified[i]
 
 
 @given(st.integers(1, 5), NOISES)
-def test_counts_of_003(population: int, q: Fraction) -> None:
+def test_counts_of_003(crowd: int, q: Fraction) -> None:
     """003 (4.30), (4.32) and the corrected (4.31) are exact; the printed (4.31) sums to 1 - p²."""
-    original, modified = chances((1,) * population, q), chances((0,) + (1,) * (population - 1), q)
-    for i in range(population + 1):
-        assert probability_original_003_4_30(population, i, q) == original[i]
-        assert probability_modified_003_4_31_corrected(population, i, q) == modified[i]
-        assert ratio_003_4_32(population, i, q) == modified[i] / original[i]
-    printed = [probability_modified_003_4_31(population, i, q) for i in range(population + 1)]
+    original, modified = chances((1,) * crowd, q), chances((0,) + (1,) * (crowd - 1), q)
+    for i in range(crowd + 1):
+        assert probability_original_003_4_30(crowd, i, q) == original[i]
+        assert probability_modified_003_4_31_corrected(crowd, i, q) == modified[i]
+        assert ratio_003_4_32(crowd, i, q) == modified[i] / original[i]
+    printed = [probability_modified_003_4_31(crowd, i, q) for i in range(crowd + 1)]
     assert sum(printed) == 1 - (1 - q) ** 2
     assert printed[-1] == modified[-1]
 
 
 @given(st.integers(1, 5), st.data(), NOISES)
-def test_generating_function(population: int, data: st.DataObject, q: Fraction) -> None:
+def test_generating_function(crowd: int, data: st.DataObject, q: Fraction) -> None:
     """G_m of 003 §4.2 and the sum of (9.1) are the law of the count of m ones among N bits."""
-    ones = data.draw(st.integers(0, population))
-    exact = chances((1,) * ones + (0,) * (population - ones), q)
-    assert generating_function_003_4_2(population, ones, q) == exact
-    assert [probability_003_9_1(population, ones, k, q) for k in range(population + 1)] == exact
-    assert mean_count_003_9_3(population, ones, q) == sum(k * c for k, c in enumerate(exact))
-    assert probability_003_9_1(population, ones, population + 1, q) == 0
+    ones = data.draw(st.integers(0, crowd))
+    exact = chances((1,) * ones + (0,) * (crowd - ones), q)
+    assert generating_function_003_4_2(crowd, ones, q) == exact
+    assert [probability_003_9_1(crowd, ones, k, q) for k in range(crowd + 1)] == exact
+    assert mean_count_003_9_3(crowd, ones, q) == sum(k * c for k, c in enumerate(exact))
+    assert probability_003_9_1(crowd, ones, crowd + 1, q) == 0
 
 
 def test_factor_form() -> None:
@@ -218,56 +218,56 @@ def test_estimates() -> None:
 
 
 @given(st.integers(1, 10**6), NUMBERS)
-def test_three_deviations_of_000(population: int, q: float) -> None:
+def test_three_deviations_of_000(crowd: int, q: float) -> None:
     """000 (0.9)–(0.13) are (0.4) at the count of (0.5), in floating point as well."""
-    exact = inverse_ratio_000_0_4(population, count_below_mean_000_0_5(population, q), q)
+    exact = inverse_ratio_000_0_4(crowd, count_below_mean_000_0_5(crowd, q), q)
     for value in (
-        inverse_ratio_below_mean_000_0_9(population, q),
-        inverse_ratio_below_mean_000_0_10(population, q),
-        inverse_ratio_below_mean_000_0_11(population, q),
-        1 - shortfall_000_0_12(population, q),
-        1 - shortfall_000_0_13(population, q),
+        inverse_ratio_below_mean_000_0_9(crowd, q),
+        inverse_ratio_below_mean_000_0_10(crowd, q),
+        inverse_ratio_below_mean_000_0_11(crowd, q),
+        1 - shortfall_000_0_12(crowd, q),
+        1 - shortfall_000_0_13(crowd, q),
     ):
         assert value == pytest.approx(exact, rel=1e-9, abs=1e-9)
 
 
 @given(st.integers(1, 10**6), NUMBERS)
-def test_three_deviations_of_003(population: int, q: float) -> None:
+def test_three_deviations_of_003(crowd: int, q: float) -> None:
     """003 (4.36)–(4.39) are (4.32) at the count of (4.33); (4.35) has a wrong sign."""
-    exact = ratio_003_4_32(population, count_below_mean_003_4_33(population, q), q)
+    exact = ratio_003_4_32(crowd, count_below_mean_003_4_33(crowd, q), q)
     for form in (
         largest_ratio_003_4_36,
         largest_ratio_003_4_37,
         largest_ratio_003_4_38,
         largest_ratio_003_4_39,
     ):
-        assert form(population, q) == pytest.approx(exact, rel=1e-9)
-    slip = 6 * q * math.sqrt(q / (1 - q) / population)
-    assert largest_ratio_003_4_35(population, q) - exact == pytest.approx(
+        assert form(crowd, q) == pytest.approx(exact, rel=1e-9)
+    slip = 6 * q * math.sqrt(q / (1 - q) / crowd)
+    assert largest_ratio_003_4_35(crowd, q) - exact == pytest.approx(
         slip, rel=1e-4, abs=1e-9 * exact
     )
 
 
 @given(st.integers(10, 10**6), st.floats(1.1, 20))
-def test_least_deviations(population: int, lam: float) -> None:
+def test_least_deviations(crowd: int, lam: float) -> None:
     """At the noise of 000 (0.19) and 003 (4.45) the estimate has just the least deviation."""
     for noise, sigma, variance in (
         (single_bit_noise_000_0_19, least_sigma_000_0_16, least_variance_000_0_14),
         (single_bit_noise_003_4_45, least_sigma_003_4_42, least_variance_003_4_40),
     ):
-        q = noise(population, lam)
-        assert sigma_001_4(population, q) == pytest.approx(sigma(lam), rel=1e-6)
-        assert variance_of_estimate_003_4_3(population, q) == pytest.approx(variance(lam), rel=1e-6)
+        q = noise(crowd, lam)
+        assert sigma_001_4(crowd, q) == pytest.approx(sigma(lam), rel=1e-6)
+        assert variance_of_estimate_003_4_3(crowd, q) == pytest.approx(variance(lam), rel=1e-6)
 
 
 @given(st.integers(1, 3), st.integers(1, 2), NOISES)
-def test_counts_of_copies(population: int, copies: int, q: Fraction) -> None:
+def test_counts_of_copies(crowd: int, copies: int, q: Fraction) -> None:
     """000 (1.5)–(1.8) and 003 (5.6)–(5.9) are exact, (1.7) being the law of D and not of D_m."""
-    one, rest = copies, copies * (population - 1)
+    one, rest = copies, copies * (crowd - 1)
     zeros, with_one = chances((0,) * (one + rest), q), chances((1,) * one + (0,) * rest, q)
     ones, with_zero = zeros[::-1], with_one[::-1]
     for s in range(one + rest + 1):
-        case = (population, s, q, copies)
+        case = (crowd, s, q, copies)
         assert probability_modified_copies_000_1_5(*case) == zeros[s]
         assert probability_original_copies_000_1_6(*case) == with_one[s]
         assert probability_original_copies_000_1_7(*case) == with_one[s]
@@ -300,49 +300,49 @@ def test_shares() -> None:
 
 
 @given(st.integers(1, 5000), NUMBERS, st.integers(1, 20))
-def test_three_deviations_of_copies(population: int, q: float, copies: int) -> None:
+def test_three_deviations_of_copies(crowd: int, q: float, copies: int) -> None:
     """(1.12) and (5.13) three deviations below the mean are (1.19) and (5.20)."""
-    below = count_below_mean_copies_000_1_12(population, q, copies)
-    limit = inverse_ratio_limit_000_1_19(population, q, copies)
+    below = count_below_mean_copies_000_1_12(crowd, q, copies)
+    limit = inverse_ratio_limit_000_1_19(crowd, q, copies)
     # Far below the mean s is negative and the sum alternates: its terms set the error.
-    scale = abs(1 - below / (copies * population)) * (q / (1 - q))
-    scale = (scale + abs(below / (copies * population)) * ((1 - q) / q)) ** copies
-    assert inverse_ratio_bound_000_1_12(population, below, q, copies) == pytest.approx(
+    scale = abs(1 - below / (copies * crowd)) * (q / (1 - q))
+    scale = (scale + abs(below / (copies * crowd)) * ((1 - q) / q)) ** copies
+    assert inverse_ratio_bound_000_1_12(crowd, below, q, copies) == pytest.approx(
         limit, rel=1e-9, abs=1e-9 * scale
     )
-    above = count_below_mean_copies_003_5_13(population, q, copies)
+    above = count_below_mean_copies_003_5_13(crowd, q, copies)
     if above >= 0:
-        assert ratio_bound_003_5_13(population, above, q, copies) == pytest.approx(
-            ratio_limit_003_5_20(population, q, copies), rel=1e-7
+        assert ratio_bound_003_5_13(crowd, above, q, copies) == pytest.approx(
+            ratio_limit_003_5_20(crowd, q, copies), rel=1e-7
         )
 
 
 @given(st.integers(10, 10**6), st.floats(1.1, 20), st.integers(1, 30))
-def test_least_spread(population: int, lam: float, copies: int) -> None:
+def test_least_spread(crowd: int, lam: float, copies: int) -> None:
     """The noise of 000 (1.23) and 003 (5.24) meets (1.22) and (5.23) with equality."""
     for noise, least in (
         (single_bit_copies_noise_000_1_23, least_spread_000_1_22),
         (single_bit_copies_noise_003_5_24, least_spread_003_5_23),
     ):
-        q = noise(population, lam, copies)
-        spread = q * (1 - q) * copies * population / (1 - 2 * q) ** 2
+        q = noise(crowd, lam, copies)
+        spread = q * (1 - q) * copies * crowd / (1 - 2 * q) ** 2
         assert spread == pytest.approx(least(lam, copies), rel=1e-6)
 
 
-@pytest.mark.parametrize("population", [1000, 100_000])
+@pytest.mark.parametrize("crowd", [1000, 100_000])
 @pytest.mark.parametrize(("copies", "lam"), [(4, 2.0), (16, 2.0), (16, math.exp(2))])
-def test_excess_of_000_does_not_vanish(population: int, copies: int, lam: float) -> None:
+def test_excess_of_000_does_not_vanish(crowd: int, copies: int, lam: float) -> None:
     """At the noise of 000 (1.23) log R exceeds log λ by about (k-1)/k·ε²/18 in any crowd."""
-    q = single_bit_copies_noise_000_1_23(population, lam, copies)
-    s = round(count_below_mean_copies_000_1_12(population, q, copies))
-    reports, odds = copies * population, q / (1 - q)
+    q = single_bit_copies_noise_000_1_23(crowd, lam, copies)
+    s = round(count_below_mean_copies_000_1_12(crowd, q, copies))
+    reports, odds = copies * crowd, q / (1 - q)
     inverse = sum(  # (1.8) by its product form, whose factors stay in range
-        float(share_000_1_9_product(population, s, i, copies))
+        float(share_000_1_9_product(crowd, s, i, copies))
         * math.comb(copies, i)
         * odds ** (copies - 2 * i)
         for i in range(copies + 1)
     )
-    bound = inverse_ratio_bound_000_1_12(population, s, q, copies)
+    bound = inverse_ratio_bound_000_1_12(crowd, s, q, copies)
     assert s < q * reports
     assert math.log(bound / inverse) == pytest.approx(
         (copies - 1) / copies * math.log(lam) ** 2 / 18, rel=0.08
@@ -360,15 +360,15 @@ def test_steps_of_section_9() -> None:
 
 
 @given(st.integers(2, 1000), st.floats(0.05, 0.45), st.floats(0.05, 0.95))
-def test_the_dropped_one_matters(population: int, q: float, share: float) -> None:
+def test_the_dropped_one_matters(crowd: int, q: float, share: float) -> None:
     """(9.8) holds for the approximations, for (9.6) and (9.7) just where α(α+1) > pqN."""
-    distance = share * q * population
-    rough = step_no_ones_003_9_6_approximate(population, distance, q)
-    assert rough > step_all_ones_003_9_7_approximate(population, distance, q)
-    margin = distance * (distance + 1) - q * (1 - q) * population
-    if abs(margin) > 1e-6 * population:
-        larger = step_no_ones_003_9_6(population, distance, q)
-        assert (larger > step_all_ones_003_9_7(population, distance, q)) == (margin > 0)
+    distance = share * q * crowd
+    rough = step_no_ones_003_9_6_approximate(crowd, distance, q)
+    assert rough > step_all_ones_003_9_7_approximate(crowd, distance, q)
+    margin = distance * (distance + 1) - q * (1 - q) * crowd
+    if abs(margin) > 1e-6 * crowd:
+        larger = step_no_ones_003_9_6(crowd, distance, q)
+        assert (larger > step_all_ones_003_9_7(crowd, distance, q)) == (margin > 0)
 
 
 def test_roots() -> None:
@@ -390,11 +390,11 @@ def test_names_are_sorted_documented_and_distinct(module: object) -> None:
 
 
 @given(NUMBERS, st.integers(2, 30))
-def test_ratio_falls_with_the_count(q: float, population: int) -> None:
+def test_ratio_falls_with_the_count(q: float, crowd: int) -> None:
     """R_i of 000 and of 003 falls from p/q to q/p as more ones are seen."""
     for ratios in (
-        [1 / inverse_ratio_000_0_4(population, i, q) for i in range(population + 1)],
-        [ratio_003_4_32(population, i, q) for i in range(population + 1)],
+        [1 / inverse_ratio_000_0_4(crowd, i, q) for i in range(crowd + 1)],
+        [ratio_003_4_32(crowd, i, q) for i in range(crowd + 1)],
     ):
         assert all(a > b for a, b in pairwise(ratios))
         assert ratios[0] == pytest.approx((1 - q) / q)

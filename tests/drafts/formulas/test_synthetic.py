@@ -92,21 +92,21 @@ def test_a_report_of_each_user() -> None:
 
 
 @given(st.integers(2, 5), st.data(), NOISES)
-def test_one_bit_of_002(population: int, data: st.DataObject, q: Fraction) -> None:
+def test_one_bit_of_002(crowd: int, data: st.DataObject, q: Fraction) -> None:
     """The one-bit ratio of 002 §3.1, the recursion (3.4) and the step of n-1 ones are exact."""
-    ones = data.draw(st.integers(0, population - 1))
-    others = [Fraction(0), Fraction(0), *generating_function_003_4_2(population - 1, ones, q), 0]
-    with_zero = generating_function_003_4_2(population, ones, q)
-    with_one = generating_function_003_4_2(population, ones + 1, q)
-    all_ones = generating_function_003_4_2(population - 1, population - 1, q)
-    for s in range(population + 1):
+    ones = data.draw(st.integers(0, crowd - 1))
+    others = [Fraction(0), Fraction(0), *generating_function_003_4_2(crowd - 1, ones, q), 0]
+    with_zero = generating_function_003_4_2(crowd, ones, q)
+    with_one = generating_function_003_4_2(crowd, ones + 1, q)
+    all_ones = generating_function_003_4_2(crowd - 1, crowd - 1, q)
+    for s in range(crowd + 1):
         two_before, before, here = map(Fraction, others[s : s + 3])
         assert ratio_one_bit_002_3(before, here, q) == with_zero[s] / with_one[s]
         if s > 0:
             assert step_002_3_4(two_before, before, here, q) == with_zero[s] / with_zero[s - 1]
             assert step_002_3_4(two_before, before, here, 1 - q) == with_one[s] / with_one[s - 1]
-        if 0 < s < population:
-            step = step_all_ones_002_3_6(population, s, q)
+        if 0 < s < crowd:
+            step = step_all_ones_002_3_6(crowd, s, q)
             assert step == all_ones[s] / all_ones[s - 1]
 
 
@@ -175,14 +175,14 @@ def test_mean_ratio(bits: int, q: Fraction) -> None:
     assert mean_ratio_003_7_1(bits, q) == 1
 
 
-@pytest.mark.parametrize("population", [1, 2, 4])
-def test_one_zero_among_equals(population: int) -> None:
+@pytest.mark.parametrize("crowd", [1, 2, 4])
+def test_one_zero_among_equals(crowd: int) -> None:
     """(8.1)–(8.3) are exact but for s = 0, where they are N times too large; (8.4)–(8.8) always."""
     for s in vectors(2):
-        reports = tuple(sorted((ZEROS, *(s,) * (population - 1))))
-        original = collection_law([ONES] * population, Q)[reports]
-        modified = collection_law([ONES] * (population - 1) + [ZEROS], Q)[reports]
-        case, factor = (population, 2, sum(s), Q), 1 if any(s) else population
+        reports = tuple(sorted((ZEROS, *(s,) * (crowd - 1))))
+        original = collection_law([ONES] * crowd, Q)[reports]
+        modified = collection_law([ONES] * (crowd - 1) + [ZEROS], Q)[reports]
+        case, factor = (crowd, 2, sum(s), Q), 1 if any(s) else crowd
         assert probability_003_8_1(*case) == factor * original
         assert probability_modified_003_8_2(*case) == factor * modified
         assert probability_modified_003_8_3(*case) == factor * modified

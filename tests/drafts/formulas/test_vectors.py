@@ -96,16 +96,16 @@ def test_floats_and_fractions_agree(histogram: list[int], q: Fraction) -> None:
         assert formula(histogram, float(q)) == pytest.approx(float(formula(histogram, q)))
 
 
-@pytest.mark.parametrize(("population", "bits"), [(1, 1), (4, 2), (3, 4)])
-def test_laws_sum_to_one(population: int, bits: int) -> None:
+@pytest.mark.parametrize(("crowd", "bits"), [(1, 1), (4, 2), (3, 4)])
+def test_laws_sum_to_one(crowd: int, bits: int) -> None:
     """T, X, X_0, X_1 and every X_l have probabilities that sum to one."""
-    assert sum(laws.histogram_law_001_3_5(population, bits, THIRD).values()) == 1
-    assert sum(laws.generating_function_001_3_11(population, bits, THIRD).values()) == 1
+    assert sum(laws.histogram_law_001_3_5(crowd, bits, THIRD).values()) == 1
+    assert sum(laws.generating_function_001_3_11(crowd, bits, THIRD).values()) == 1
     assert sum(laws.generating_function_001_3_8(bits, THIRD).values()) == 1
     assert sum(laws.generating_function_001_3_10(bits, THIRD).values()) == 1
     for ones in range(bits + 1):
-        assert sum(laws.bucket_law_000_2_14(ones, population, bits, THIRD).values()) == 1
-    assert sum(laws.expected_histogram_003_6_11(population, bits, THIRD)) == population
+        assert sum(laws.bucket_law_000_2_14(ones, crowd, bits, THIRD).values()) == 1
+    assert sum(laws.expected_histogram_003_6_11(crowd, bits, THIRD)) == crowd
 
 
 @given(st.floats(0.3, 1.2), FRACTIONS)
@@ -185,12 +185,12 @@ def test_misprinted_denominator() -> None:
 
 
 @given(st.integers(10, 10**6), st.integers(1, 20), st.floats(1.1, 20))
-def test_noise_of_000_solves_its_equations(population: int, bits: int, lam: float) -> None:
+def test_noise_of_000_solves_its_equations(crowd: int, bits: int, lam: float) -> None:
     """At the noise of (2.33), (2.32) is zero and (2.27) is 1/λ."""
-    q = vector_noise_000_2_33(population, bits, lam)
-    root = moments.power_limit_000_2_29(population, lam) ** (1 / bits)
+    q = vector_noise_000_2_33(crowd, bits, lam)
+    root = moments.power_limit_000_2_29(crowd, lam) ** (1 / bits)
     assert moments.quadratic_000_2_32(q, root) == pytest.approx(0, abs=1e-9)
-    least = moments.least_inverse_ratio_000_2_27(population, bits, q)
+    least = moments.least_inverse_ratio_000_2_27(crowd, bits, q)
     assert least == pytest.approx(1 / lam, rel=1e-6, abs=1e-6)
 
 

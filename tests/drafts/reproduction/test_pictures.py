@@ -146,14 +146,14 @@ def test_a_simulated_picture_can_be_repeated_from_its_seed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("compute", "population", "noise", "tails"),
+    ("compute", "crowd", "noise", "tails"),
     [
         (ratio.density_lambda_2_of_3000, 3000, 0.2109, ("0.00641", "0.00204")),
         (ratio.density_lambda_e2_of_1000, 1000, 0.1692, ("0.00371", "0.000158")),
     ],
 )
 def test_a_density_holds_all_the_mass_and_has_the_mean_of_R(
-    compute: Callable[[], Picture], population: int, noise: float, tails: tuple[str, str]
+    compute: Callable[[], Picture], crowd: int, noise: float, tails: tuple[str, str]
 ) -> None:
     """The curve is a density of R, not of log R, and the caption tells both exact tails."""
     picture = computed(compute)
@@ -162,7 +162,7 @@ def test_a_density_holds_all_the_mass_and_has_the_mean_of_R(
     cell = x[1] - x[0]
     assert cell == pytest.approx(np.diff(x))
     assert float(y.sum() * cell) == pytest.approx(1.0, abs=2e-3)
-    mean = drafts.mean_ratio_001(population, 5, noise)
+    mean = drafts.mean_ratio_001(crowd, 5, noise)
     assert float((x * y).sum() * cell) == pytest.approx(mean, rel=1e-2)
     assert all(tail in picture.caption for tail in tails)
 
@@ -232,7 +232,7 @@ def test_printed_noise_falls_with_copies_and_right_noise_rises() -> None:
 def test_right_noise_is_what_the_planner_finds() -> None:
     """The picture's quicker search ends within a few millionths of krand's own."""
     delta = RatioLaw(0.35091441554181135, 40, 10**7).delta(2.0).value
-    policy = Policy(epsilon=2.0, population=10**7, delta=delta, assurance=Assurance.OUTLIER)
+    policy = Policy(epsilon=2.0, minimum_crowd=10**7, delta=delta, assurance=Assurance.OUTLIER)
     plan = plan_noise(policy, ResponseFormat(40, Linkage.RECORD, copies=16))
     right = curve(computed(copies.noise_of_copies), "right")
     assert value(right, 16.0) == pytest.approx(plan.noise, abs=5e-6)
@@ -295,11 +295,11 @@ def test_intervals_are_three_deviations_wide() -> None:
     assert "3 times too wide" in picture.caption
 
 
-def _delta_of_copies(q: float, k: int, population: int = 1000, lam: float = 2.0) -> float:
+def _delta_of_copies(q: float, k: int, crowd: int = 1000, lam: float = 2.0) -> float:
     """δ of one bit in k copies, the worse direction, by plain sums of binomials."""
-    counts = np.arange(k * population + 1)
-    alike = binom.pmf(counts, k * population, q)
-    others = binom.pmf(counts[: k * (population - 1) + 1], k * (population - 1), q)
+    counts = np.arange(k * crowd + 1)
+    alike = binom.pmf(counts, k * crowd, q)
+    others = binom.pmf(counts[: k * (crowd - 1) + 1], k * (crowd - 1), q)
     odd = np.convolve(others, binom.pmf(np.arange(k + 1), k, 1 - q))
     return max(
         float(np.maximum(odd - lam * alike, 0).sum()),

@@ -25,20 +25,20 @@ from krand.drafts.statements.worst_case.profiles import Bound, Case, Profile, pr
 Q = Fraction(2, 7)
 
 
-def every_case(population: int, answers: tuple[Vector, ...]) -> list[Case]:
+def every_case(crowd: int, answers: tuple[Vector, ...]) -> list[Case]:
     """All backgrounds and ordered pairs, without any use of symmetry."""
     return [
         Case(background, y, y_prime, Q)
         for y, y_prime in permutations(answers, 2)
-        for background in combinations_with_replacement(answers, population - 1)
+        for background in combinations_with_replacement(answers, crowd - 1)
     ]
 
 
-@pytest.mark.parametrize(("population", "bits"), [(1, 3), (2, 3), (3, 2), (4, 2), (6, 1)])
-def test_symmetry_loses_no_law(population: int, bits: int) -> None:
+@pytest.mark.parametrize(("crowd", "bits"), [(1, 3), (2, 3), (3, 2), (4, 2), (6, 1)])
+def test_symmetry_loses_no_law(crowd: int, bits: int) -> None:
     """The reduced dense cases have exactly the profiles that all cases have."""
-    reduced: set[Profile] = {profile(c) for c in dense_cases(population, bits, Q)}
-    assert reduced == {profile(c) for c in every_case(population, tuple(vectors(bits)))}
+    reduced: set[Profile] = {profile(c) for c in dense_cases(crowd, bits, Q)}
+    assert reduced == {profile(c) for c in every_case(crowd, tuple(vectors(bits)))}
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_renaming_options_loses_no_law(answers: tuple[Vector, ...]) -> None:
     assert {profile(Case(*c, Q)) for c in kept} == {profile(c) for c in every_case(3, answers)}
 
 
-@pytest.mark.parametrize(("population", "bits", "number"), [(2, 1, 2), (2, 2, 7), (3, 2, 17)])
-def test_number_of_cases(population: int, bits: int, number: int) -> None:
+@pytest.mark.parametrize(("crowd", "bits", "number"), [(2, 1, 2), (2, 2, 7), (3, 2, 17)])
+def test_number_of_cases(crowd: int, bits: int, number: int) -> None:
     """Few enough to list by hand: y' = 10 before 00, 01, 10, 11; y' = 11 before 00, 01, 11."""
-    assert len(list(dense_cases(population, bits, Q))) == number
+    assert len(list(dense_cases(crowd, bits, Q))) == number
 
 
 @pytest.mark.parametrize("lam", [Fraction(1), Fraction(7, 5), Fraction(3)])

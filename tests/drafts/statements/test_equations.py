@@ -233,10 +233,10 @@ def test_termwise_bound_by_hand() -> None:
     assert Fraction(comb(0, 0), comb(2, 1)) > Fraction(1 * 1, 2**2)
 
 
-@pytest.mark.parametrize(("copies", "population"), [(2, 3), (3, 2)])
-def test_bounds_of_the_sum_by_drawing(copies: int, population: int) -> None:
+@pytest.mark.parametrize(("copies", "crowd"), [(2, 3), (3, 2)])
+def test_bounds_of_the_sum_by_drawing(copies: int, crowd: int) -> None:
     """(1.12) and (5.13) draw k reports with replacement, R without: seen by all the draws."""
-    q, reports = Fraction(1, 4), copies * population
+    q, reports = Fraction(1, 4), copies * crowd
     draws = list(product(range(reports), repeat=copies))
     distinct = [draw for draw in draws if len(set(draw)) == copies]
 
@@ -249,8 +249,8 @@ def test_bounds_of_the_sum_by_drawing(copies: int, population: int) -> None:
             (q / (1 - q), inverse_ratio_bound_000_1_12, inverse_ratio_copies_000_1_8),
             ((1 - q) / q, ratio_bound_003_5_13, ratio_copies_003_5_9),
         ):
-            assert mean(odds, s, draws) == bound(population, s, q, copies)
-            assert mean(odds, s, distinct) == exact(population, s, q, copies)
+            assert mean(odds, s, draws) == bound(crowd, s, q, copies)
+            assert mean(odds, s, distinct) == exact(crowd, s, q, copies)
 
 
 def test_modified_count_by_hand() -> None:
@@ -285,13 +285,13 @@ def test_ranges() -> None:
     assert where(N=2, q=Fraction(1, 3), x="01") == r"$N=2$, $q=\frac{1}{3}$, $x=01$"
 
 
-@pytest.mark.parametrize(("population", "ones", "copies"), [(3, 1, 1), (2, 2, 2), (1, 0, 3)])
-def test_count_law(population: int, ones: int, copies: int) -> None:
+@pytest.mark.parametrize(("crowd", "ones", "copies"), [(3, 1, 1), (2, 2, 2), (1, 0, 3)])
+def test_count_law(crowd: int, ones: int, copies: int) -> None:
     """The enumerated law of the count is that of independent flips, bit by bit."""
     q = Fraction(1, 5)
-    bits = ((1,) * ones + (0,) * (population - ones)) * copies
+    bits = ((1,) * ones + (0,) * (crowd - ones)) * copies
     expected = [Fraction(0)] * (len(bits) + 1)
     for seen in product((0, 1), repeat=len(bits)):
         flips = sum(a != b for a, b in zip(bits, seen, strict=True))
         expected[sum(seen)] += q**flips * (1 - q) ** (len(bits) - flips)
-    assert list(count_law(population, ones, q, copies)) == expected
+    assert list(count_law(crowd, ones, q, copies)) == expected

@@ -42,8 +42,8 @@ def verdicts() -> dict[str, Verdict]:
     return {verdict.statement.key: verdict for verdict in found}
 
 
-def both_ways(population: int, bits: int, q: Fraction) -> Bound:
-    star = outlier(population, bits, q)
+def both_ways(crowd: int, bits: int, q: Fraction) -> Bound:
+    star = outlier(crowd, bits, q)
     return Bound.of([profile(star), profile(star.swapped())])
 
 
@@ -121,11 +121,11 @@ def test_three_bits_two_users() -> None:
 
 
 @pytest.mark.parametrize("measure", list(Measure))
-@pytest.mark.parametrize(("population", "bits"), [(3, 1), (5, 1), (3, 2)])
-def test_failures_by_plain_enumeration(population: int, bits: int, measure: Measure) -> None:
+@pytest.mark.parametrize(("crowd", "bits"), [(3, 1), (5, 1), (3, 2)])
+def test_failures_by_plain_enumeration(crowd: int, bits: int, measure: Measure) -> None:
     """As many backgrounds exceed the pair as are found by trying many λ, one by one."""
-    bound, name = both_ways(population, bits, QUARTER), measure.name.lower()
-    cases = list(dense_cases(population, bits, QUARTER))
+    bound, name = both_ways(crowd, bits, QUARTER), measure.name.lower()
+    cases = list(dense_cases(crowd, bits, QUARTER))
     values = {ratio(v) for c in cases for v in profile(c).values} | {
         ratio(lam) for lam, _ in bound.corners()
     }
@@ -134,7 +134,7 @@ def test_failures_by_plain_enumeration(population: int, bits: int, measure: Meas
     for case in cases:
         for lam in points + [(a + b) / 2 for a, b in pairwise(points)]:
             own = exact_privacy(case.background, case.y, case.y_prime, QUARTER, lam)
-            star = exact_outlier(population, bits, QUARTER, lam)
+            star = exact_outlier(crowd, bits, QUARTER, lam)
             allowed = max(getattr(star, f"{name}_forward"), getattr(star, f"{name}_reverse"))
             if getattr(own, f"{name}_forward") > allowed:
                 failing += 1
@@ -142,11 +142,11 @@ def test_failures_by_plain_enumeration(population: int, bits: int, measure: Meas
     assert compare(cases, [bound])[0][measure].failures == failing > 0
 
 
-@pytest.mark.parametrize("population", [3, 6, 15])
-def test_one_bit_factor_does_not_fade(population: int) -> None:
+@pytest.mark.parametrize("crowd", [3, 6, 15])
+def test_one_bit_factor_does_not_fade(crowd: int) -> None:
     """With two zeros among ones δ is 1 + q(p-q)/p² times the pair's, at any N: 5/4 for q = 1/3."""
-    background: tuple[Vector, ...] = ((0,), *[(1,)] * (population - 2))
-    tallies = compare([Case(background, (0,), (1,), THIRD)], [both_ways(population, 1, THIRD)])
+    background: tuple[Vector, ...] = ((0,), *[(1,)] * (crowd - 2))
+    tallies = compare([Case(background, (0,), (1,), THIRD)], [both_ways(crowd, 1, THIRD)])
     largest = tallies[0][Measure.DELTA].largest
     assert largest is not None
     assert largest.factor == 1 + THIRD * (1 - 2 * THIRD) / (1 - THIRD) ** 2 == Fraction(5, 4)

@@ -165,7 +165,7 @@ def test_condition_for_copies_fails_with_copies_only() -> None:
     one_copy = [case for case in copies_condition.CONDITION if case.copies == 1]
     met = 0
     for case, lam in product(one_copy, copies_condition.LAMBDAS):
-        printed = copies_condition_001_8_38(case.population, case.bits, case.q, 1)
+        printed = copies_condition_001_8_38(case.crowd, case.bits, case.q, 1)
         if copies_condition._within_three_deviations(*printed, lam):
             met += 1
             assert copies_condition._beyond(case, lam) <= Fraction(1, 10)
@@ -203,7 +203,7 @@ def test_ranges_say_what_they_hold() -> None:
         r"$L = 1$, $kN \le 3$ where $L = 2$, all fractions $0 < q < \frac{1}{2}$ with "
         r"denominators up to 4"
     )
-    listed = [(case.population, case.bits, case.copies, case.q) for case in cases]
+    listed = [(case.crowd, case.bits, case.copies, case.q) for case in cases]
     noises = [Fraction(1, 3), Fraction(1, 4)]
     expected = [(2, 1, 1), (2, 1, 2), (2, 2, 1), (3, 1, 1), (3, 1, 2), (3, 2, 1), (4, 1, 1)]
     assert listed == [(*case, q) for case in expected for q in noises]

@@ -58,9 +58,9 @@ def crossings(*found: Profile) -> Iterator[Fraction]:
                 yield meeting
 
 
-def outlier(population: int, bits: int, q: Fraction) -> Case:
+def outlier(crowd: int, bits: int, q: Fraction) -> Case:
     zeros: Vector = (0,) * bits
-    return Case((zeros,) * (population - 1), zeros, (1,) * bits, q)
+    return Case((zeros,) * (crowd - 1), zeros, (1,) * bits, q)
 
 
 @settings(max_examples=60, deadline=None)
@@ -94,14 +94,14 @@ def test_cells_are_the_numbers_of_set_bits() -> None:
     assert len(outcome_weights(agreed)) == 3
 
 
-@pytest.mark.parametrize(("population", "bits"), [(40, 1), (12, 3), (4, 7)])
-def test_outlier_pair_of_larger_crowds(population: int, bits: int) -> None:
+@pytest.mark.parametrize(("crowd", "bits"), [(40, 1), (12, 3), (4, 7)])
+def test_outlier_pair_of_larger_crowds(crowd: int, bits: int) -> None:
     """For more users and bits than plain enumeration reaches, the histogram of bits agrees."""
     q = Fraction(3, 11)
-    there = profile(outlier(population, bits, q))
-    back = profile(outlier(population, bits, q).swapped())
+    there = profile(outlier(crowd, bits, q))
+    back = profile(outlier(crowd, bits, q).swapped())
     for lam in (ONE, Fraction(11, 10), Fraction(2), Fraction(31, 4)):
-        exact = exact_outlier(population, bits, q, lam)
+        exact = exact_outlier(crowd, bits, q, lam)
         assert (there.eta(lam), there.delta(lam)) == (exact.eta_forward, exact.delta_forward)
         assert (back.eta(lam), back.delta(lam)) == (exact.eta_reverse, exact.delta_reverse)
 

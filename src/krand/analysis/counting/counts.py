@@ -110,9 +110,9 @@ def _count_cells(cells: Cells, into: Counts) -> None:
         into += histogram(_parts(cells), into.size, kernels_for(cells.nbytes))
 
 
-def _parts(reports: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    step = PART if reports.ndim == 1 else max(1, PART_BYTES // max(1, reports.shape[1]))
-    return (reports[start : start + step] for start in range(0, len(reports), step))
+def _parts(responses: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    step = PART if responses.ndim == 1 else max(1, PART_BYTES // max(1, responses.shape[1]))
+    return (responses[start : start + step] for start in range(0, len(responses), step))
 
 
 def _numbers(rows: Packed, bits: int) -> Cells:

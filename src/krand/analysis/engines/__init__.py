@@ -65,13 +65,13 @@ def tally_source(
         found = merged(found, tally_part(work, [repeats.firsts]))
         found = replace(found, rejected={**found.rejected, REPEATED: repeats.surplus})
     # Bits are counted for people who send nothing too; records only where they arrived.
-    reports = found.reports if work.linkage is Linkage.RECORD else source.people
+    responses = found.responses if work.linkage is Linkage.RECORD else source.people
     people = source.people
     return replace(
         found,
         people=people,
         crowd=people,
-        reports=reports,
+        responses=responses,
         batches=(source.sha256,),
         ids=(source.id,),
         provenance=source.provenance,

@@ -93,19 +93,19 @@ def _opened(found: Tally, opened: Opened) -> Tally:
     )
 
 
-def _counted(found: Tally, reports: NDArray[Any]) -> Tally:
+def _counted(found: Tally, responses: NDArray[Any]) -> Tally:
     """The tally with these reports; its arrays are our own, so they are added to in place."""
     if found.linkage is Linkage.BIT:
-        count_positions(reports, found.counts)
+        count_positions(responses, found.counts)
         return found
-    count_bits(reports, found.positions, found.counts)
+    count_bits(responses, found.positions, found.counts)
     if found.table is not None:
-        count_table(reports, found.positions, found.table)
+        count_table(responses, found.positions, found.table)
     for bits, into in found.joint.items():
-        count_joint(reports, bits, into)
+        count_joint(responses, bits, into)
     if found.histogram is not None:
-        count_set_bits(reports, found.positions, found.histogram)
-    return replace(found, reports=found.reports + len(reports))
+        count_set_bits(responses, found.positions, found.histogram)
+    return replace(found, responses=found.responses + len(responses))
 
 
 def _unsealed(work: Work, column: pa.Array) -> NDArray[Any]:

@@ -53,8 +53,8 @@ def check_fits(plan: Plan, tally: Tally) -> None:
     if len(tally.counts) != plan.layout.positions:
         rule = f"must count {plan.layout.positions:,} positions"
         raise InvalidInput("tally", rule, len(tally.counts))
-    if tally.people < 1 or tally.reports < 1:
-        found = min(tally.people, tally.reports)
+    if tally.people < 1 or tally.responses < 1:
+        found = min(tally.people, tally.responses)
         raise InvalidInput("tally", "must count at least one report", found)
 
 
@@ -65,7 +65,7 @@ def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
         BlockCounts(
             block,
             tally.counts[block.offset : block.offset + block.positions],
-            NoiseModel(people=tally.people, reports=tally.reports, noise=noise),
+            NoiseModel(people=tally.people, responses=tally.responses, noise=noise),
         )
         for block, noise in zip(plan.layout.blocks, plan.noises, strict=True)
     )

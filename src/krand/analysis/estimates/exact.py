@@ -53,9 +53,9 @@ def exact_limits(
 
 def _grid(law: NoiseModel) -> tuple[int, int]:
     """The true ones that are possible are 0, g, 2g, … for whole copies, else any number."""
-    if law.reports % law.people == 0:
-        return law.reports // law.people, law.people * law.most
-    return 1, law.reports * law.most
+    if law.responses % law.people == 0:
+        return law.responses // law.people, law.people * law.most
+    return 1, law.responses * law.most
 
 
 def _first_true(test: Callable[[Wholes, Wholes], Flags], guess: Wholes, last: int) -> Wholes:

@@ -37,7 +37,7 @@ class NoiseModel:
     """How the ones of one row come about."""
 
     people: int
-    reports: int
+    responses: int
     """Reports that were counted at each position: k for each person in record linkage."""
     noise: float
     cells: int = 1
@@ -48,12 +48,12 @@ class NoiseModel:
     @property
     def trials(self) -> int:
         """T: the noisy bits that were counted."""
-        return self.reports * self.cells
+        return self.responses * self.cells
 
     @property
     def copies(self) -> float:
         """How many reports stand for one person."""
-        return self.reports / self.people
+        return self.responses / self.people
 
     @property
     def spread(self) -> float:

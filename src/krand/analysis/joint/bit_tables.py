@@ -57,7 +57,7 @@ class BitTable:
 def bit_table(tally: Tally, noise: float, bits: Bits, confidence: float = 0.95) -> BitTable:
     """The people behind every pattern of some bits of a record, each with its interval."""
     check_confidence(confidence)
-    copies = tally.reports / tally.people
+    copies = tally.responses / tally.people
     counts = inverted(counts_of_bits(tally, bits), noise) / copies
     consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
     spreads = [np.full(2, bit_variance(noise))] * len(bits)
@@ -111,10 +111,10 @@ def counts_of_bits(tally: Tally, bits: Bits) -> Counts:
     if outside:
         raise InvalidInput("bits", f"must be from 0 to {tally.positions - 1:,}", outside[0])
     if not bits:
-        return np.array(tally.reports)
+        return np.array(tally.responses)
     if len(bits) == 1:
         ones = tally.counts[bits[0]]
-        return np.array([tally.reports - ones, ones])
+        return np.array([tally.responses - ones, ones])
     known, table = _table_with(tally, bits)
     whole = table.reshape((2,) * len(known))
     others = tuple(place for place, bit in enumerate(known) if bit not in bits)

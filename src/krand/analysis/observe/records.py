@@ -46,7 +46,7 @@ class RecordSeen:
     """The ratio of a batch of records; `alike` and `outlier` are P[R ≥ the one seen]."""
 
     people: int
-    reports: int
+    responses: int
     bits: int
     copies: int
     noise: float
@@ -64,22 +64,22 @@ def observe_records(plan: Plan, tally: Tally, seed: int = 0) -> RecordSeen:
     copies, noise = plan.survey.copies, plan.noises[0]
     assert tally.histogram is not None
     histogram, bits = tally.histogram, tally.positions
-    reports = int(histogram.sum())
-    if reports < 2 * copies:
+    responses = int(histogram.sum())
+    if responses < 2 * copies:
         rule = f"must hold the reports of two people, {2 * copies:,}"
-        raise InvalidInput("tally", rule, reports)
+        raise InvalidInput("tally", rule, responses)
     found = float(log_ratio(histogram[None, :], noise, copies)[0])
     if copies == 1:
         law = outlier_law(noise, bits)
         alike, outlier = (
-            _tail(law, reports, found, own) for own in (law.log_reference, law.log_second)
+            _tail(law, responses, found, own) for own in (law.log_reference, law.log_second)
         )
         draws = 0
     else:
         alike, outlier, draws = _simulated(histogram, noise, copies, found, seed)
     return RecordSeen(
         people=tally.people,
-        reports=reports,
+        responses=responses,
         bits=bits,
         copies=copies,
         noise=noise,
@@ -90,7 +90,7 @@ def observe_records(plan: Plan, tally: Tally, seed: int = 0) -> RecordSeen:
     )
 
 
-def _tail(law: ReportLaw, reports: int, log_r: float, own: Floats) -> Bounds:
+def _tail(law: ReportLaw, responses: int, log_r: float, own: Floats) -> Bounds:
     """P[R ≥ r]: the sum of w - r over all reports, one of which follows the law `own`.
 
     Of the rare side the proven bounds are taken. Their upper end counts outcomes that tie with
@@ -101,21 +101,21 @@ def _tail(law: ReportLaw, reports: int, log_r: float, own: Floats) -> Bounds:
     if log_r > 0:  # in units of r, so that no ratio is too large
         score = np.expm1(np.minimum(log_w - log_r, LOUDEST))
         mean = np.exp(law.log_second - log_r) - np.exp(law.log_reference)
-        rare = _positive(Scores(score, law.log_reference, own, mean), reports)
+        rare = _positive(Scores(score, law.log_reference, own, mean), responses)
         return Bounds(rare.upper, rare.lower, rare.upper)
     score = math.exp(log_r) - np.exp(np.minimum(log_w, LOUDEST))
     mean = np.exp(law.log_reference + log_r) - np.exp(law.log_second)
-    below = _positive(Scores(score, law.log_reference, own, mean), reports)
+    below = _positive(Scores(score, law.log_reference, own, mean), responses)
     return Bounds(1 - below.lower, 1 - below.upper, 1 - below.lower)
 
 
-def _positive(scores: Scores, reports: int) -> Bounds:
+def _positive(scores: Scores, responses: int) -> Bounds:
     """P[the sum of all scores is positive], by the way that suits the crowd."""
     if scores.score.max() <= 0:
         return Bounds.exactly(0.0)
-    if countable(scores.log_prob, reports) and float(scores.log_prob.min()) > EXTREME:
-        return direct_tail_probability(scores, reports)
-    return tail_probability(scores, reports)
+    if countable(scores.log_prob, responses) and float(scores.log_prob.min()) > EXTREME:
+        return direct_tail_probability(scores, responses)
+    return tail_probability(scores, responses)
 
 
 def _simulated(
@@ -123,14 +123,14 @@ def _simulated(
 ) -> tuple[Bounds, Bounds, int]:
     """The two tails by drawing histograms, with exact intervals for what was drawn."""
     rng = np.random.default_rng(seed)
-    reports, cells = int(histogram.sum()), histogram.size
+    responses, cells = int(histogram.sum()), histogram.size
     draws = max(FEWEST_DRAWS, min(DRAWS, MOST_CELLS // cells))
     hits = np.zeros(2, np.int64)
     step = max(1, CELLS_AT_ONCE // cells)
     for start in range(0, draws, step):
         size = min(step, draws - start)
         own = draw_histograms(rng, cells - 1, noise, copies, size)
-        others = draw_histograms(rng, cells - 1, noise, reports - copies, size)
+        others = draw_histograms(rng, cells - 1, noise, responses - copies, size)
         # The opposite record's reports have as many ones as those of y have zeros.
         for place, drawn in enumerate((others + own, others + own[:, ::-1])):
             hits[place] += np.count_nonzero(log_ratio(drawn, noise, copies) >= log_r - TIE)

@@ -44,7 +44,7 @@ def manifest_checks(
     rounds = plan.survey.rounds
     out = [] if 1 <= manifest.round <= rounds else [f"round {manifest.round:,} was not planned"]
     yield check("round", out, f"round {manifest.round:,} of {rounds:,} that were planned")
-    people, planned = manifest.submissions, plan.survey.policy.population
+    people, planned = manifest.submissions, plan.survey.policy.minimum_crowd
     few = [] if people >= planned else [f"{people:,} people are fewer than the {planned:,} planned"]
     yield check("crowd", few, f"{people:,} people are at least the {planned:,} that were planned")
     yield check(

@@ -21,7 +21,7 @@ from krand.survey.survey import Survey
 
 __all__ = ["PlanFound", "plan_checks", "plan_file_checks", "same_plan"]
 
-SHAPE = ("name", "kind", "questions", "offset", "positions", "changes", "most_ones")
+SHAPE = ("name", "kind", "questions", "offset", "positions", "sensitivity", "most_ones")
 PRECISION = ("sigma", "half_width_95", "half_width_percent")
 
 

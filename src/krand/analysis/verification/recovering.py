@@ -37,7 +37,7 @@ class Recovered:
 def recovered(plan: Plan, results: Results) -> Recovered:
     """What must have been counted."""
     survey, layout = plan.survey, plan.layout
-    reports = _reports(plan, results)
+    responses = _reports(plan, results)
     counts = np.zeros(layout.positions, dtype=np.int64)
     lost: list[str] = []
     for block, noise in zip(layout.blocks, plan.noises, strict=True):
@@ -47,15 +47,15 @@ def recovered(plan: Plan, results: Results) -> Recovered:
         if estimates is None:
             lost.extend(block.question_names)
             continue
-        copies = reports / results.people
-        ones = estimates * copies * (1 - 2 * noise) + noise * reports
+        copies = responses / results.people
+        ones = estimates * copies * (1 - 2 * noise) + noise * responses
         counts[block.offset : block.offset + block.positions] = np.clip(np.rint(ones), 0, MOST)
     empty = empty_tally(plan.hash, survey.linkage, layout.positions, results.round)
     tally = replace(
         empty,
         people=results.people,
         crowd=results.crowd,
-        reports=reports,
+        responses=responses,
         counts=counts,
         nulls=results.nulls,
         rejected=results.rejected,

@@ -89,7 +89,7 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
 
 
 def _small_crowd(plan: Plan, results: Results) -> Iterator[str]:
-    planned = plan.survey.policy.population
+    planned = plan.survey.policy.minimum_crowd
     if results.crowd < planned:
         yield f"{results.crowd:,} people are fewer than the {planned:,} that were planned"
     if results.people < results.crowd * max(1, len(results.batches)):
@@ -109,7 +109,7 @@ def _crowd(results: Results) -> str:
 def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
     """The guarantee for the crowd; the planned crowd's own has been computed already."""
     policy = plan.survey.policy
-    planned = policy.population, policy.colluding
+    planned = policy.minimum_crowd, policy.colluding
     if found.true is not None and (tally.crowd, absent_people(plan, tally)) == planned:
         return resting_on(found.true, tally.provenance)
     return actual_promise(plan, tally)

@@ -14,9 +14,7 @@ __all__ = ["demo"]
 
 
 @click.command(short_help="Run a whole survey with simulated people.")
-@click.option(
-    "--population", type=Count(), help="Number of people; the survey's own number by default."
-)
+@click.option("--crowd", type=Count(), help="Number of people; the survey's own number by default.")
 @click.option(
     "--survey",
     type=FILE,
@@ -47,7 +45,7 @@ __all__ = ["demo"]
 def demo(
     as_json: bool,
     no_color: bool,
-    population: int | None,
+    crowd: int | None,
     survey: Path | None,
     folder: Path,
     seed: int,
@@ -66,15 +64,13 @@ def demo(
     Examples:
       krand demo
       krand demo --live
-      krand demo --survey survey.toml --population 1M --seed 0
+      krand demo --survey survey.toml --crowd 1M --seed 0
     """
     from krand.demo.report import write_report
     from krand.demo.story import Asked, demonstrate
 
     out = Output(as_json, no_color)
-    shown = demonstrate(
-        Asked(folder=folder, survey=survey, population=population, seed=seed, live=live), out
-    )
+    shown = demonstrate(Asked(folder=folder, survey=survey, crowd=crowd, seed=seed, live=live), out)
     with out.progress("writing the report"):
         report = write_report(shown)
     if as_json:

@@ -67,7 +67,7 @@ def drafts(
     Examples:
       krand drafts --output drafts-output
       krand drafts --only copies --only sparse
-      krand drafts noise --population 1000 --bits 5 --epsilon 1 --linkage record
+      krand drafts noise --crowd 1000 --bits 5 --epsilon 1 --linkage record
     """
     if context.invoked_subcommand is None:
         _reproduce(Output(as_json, no_color), as_json, directory, sections)
@@ -90,8 +90,8 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
 
     \b
     Examples:
-      krand drafts noise --population 1000 --bits 5 --epsilon 1 --linkage record
-      krand drafts noise --population 10k --bits 1 --epsilon 1 --json
+      krand drafts noise --crowd 1000 --bits 5 --epsilon 1 --linkage record
+      krand drafts noise --crowd 10k --bits 1 --epsilon 1 --json
     """
     from krand.drafts.choice import noise as draft_noise
     from krand.drafts.formulas.planners import DRAFT_WARNING

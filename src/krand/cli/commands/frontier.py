@@ -52,12 +52,12 @@ def frontier(
 
     \b
     Examples:
-      krand frontier --population 10M --bits 40 --epsilon 2 --delta 1e-6
-      krand frontier --population 10M --bits 40 --epsilon 2 --delta 1e-6 \\
+      krand frontier --crowd 10M --bits 40 --epsilon 2 --delta 1e-6
+      krand frontier --crowd 10M --bits 40 --epsilon 2 --delta 1e-6 \\
           --copies-list 1,4,16 --plot frontier.svg
     """
     output = Output(as_json, no_color)
-    policy, reports = policy_from(options), reports_from(options)
+    policy, responses = policy_from(options), reports_from(options)
     if plot is not None:
         if plot.suffix.lower() != ".svg":
             raise InvalidInput("plot", "must be the name of an .svg file", str(plot))
@@ -67,7 +67,7 @@ def frontier(
     from krand.accounting.frontier import frontier as compute
 
     with output.progress("frontier") as progress:
-        result = compute(policy, reports, copies_list, progress)
+        result = compute(policy, responses, copies_list, progress)
     if plot is not None:
         from krand.files import write_atomically
 

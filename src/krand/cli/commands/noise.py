@@ -35,18 +35,18 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
 
     \b
     Examples:
-      krand noise --population 10M --bits 40 --epsilon 2 --delta 1e-6
-      krand noise --population 10M --bits 40 --epsilon 2 --eta 0.003 \\
+      krand noise --crowd 10M --bits 40 --epsilon 2 --delta 1e-6
+      krand noise --crowd 10M --bits 40 --epsilon 2 --eta 0.003 \\
           --linkage record --copies 16 --json
     """
     from krand.accounting.calibration import plan_noise
     from krand.accounting.curator import curator
 
     output = Output(as_json, no_color)
-    policy, reports = policy_from(options), reports_from(options)
+    policy, responses = policy_from(options), reports_from(options)
     with output.progress("planning"):
-        plan = plan_noise(policy, reports)
-    trusted = curator(policy, reports)
+        plan = plan_noise(policy, responses)
+    trusted = curator(policy, responses)
     if as_json:
         from krand.cli.values import plan_values
 

@@ -33,25 +33,23 @@ def privacy(as_json: bool, no_color: bool, **options: Any) -> None:
 
     \b
     Examples:
-      krand privacy --population 10M --bits 40 --noise 2.1e-5 --epsilon 2
-      krand privacy --population 10M --bits 40 --noise 0.350914 --epsilon 2 \\
+      krand privacy --crowd 10M --bits 40 --noise 2.1e-5 --epsilon 2
+      krand privacy --crowd 10M --bits 40 --noise 0.350914 --epsilon 2 \\
           --linkage record --assurance outlier --json
     """
     assurance = Assurance(options["assurance"])
     from krand.accounting.calibration import assess, precision
 
     output = Output(as_json, no_color)
-    reports, q, population = reports_from(options), options["noise"], options["population"]
+    responses, q, crowd = reports_from(options), options["noise"], options["crowd"]
     with output.progress("assessing"):
-        guarantee = assess(
-            reports, q, population, options["epsilon"], assurance, options["colluding"]
-        )
-    spread = precision(reports, q, population)
+        guarantee = assess(responses, q, crowd, options["epsilon"], assurance, options["colluding"])
+    spread = precision(responses, q, crowd)
     if as_json:
         from krand.cli.values import privacy_values
 
-        output.json(privacy_values(guarantee, reports, q, spread))
+        output.json(privacy_values(guarantee, responses, q, spread))
         return
     from krand.cli.tables import privacy_panel
 
-    output.console().print(*privacy_panel(guarantee, reports, q, spread))
+    output.console().print(*privacy_panel(guarantee, responses, q, spread))

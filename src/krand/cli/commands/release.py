@@ -81,7 +81,7 @@ def release(
         return
     console = out.console()
     if not done:
-        line = f"Nothing new: the open batch waits for its crowd of {waiting.population:,} people."
+        line = f"Nothing new: the open batch waits for its crowd of {waiting.crowd:,} people."
         console.print(line, markup=False)
     for entry in done:
         line = f"batch {entry.batch.number}: {entry.batch.people:,} people"

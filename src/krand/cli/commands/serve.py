@@ -63,8 +63,7 @@ def serve(
     else:
         console = out.console(stderr=True)
         for line in (
-            f"Collecting {plan.survey.id}, round {round_number}, for"
-            f" {plan.promise.population:,} people",
+            f"Collecting {plan.survey.id}, round {round_number}, for {plan.promise.crowd:,} people",
             f"POST {address}",
         ):
             console.print(line, markup=False, soft_wrap=True)

@@ -44,8 +44,8 @@ def simulate(
 
     \b
     Examples:
-      krand simulate --population 1000 --bits 5 --noise 0.2446 --epsilon 0.6931
-      krand simulate --population 10M --bits 40 --noise 0.3593 --epsilon 2 \\
+      krand simulate --crowd 1000 --bits 5 --noise 0.2446 --epsilon 0.6931
+      krand simulate --crowd 10M --bits 40 --noise 0.3593 --epsilon 2 \\
           --copies 16 --samples 10k --seed 7 --json
     """
     from krand.accounting.calibration import assess
@@ -55,16 +55,15 @@ def simulate(
     output = Output(as_json, no_color)
     drawn = seed is None
     seed = secrets.randbits(32) if seed is None else seed
-    reports = reports_from(options | {"linkage": Linkage.RECORD})
-    q, population, epsilon = options["noise"], options["population"], options["epsilon"]
-    guarantee = assess(reports, q, population, epsilon, Assurance.OUTLIER)
+    responses = reports_from(options | {"linkage": Linkage.RECORD})
+    q, crowd, epsilon = options["noise"], options["crowd"], options["epsilon"]
+    guarantee = assess(responses, q, crowd, epsilon, Assurance.OUTLIER)
     with output.progress("simulating"):
-        simulation = run(
-            reports.bits, q, population, epsilon, reports.copies, samples, seed, not plain
-        )
-    comparison = compare(simulation, guarantee, reports.copies)
+        bits, copies = responses.bits, responses.copies
+        simulation = run(bits, q, crowd, epsilon, copies, samples, seed, not plain)
+    comparison = compare(simulation, guarantee, responses.copies)
     if as_json:
-        settings = {name: options[name] for name in ("population", "bits", "copies", "noise")}
+        settings = {name: options[name] for name in ("crowd", "bits", "copies", "noise")}
         output.json(
             {
                 **settings,
@@ -75,7 +74,7 @@ def simulate(
                 "importance_sampling": not plain,
                 "confidence": 0.95,
                 **{row.key: row.values() for row in comparison},
-                "exact_is_upper_bound": reports.copies > 1,
+                "exact_is_upper_bound": responses.copies > 1,
                 "agree": all(row.agree for row in comparison),
                 "method": str(guarantee.method),
             }
@@ -85,7 +84,7 @@ def simulate(
 
     console = output.console()
     console.print(agreement_table(comparison))
-    if reports.copies > 1:
+    if responses.copies > 1:
         console.print(
             "several copies: the exact value is for copies that are shuffled separately, an upper"
             " bound for copies that are mixed; agreement means that the simulation does not exceed"

@@ -43,7 +43,7 @@ def status(
             with out.progress("checking"):
                 opened.check()
         batches = opened.batches()
-    step = step_for(plan.promise.population)
+    step = step_for(plan.promise.crowd)
     shown = []
     for batch in batches:
         values = asdict(batch)
@@ -62,7 +62,7 @@ def status(
         table.add_column(name, justify="right")
     for values in shown:
         about = "about " if values["state"] == State.OPEN else ""
-        people, needed = f"{about}{values['people']:,}", f"{values['population']:,}"
+        people, needed = f"{about}{values['people']:,}", f"{values['crowd']:,}"
         table.add_row(str(values["number"]), values["state"].value, people, needed)
     out.console().print(table)
     if check:

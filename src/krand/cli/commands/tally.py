@@ -177,7 +177,7 @@ def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
     from krand.wording.provenance import declared
 
     if out.as_json:
-        counted = ("plan", "round", "people", "reports", "nulls", "rejected", "batches")
+        counted = ("plan", "round", "people", "responses", "nulls", "rejected", "batches")
         keys = (*counted, "ids", "provenance", "distinct_people")
         values = found.values()
         out.json({"output": str(output), **{key: values[key] for key in keys}})

@@ -38,18 +38,18 @@ class Entry:
         old = self.batch
         batch = replace(old, people=old.people + people, messages=old.messages + messages)
         more = replace(self, batch=batch, rows=self.rows ^ rows, ids=self.ids ^ ids)
-        return more.moved(State.SEALED) if batch.people >= batch.population else more
+        return more.moved(State.SEALED) if batch.people >= batch.crowd else more
 
     def moved(self, state: State, sha256: str | None = None) -> Self:
         """The same in the next state, if that change is allowed."""
-        check_change(self.batch.state, state, self.batch.people, self.batch.population)
+        check_change(self.batch.state, state, self.batch.people, self.batch.crowd)
         return replace(self, batch=replace(self.batch, state=state, sha256=sha256))
 
     def values(self) -> tuple[Any, ...]:
         """The row of the table."""
         batch = self.batch
         values = (
-            *(batch.number, batch.state.value, batch.population, batch.people, batch.messages),
+            *(batch.number, batch.state.value, batch.crowd, batch.people, batch.messages),
             *(self.rows.to_bytes(TAG_BYTES), self.ids.to_bytes(DIGEST_BYTES)),
             *(batch.sha256, batch.id),
         )
@@ -61,11 +61,11 @@ class Entry:
         *values, tag = row
         if tag != tag_of(repr(tuple(values)).encode()):
             raise Damage("the row of a batch was changed")
-        number, state, population, people, messages, rows, ids, sha256, batch_id = values
+        number, state, crowd, people, messages, rows, ids, sha256, batch_id = values
         batch = Batch(
             number=number,
             state=State(state),
-            population=population,
+            crowd=crowd,
             people=people,
             messages=messages,
             sha256=sha256,
@@ -77,10 +77,10 @@ class Entry:
 
 def _check(batch: Batch, config: SpoolConfig) -> None:
     """What holds for every batch, whoever wrote its row."""
-    complete = batch.people == config.population
-    if batch.population != config.population:
+    complete = batch.people == config.crowd
+    if batch.crowd != config.crowd:
         raise Damage(f"batch {batch.number} is not of the planned crowd")
-    if complete is (batch.state is State.OPEN) or not 0 <= batch.people <= config.population:
+    if complete is (batch.state is State.OPEN) or not 0 <= batch.people <= config.crowd:
         raise Damage(f"batch {batch.number} is {batch.state} with {batch.people:,} people")
     if batch.messages != batch.people * config.format.messages:
         raise Damage(f"batch {batch.number} has {batch.messages:,} messages")
@@ -111,7 +111,7 @@ class BatchTable:
         batch = Batch(
             number=number,
             state=State.OPEN,
-            population=self._config.population,
+            crowd=self._config.crowd,
             people=0,
             messages=0,
             sha256=None,
@@ -189,7 +189,7 @@ def check_config(connection: sqlite3.Connection, config: SpoolConfig) -> dict[st
 
 def _entries_of(config: SpoolConfig) -> dict[str, bytes]:
     """The configuration as it is stored."""
-    numbers = (config.population, config.format.round, config.format.message_length)
+    numbers = (config.crowd, config.format.round, config.format.message_length)
     values = (VERSION, config.plan_hash, *numbers, config.format.messages)
     names = ("version", "plan", "population", "round", "message_length", "messages")
     return {n: str(v).encode() for n, v in zip(names, values, strict=True)}

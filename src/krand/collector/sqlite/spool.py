@@ -236,18 +236,18 @@ class Spool:
 
         Whether anything went to the tables.
         """
-        crowd = len(fresh) >= MINIMUM_GROUP
+        many = len(fresh) >= MINIMUM_GROUP
         ids = [digest for digest, _ in fresh]
-        leaving = ids if crowd or not ids else self._pool.add_ids(ids, random)
+        leaving = ids if many or not ids else self._pool.add_ids(ids, random)
         if leaving:
             self._seen_ids.add(sorted(leaving))
         moved = bool(leaving)
         while fresh:
             entry = self._batches.open()
-            room = entry.batch.population - entry.batch.people
+            room = entry.batch.crowd - entry.batch.people
             now, fresh = fresh[:room], fresh[room:]
             bodies = [body for _, body in now]
-            if crowd:
+            if many:
                 rows, left = self._insert(entry, mixed_rows(bodies, self._length, random)), True
             else:
                 rows, left = self._put_into_pool(entry, bodies, random)

@@ -44,12 +44,12 @@ def log_powers(bits: int, phi_less_one: float) -> tuple[float, float]:
     return bits * log1p(phi_less_one), bits * log1p(phi_less_one / phi / phi)
 
 
-def outlier_variance(population: int, log_power: float, log_growth: float) -> float:
+def outlier_variance(crowd: int, log_power: float, log_growth: float) -> float:
     """((φ²+φ-1)^L - φ^(2L))/N², in logarithms."""
     if log_growth == 0:
         return 0.0
     log_excess = log_growth + log(-expm1(-log_growth))  # ln(e^growth - 1)
-    return exp_or_inf(2 * (log_power - log(population)) + log_excess)
+    return exp_or_inf(2 * (log_power - log(crowd)) + log_excess)
 
 
 def log_of_lambda(lam: float) -> float:

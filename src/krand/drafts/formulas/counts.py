@@ -50,44 +50,44 @@ __all__ = [
 # --- the law of the count ----------------------------------------------------------------------
 
 
-def probability_modified_000_0_1(population: int, observed: int, q: Real) -> Real:
+def probability_modified_000_0_1(crowd: int, observed: int, q: Real) -> Real:
     """P(s = i | D_m), where all N bits are 0."""
-    n, i = population, observed
+    n, i = crowd, observed
     return comb(n, i) * q**i * (1 - q) ** (n - i)  # 000 (0.1)
 
 
-def probability_original_000_0_2(population: int, observed: int, q: Real) -> Real:
+def probability_original_000_0_2(crowd: int, observed: int, q: Real) -> Real:
     """P(s = i | D), where one bit of N is 1."""
-    n, i, p = population, observed, 1 - q
+    n, i, p = crowd, observed, 1 - q
     unflipped = _choose(n - 1, i - 1) * q ** (i - 1) * p ** (n - i + 1)
     return _choose(n - 1, i) * q ** (i + 1) * p ** (n - 1 - i) + unflipped  # 000 (0.2)
 
 
-def probability_original_003_4_30(population: int, observed: int, q: Real) -> Real:
+def probability_original_003_4_30(crowd: int, observed: int, q: Real) -> Real:
     """P(s = i | D), where all N bits are 1."""
-    n, i = population, observed
+    n, i = crowd, observed
     return comb(n, i) * (1 - q) ** i * q ** (n - i)  # 003 (4.30)
 
 
-def probability_modified_003_4_31(population: int, observed: int, q: Real) -> Real:
+def probability_modified_003_4_31(crowd: int, observed: int, q: Real) -> Real:
     """P(s = i | D_m), where one bit of N is 0, as printed.
 
     Wrong: q^(N-i) in the first term should read q^(N-1-i). As printed the probabilities sum to
     1 - p²; see `probability_modified_003_4_31_corrected`.
     """
-    n, i, p = population, observed, 1 - q
+    n, i, p = crowd, observed, 1 - q
     flipped = _choose(n - 1, i - 1) * p ** (i - 1) * q ** (n - i + 1)
     return _choose(n - 1, i) * p ** (i + 1) * q ** (n - i) + flipped  # 003 (4.31)
 
 
-def probability_modified_003_4_31_corrected(population: int, observed: int, q: Real) -> Real:
+def probability_modified_003_4_31_corrected(crowd: int, observed: int, q: Real) -> Real:
     """P(s = i | D_m), where one bit of N is 0."""
-    n, i, p = population, observed, 1 - q
+    n, i, p = crowd, observed, 1 - q
     flipped = _choose(n - 1, i - 1) * p ** (i - 1) * q ** (n - i + 1)
     return _choose(n - 1, i) * p ** (i + 1) * q ** (n - 1 - i) + flipped
 
 
-def generating_function_003_4_2(population: int, ones: int, q: Real) -> list[Real]:
+def generating_function_003_4_2(crowd: int, ones: int, q: Real) -> list[Real]:
     """Coefficients a_0..a_N of G_m(x) = (q + px)^m (p + qx)^(N-m), the law of the count.
 
     With k copies G_m of 003 §5.2 is this one for kN bits with km ones. 003 (4.7)–(4.9) print
@@ -97,7 +97,7 @@ def generating_function_003_4_2(population: int, ones: int, q: Real) -> list[Rea
     coefficients = [p + q]  # 1, in the arithmetic of q
     for _ in range(ones):
         coefficients = _times(coefficients, q, p)
-    for _ in range(population - ones):
+    for _ in range(crowd - ones):
         coefficients = _times(coefficients, p, q)
     return coefficients
 
@@ -120,79 +120,79 @@ def gap_003_4_15_corrected(b: Sequence[Real], i: int, q: Real) -> Real:
 # --- where the count falls ---------------------------------------------------------------------
 
 
-def mean_count_000_0_22(population: int, q: Real) -> Real:
+def mean_count_000_0_22(crowd: int, q: Real) -> Real:
     """E(S) = qN of N zeros."""
-    return q * population  # 000 (0.22)
+    return q * crowd  # 000 (0.22)
 
 
-def sigma_count_000_0_23(population: int, q: Real) -> Real:
+def sigma_count_000_0_23(crowd: int, q: Real) -> Real:
     """σ(S) = √(pqN), whatever the bits; 003 (4.49)."""
-    return root((1 - q) * q * population)  # 000 (0.23)
+    return root((1 - q) * q * crowd)  # 000 (0.23)
 
 
-def mean_count_000_0_24(population: int, q: Real) -> Real:
+def mean_count_000_0_24(crowd: int, q: Real) -> Real:
     """E(S_m) = qN + p, printed for N-1 zeros and a one.
 
     Wrong by q: only N-1 bits are zeros, see `mean_count_000_0_24_corrected`. Besides, in 000 the
     collection with the one is D and not D_m.
     """
-    return q * population + (1 - q)  # 000 (0.24)
+    return q * crowd + (1 - q)  # 000 (0.24)
 
 
-def mean_count_000_0_24_corrected(population: int, q: Real) -> Real:
+def mean_count_000_0_24_corrected(crowd: int, q: Real) -> Real:
     """q(N-1) + p, the mean count of N-1 zeros and a one."""
-    return q * (population - 1) + (1 - q)
+    return q * (crowd - 1) + (1 - q)
 
 
-def sigma_count_000_0_25(population: int, q: Real) -> Real:
+def sigma_count_000_0_25(crowd: int, q: Real) -> Real:
     """σ(S_m) = √(pq(N-1) + pq); 003 (4.51)."""
     p = 1 - q
-    return root(p * q * (population - 1) + p * q)  # 000 (0.25)
+    return root(p * q * (crowd - 1) + p * q)  # 000 (0.25)
 
 
-def mean_count_003_4_48(population: int, q: Real) -> Real:
+def mean_count_003_4_48(crowd: int, q: Real) -> Real:
     """E(S) = pN of N ones."""
-    return (1 - q) * population  # 003 (4.48)
+    return (1 - q) * crowd  # 003 (4.48)
 
 
-def mean_count_003_4_50(population: int, q: Real) -> Real:
+def mean_count_003_4_50(crowd: int, q: Real) -> Real:
     """E(S_m) = p(N-1) + q of N-1 ones and a zero."""
-    return (1 - q) * (population - 1) + q  # 003 (4.50)
+    return (1 - q) * (crowd - 1) + q  # 003 (4.50)
 
 
-def observed_interval_000_0_26(population: int, q: float) -> tuple[float, float]:
+def observed_interval_000_0_26(crowd: int, q: float) -> tuple[float, float]:
     """E(S) ± 3√(pqN)/(p - q), printed for N zeros.
 
     Wrong: that is the deviation of the estimate, where the count's √(pqN) is meant
     (`observed_interval_000_0_28`). [198.9, 467.1] has q = .333 and the deviation 44.7.
     """
-    return _around(mean_count_000_0_22(population, q), 3 * sigma_001_4(population, q))  # 000 (0.26)
+    return _around(mean_count_000_0_22(crowd, q), 3 * sigma_001_4(crowd, q))  # 000 (0.26)
 
 
-def observed_interval_000_0_27(population: int, q: float) -> tuple[float, float]:
+def observed_interval_000_0_27(crowd: int, q: float) -> tuple[float, float]:
     """E(S_m) ± 3√(pqN)/(p - q), printed for N-1 zeros and a one.
 
     Wrong twice: the deviation of (0.26) about the mean of (0.24). The printed lower end, 198.6, is
     moreover a misprint for 199.6.
     """
-    return _around(mean_count_000_0_24(population, q), 3 * sigma_001_4(population, q))  # 000 (0.27)
+    return _around(mean_count_000_0_24(crowd, q), 3 * sigma_001_4(crowd, q))  # 000 (0.27)
 
 
-def observed_interval_000_0_29(population: int, q: float) -> tuple[float, float]:
+def observed_interval_000_0_29(crowd: int, q: float) -> tuple[float, float]:
     """E(S_m) ± 3√(pqN), printed for N-1 zeros and a one.
 
     Wrong by q: it stands about the mean of (0.24); `observed_interval_000_0_28` has it right.
     """
-    reach = 3 * sigma_count_000_0_25(population, q)
-    return _around(mean_count_000_0_24(population, q), reach)  # 000 (0.29)
+    reach = 3 * sigma_count_000_0_25(crowd, q)
+    return _around(mean_count_000_0_24(crowd, q), reach)  # 000 (0.29)
 
 
 # --- steps of the law: 003 §9 ------------------------------------------------------------------
 
 
-def probability_003_9_1(population: int, ones: int, successes: int, q: Real) -> Real:
+def probability_003_9_1(crowd: int, ones: int, successes: int, q: Real) -> Real:
     """P(S = k | m) of S = Bin(p, m) + Bin(q, N-m), by the sum over the first summand."""
-    p, zeros = 1 - q, population - ones
+    p, zeros = 1 - q, crowd - ones
     terms = (
         comb(ones, j) * p**j * q ** (ones - j)
         * (_choose(zeros, k) * q**k * p ** (zeros - k))
@@ -202,61 +202,61 @@ def probability_003_9_1(population: int, ones: int, successes: int, q: Real) -> 
     return sum(terms, 0 * q)  # 003 (9.1)
 
 
-def step_003_9_2(population: int, ones: int, successes: int, q: Real) -> Real:
+def step_003_9_2(crowd: int, ones: int, successes: int, q: Real) -> Real:
     """R(k, m) = P(S = k | m)/P(S = k-1 | m)."""
-    before = probability_003_9_1(population, ones, successes - 1, q)
-    return probability_003_9_1(population, ones, successes, q) / before  # 003 (9.2)
+    before = probability_003_9_1(crowd, ones, successes - 1, q)
+    return probability_003_9_1(crowd, ones, successes, q) / before  # 003 (9.2)
 
 
-def mean_count_003_9_3(population: int, ones: int, q: Real) -> Real:
+def mean_count_003_9_3(crowd: int, ones: int, q: Real) -> Real:
     """μ_m = m(p - q) + Nq, from which (9.3) measures its distance α."""
-    return ones * (1 - 2 * q) + population * q  # 003, above (9.3)
+    return ones * (1 - 2 * q) + crowd * q  # 003, above (9.3)
 
 
-def step_no_ones_003_9_4(population: int, successes: int, q: Real) -> Real:
+def step_no_ones_003_9_4(crowd: int, successes: int, q: Real) -> Real:
     """R(k, 0) = (N-k+1)/k·q/p."""
-    return (population - successes + 1) * (q / (1 - q)) / successes  # 003 (9.4)
+    return (crowd - successes + 1) * (q / (1 - q)) / successes  # 003 (9.4)
 
 
-def step_all_ones_003_9_5(population: int, successes: int, q: Real) -> Real:
+def step_all_ones_003_9_5(crowd: int, successes: int, q: Real) -> Real:
     """R(k, N) = (N-k+1)/k·p/q: the right end of (9.5), whose middle is misprinted."""
-    return (population - successes + 1) * ((1 - q) / q) / successes  # 003 (9.5)
+    return (crowd - successes + 1) * ((1 - q) / q) / successes  # 003 (9.5)
 
 
-def step_all_ones_003_9_5_quotient(population: int, successes: int, q: Real) -> Real:
+def step_all_ones_003_9_5_quotient(crowd: int, successes: int, q: Real) -> Real:
     """C(N,k)q^k p^(N-k)/(C(N,k-1)q^(k-1) p^(N-k+1)), printed in the middle of (9.5).
 
     Wrong: it repeats the middle of (9.4), p and q are to be exchanged (`step_all_ones_003_9_5`).
     """
-    before = probability_modified_000_0_1(population, successes - 1, q)
-    return probability_modified_000_0_1(population, successes, q) / before  # 003 (9.5)
+    before = probability_modified_000_0_1(crowd, successes - 1, q)
+    return probability_modified_000_0_1(crowd, successes, q) / before  # 003 (9.5)
 
 
-def step_no_ones_003_9_6(population: int, distance: Real, q: Real) -> Real:
+def step_no_ones_003_9_6(crowd: int, distance: Real, q: Real) -> Real:
     """R(k, 0) at k = qN - α: (N - qN + α + 1)/(qN - α)·q/p."""
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     return (n - q * n + distance + 1) / (q * n - distance) * (q / p)  # 003 (9.6)
 
 
-def step_no_ones_003_9_6_approximate(population: int, distance: Real, q: Real) -> Real:
+def step_no_ones_003_9_6_approximate(crowd: int, distance: Real, q: Real) -> Real:
     """(qp + αq/N)/(qp - αp/N): (9.6) without its + 1.
 
     The 1 matters: for 0 < α < qN (9.8) holds with these, but (9.6) exceeds (9.7) only if
     α(α+1) > pqN.
     """
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     return (q * p + distance * q / n) / (q * p - distance * p / n)  # 003 (9.6)
 
 
-def step_all_ones_003_9_7(population: int, distance: Real, q: Real) -> Real:
+def step_all_ones_003_9_7(crowd: int, distance: Real, q: Real) -> Real:
     """R(k, N) at k = pN - α: (N - pN + α + 1)/(pN - α)·p/q."""
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     return (n - p * n + distance + 1) / (p * n - distance) * (p / q)  # 003 (9.7)
 
 
-def step_all_ones_003_9_7_approximate(population: int, distance: Real, q: Real) -> Real:
+def step_all_ones_003_9_7_approximate(crowd: int, distance: Real, q: Real) -> Real:
     """(qp + αp/N)/(qp - αq/N): (9.7) without its + 1."""
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     return (q * p + distance * p / n) / (q * p - distance * q / n)  # 003 (9.7)
 
 

@@ -156,56 +156,56 @@ def _ratio_003_7_9(l1: Vector, l2: Vector, factor: Real, q: Real) -> Real:
 # --- §8 "WILD WEST": one report of zeros, N-1 reports s ----------------------------------------
 
 
-def probability_003_8_1(population: int, bits: int, ones: int, q: Real) -> Real:
+def probability_003_8_1(crowd: int, bits: int, ones: int, q: Real) -> Real:
     """p(S|D) = N q^L p(s|1)^(N-1), where `ones` bits of s are set.
 
     N times too large at s = 0, when all reports are equal and there is one arrangement only.
     """
     from_ones = report_of_ones_003_7_5(bits, ones, q)
-    return population * q**bits * from_ones ** (population - 1)  # 003 (8.1)
+    return crowd * q**bits * from_ones ** (crowd - 1)  # 003 (8.1)
 
 
-def probability_modified_003_8_2(population: int, bits: int, ones: int, q: Real) -> Real:
+def probability_modified_003_8_2(crowd: int, bits: int, ones: int, q: Real) -> Real:
     """p(S|D_m) = p(0|0)p(s|1)^(N-1) + (N-1)p(0|1)p(s|0)p(s|1)^(N-2).
 
     N times too large at s = 0, as (8.1) is.
     """
     from_zeros, from_ones = _reports_of_s(bits, ones, q)
     none_from_zeros, none_from_ones = _reports_of_s(bits, 0, q)
-    outlier = none_from_zeros * from_ones ** (population - 1)
-    other = none_from_ones * from_zeros * from_ones ** (population - 2)
-    return outlier + (population - 1) * other  # 003 (8.2)
+    outlier = none_from_zeros * from_ones ** (crowd - 1)
+    other = none_from_ones * from_zeros * from_ones ** (crowd - 2)
+    return outlier + (crowd - 1) * other  # 003 (8.2)
 
 
-def probability_modified_003_8_3(population: int, bits: int, ones: int, q: Real) -> Real:
+def probability_modified_003_8_3(crowd: int, bits: int, ones: int, q: Real) -> Real:
     """p(S|D_m) = p^L p(s|1)^(N-1) + (N-1)q^L p(s|0)p(s|1)^(N-2), wrong at s = 0 as (8.2) is."""
-    n, (from_zeros, from_ones) = population, _reports_of_s(bits, ones, q)
+    n, (from_zeros, from_ones) = crowd, _reports_of_s(bits, ones, q)
     other = q**bits * from_zeros * from_ones ** (n - 2)
     return (1 - q) ** bits * from_ones ** (n - 1) + (n - 1) * other  # 003 (8.3)
 
 
-def ratio_003_8_4(population: int, bits: int, ones: int, q: Real) -> Real:
+def ratio_003_8_4(crowd: int, bits: int, ones: int, q: Real) -> Real:
     """p(S|D_m)/p(S|D), (8.3) over (8.1); (8.5) repeats it. Right also at s = 0."""
-    above = probability_modified_003_8_3(population, bits, ones, q)
-    return above / probability_003_8_1(population, bits, ones, q)  # 003 (8.4)
+    above = probability_modified_003_8_3(crowd, bits, ones, q)
+    return above / probability_003_8_1(crowd, bits, ones, q)  # 003 (8.4)
 
 
-def ratio_003_8_6(population: int, bits: int, ones: int, q: Real) -> Real:
+def ratio_003_8_6(crowd: int, bits: int, ones: int, q: Real) -> Real:
     """((p/q)^L + (N-1)·p(s|0)/p(s|1))/N."""
     from_zeros, from_ones = _reports_of_s(bits, ones, q)
     odds = ((1 - q) / q) ** bits
-    return (odds + (population - 1) * (from_zeros / from_ones)) / population  # 003 (8.6)
+    return (odds + (crowd - 1) * (from_zeros / from_ones)) / crowd  # 003 (8.6)
 
 
-def ratio_003_8_7(population: int, bits: int, ones: int, q: Real) -> Real:
+def ratio_003_8_7(crowd: int, bits: int, ones: int, q: Real) -> Real:
     """((p/q)^L + (N-1)(p/q)^(L-2s))/N, where s is now the number of bits set in s."""
     odds = (1 - q) / q
-    return (odds**bits + (population - 1) * odds ** (bits - 2 * ones)) / population  # 003 (8.7)
+    return (odds**bits + (crowd - 1) * odds ** (bits - 2 * ones)) / crowd  # 003 (8.7)
 
 
-def ratio_003_8_8(population: int, bits: int, ones: int, q: Real) -> Real:
+def ratio_003_8_8(crowd: int, bits: int, ones: int, q: Real) -> Real:
     """1/N·(p/q)^L + (N-1)/N·(p/q)^(L-2s), s the number of bits set."""
-    n, odds = population, (1 - q) / q
+    n, odds = crowd, (1 - q) / q
     return odds**bits / n + (n - 1) * odds ** (bits - 2 * ones) / n  # 003 (8.8)
 
 

@@ -51,77 +51,75 @@ def local_noise_001_4_2(lam: float, bits: int) -> float:
     return 1 / (1 + exp(log_of_lambda(lam) / bits))  # 001 (4.2)
 
 
-def single_bit_noise_000_0_19(population: int, lam: float) -> float:
+def single_bit_noise_000_0_19(crowd: int, lam: float) -> float:
     """One bit, 1/R within 3σ: q = ½(1 - 1/√(1 + 36/((1 - 1/λ)²N)))."""
-    return single_bit_copies_noise_000_1_23(population, lam, 1)  # 000 (0.19) is (1.23) at k = 1
+    return single_bit_copies_noise_000_1_23(crowd, lam, 1)  # 000 (0.19) is (1.23) at k = 1
 
 
-def single_bit_noise_003_4_45(population: int, lam: float) -> float:
+def single_bit_noise_003_4_45(crowd: int, lam: float) -> float:
     """One bit, R within 3σ: q = ½(1 - 1/√(1 + 36/((λ - 1)²N)))."""
-    return single_bit_copies_noise_003_5_24(population, lam, 1)  # 003 (4.45) is (5.24) at k = 1
+    return single_bit_copies_noise_003_5_24(crowd, lam, 1)  # 003 (4.45) is (5.24) at k = 1
 
 
-def single_bit_copies_noise_000_1_23(population: int, lam: float, copies: int) -> float:
+def single_bit_copies_noise_000_1_23(crowd: int, lam: float, copies: int) -> float:
     """One bit, k copies, 1/R within 3σ: (0.19) with λ^(1/k) for λ and kN for N."""
     slack = -expm1(-log_of_lambda(lam) / copies)  # 1 - λ^(-1/k)
-    return half_gap(36 / (36 + slack**2 * copies * population))  # 000 (1.23)
+    return half_gap(36 / (36 + slack**2 * copies * crowd))  # 000 (1.23)
 
 
-def single_bit_copies_noise_003_5_24(population: int, lam: float, copies: int) -> float:
+def single_bit_copies_noise_003_5_24(crowd: int, lam: float, copies: int) -> float:
     """One bit, k copies, R within 3σ: (4.45) with λ^(1/k) for λ and kN for N."""
     slack = expm1(log_of_lambda(lam) / copies)  # λ^(1/k) - 1
-    return half_gap(36 / (36 + slack**2 * copies * population))  # 003 (5.24)
+    return half_gap(36 / (36 + slack**2 * copies * crowd))  # 003 (5.24)
 
 
-def vector_noise_000_2_33(population: int, bits: int, lam: float) -> float:
+def vector_noise_000_2_33(crowd: int, bits: int, lam: float) -> float:
     """Vectors, 1/R within 3σ: q = ½(1 - √(1 - 4/(3 + (1 + (1 - 1/λ)²N/9)^(1/L))))."""
     slack = -expm1(-log_of_lambda(lam))  # 1 - 1/λ
-    phi = exp(log1p(slack**2 * population / 9) / bits)  # 000 (2.30)
+    phi = exp(log1p(slack**2 * crowd / 9) / bits)  # 000 (2.30)
     return half_gap(4 / (3 + phi))  # 000 (2.33)
 
 
-def planner_001_3_12(population: int, bits: int, lam: float, beta: float = 3.0) -> float:
+def planner_001_3_12(crowd: int, bits: int, lam: float, beta: float = 3.0) -> float:
     """The least q with E[R] + β√Var[R] ≤ λ, by bisection; the draft has β = 3."""
 
     def fits(q: float) -> bool:
-        sigma = sqrt(variance_ratio_001(population, bits, q))
-        return mean_ratio_001(population, bits, q) + beta * sigma <= lam
+        sigma = sqrt(variance_ratio_001(crowd, bits, q))
+        return mean_ratio_001(crowd, bits, q) + beta * sigma <= lam
 
     return least_noise(fits, "001 (3.12)")
 
 
-def planner_001_3_13(population: int, bits: int, lam: float, beta: float = 3.0) -> float:
+def planner_001_3_13(crowd: int, bits: int, lam: float, beta: float = 3.0) -> float:
     """(3.12) with N-1 and φ^L - 1 replaced by N and φ^L, hence a little more noise."""
     return least_noise(
-        lambda q: _fits_001_3_15(population, bits, lam, beta, phi_less_one(q)), "001 (3.13)"
+        lambda q: _fits_001_3_15(crowd, bits, lam, beta, phi_less_one(q)), "001 (3.13)"
     )
 
 
-def planner_001_3_15(population: int, bits: int, lam: float, beta: float = 3.0) -> float:
+def planner_001_3_15(crowd: int, bits: int, lam: float, beta: float = 3.0) -> float:
     """(3.13) solved for φ, then (3.16) for q, the way the draft proposes."""
-    if not _fits_001_3_15(population, bits, lam, beta, 0.0):
+    if not _fits_001_3_15(crowd, bits, lam, beta, 0.0):
         raise cannot_meet("001 (3.15)")
     low, high = 0.0, 1.0
-    while _fits_001_3_15(population, bits, lam, beta, high):
+    while _fits_001_3_15(crowd, bits, lam, beta, high):
         low, high = high, 2 * high
     while low < (middle := (low + high) / 2) < high:
-        fits = _fits_001_3_15(population, bits, lam, beta, middle)
+        fits = _fits_001_3_15(crowd, bits, lam, beta, middle)
         low, high = (middle, high) if fits else (low, middle)
     return noise_of_phi_001_3_16(1 + low)
 
 
-def _fits_001_3_15(
-    population: int, bits: int, lam: float, beta: float, phi_less_one: float
-) -> bool:
+def _fits_001_3_15(crowd: int, bits: int, lam: float, beta: float, phi_less_one: float) -> bool:
     """1 + φ^L/N + β√(φ^L/N + ((φ²+φ-1)^L - φ^(2L))/N²) ≤ λ."""
     log_power, log_growth = log_powers(bits, phi_less_one)
-    power = exp_or_inf(log_power - log(population))
-    variance = power + outlier_variance(population, log_power, log_growth)
+    power = exp_or_inf(log_power - log(crowd))
+    variance = power + outlier_variance(crowd, log_power, log_growth)
     return 1 + power + beta * sqrt(variance) <= lam  # 001 (3.15)
 
 
 def planner_copies_001_6_3(
-    population: int, bits: int, lam: float, copies: int, beta: float = 3.0
+    crowd: int, bits: int, lam: float, copies: int, beta: float = 3.0
 ) -> float:
     """The least q that the printed condition (6.3) allows, for reproduction only.
 
@@ -130,8 +128,8 @@ def planner_copies_001_6_3(
     """
 
     def fits(q: float) -> bool:
-        sigma = sqrt(copies_variance_001_6_2(population, bits, q, copies))
-        return copies_mean_001_6_1(population, bits, q, copies) + beta * sigma <= lam
+        sigma = sqrt(copies_variance_001_6_2(crowd, bits, q, copies))
+        return copies_mean_001_6_1(crowd, bits, q, copies) + beta * sigma <= lam
 
     return least_noise(fits, "001 (6.3)")
 
@@ -146,11 +144,11 @@ def sparse_bits_001_5(set_bits: int) -> int:
     return 2 * set_bits
 
 
-def draft_noise(population: int, bits: int, epsilon: float, linked: bool) -> tuple[float, str]:
+def draft_noise(crowd: int, bits: int, epsilon: float, linked: bool) -> tuple[float, str]:
     """The noise the drafts would choose, and where they say so."""
     lam = exp(epsilon)
     if linked:
-        return planner_001_3_12(population, bits, lam), "001 (3.12)"
+        return planner_001_3_12(crowd, bits, lam), "001 (3.12)"
     if bits > 1:
         raise InvalidInput(
             "bits",
@@ -158,7 +156,5 @@ def draft_noise(population: int, bits: int, epsilon: float, linked: bool) -> tup
             bits,
             "link the bits into one record",
         )
-    noise = max(
-        single_bit_noise_000_0_19(population, lam), single_bit_noise_003_4_45(population, lam)
-    )
+    noise = max(single_bit_noise_000_0_19(crowd, lam), single_bit_noise_003_4_45(crowd, lam))
     return noise, "the larger of 000 (0.19) and 003 (4.45)"

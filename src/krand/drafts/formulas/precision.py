@@ -11,20 +11,20 @@ __all__ = [
 ]
 
 
-def sigma_001_4(population: int, q: float, copies: int = 1) -> float:
+def sigma_001_4(crowd: int, q: float, copies: int = 1) -> float:
     """Standard deviation of the estimated count: √(Npq/k)/(p - q) (001 §4 and §6)."""
-    return sqrt(population * q * (1 - q) / copies) / (1 - 2 * q)
+    return sqrt(crowd * q * (1 - q) / copies) / (1 - 2 * q)
 
 
-def estimate_001_4(observed_ones: float, population: int, q: float, copies: int = 1) -> float:
+def estimate_001_4(observed_ones: float, crowd: int, q: float, copies: int = 1) -> float:
     """Estimated count of true ones from M observed: (M/k - qN)/(p - q) (001 §4 and §6)."""
-    return (observed_ones / copies - q * population) / (1 - 2 * q)
+    return (observed_ones / copies - q * crowd) / (1 - 2 * q)
 
 
 def observed_interval_000_0_28(
-    population: int, true_ones: int, q: float, beta: float = 3.0
+    crowd: int, true_ones: int, q: float, beta: float = 3.0
 ) -> tuple[float, float]:
     """Where the observed count of ones falls: E[M] ± β√(Npq) (000 (0.22)–(0.29))."""
-    mean = q * population + (1 - 2 * q) * true_ones
-    reach = beta * sqrt(population * q * (1 - q))
+    mean = q * crowd + (1 - 2 * q) * true_ones
+    reach = beta * sqrt(crowd * q * (1 - q))
     return mean - reach, mean + reach

@@ -45,90 +45,90 @@ __all__ = [
 # --- the ratio ---------------------------------------------------------------------------------
 
 
-def ratio_000_0_3(population: int, observed: int, q: Real) -> Real:
+def ratio_000_0_3(crowd: int, observed: int, q: Real) -> Real:
     """R_i = P(s = i | D_m)/P(s = i | D)."""
-    modified = probability_modified_000_0_1(population, observed, q)
-    return modified / probability_original_000_0_2(population, observed, q)  # 000 (0.3)
+    modified = probability_modified_000_0_1(crowd, observed, q)
+    return modified / probability_original_000_0_2(crowd, observed, q)  # 000 (0.3)
 
 
-def inverse_ratio_000_0_4(population: int, observed: Real | int, q: Real) -> Real:
+def inverse_ratio_000_0_4(crowd: int, observed: Real | int, q: Real) -> Real:
     """1/R_i = (N-i)/N·q/p + i/N·p/q, linear in i."""
-    n, i, p = population, observed, 1 - q
+    n, i, p = crowd, observed, 1 - q
     return (n - i) * (q / p) / n + i * (p / q) / n  # 000 (0.4)
 
 
-def inverse_ratio_at_mean_000(population: int, q: Real) -> Real:
+def inverse_ratio_at_mean_000(crowd: int, q: Real) -> Real:
     """1/R_i at i = qN as the line above 000 (0.5) first prints it: (N-qN)/N·q/p + pN/N·q/p.
 
     Wrong: that is 2q. The second term should read qN/N·p/q, as the draft's next form has it:
     `inverse_ratio_at_mean_000_corrected`, which is 1.
     """
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     return (n - q * n) / n * (q / p) + p * n / n * (q / p)  # 000, above (0.5)
 
 
-def inverse_ratio_at_mean_000_corrected(population: int, q: Real) -> Real:
+def inverse_ratio_at_mean_000_corrected(crowd: int, q: Real) -> Real:
     """1/R_i at i = qN, which is 1: (N-qN)/N·q/p + qN/N·p/q."""
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     return (n - q * n) / n * (q / p) + q * n / n * (p / q)
 
 
-def ratio_003_4_32(population: int, observed: Real | int, q: Real) -> Real:
+def ratio_003_4_32(crowd: int, observed: Real | int, q: Real) -> Real:
     """R_i = (N-i)/N·p/q + i/N·q/p, linear in i; right, though the printed (4.31) is not."""
-    n, i, p = population, observed, 1 - q
+    n, i, p = crowd, observed, 1 - q
     return (n - i) * (p / q) / n + i * (q / p) / n  # 003 (4.32)
 
 
 # --- the estimate ------------------------------------------------------------------------------
 
 
-def estimate_003_4_1(observed: Real | int, population: int, q: Real) -> Real:
+def estimate_003_4_1(observed: Real | int, crowd: int, q: Real) -> Real:
     """The estimated number of true ones, (S - qN)/(p - q); its mean (4.2) is the true number."""
-    return (observed - q * population) / (1 - 2 * q)  # 003 (4.1)
+    return (observed - q * crowd) / (1 - 2 * q)  # 003 (4.1)
 
 
-def variance_of_estimate_003_4_3(population: int, q: Real) -> Real:
+def variance_of_estimate_003_4_3(crowd: int, q: Real) -> Real:
     """Var of the estimate, qpN/(p - q)²: also the left sides of 000 (0.14)–(0.17), 003 (4.40)."""
-    return q * (1 - q) * population / (1 - 2 * q) ** 2  # 003 (4.3)
+    return q * (1 - q) * crowd / (1 - 2 * q) ** 2  # 003 (4.3)
 
 
 # --- three deviations below the mean: 000 ------------------------------------------------------
 
 
-def count_below_mean_000_0_5(population: int, q: Real) -> Real:
+def count_below_mean_000_0_5(crowd: int, q: Real) -> Real:
     """i = qN - 3√(pqN)."""
-    return q * population - 3 * root((1 - q) * q * population)  # 000 (0.5)
+    return q * crowd - 3 * root((1 - q) * q * crowd)  # 000 (0.5)
 
 
-def inverse_ratio_below_mean_000_0_9(population: int, q: Real) -> Real:
+def inverse_ratio_below_mean_000_0_9(crowd: int, q: Real) -> Real:
     """1/R_i of (0.4) at i of (0.5)."""
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     reach = 3 * root(p * q * n)
     return (n - q * n + reach) / n * (q / p) + (q * n - reach) / n * (p / q)  # 000 (0.9)
 
 
-def inverse_ratio_below_mean_000_0_10(population: int, q: Real) -> Real:
+def inverse_ratio_below_mean_000_0_10(crowd: int, q: Real) -> Real:
     """p + q - 3√(pq/N)(p/q - q/p)."""
     p = 1 - q
-    return p + q - 3 * root(p * q / population) * (p / q - q / p)  # 000 (0.10)
+    return p + q - 3 * root(p * q / crowd) * (p / q - q / p)  # 000 (0.10)
 
 
-def inverse_ratio_below_mean_000_0_11(population: int, q: Real) -> Real:
+def inverse_ratio_below_mean_000_0_11(crowd: int, q: Real) -> Real:
     """1 - 3√(pq/N)·(p² - q²)/(pq)."""
-    return 1 - shortfall_000_0_12(population, q)  # 000 (0.11)
+    return 1 - shortfall_000_0_12(crowd, q)  # 000 (0.11)
 
 
-def shortfall_000_0_12(population: int, q: Real) -> Real:
+def shortfall_000_0_12(crowd: int, q: Real) -> Real:
     """3√(pq/N)·(p² - q²)/(pq), which is to be at most 1 - 1/λ."""
     p = 1 - q
-    return 3 * root(p * q / population) * ((p**2 - q**2) / (p * q))  # 000 (0.12)
+    return 3 * root(p * q / crowd) * ((p**2 - q**2) / (p * q))  # 000 (0.12)
 
 
-def shortfall_000_0_13(population: int, q: Real) -> Real:
+def shortfall_000_0_13(crowd: int, q: Real) -> Real:
     """3√(1/N)·(p - q)/√(pq)."""
     p = 1 - q
     one = p + q  # in the arithmetic of q
-    return 3 * root(one / population) * ((p - q) / root(p * q))  # 000 (0.13)
+    return 3 * root(one / crowd) * ((p - q) / root(p * q))  # 000 (0.13)
 
 
 def least_variance_000_0_14(lam: Real) -> Real:
@@ -144,42 +144,42 @@ def least_sigma_000_0_16(lam: Real) -> Real:
 # --- three deviations below the mean: 003 ------------------------------------------------------
 
 
-def count_below_mean_003_4_33(population: int, q: Real) -> Real:
+def count_below_mean_003_4_33(crowd: int, q: Real) -> Real:
     """i = pN - 3√(pqN)."""
-    return (1 - q) * population - 3 * root((1 - q) * q * population)  # 003 (4.33)
+    return (1 - q) * crowd - 3 * root((1 - q) * q * crowd)  # 003 (4.33)
 
 
-def largest_ratio_003_4_35(population: int, q: Real) -> Real:
+def largest_ratio_003_4_35(crowd: int, q: Real) -> Real:
     """R_i of (4.32) at i of (4.33), as printed.
 
     Wrong: the second numerator should read pN - 3√(pqN), as it does in `largest_ratio_003_4_36`.
     """
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     reach = 3 * root(p * q * n)
     return (n - p * n + reach) / n * (p / q) + (p * n + reach) / n * (q / p)  # 003 (4.35)
 
 
-def largest_ratio_003_4_36(population: int, q: Real) -> Real:
+def largest_ratio_003_4_36(crowd: int, q: Real) -> Real:
     """R_i of (4.32) at i of (4.33)."""
-    n, p = population, 1 - q
+    n, p = crowd, 1 - q
     reach = 3 * root(p * q * n)
     return (n - p * n + reach) / n * (p / q) + (p * n - reach) / n * (q / p)  # 003 (4.36)
 
 
-def largest_ratio_003_4_37(population: int, q: Real) -> Real:
+def largest_ratio_003_4_37(crowd: int, q: Real) -> Real:
     """p + q + 3√(pq/N)(p/q - q/p)."""
     p = 1 - q
-    return p + q + 3 * root(p * q / population) * (p / q - q / p)  # 003 (4.37)
+    return p + q + 3 * root(p * q / crowd) * (p / q - q / p)  # 003 (4.37)
 
 
-def largest_ratio_003_4_38(population: int, q: Real) -> Real:
+def largest_ratio_003_4_38(crowd: int, q: Real) -> Real:
     """1 + 3√(pq/N)·(p² - q²)/(pq)."""
-    return 1 + shortfall_000_0_12(population, q)  # 003 (4.38)
+    return 1 + shortfall_000_0_12(crowd, q)  # 003 (4.38)
 
 
-def largest_ratio_003_4_39(population: int, q: Real) -> Real:
+def largest_ratio_003_4_39(crowd: int, q: Real) -> Real:
     """1 + 3√(1/N)·(p - q)/√(pq)."""
-    return 1 + shortfall_000_0_13(population, q)  # 003 (4.39)
+    return 1 + shortfall_000_0_13(crowd, q)  # 003 (4.39)
 
 
 def least_variance_003_4_40(lam: Real) -> Real:

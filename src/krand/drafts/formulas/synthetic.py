@@ -95,9 +95,9 @@ def step_002_3_4(two_before: Real, before: Real, here: Real, chance: Real) -> Re
     return above / (before * (1 - chance) + two_before * chance)  # 002 (3.4)
 
 
-def step_all_ones_002_3_6(population: int, observed: int, q: Real) -> Real:
+def step_all_ones_002_3_6(crowd: int, observed: int, q: Real) -> Real:
     """P[A(1) = s]/P[A(1) = s-1] = (n-s)/s·p/q, where A(1) is the count of n-1 ones."""
-    return (population - observed) * ((1 - q) / q) / observed  # 002, below (3.6)
+    return (crowd - observed) * ((1 - q) / q) / observed  # 002, below (3.6)
 
 
 # --- 003 §7: D all ones ------------------------------------------------------------------------

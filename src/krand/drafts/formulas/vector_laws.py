@@ -39,13 +39,13 @@ def set_bits_of_one_001_3_9(set_bits: int, bits: int, q: Real) -> Real:
     return comb(bits, set_bits) * (1 - q) ** set_bits * q ** (bits - set_bits)
 
 
-def histogram_law_001_3_5(population: int, bits: int, q: Real) -> dict[tuple[int, ...], Real]:
+def histogram_law_001_3_5(crowd: int, bits: int, q: Real) -> dict[tuple[int, ...], Real]:
     """Law of T under D_m: MN(N-1, p_0) + MN(1, p_1)."""
     zero = [set_bits_of_zero_001_3_7(ones, bits, q) for ones in range(bits + 1)]
     one = [set_bits_of_one_001_3_9(ones, bits, q) for ones in range(bits + 1)]
     law: dict[tuple[int, ...], Real] = {}
-    for others in _histograms(population - 1, bits + 1):
-        chance = q**0 * factorial(population - 1)
+    for others in _histograms(crowd - 1, bits + 1):
+        chance = q**0 * factorial(crowd - 1)
         for count, cell in zip(others, zero, strict=True):
             chance = chance * cell**count / factorial(count)
         for ones in range(bits + 1):
@@ -85,10 +85,10 @@ def generating_function_001_3_10(bits: int, q: Real) -> dict[Real, Real]:
     }
 
 
-def generating_function_001_3_11(population: int, bits: int, q: Real) -> dict[Real, Real]:
+def generating_function_001_3_11(crowd: int, bits: int, q: Real) -> dict[Real, Real]:
     """G(X) = G(X_0)^(N-1) G(X_1), the law of X under D_m as {exponent: weight}."""
     zero, result = generating_function_001_3_8(bits, q), generating_function_001_3_10(bits, q)
-    for _ in range(population - 1):
+    for _ in range(crowd - 1):
         grown: dict[Real, Real] = defaultdict(lambda: 0 * q)
         for (x, chance), (step, weight) in product(result.items(), zero.items()):
             grown[x + step] += chance * weight
@@ -101,20 +101,20 @@ def generating_function_value_001_3_8(terms: Mapping[Real, Real], t: float) -> f
     return float(sum(float(weight) * t ** float(exponent) for exponent, weight in terms.items()))
 
 
-def bucket_law_000_2_14(set_bits: int, population: int, bits: int, q: Real) -> dict[Real, Real]:
+def bucket_law_000_2_14(set_bits: int, crowd: int, bits: int, q: Real) -> dict[Real, Real]:
     """Law of X_l = (q/p)^(L-2l)·Binomial(p(l|0), N), as {value: probability}."""
     factor = likelihood_ratio_001_3_2(set_bits, bits, q)
     chance = set_bits_of_zero_001_3_7(set_bits, bits, q)
     return {
-        factor * n: comb(population, n) * chance**n * (1 - chance) ** (population - n)
-        for n in range(population + 1)
+        factor * n: comb(crowd, n) * chance**n * (1 - chance) ** (crowd - n)
+        for n in range(crowd + 1)
     }
 
 
-def expected_histogram_003_6_11(population: int, bits: int, q: Real) -> tuple[Real, ...]:
+def expected_histogram_003_6_11(crowd: int, bits: int, q: Real) -> tuple[Real, ...]:
     """(N-1) p(l|1) + p(l|0) for every l: the expected state S_e."""
     return tuple(
-        (population - 1) * set_bits_of_one_001_3_9(ones, bits, q)
+        (crowd - 1) * set_bits_of_one_001_3_9(ones, bits, q)
         + set_bits_of_zero_001_3_7(ones, bits, q)
         for ones in range(bits + 1)
     )

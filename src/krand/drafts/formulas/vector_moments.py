@@ -64,40 +64,40 @@ def _contributions(bits: int, q: Real) -> list[tuple[Real, Real]]:
     ]
 
 
-def mean_of_sum_000_2_15(population: int, bits: int, q: Real) -> Real:
+def mean_of_sum_000_2_15(crowd: int, bits: int, q: Real) -> Real:
     """E(X) = Σ N p(l|0) (q/p)^(L-2l), which is N."""
-    return sum((population * chance * w for w, chance in _contributions(bits, q)), 0 * q)
+    return sum((crowd * chance * w for w, chance in _contributions(bits, q)), 0 * q)
 
 
-def variance_of_sum_000_2_16(population: int, bits: int, q: Real) -> Real:
+def variance_of_sum_000_2_16(crowd: int, bits: int, q: Real) -> Real:
     """Σ VAR(X_l) + 2 Σ_{i<j} COV(X_i, X_j), with the covariances of a multinomial."""
     cells = _contributions(bits, q)
-    own = sum((population * w**2 * chance * (1 - chance) for w, chance in cells), 0 * q)
+    own = sum((crowd * w**2 * chance * (1 - chance) for w, chance in cells), 0 * q)
     pairs = combinations(cells, 2)
-    return own - 2 * sum((population * a * w * b * v for (w, a), (v, b) in pairs), 0 * q)
+    return own - 2 * sum((crowd * a * w * b * v for (w, a), (v, b) in pairs), 0 * q)
 
 
-def variance_of_sum_000_2_17(population: int, bits: int, q: Real) -> Real:
+def variance_of_sum_000_2_17(crowd: int, bits: int, q: Real) -> Real:
     """The same with 2 Σ_{j≠i}, as printed: every pair is taken off twice."""
     cells = _contributions(bits, q)
-    own = sum((population * w**2 * chance * (1 - chance) for w, chance in cells), 0 * q)
+    own = sum((crowd * w**2 * chance * (1 - chance) for w, chance in cells), 0 * q)
     pairs = permutations(cells, 2)
-    return own - 2 * sum((population * a * w * b * v for (w, a), (v, b) in pairs), 0 * q)
+    return own - 2 * sum((crowd * a * w * b * v for (w, a), (v, b) in pairs), 0 * q)
 
 
-def variance_of_sum_000_2_18(population: int, bits: int, q: Real) -> Real:
+def variance_of_sum_000_2_18(crowd: int, bits: int, q: Real) -> Real:
     """(2.17) multiplied out, with the same slip."""
     cells = _contributions(bits, q)
     squares = sum((w**2 * chance - (chance * w) ** 2 for w, chance in cells), 0 * q)
     pairs = permutations(cells, 2)
-    return population * (squares - 2 * sum((a * w * b * v for (w, a), (v, b) in pairs), 0 * q))
+    return crowd * (squares - 2 * sum((a * w * b * v for (w, a), (v, b) in pairs), 0 * q))
 
 
-def variance_of_sum_000_2_19(population: int, bits: int, q: Real) -> Real:
+def variance_of_sum_000_2_19(crowd: int, bits: int, q: Real) -> Real:
     """N(Σ w_l² p(l|0) - (Σ p(l|0) w_l)²), w_l = (q/p)^(L-2l); (2.20) has 1 for the square."""
     cells = _contributions(bits, q)
     mean = sum((chance * w for w, chance in cells), 0 * q)
-    return population * (second_moment_000_2_21(bits, q) - mean**2)
+    return crowd * (second_moment_000_2_21(bits, q) - mean**2)
 
 
 def second_moment_000_2_21(bits: int, q: Real) -> Real:
@@ -112,19 +112,19 @@ def second_moment_000_2_23(bits: int, q: Real) -> Real:
     return sum(terms, 0 * q)
 
 
-def variance_of_sum_000_2_25(population: int, bits: int, q: Real) -> Real:
+def variance_of_sum_000_2_25(crowd: int, bits: int, q: Real) -> Real:
     """N(((p³+q³)/(pq))^L - 1)."""
-    return population * (exact_phi_001_3_14(q) ** bits - 1)
+    return crowd * (exact_phi_001_3_14(q) ** bits - 1)
 
 
-def least_inverse_ratio_000_2_27(population: int, bits: int, q: float) -> float:
+def least_inverse_ratio_000_2_27(crowd: int, bits: int, q: float) -> float:
     """1 - (3/N)√(N(φ^L - 1)): X/N at three deviations below its mean, from (2.26)."""
-    return 1 - 3 / population * sqrt(variance_of_sum_000_2_25(population, bits, q))
+    return 1 - 3 / crowd * sqrt(variance_of_sum_000_2_25(crowd, bits, q))
 
 
-def power_limit_000_2_29(population: int, lam: Real) -> Real:
+def power_limit_000_2_29(crowd: int, lam: Real) -> Real:
     """1 + (1 - 1/λ)²N/9, which φ^L must not exceed (2.28)."""
-    return 1 + (1 - 1 / lam) ** 2 * population / 9
+    return 1 + (1 - 1 / lam) ** 2 * crowd / 9
 
 
 def phi_000_2_31(q: Real) -> Real:
@@ -198,37 +198,37 @@ def variance_of_one_001_7_9(bits: int, q: Real) -> Real:
     return fifth_powers_001_3_14(q) ** bits - exact_phi_001_3_14(q) ** (2 * bits)
 
 
-def exact_mean_ratio_001(population: int, bits: int, q: Real) -> Real:
+def exact_mean_ratio_001(crowd: int, bits: int, q: Real) -> Real:
     """E[R | D_m] = (N-1)/N + φ^L/N (001 §3.1); `mean_ratio_001` never overflows."""
-    return (population - 1 + mean_of_one_001_7_8(bits, q)) / population
+    return (crowd - 1 + mean_of_one_001_7_8(bits, q)) / crowd
 
 
-def exact_variance_ratio_001(population: int, bits: int, q: Real) -> Real:
+def exact_variance_ratio_001(crowd: int, bits: int, q: Real) -> Real:
     """Var[R | D_m] = ((N-1) VAR(X_0) + VAR(X_1))/N² (001 §3.1); see `variance_ratio_001`."""
-    others = (population - 1) * variance_of_zero_001_7_7(bits, q)
-    return (others + variance_of_one_001_7_9(bits, q)) / population**2
+    others = (crowd - 1) * variance_of_zero_001_7_7(bits, q)
+    return (others + variance_of_one_001_7_9(bits, q)) / crowd**2
 
 
-def simplified_moments_001_3_13(population: int, bits: int, q: Real) -> tuple[Real, Real]:
+def simplified_moments_001_3_13(crowd: int, bits: int, q: Real) -> tuple[Real, Real]:
     """1 + φ^L/N, and what stands under the root: φ^L/N + VAR(X_1)/N²."""
-    power = exact_phi_001_3_14(q) ** bits / population
-    return 1 + power, power + variance_of_one_001_7_9(bits, q) / population**2
+    power = exact_phi_001_3_14(q) ** bits / crowd
+    return 1 + power, power + variance_of_one_001_7_9(bits, q) / crowd**2
 
 
-def exact_tail_exponent_001_3_17(population: int, bits: int, q: Real, beta_squared: Real) -> Real:
+def exact_tail_exponent_001_3_17(crowd: int, bits: int, q: Real, beta_squared: Real) -> Real:
     """β²/2·[1 - ((N-1) + φ^L)/((N-1)φ^L + (φ²+φ-1)^L)], as printed: φ^L should be φ^(2L)."""
     power = exact_phi_001_3_14(q) ** bits
-    squares = (population - 1) * power + fifth_powers_001_3_14(q) ** bits
-    return beta_squared / 2 * (1 - (population - 1 + power) / squares)
+    squares = (crowd - 1) * power + fifth_powers_001_3_14(q) ** bits
+    return beta_squared / 2 * (1 - (crowd - 1 + power) / squares)
 
 
 def exact_tail_exponent_001_3_17_unreduced(
-    population: int, bits: int, q: Real, beta_squared: Real
+    crowd: int, bits: int, q: Real, beta_squared: Real
 ) -> Real:
     """β²σ²/(2 Σ E[X_i²]), the line above."""
     power = exact_phi_001_3_14(q) ** bits
-    squares = (population - 1) * power + fifth_powers_001_3_14(q) ** bits
-    sigma_squared = exact_variance_ratio_001(population, bits, q) * population**2
+    squares = (crowd - 1) * power + fifth_powers_001_3_14(q) ** bits
+    sigma_squared = exact_variance_ratio_001(crowd, bits, q) * crowd**2
     return beta_squared * sigma_squared / (2 * squares)
 
 
@@ -241,21 +241,21 @@ def one_outlier_mean_003_6_15(bits: int, q: Real) -> Real:
     return sum(terms, 0 * q)
 
 
-def expected_ratio_003_6_17(population: int, bits: int, q: Real) -> Real:
+def expected_ratio_003_6_17(crowd: int, bits: int, q: Real) -> Real:
     """The ratio at the expected state: (N-1)/N + φ^L/N."""
-    return exact_mean_ratio_001(population, bits, q)
+    return exact_mean_ratio_001(crowd, bits, q)
 
 
-def ratio_limit_003_6_18(population: int, bits: int, q: float) -> float:
+def ratio_limit_003_6_18(crowd: int, bits: int, q: float) -> float:
     """(1/N) Σ (E s_l + 3√VAR(s_l)) (p/q)^(L-2l), with the variance that (6.19) fails to give.
 
     (6.19) prints this sum once more for VAR(s_l). Under D' + 0 the variance is
     (N-1) p(l|1)(1 - p(l|1)) + p(l|0)(1 - p(l|0)).
     """
     total = 0.0
-    for ones, expected in enumerate(expected_histogram_003_6_11(population, bits, q)):
+    for ones, expected in enumerate(expected_histogram_003_6_11(crowd, bits, q)):
         one = set_bits_of_one_001_3_9(ones, bits, q)
         zero = set_bits_of_zero_001_3_7(ones, bits, q)
-        variance = (population - 1) * one * (1 - one) + zero * (1 - zero)
+        variance = (crowd - 1) * one * (1 - one) + zero * (1 - zero)
         total += (expected + 3 * sqrt(variance)) * likelihood_ratio_003_6_9(ones, bits, q)
-    return total / population
+    return total / crowd

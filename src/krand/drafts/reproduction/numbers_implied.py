@@ -50,11 +50,11 @@ def collections() -> tuple[Number, ...]:
 
 
 def _one_bit_background() -> Number:
-    population, noise, epsilon = 100, 0.05, 1.5
+    crowd, noise, epsilon = 100, 0.05, 1.5
     deltas = [
         float(max(side.max() for side in pair.profile(np.array([epsilon]))))
-        for ones in range(population // 2)
-        for pair in [background_pair(noise, ones, population - 1 - ones)]
+        for ones in range(crowd // 2)
+        for pair in [background_pair(noise, ones, crowd - 1 - ones)]
     ]
     worst = max(range(len(deltas)), key=deltas.__getitem__)
     return Number(
@@ -74,8 +74,8 @@ def _one_bit_background() -> Number:
 
 
 def _agreeing_pair() -> Number:
-    population, noise, lam = 300, 0.2, 8.0
-    eta = {f: _worse(two_way_eta(f.law(noise), population, log(lam))) for f in _five_bits()}
+    crowd, noise, lam = 300, 0.2, 8.0
+    eta = {f: _worse(two_way_eta(f.law(noise), crowd, log(lam))) for f in _five_bits()}
     worst = max(eta, key=eta.__getitem__)
     outlier = eta[Pattern(5)]
     return Number(
@@ -103,11 +103,11 @@ def sparse() -> tuple[Number, ...]:
 
 
 def _sparse(set_bits: int) -> Number:
-    population, lam, m = 1000, 2.0, set_bits
+    crowd, lam, m = 1000, 2.0, set_bits
     bits = sparse_bits_001_5(m)
-    noise = planner_001_3_12(population, bits, lam)
-    free = RatioLaw(noise, bits, population).eta(log(lam))
-    third = two_way_eta(Pattern(m, m, m).law(noise), population, log(lam))
+    noise = planner_001_3_12(crowd, bits, lam)
+    free = RatioLaw(noise, bits, crowd).eta(log(lam))
+    third = two_way_eta(Pattern(m, m, m).law(noise), crowd, log(lam))
     bits_set = "one set bit" if m == 1 else f"{m} set bits"
     return Number(
         f"001-5-set-bits-{m}",
@@ -134,7 +134,7 @@ def copies() -> tuple[Number, ...]:
     policy = Policy(
         epsilon=2.0,
         delta=max(delta.forward.upper, delta.reverse.upper),
-        population=MANY,
+        minimum_crowd=MANY,
         assurance=Assurance.OUTLIER,
     )
     four = plan_noise(policy, ResponseFormat(LONG, Linkage.RECORD, copies=4))

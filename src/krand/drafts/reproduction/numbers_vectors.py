@@ -47,24 +47,22 @@ def ratio_table() -> tuple[Number, ...]:
             exp(0.693),
         )
     ]
-    for letter, lam, population, noise, tail in TABLE:
-        rows += _table_row(letter, lam, population, noise, tail)
+    for letter, lam, crowd, noise, tail in TABLE:
+        rows += _table_row(letter, lam, crowd, noise, tail)
     return tuple(rows)
 
 
-def _table_row(
-    letter: str, lam: float, population: int, noise: str, tail: str
-) -> tuple[Number, Number]:
-    key = f"001-3.3-{letter.replace('^', '')}-{population}"
-    setting = f"$L=5$, $\\lambda={letter}$, $N={population}$"
-    right = planner_001_3_12(population, BITS, lam)
-    law = RatioLaw(float(noise), BITS, population)
+def _table_row(letter: str, lam: float, crowd: int, noise: str, tail: str) -> tuple[Number, Number]:
+    key = f"001-3.3-{letter.replace('^', '')}-{crowd}"
+    setting = f"$L=5$, $\\lambda={letter}$, $N={crowd}$"
+    right = planner_001_3_12(crowd, BITS, lam)
+    law = RatioLaw(float(noise), BITS, crowd)
     eta, delta = law.eta(log(lam)), law.delta(log(lam))
     exact = (
         f"At the printed noise the other direction has {digits(eta.reverse.value)};"
         f" $\\delta$ is {digits(delta.forward.value)} and {digits(delta.reverse.value)}."
     )
-    at_right = RatioLaw(right, BITS, population).eta(log(lam)).forward.value
+    at_right = RatioLaw(right, BITS, crowd).eta(log(lam)).forward.value
     return (
         Number(
             f"{key}-noise",
@@ -96,21 +94,21 @@ def _table_row(
 def tail_bounds() -> tuple[Number, ...]:
     """001 §3.4: the table that is labelled λ = 2, (3.17), and the choice of β."""
     rows: list[Number] = []
-    for _, lam, population, noise, tail in TABLE[3:]:
-        rows += _bound_row(lam, population, noise, tail)
+    for _, lam, crowd, noise, tail in TABLE[3:]:
+        rows += _bound_row(lam, crowd, noise, tail)
     return (*rows, *_choice_of_beta())
 
 
-def _bound_row(lam: float, population: int, noise: str, tail: str) -> tuple[Number, Number]:
+def _bound_row(lam: float, crowd: int, noise: str, tail: str) -> tuple[Number, Number]:
     q = float(noise)
-    law = RatioLaw(q, BITS, population)
-    before = tail_bound_001_3_17_unreduced(population, BITS, q, 3)
+    law = RatioLaw(q, BITS, crowd)
+    before = tail_bound_001_3_17_unreduced(crowd, BITS, q, 3)
     return (
         Number(
-            f"001-3.4-tail-{population}",
+            f"001-3.4-tail-{crowd}",
             Section.TAIL,
             "001 §3.4",
-            f"tail $P[R\\ge 2]$, labelled $\\lambda=2$, $N={population}$, $q={noise}$",
+            f"tail $P[R\\ge 2]$, labelled $\\lambda=2$, $N={crowd}$, $q={noise}$",
             tail,
             law.eta(log(2)).forward.value,
             "The label is wrong: noise and tail are those of $\\lambda=e^2$ in §3.3, where the"
@@ -119,12 +117,12 @@ def _bound_row(lam: float, population: int, noise: str, tail: str) -> tuple[Numb
             exposes=True,
         ),
         Number(
-            f"001-3.4-bound-{population}",
+            f"001-3.4-bound-{crowd}",
             Section.TAIL,
             "001 (3.17)",
-            f"the bound (3.17) at $\\beta=3$, $L=5$, $N={population}$, $q={noise}$",
-            BOUNDS[population],
-            tail_bound_001_3_17(population, BITS, q, 3),
+            f"the bound (3.17) at $\\beta=3$, $L=5$, $N={crowd}$, $q={noise}$",
+            BOUNDS[crowd],
+            tail_bound_001_3_17(crowd, BITS, q, 3),
             "Does not follow from the printed line, nor from the line before it, which gives"
             f" {digits(before)}. And the inequality behind both bounds the lower tail, not the"
             " one that matters.",

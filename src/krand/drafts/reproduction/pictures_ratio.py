@@ -35,7 +35,7 @@ class Setting:
 
     epsilon: float
     symbol: str
-    population: int
+    crowd: int
     noise: float
     tail: str
 
@@ -47,7 +47,7 @@ class Setting:
     @property
     def right_noise(self) -> float:
         """What (3.12) really asks for."""
-        return drafts.planner_001_3_12(self.population, BITS, self.lam)
+        return drafts.planner_001_3_12(self.crowd, BITS, self.lam)
 
     @property
     def is_right(self) -> bool:
@@ -96,10 +96,10 @@ def _density(setting: Setting) -> Picture:
     plain = setting.symbol.replace("^2", "²")
     name = setting.symbol.replace("^", "")
     return Picture(
-        key=f"001-3.3-density-lambda-{name}-n-{setting.population}",
+        key=f"001-3.3-density-lambda-{name}-n-{setting.crowd}",
         section=Section.RATIO,
         source="001 §3.3",
-        title=f"Density of R, λ = {plain}, N = {setting.population:,}",
+        title=f"Density of R, λ = {plain}, N = {setting.crowd:,}",
         draft_shows=f"A density at q = {setting.noise:g}, {_shape(setting)}, and a reading of "
         f"$P[R \\ge \\lambda]$ = {setting.tail}.",
         caption=f"{_tails(setting)} {_comparison(setting)} {_bumps(setting)}",
@@ -122,10 +122,10 @@ def _curve(setting: Setting, q: float, role: str, which: str) -> Series:
     of that spacing; cells of that width, or a multiple, show its envelope without moiré.
     """
     top = 1.3 * setting.lam
-    period = (1 / q - 1) ** (BITS - 2) / setting.population
+    period = (1 / q - 1) ** (BITS - 2) / setting.crowd
     cell = period * math.ceil(top / period / MOST_CELLS)
     edges = cell * np.arange(max(1, int(0.1 / cell)), int(top / cell) + 1)
-    law = RatioLaw(q, BITS, setting.population)
+    law = RatioLaw(q, BITS, setting.crowd)
     tails = np.array([_tail(law, float(edge)) for edge in edges])
     density = np.maximum(0.0, -np.diff(tails)) / cell
     centres = (edges[1:] + edges[:-1]) / 2
@@ -137,18 +137,18 @@ def _tail(law: RatioLaw, ratio: float) -> float:
     """P[R > ratio | D_m], coarser than `RatioLaw.tail`: off by less than the width of a line."""
     if ratio < 1:
         return law.tail(math.log(ratio))
-    return one_way_eta(law.law, law.population, math.log(ratio), COARSE).value
+    return one_way_eta(law.law, law.crowd, math.log(ratio), COARSE).value
 
 
 def _reach(setting: Setting, q: float) -> float:
     """μ + 3σ."""
-    return _threshold(setting.population, BITS, q, 3.0)
+    return _threshold(setting.crowd, BITS, q, 3.0)
 
 
-def _threshold(population: int, bits: int, q: float, beta: float) -> float:
+def _threshold(crowd: int, bits: int, q: float, beta: float) -> float:
     """μ + βσ."""
-    sigma = math.sqrt(drafts.variance_ratio_001(population, bits, q))
-    return drafts.mean_ratio_001(population, bits, q) + beta * sigma
+    sigma = math.sqrt(drafts.variance_ratio_001(crowd, bits, q))
+    return drafts.mean_ratio_001(crowd, bits, q) + beta * sigma
 
 
 def _marks(setting: Setting) -> tuple[Mark, ...]:
@@ -165,7 +165,7 @@ def _marks(setting: Setting) -> tuple[Mark, ...]:
 
 def _tails(setting: Setting) -> str:
     """What the printed noise really leaves, in both directions."""
-    eta = RatioLaw(setting.noise, BITS, setting.population).eta(setting.epsilon)
+    eta = RatioLaw(setting.noise, BITS, setting.crowd).eta(setting.epsilon)
     return (
         f"At the printed noise $P[R > \\lambda | D_m]$ is exactly {digits(eta.forward.value)}, "
         f"{setting.tail} by the draft; in the direction that the draft leaves out, "
@@ -178,7 +178,7 @@ def _comparison(setting: Setting) -> str:
     if setting.is_right:
         return "The noise is that of (3.12)."
     q = setting.right_noise
-    eta = RatioLaw(q, BITS, setting.population).eta(setting.epsilon)
+    eta = RatioLaw(q, BITS, setting.crowd).eta(setting.epsilon)
     reach = _reach(setting, setting.noise)
     return (
         f"The noise is not that of (3.12): there $\\mu + 3\\sigma$ is {digits(reach)}. Right is "
@@ -188,7 +188,7 @@ def _comparison(setting: Setting) -> str:
 
 def _bumps(setting: Setting) -> str:
     """Why the density has several tops."""
-    jump = (1 / setting.noise - 1) ** BITS / setting.population
+    jump = (1 / setting.noise - 1) ** BITS / setting.crowd
     return (
         "The bumps count reports that equal the outlier's: each of them adds "
         f"{digits(jump)} to $R$."
@@ -221,10 +221,10 @@ class _Tails:
         return self.printed[where], self.unreduced[where], self.exact[where]
 
 
-def _tails_of(population: int, bits: int, q: float) -> _Tails:
+def _tails_of(crowd: int, bits: int, q: float) -> _Tails:
     """Both bounds and the exact tail at every β."""
-    law = RatioLaw(q, bits, population)
-    arguments = [(population, bits, q, beta) for beta in BETAS]
+    law = RatioLaw(q, bits, crowd)
+    arguments = [(crowd, bits, q, beta) for beta in BETAS]
     return _Tails(
         tuple(drafts.tail_bound_001_3_17(*each) for each in arguments),
         tuple(drafts.tail_bound_001_3_17_unreduced(*each) for each in arguments),
@@ -258,9 +258,9 @@ def tail_and_bound_of_5_bits() -> Picture:
 
 def tail_and_bound_of_40_bits() -> Picture:
     """(3.17) against the tail it is meant to bound, L = 40."""
-    population, bits = 10_000_000, 40
-    q = drafts.planner_001_3_12(population, bits, math.exp(2.0))
-    tails = _tails_of(population, bits, q)
+    crowd, bits = 10_000_000, 40
+    q = drafts.planner_001_3_12(crowd, bits, math.exp(2.0))
+    tails = _tails_of(crowd, bits, q)
     wide = 5.0
     printed, _, exact = tails.at(wide)
     return Picture(
@@ -271,7 +271,7 @@ def tail_and_bound_of_40_bits() -> Picture:
         draft_shows="The bound is tight for long vectors: .0096 at $\\beta = 3.05$, .002 at "
         "$\\beta = 3.5$, and so $\\beta$ can be chosen by it for $L > 20$.",
         caption=f"q = {digits(q, 4)}; both lines of the bound coincide. The tail falls in stairs: "
-        f"a single report with {_loud(population, bits, q, math.exp(2.0))} or more of the "
+        f"a single report with {_loud(crowd, bits, q, math.exp(2.0))} or more of the "
         f"outlier's {bits} bits carries $R$ over $e^2$ alone, and a somewhat larger $\\beta$ does "
         f"not change how often that happens. From about $\\beta$ = {tails.crossing:g} on the tail "
         f"lies above the bound; at $\\beta = {wide:g}$ it is {digits(exact)} against "
@@ -283,9 +283,9 @@ def tail_and_bound_of_40_bits() -> Picture:
     )
 
 
-def _loud(population: int, bits: int, q: float, lam: float) -> int:
+def _loud(crowd: int, bits: int, q: float, lam: float) -> int:
     """The least number of the outlier's bits at which one report makes R > λ, (p/q)^(2l-L) > λN."""
-    return math.floor((math.log(lam * population) / math.log(1 / q - 1) + bits) / 2) + 1
+    return math.floor((math.log(lam * crowd) / math.log(1 / q - 1) + bits) / 2) + 1
 
 
 def _tail_series(tails: _Tails) -> tuple[Series, ...]:

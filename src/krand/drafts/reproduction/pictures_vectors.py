@@ -67,11 +67,11 @@ TOLD = 1000
 
 def failure_rate_of_one_hot() -> Picture:
     """η of one-hot answers with the noise of 001 §5: the drafts' background and a third one."""
-    noises = [_one_hot_noise(population) for population in POPULATIONS]
+    noises = [_one_hot_noise(crowd) for crowd in POPULATIONS]
     pair = [_eta(Pattern(2), *each) for each in zip(noises, POPULATIONS, strict=True)]
     third = [_eta(Pattern(1, 1, 1), *each) for each in zip(noises, POPULATIONS, strict=True)]
     where = POPULATIONS.index(TOLD)
-    x = tuple(float(population) for population in POPULATIONS)
+    x = tuple(float(crowd) for crowd in POPULATIONS)
     return Picture(
         key="001-5-one-hot",
         section=Section.SPARSE,
@@ -96,11 +96,11 @@ def failure_rate_of_one_hot() -> Picture:
     )
 
 
-def _one_hot_noise(population: int) -> float:
+def _one_hot_noise(crowd: int) -> float:
     """The noise of (3.12) at the length 2m that 001 §5 gives to m = 1 set bit."""
-    return drafts.planner_001_3_12(population, drafts.sparse_bits_001_5(1), LAM)
+    return drafts.planner_001_3_12(crowd, drafts.sparse_bits_001_5(1), LAM)
 
 
-def _eta(pattern: Pattern, q: float, population: int) -> TwoWay:
+def _eta(pattern: Pattern, q: float, crowd: int) -> TwoWay:
     """η of a homogeneous background, both directions."""
-    return two_way_eta(pattern.law(q), population, math.log(LAM))
+    return two_way_eta(pattern.law(q), crowd, math.log(LAM))

@@ -94,10 +94,10 @@ def law(collection: Multiset, q: Fraction, copies: int = 1) -> dict[Multiset, Fr
 
 
 @cache
-def count_law(population: int, ones: int, q: Fraction, copies: int = 1) -> tuple[Fraction, ...]:
+def count_law(crowd: int, ones: int, q: Fraction, copies: int = 1) -> tuple[Fraction, ...]:
     """P(0), P(1), …, P(kN) for the observed ones of a collection of bits, by enumeration."""
-    reports = law(((0,),) * (population - ones) + ((1,),) * ones, q, copies)
-    chances = [Fraction(0)] * (copies * population + 1)
+    reports = law(((0,),) * (crowd - ones) + ((1,),) * ones, q, copies)
+    chances = [Fraction(0)] * (copies * crowd + 1)
     for s, chance in reports.items():
         chances[sum(bit for (bit,) in s)] += chance
     return tuple(chances)

@@ -33,7 +33,7 @@ __all__ = [
 class Setting:
     """One case: N users, L bits, k copies, noise q."""
 
-    population: int
+    crowd: int
     bits: int
     q: Fraction
     copies: int = 1
@@ -51,12 +51,12 @@ class Setting:
     @property
     def arguments(self) -> tuple[int, int, Fraction, int]:
         """In the order that the formulas for k copies take."""
-        return self.population, self.bits, self.q, self.copies
+        return self.crowd, self.bits, self.q, self.copies
 
     def __str__(self) -> str:
         """The case in words, with formulas."""
         copies = f"$k={self.copies}$, " if self.copies > 1 else ""
-        return f"$N={self.population}$, $L={self.bits}$, {copies}$q={tex(self.q)}$"
+        return f"$N={self.crowd}$, $L={self.bits}$, {copies}$q={tex(self.q)}$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ def law_of_reports(users: Multiset, q: Fraction, copies: int = 1) -> Mapping[Mul
 @cache
 def outcomes(case: Setting) -> tuple[Outcome, ...]:
     """Every multiset of reports with both probabilities, fewest set bits first."""
-    n, q, k = case.population, case.q, case.copies
+    n, q, k = case.crowd, case.q, case.copies
     original = law_of_reports((case.zeros,) * n, q, k)
     modified = law_of_reports((case.zeros,) * (n - 1) + (case.ones,), q, k)
     return tuple(Outcome(s, original[s], modified[s]) for s in sorted(original))

@@ -39,9 +39,9 @@ Value = Callable[[Multiset, int, Fraction], Fraction]
 """What a formula makes of reports, bits and noise."""
 
 
-def multisets(population: int, bits: int) -> Iterator[Multiset]:
+def multisets(crowd: int, bits: int) -> Iterator[Multiset]:
     """Every multiset of so many vectors."""
-    return combinations_with_replacement(vectors(bits), population)
+    return combinations_with_replacement(vectors(bits), crowd)
 
 
 def places(
@@ -71,9 +71,9 @@ def all_reports() -> Iterator[ResponseFormat]:
 ALL_REPORTS = f"{places_in_words(SIZES, DENOMINATOR)}; every multiset of reports."
 
 
-def one_outlier(population: int, outlier: Vector, background: Vector) -> Multiset:
+def one_outlier(crowd: int, outlier: Vector, background: Vector) -> Multiset:
     """N-1 users who agree, and one who does not."""
-    return (*(background,) * (population - 1), outlier)
+    return (*(background,) * (crowd - 1), outlier)
 
 
 def against(form: Value, exact: Value) -> Count:

@@ -139,7 +139,7 @@ def variance_of_overlapping_subsets() -> Verdict:
     """001 after (8.37): the variance of the sum as the sum of the variances."""
 
     def printed(case: Setting) -> str | None:
-        k, reports = case.copies, case.copies * case.population
+        k, reports = case.copies, case.copies * case.crowd
         added = sum(
             (
                 comb(k, r)

@@ -39,7 +39,7 @@ def bounds_at_one_copy() -> Verdict:
     """001 (6.1), (6.2) and (8.38) at k = 1."""
 
     def fails(case: Setting) -> str | None:
-        n, bits, q = case.population, case.bits, case.q
+        n, bits, q = case.crowd, case.bits, case.q
         head, radicand = copies_condition_001_8_38(n, bits, q, 1)
         mean, variance = exact_mean_ratio_001(n, bits, q), exact_variance_ratio_001(n, bits, q)
         simple, simple_radicand = simplified_moments_001_3_13(n, bits, q)
@@ -82,9 +82,9 @@ def condition_for_copies() -> Verdict:
         setting, lam = case
         return exceeds(setting, ("P", ""), _beyond(setting, lam), CANTELLI)
 
-    def right(population: int, bits: int, q: Fraction, copies: int) -> tuple[Fraction, Fraction]:
-        mean = copies_mean_001_8_31_corrected(population, bits, q, copies)
-        return mean, copies_variance_001_8_37_corrected(population, bits, q, copies)
+    def right(crowd: int, bits: int, q: Fraction, copies: int) -> tuple[Fraction, Fraction]:
+        mean = copies_mean_001_8_31_corrected(crowd, bits, q, copies)
+        return mean, copies_variance_001_8_37_corrected(crowd, bits, q, copies)
 
     counted = check(_conditions(copies_condition_001_8_38), printed)
     return Verdict(
@@ -126,7 +126,7 @@ def _within_three_deviations(mean: Fraction, variance: Fraction, lam: Fraction) 
 
 def _beyond(case: Setting, lam: Fraction) -> Fraction:
     """P[R > λ | D_m]."""
-    return exact_copies_outlier(case.population, case.bits, case.copies, case.q, lam).eta_forward
+    return exact_copies_outlier(case.crowd, case.bits, case.copies, case.q, lam).eta_forward
 
 
 STATEMENTS: tuple[Callable[[], Verdict], ...] = (

@@ -49,7 +49,7 @@ def conditioning_on_one_report() -> Verdict:
 
     def fails(case: tuple[Setting, Vector, Vector, Multiset]) -> str | None:
         setting, x, y, reports = case
-        true = law_of_reports((*(x,) * (setting.population - 1), y), setting.q)[reports]
+        true = law_of_reports((*(x,) * (setting.crowd - 1), y), setting.q)[reports]
         printed = collection_probability_000_2_1(Counter(reports), x, y, setting.q)
         where = f"{setting}, {reports_in_words(reports)}"
         return unequal(where, (r"\sum_i \ldots", r"P(S|D' + y)"), printed, true)
@@ -58,7 +58,7 @@ def conditioning_on_one_report() -> Verdict:
         (setting, x, y, reports)
         for setting, x in _backgrounds()
         for y in vectors(setting.bits)
-        for reports in law_of_reports((x,) * setting.population, setting.q)
+        for reports in law_of_reports((x,) * setting.crowd, setting.q)
     )
     return Verdict(
         Statement(
@@ -83,7 +83,7 @@ def ratio_of_neighbouring_counts() -> Verdict:
 
     def fails(case: tuple[Setting, Vector, Multiset, Vector]) -> str | None:
         setting, x, reports, v = case
-        law, counts = law_of_reports((x,) * (setting.population - 1), setting.q), Counter(reports)
+        law, counts = law_of_reports((x,) * (setting.crowd - 1), setting.q), Counter(reports)
         true = law[_less_one(reports, v)] / law[_less_one(reports, setting.zeros)]
         printed = [
             count_ratio_000_2_4(counts, v, x, setting.q),
@@ -100,7 +100,7 @@ def ratio_of_neighbouring_counts() -> Verdict:
     cases = (
         (setting, x, reports, v)
         for setting, x in _backgrounds()
-        for reports in law_of_reports((x,) * setting.population, setting.q)
+        for reports in law_of_reports((x,) * setting.crowd, setting.q)
         if setting.zeros in reports
         for v in sorted({*reports} - {setting.zeros})
     )
@@ -125,7 +125,7 @@ def ratio_for_any_homogeneous_background() -> Verdict:
 
     def fails(case: tuple[Setting, Vector, Multiset]) -> str | None:
         setting, x, reports = case
-        others = (x,) * (setting.population - 1)
+        others = (x,) * (setting.crowd - 1)
         modified = law_of_reports((*others, setting.ones), setting.q)[reports]
         original = law_of_reports((*others, setting.zeros), setting.q)[reports]
         printed = ratio_001_2_4(Counter(reports), x, setting.q)
@@ -135,7 +135,7 @@ def ratio_for_any_homogeneous_background() -> Verdict:
     cases = (
         (setting, x, reports)
         for setting, x in _backgrounds()
-        for reports in law_of_reports((x,) * setting.population, setting.q)
+        for reports in law_of_reports((x,) * setting.crowd, setting.q)
     )
     return Verdict(
         Statement(
@@ -250,7 +250,7 @@ def largest_ratio_is_that_of_local_privacy() -> Verdict:
     def fails(case: Setting) -> str | None:
         largest = max(s.ratio for s in outcomes(case))
         at = [s.reports for s in outcomes(case) if s.ratio == largest]
-        if at != [(case.ones,) * case.population]:
+        if at != [(case.ones,) * case.crowd]:
             return f"{case}: the largest ratio is reached at {reports_in_words(at[0])}"
         limit = largest_ratio_001_1_3(case.bits, case.q)
         return unequal(case, (r"\max R", "(p/q)^L"), largest, limit)

@@ -37,7 +37,7 @@ def mean_ratio_of_003() -> Verdict:
     """003 (6.11)–(6.17)."""
 
     def fails(case: Setting) -> str | None:
-        n, bits, q = case.population, case.bits, case.q
+        n, bits, q = case.crowd, case.bits, case.q
         law = law_of_reports((case.zeros,) + (case.ones,) * (n - 1), q)
         histograms = [(set_bit_histogram_001_3_3(s, bits), chance) for s, chance in law.items()]
         mean, _ = mean_and_variance((ratio_003_6_10(t, q), chance) for t, chance in histograms)
@@ -71,7 +71,7 @@ def variance_of_a_bucket() -> Verdict:
     cases = (
         (setting, ones)
         for setting in CASES
-        if setting.population == 1
+        if setting.crowd == 1
         for ones in range(setting.bits + 1)
     )
 

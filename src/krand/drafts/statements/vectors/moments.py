@@ -59,7 +59,7 @@ def law_of_the_histogram() -> Verdict:
         law: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
         for s in outcomes(case):
             law[set_bit_histogram_001_3_3(s.reports, case.bits)] += s.modified
-        printed = histogram_law_001_3_5(case.population, case.bits, case.q)
+        printed = histogram_law_001_3_5(case.crowd, case.bits, case.q)
         different = [t for t in law if law[t] != printed[t]]
         if different:
             return unequal(case, ("(3.5)", "P"), printed[different[0]], law[different[0]])
@@ -85,8 +85,8 @@ def generating_function_of_the_sum() -> Verdict:
     def fails(case: Setting) -> str | None:
         law: dict[Fraction, Fraction] = defaultdict(Fraction)
         for s in outcomes(case):
-            law[case.population * s.ratio] += s.modified
-        printed = generating_function_001_3_11(case.population, case.bits, case.q)
+            law[case.crowd * s.ratio] += s.modified
+        printed = generating_function_001_3_11(case.crowd, case.bits, case.q)
         return None if law == printed else f"{case}: the generating function is another one"
 
     return Verdict(
@@ -109,7 +109,7 @@ def moments_of_the_ratio() -> Verdict:
     """001 §3.1: E R and Var R under D_m."""
 
     def fails(case: Setting) -> str | None:
-        n, bits, q = case.population, case.bits, case.q
+        n, bits, q = case.crowd, case.bits, case.q
         if case in small:
             mean, variance = copies_moments(case)
         else:
@@ -121,9 +121,7 @@ def moments_of_the_ratio() -> Verdict:
         )
 
     small = set(OUTCOMES)
-    cases = sorted(
-        small | set(HISTOGRAMS), key=lambda s: (s.population, s.bits, s.q.denominator, s.q)
-    )
+    cases = sorted(small | set(HISTOGRAMS), key=lambda s: (s.crowd, s.bits, s.q.denominator, s.q))
     return Verdict(
         Statement(
             key="001-3.1-moments",
@@ -144,7 +142,7 @@ def simplified_condition_is_stricter() -> Verdict:
     """001 (3.13) against (3.12)."""
 
     def fails(case: Setting) -> str | None:
-        n, bits, q = case.population, case.bits, case.q
+        n, bits, q = case.crowd, case.bits, case.q
         mean, variance = simplified_moments_001_3_13(n, bits, q)
         return exceeds(
             case, (r"\mathrm{E} R", "(3.13)"), exact_mean_ratio_001(n, bits, q), mean

@@ -63,7 +63,7 @@ def number_of_terms() -> Verdict:
         law: dict[Fraction, Fraction] = defaultdict(Fraction)
         for histogram, chance in _histograms(setting).items():
             law[_terms(setting, histogram)[ones]] += chance
-        if law == bucket_law_000_2_14(ones, setting.population, setting.bits, setting.q):
+        if law == bucket_law_000_2_14(ones, setting.crowd, setting.bits, setting.q):
             return None
         return f"{setting}: $X_{ones}$ is not that multiple of a binomial"
 
@@ -91,7 +91,7 @@ def mean_of_the_sum() -> Verdict:
 
     def fails(case: Setting) -> str | None:
         mean, _ = _moments(case)
-        n, bits, q = case.population, case.bits, case.q
+        n, bits, q = case.crowd, case.bits, case.q
         return unequal(case, ("N", r"\mathrm{E}(X)"), Fraction(n), mean) or unequal(
             case, ("(2.15)", r"\mathrm{E}(X)"), mean_of_sum_000_2_15(n, bits, q), mean
         )
@@ -114,7 +114,7 @@ def variance_with_pairs_taken_twice() -> Verdict:
     """000 (2.17)–(2.18)."""
 
     def printed(case: Setting) -> str | None:
-        n, bits, q = case.population, case.bits, case.q
+        n, bits, q = case.crowd, case.bits, case.q
         _, variance = _moments(case)
         names = ("(2.17)", r"\mathrm{VAR}(X)")
         return unequal(case, names, variance_of_sum_000_2_17(n, bits, q), variance) or unequal(
@@ -123,7 +123,7 @@ def variance_with_pairs_taken_twice() -> Verdict:
 
     def corrected(case: Setting) -> str | None:
         _, variance = _moments(case)
-        right = variance_of_sum_000_2_16(case.population, case.bits, case.q)
+        right = variance_of_sum_000_2_16(case.crowd, case.bits, case.q)
         return unequal(case, ("(2.16)", r"\mathrm{VAR}(X)"), right, variance)
 
     return Verdict(
@@ -149,7 +149,7 @@ def variance_of_the_sum() -> Verdict:
     """000 (2.19)–(2.25)."""
 
     def fails(case: Setting) -> str | None:
-        n, bits, q = case.population, case.bits, case.q
+        n, bits, q = case.crowd, case.bits, case.q
         _, variance = _moments(case)
         printed = (
             variance_of_sum_000_2_19(n, bits, q),
@@ -209,7 +209,7 @@ def three_deviations_as_a_limit_on_phi() -> Verdict:
     def fails(case: tuple[Setting, Fraction]) -> str | None:
         setting, lam = case
         mean, variance = _moments(setting)
-        n = setting.population
+        n = setting.crowd
         # E - 3√V ≥ N/λ without the root: E ≥ N/λ and 9V ≤ (E - N/λ)²
         reached = mean - n / lam
         three_sigma = reached >= 0 and 9 * variance <= reached**2
@@ -245,7 +245,7 @@ def _terms(case: Setting, histogram: tuple[int, ...]) -> list[Fraction]:
 def _histograms(case: Setting) -> Mapping[tuple[int, ...], Fraction]:
     """Law of the histogram T when everybody holds zeros, from every multiset of reports."""
     law: dict[tuple[int, ...], Fraction] = defaultdict(Fraction)
-    for reports, chance in law_of_reports((case.zeros,) * case.population, case.q).items():
+    for reports, chance in law_of_reports((case.zeros,) * case.crowd, case.q).items():
         law[set_bit_histogram_001_3_3(reports, case.bits)] += chance
     return law
 

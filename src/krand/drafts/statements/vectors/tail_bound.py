@@ -130,7 +130,7 @@ def last_line_does_not_follow() -> Verdict:
     beta_squared = Fraction(9)
 
     def printed(case: Setting) -> str | None:
-        arguments = case.population, case.bits, case.q, beta_squared
+        arguments = case.crowd, case.bits, case.q, beta_squared
         return unequal(
             case,
             (r"-\ln (3.17)", r"-\ln(\mathrm{the line above})"),
@@ -139,7 +139,7 @@ def last_line_does_not_follow() -> Verdict:
         )
 
     def corrected(case: Setting) -> str | None:
-        n, bits, q = case.population, case.bits, case.q
+        n, bits, q = case.crowd, case.bits, case.q
         larger = exact_tail_exponent_001_3_17(n, bits, q, beta_squared)
         right = exact_tail_exponent_001_3_17_unreduced(n, bits, q, beta_squared)
         squares = beta_squared / 2 * n**2 * exact_variance_ratio_001(n, bits, q) / right
@@ -220,7 +220,7 @@ def exceeds_exponential(value: Fraction, exponent: Fraction) -> bool:
 def _fails(case: Case, *, upper: bool, exponent: Exponent) -> str | None:
     """What contradicts the bound exp(-exponent) on one tail beyond βσ, if anything."""
     setting, beta = case
-    n, bits, q = setting.population, setting.bits, setting.q
+    n, bits, q = setting.crowd, setting.bits, setting.q
     mean = n * exact_mean_ratio_001(n, bits, q)
     reach = beta**2 * n**2 * exact_variance_ratio_001(n, bits, q)
     tail = sum(
@@ -239,7 +239,7 @@ def _fails(case: Case, *, upper: bool, exponent: Exponent) -> str | None:
 @cache
 def _law(case: Setting) -> tuple[tuple[Fraction, Fraction], ...]:
     """Law of X under D_m: for one bit by the number of ones, else by (3.11)."""
-    n, q = case.population, case.q
+    n, q = case.crowd, case.q
     if case.bits > 1:
         return tuple(generating_function_001_3_11(n, case.bits, q).items())
     p = 1 - q

@@ -92,7 +92,7 @@ class Tally:
 def place(case: Case) -> str:
     """The case in words: noise, what the others hold, what the user changes."""
     return (
-        f"$N = {case.population}$, $q = {tex(case.q)}$, {_others(case.background)}, the user "
+        f"$N = {case.crowd}$, $q = {tex(case.q)}$, {_others(case.background)}, the user "
         f"changes from ${_bits(case.y)}$ to ${_bits(case.y_prime)}$"
     )
 
@@ -119,7 +119,7 @@ def _bits(x: Vector) -> str:
 
 @cache
 def neighbours(
-    population: int, firsts: tuple[Vector, ...], answers: tuple[Vector, ...]
+    crowd: int, firsts: tuple[Vector, ...], answers: tuple[Vector, ...]
 ) -> tuple[tuple[tuple[Vector, ...], Vector, Vector], ...]:
     """(background, y, y') with y in `firsts` and the rest in `answers`, up to the order of bits.
 
@@ -134,7 +134,7 @@ def neighbours(
                 continue
             orders = permutations(range(len(y)))
             unseen = [order for order in orders if [columns[i] for i in order] == columns]
-            for background in combinations_with_replacement(sorted(answers), population - 1):
+            for background in combinations_with_replacement(sorted(answers), crowd - 1):
                 if all(_renamed(background, order) >= background for order in unseen):
                     found.append((background, y, y_prime))
     return tuple(found)

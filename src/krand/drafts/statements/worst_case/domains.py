@@ -31,19 +31,19 @@ class Domain:
             return tuple(vectors(self.options, exactly=self.set_bits))
         return tuple(vectors(self.options, max_set_bits=self.set_bits))
 
-    def cases(self, population: int, q: Fraction) -> Iterator[Case]:
+    def cases(self, crowd: int, q: Fraction) -> Iterator[Case]:
         """Every background and every ordered pair of answers, up to the order of the options."""
-        for background, y, y_prime in neighbours(population, self.answers, self.answers):
+        for background, y, y_prime in neighbours(crowd, self.answers, self.answers):
             yield Case(background, y, y_prime, q)
 
-    def outlier(self, population: int, q: Fraction) -> Case:
+    def outlier(self, crowd: int, q: Fraction) -> Case:
         """(5.1)–(5.5): all hold the first m options, one changes to the next m."""
         y = self._block(0)
-        return Case((y,) * (population - 1), y, self._block(1), q)
+        return Case((y,) * (crowd - 1), y, self._block(1), q)
 
-    def third(self, population: int, q: Fraction) -> Case:
+    def third(self, crowd: int, q: Fraction) -> Case:
         """The same change, but the others hold a third answer; it takes C ≥ 3m options."""
-        return Case((self._block(2),) * (population - 1), self._block(0), self._block(1), q)
+        return Case((self._block(2),) * (crowd - 1), self._block(0), self._block(1), q)
 
     def _block(self, number: int) -> Vector:
         """The answer that sets the m options of this block and no other."""
@@ -77,10 +77,10 @@ def roomy(most_users: dict[Domain, int]) -> dict[Domain, int]:
 
 def sizes(most_users: dict[Domain, int]) -> Iterator[tuple[int, Domain, Fraction]]:
     """(N, domain, q), fewest users first."""
-    for population in range(2, max(most_users.values()) + 1):
+    for crowd in range(2, max(most_users.values()) + 1):
         for domain, users in most_users.items():
-            for q in NOISES if population <= users else ():
-                yield population, domain, q
+            for q in NOISES if crowd <= users else ():
+                yield crowd, domain, q
 
 
 def range_of_users(most_users: dict[Domain, int]) -> str:

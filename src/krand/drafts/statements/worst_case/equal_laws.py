@@ -40,16 +40,16 @@ def ratio_law(case: Case) -> RatioLaw:
 
 
 @cache
-def _law_of_zeros(population: int, bits: int, q: Fraction) -> RatioLaw:
+def _law_of_zeros(crowd: int, bits: int, q: Fraction) -> RatioLaw:
     """The law of R for N zero vectors, one of which becomes the vector of ones."""
     zeros = (0,) * bits
-    return ratio_law(Case((zeros,) * (population - 1), zeros, (1,) * bits, q))
+    return ratio_law(Case((zeros,) * (crowd - 1), zeros, (1,) * bits, q))
 
 
 def _differs(case: Case) -> str | None:
     """What contradicts that only the bits in which y and y' differ matter, if all others hold y."""
     distance = sum(a != b for a, b in zip(case.y, case.y_prime, strict=True))
-    if ratio_law(case) == _law_of_zeros(case.population, distance, case.q):
+    if ratio_law(case) == _law_of_zeros(case.crowd, distance, case.q):
         return None
     return f"{place(case)}: another law than that of zero vectors with $L = {distance}$"
 
@@ -58,11 +58,11 @@ def claim_2() -> Verdict:
     """001 §1.2, claim 2: all homogeneous collections with their outliers have one law of R."""
 
     def cases() -> Iterator[Case]:
-        for population in range(1, max(MOST_USERS.values()) + 1):
+        for crowd in range(1, max(MOST_USERS.values()) + 1):
             for bits, q in product(MOST_USERS, NOISES):
-                for x in vectors(bits) if population <= MOST_USERS[bits] else ():
+                for x in vectors(bits) if crowd <= MOST_USERS[bits] else ():
                     opposite: Vector = tuple(1 - bit for bit in x)
-                    yield Case((x,) * (population - 1), x, opposite, q)
+                    yield Case((x,) * (crowd - 1), x, opposite, q)
 
     sizes = ", ".join(rf"$N \le {users}$ with $L = {bits}$" for bits, users in MOST_USERS.items())
     statement = Statement(
@@ -91,12 +91,12 @@ def remark_5() -> Verdict:
     """001 §5, remark: 10…0 with the outlier 010…0 has the law of R of 00 with the outlier 11."""
 
     def cases() -> Iterator[Case]:
-        for population in range(1, max(MOST_SPARSE_USERS.values()) + 1):
+        for crowd in range(1, max(MOST_SPARSE_USERS.values()) + 1):
             for (m, options), q in product(MOST_SPARSE_USERS, NOISES):
-                if population <= MOST_SPARSE_USERS[m, options]:
+                if crowd <= MOST_SPARSE_USERS[m, options]:
                     rest = (0,) * (options - 2 * m)
                     x, other = (1,) * m + (0,) * m + rest, (0,) * m + (1,) * m + rest
-                    yield Case((x,) * (population - 1), x, other, q)
+                    yield Case((x,) * (crowd - 1), x, other, q)
 
     sizes = ", ".join(
         rf"$N \le {users}$ with $m = {m}$, $C = {options}$"

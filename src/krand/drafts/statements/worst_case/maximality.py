@@ -67,28 +67,28 @@ COVERED = (
 )
 
 
-def outlier(population: int, bits: int, q: Fraction) -> Case:
+def outlier(crowd: int, bits: int, q: Fraction) -> Case:
     """The starred pair: all zeros, and one vector of ones among them."""
     zeros = (0,) * bits
-    return Case((zeros,) * (population - 1), zeros, (1,) * bits, q)
+    return Case((zeros,) * (crowd - 1), zeros, (1,) * bits, q)
 
 
-def dense_cases(population: int, bits: int, q: Fraction) -> Iterator[Case]:
+def dense_cases(crowd: int, bits: int, q: Fraction) -> Iterator[Case]:
     """Every background and pair of arbitrary vectors, up to renaming bits and adding a vector.
 
     Adding y to all answers modulo 2 renames the reports and makes y the zero vector, so both
     orders of every pair are among them.
     """
-    for background, y, y_prime in neighbours(population, ((0,) * bits,), tuple(vectors(bits))):
+    for background, y, y_prime in neighbours(crowd, ((0,) * bits,), tuple(vectors(bits))):
         yield Case(background, y, y_prime, q)
 
 
 def _sizes(most: Mapping[int, int]) -> Iterator[tuple[int, int, Fraction]]:
     """(N, L, q), fewest users first, then fewest bits."""
-    for population in range(2, max(most.values()) + 1):
+    for crowd in range(2, max(most.values()) + 1):
         for bits, q in product(most, NOISES):
-            if population <= most[bits]:
-                yield population, bits, q
+            if crowd <= most[bits]:
+                yield crowd, bits, q
 
 
 # --- claim 1 ----------------------------------------------------------------------------------
@@ -98,11 +98,11 @@ def _sizes(most: Mapping[int, int]) -> Iterator[tuple[int, int, Fraction]]:
 def _by_size() -> dict[tuple[int, int, Fraction], tuple[dict[Measure, Tally], ...]]:
     """For each size, how the starred pair fares as printed, and with both directions taken."""
     found = {}
-    for population, bits, q in _sizes(MOST_USERS):
-        star = outlier(population, bits, q)
+    for crowd, bits, q in _sizes(MOST_USERS):
+        star = outlier(crowd, bits, q)
         there, back = profile(star), profile(star.swapped())
         bounds = [Bound.of([there]), Bound.of([there, back])]
-        found[population, bits, q] = tuple(compare(dense_cases(population, bits, q), bounds))
+        found[crowd, bits, q] = tuple(compare(dense_cases(crowd, bits, q), bounds))
     return found
 
 
@@ -130,10 +130,10 @@ def _means() -> Count:
     """Whether no pair has a larger mean of R than the starred pair in either direction."""
 
     def cases() -> Iterator[tuple[Case, Fraction]]:
-        for population, bits, q in _sizes(MEAN_USERS):
-            star = outlier(population, bits, q)
+        for crowd, bits, q in _sizes(MEAN_USERS):
+            star = outlier(crowd, bits, q)
             largest = max(mean_ratio(star), mean_ratio(star.swapped()))
-            for case in dense_cases(population, bits, q):
+            for case in dense_cases(crowd, bits, q):
                 yield case, largest
 
     return check_means(cases())
@@ -144,8 +144,8 @@ def _chi_squares() -> Count:
     """Whether no background has a larger χ² than φ^L - 1, that of the starred pair."""
 
     def cases() -> Iterator[tuple[Case, Fraction]]:
-        for population, bits, q in _sizes(CHI_USERS):
-            for case in dense_cases(population, bits, q):
+        for crowd, bits, q in _sizes(CHI_USERS):
+            for case in dense_cases(crowd, bits, q):
                 yield case, phi(q) ** bits - 1
 
     return check_chi_squares(cases())

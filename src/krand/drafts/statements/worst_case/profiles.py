@@ -58,14 +58,14 @@ class Case:
     q: Fraction
 
     @property
-    def population(self) -> int:
+    def crowd(self) -> int:
         """N, the user in question included."""
         return len(self.background) + 1
 
     @property
     def scale(self) -> int:
         """What turns every probability of this case into a whole number."""
-        return int(self.q.denominator ** (len(self.y) * self.population))
+        return int(self.q.denominator ** (len(self.y) * self.crowd))
 
     def swapped(self) -> Case:
         """The same pair in the other direction."""

@@ -46,23 +46,23 @@ CHI_USERS = 3
 
 
 @cache
-def _worst_of_twice(population: int, set_bits: int, q: Fraction) -> Bound:
+def _worst_of_twice(crowd: int, set_bits: int, q: Fraction) -> Bound:
     """The worst of all backgrounds and pairs of arbitrary vectors of 2m bits, at every λ."""
-    return Bound.of([profile(case) for case in dense_cases(population, 2 * set_bits, q)])
+    return Bound.of([profile(case) for case in dense_cases(crowd, 2 * set_bits, q)])
 
 
 @cache
 def _tallies(exactly: bool) -> tuple[dict[Measure, Tally], dict[Measure, Tally]]:
     """How the outlier pair fares, and how the worst of all pairs of 2m arbitrary bits does."""
     found: list[list[dict[Measure, Tally]]] = []
-    for population, domain, q in sizes(EXACTLY if exactly else AT_MOST):
-        inside = domain.outlier(population, q)
+    for crowd, domain, q in sizes(EXACTLY if exactly else AT_MOST):
+        inside = domain.outlier(crowd, q)
         # (5.5) where set bits are required, zero vectors of 2m bits where they are only allowed.
-        star = inside if exactly else outlier(population, 2 * domain.set_bits, q)
+        star = inside if exactly else outlier(crowd, 2 * domain.set_bits, q)
         outliers = Bound.of([profile(star), profile(star.swapped())])
-        bounds = [outliers, _worst_of_twice(population, domain.set_bits, q)]
+        bounds = [outliers, _worst_of_twice(crowd, domain.set_bits, q)]
         scaled = [bound.in_scale(inside.scale) for bound in bounds]
-        found.append(compare(domain.cases(population, q), scaled))
+        found.append(compare(domain.cases(crowd, q), scaled))
     first, second = (
         {measure: merged([tallies[measure] for tallies in by_size]) for measure in Measure}
         for by_size in zip(*found, strict=True)
@@ -88,10 +88,10 @@ def _means(exactly: bool) -> Count:
     """Whether the outlier pair, either way, and the third background have the largest means."""
 
     def cases() -> Iterator[tuple[Case, Fraction]]:
-        for population, domain, q in sizes(_mean_users(exactly)):
-            star = domain.outlier(population, q)
-            largest = max(map(mean_ratio, (star, star.swapped(), domain.third(population, q))))
-            for case in domain.cases(population, q):
+        for crowd, domain, q in sizes(_mean_users(exactly)):
+            star = domain.outlier(crowd, q)
+            largest = max(map(mean_ratio, (star, star.swapped(), domain.third(crowd, q))))
+            for case in domain.cases(crowd, q):
                 yield case, largest
 
     return check_means(cases())
@@ -102,13 +102,13 @@ def _chi_squares(exactly: bool) -> Count:
     """Whether no background has a larger χ² than 2φ^(2m) - 2φ^m, and the third one has this."""
 
     def cases() -> Iterator[tuple[Case, Fraction]]:
-        for population, domain, q in sizes(_chi_users(exactly)):
-            for case in domain.cases(population, q):
+        for crowd, domain, q in sizes(_chi_users(exactly)):
+            for case in domain.cases(crowd, q):
                 yield case, _third_value(domain, q)
 
     def third(size: tuple[int, Domain, Fraction]) -> str | None:
-        population, domain, q = size
-        case = domain.third(population, q)
+        crowd, domain, q = size
+        case = domain.third(crowd, q)
         value = chi_squared(case.background, case.y, case.y_prime, q)
         outlier_value = phi(q) ** (2 * domain.set_bits) - 1
         excess = (phi(q) ** domain.set_bits - 1) ** 2
