@@ -41,7 +41,8 @@ def applied(text: str, policy: Policy, responses: ResponseFormat) -> tuple[Polic
         if name in ("bits", "copies"):
             responses = replace(responses, **{name: int(number)})
         else:
-            policy = replace(policy, **{name: int(number) if name == "crowd" else number})
+            changed = {"minimum_crowd": int(number)} if name == "crowd" else {name: number}
+            policy = replace(policy, **changed)
     return policy, responses
 
 
@@ -77,7 +78,7 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
         assert (other, fewer) != (policy, responses)
         named = [float(value) for name, value in SUGGESTION.findall(text) if "epsilon" in name]
         assert all(value <= MOST_EPSILON for value in named)
-        assert other.crowd <= 1.2 * MOST_PEOPLE
+        assert other.minimum_crowd <= 1.2 * MOST_PEOPLE
         if other.delta != policy.delta:
             assert other.delta is not None
             assert other.delta < 1 / policy.minimum_crowd

@@ -248,8 +248,8 @@ def test_hopeless_requests_name_the_nearest_that_can_be_met():
         ("epsilon", lambda: Policy(epsilon=-1.0, minimum_crowd=100, delta=0.1)),
         ("epsilon", lambda: Policy(epsilon=math.inf, minimum_crowd=100, delta=0.1)),
         ("epsilon", lambda: Policy(epsilon=math.nan, minimum_crowd=100, delta=0.1)),
-        ("crowd", lambda: Policy(epsilon=1.0, minimum_crowd=1, delta=0.1)),
-        ("crowd", lambda: Policy(epsilon=1.0, minimum_crowd=10.5, delta=0.1)),
+        ("minimum_crowd", lambda: Policy(epsilon=1.0, minimum_crowd=1, delta=0.1)),
+        ("minimum_crowd", lambda: Policy(epsilon=1.0, minimum_crowd=10.5, delta=0.1)),
         ("eta", lambda: Policy(epsilon=1.0, minimum_crowd=100, eta=1.0)),
         ("delta", lambda: Policy(epsilon=1.0, minimum_crowd=100, delta=0.0)),
         ("delta/eta", lambda: Policy(epsilon=1.0, minimum_crowd=100, delta=0.1, eta=0.1)),
@@ -307,7 +307,7 @@ def test_a_tiny_crowd_is_told_the_next_one_that_would_do() -> None:
     with pytest.raises(CannotMeet) as refused:
         plan_noise(asked, responses)
     assert refused.value.nearest[0] == "crowd 45 at epsilon 2"
-    plan_noise(replace(asked, crowd=45), responses)
+    plan_noise(replace(asked, minimum_crowd=45), responses)
 
 
 def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:

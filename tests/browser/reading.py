@@ -94,7 +94,7 @@ def _planned(texts: dict[str, str]) -> NoisePlan:
     bound: dict[str, Any] = {limit: _real(texts, limit)}
     policy = Policy(
         epsilon=_real(texts, "epsilon"),
-        crowd=_count(texts, "crowd"),
+        minimum_crowd=_count(texts, "crowd"),
         **bound,
         assurance=Assurance(texts["assurance"]),
     )
@@ -127,7 +127,7 @@ def _texts(plan: NoisePlan) -> dict[str, str]:
 
 
 def _numbers(plan: NoisePlan) -> dict[str, list[str | float]]:
-    policy, reports, precision = plan.policy, plan.reports, plan.precision
+    policy, reports, precision = plan.policy, plan.responses, plan.precision
     local, delta = plan.guarantee.local_epsilon, plan.guarantee.delta.upper
     _, size = message_size(plan)
     rappor = Z95 * rappor_sigma(policy, reports)

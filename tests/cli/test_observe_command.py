@@ -44,7 +44,7 @@ def write(tmp_path: Path) -> Write:
 
 def survey(linkage: Linkage, copies: int = 1, rounds: int = 1, **policy: int) -> Survey:
     questions = (*(YesNo(name=f"q{i}") for i in range(9)), Choice(name="c", choices=COLOURS))
-    asked = Policy(**{"epsilon": 1.0, "crowd": 1000, "delta": 1e-6, **policy})
+    asked = Policy(**{"epsilon": 1.0, "minimum_crowd": 1000, "delta": 1e-6, **policy})
     return Survey(
         id="seen",
         policy=asked,
@@ -167,7 +167,7 @@ def test_an_outcome_beyond_the_promise_is_called_so(write: Write) -> None:
     """Counts that no crowd explains are beyond ε, and R of few reports beyond λ."""
     empty = replace(bit_tally(), counts=np.zeros(12, np.int64))
     assert "beyond the promised ε = 1." in words(write(BITS, empty))
-    two = plan_with_noise(survey(Linkage.RECORD, crowd=2), round(0.3 * NOISE_GRID))
+    two = plan_with_noise(survey(Linkage.RECORD, minimum_crowd=2), round(0.3 * NOISE_GRID))
     few = counted(two, 2, np.array([[False] * 12, [True] * 12]))
     assert "R is beyond the promised limit" in words(write(two, few))
 

@@ -121,7 +121,7 @@ def test_a_missing_option_is_named() -> None:
     assert (error["field"], error["rule"]) == ("crowd", "must be given")
 
 
-@pytest.mark.parametrize("arguments", [["nois"], ["noise", "--populaton", "3"], ["noise", "extra"]])
+@pytest.mark.parametrize("arguments", [["nois"], ["noise", "--crwod", "3"], ["noise", "extra"]])
 def test_a_misspelling_is_a_usage_error(arguments: list[str]) -> None:
     """Unknown commands, options and arguments exit with 2 and say so."""
     result = run(*arguments)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage, Policy, ResponseFormat
+from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crowd
 from krand.web.limits import MOST_BITS, MOST_COPIES
 from krand.wording.numbers import parse_count, parse_real
 
@@ -112,6 +112,7 @@ class Settings:
         promise = self._choice("promise")
         limit = self._real(promise)
         crowd = self._count("crowd")
+        check_crowd(crowd)
         return Policy(
             epsilon=epsilon,
             minimum_crowd=crowd,
