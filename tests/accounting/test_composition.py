@@ -229,8 +229,8 @@ def sigmas(epsilon: float, copies: tuple[int, ...]) -> list[float]:
 def test_one_bit_gains_from_copies_only_while_flips_are_few():
     """One bit, δ = 1e-6: four copies gain a fifth at ε = 1 and nothing to speak of at ε = .1.
 
-    Mathematics §4 says that copies buy nothing for L = 1. That is so when Nq is large. With a few
-    dozen flips the noise is Poisson, not Gaussian, and copies take away its skewness.
+    As a rule of thumb copies buy nothing for L = 1. That is so when Nq is large. With a few dozen
+    flips the noise is Poisson, not Gaussian, and copies take away its skewness.
     """
     few = sigmas(1.0, (1, 4))
     assert few[1] < 0.82 * few[0]
