@@ -13,7 +13,7 @@ from krand.figures.svg import FIGURE_COLORS
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["formulas", "inline_figure", "render"]
+__all__ = ["filled", "formulas", "inline_figure", "render"]
 
 
 def render(template: str, *, room: str = __package__, **values: Any) -> str:
@@ -34,7 +34,13 @@ def _environment(room: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["formulas"] = formulas
+    environment.filters["filled"] = filled
     return environment
+
+
+def filled(text: str, **values: Any) -> Markup:
+    """One of krand's own texts as HTML; its values may be markup, and are escaped otherwise."""
+    return Markup(text).format(**values)
 
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$")
