@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,8 @@ from report.foreign import Foreign, foreign_language, named_in, texts_in, untran
 from report.variants import UNKNOWN_REASON, VARIANTS, results_of
 
 ENGLISH = LANGUAGES[DEFAULT_LANGUAGE]
+ROOT = Path(__file__).parents[2]
+MOST_FILES = 6
 ALL_ANSWERS = "krand estimate -o results.csv"
 
 
@@ -147,3 +150,14 @@ def test_every_other_language_has_all_texts(foreign: Foreign) -> None:
     assert ".page.asked.other names {'numbre'}" in set(faults(Language("xx", odd, ENGLISH.shared)))
     for code, language in LANGUAGES.items():
         assert code == DEFAULT_LANGUAGE or list(faults(language)) == [], code
+
+
+def test_the_guide_names_at_most_six_files() -> None:
+    """All of those that are not new exist."""
+    text = (ROOT / "docs" / "developing" / "add-a-language.md").read_text(encoding="utf-8")
+    steps = re.findall(r"^(\d)\. `([^`]+)`(, a new module)?", text, re.MULTILINE)
+    assert [int(number) for number, _, _ in steps] == list(range(1, len(steps) + 1))
+    assert 3 <= len(steps) <= MOST_FILES
+    assert [path for _, path, new in steps if not new and not (ROOT / path).is_file()] == []
+    rooms = {Path(path).parent for _, path, new in steps if new}
+    assert all((ROOT / "src" / "krand" / room / "texts.py").is_file() for room in rooms)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -39,8 +40,9 @@ def _environment(room: str) -> Environment:
 
 
 def filled(text: str, **values: Any) -> Markup:
-    """One of krand's own texts as HTML; its values may be markup, and are escaped otherwise."""
-    return Markup(text).format(**values)
+    """A text as HTML; the values in it may be markup, and are escaped otherwise."""
+    plain = html.escape(text, quote=False).replace('"', "&#34;")  # attributes are in double quotes
+    return Markup(plain).format(**values)
 
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$")

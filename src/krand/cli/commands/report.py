@@ -15,7 +15,9 @@ __all__ = ["report"]
 @click.command(short_help="Turn results into a readable report.")
 @click.argument("results", type=FILE)
 @output_option("Where the page is written.", made_again=True, endings=(".html", ".htm"))
-@click.option("--language", default="en", show_default=True, help="Language of the page.")
+@click.option(
+    "--language", default="en", show_default=True, help="Language of the page, by its code."
+)
 @force_option
 @output_options
 def report(
