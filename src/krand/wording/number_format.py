@@ -14,8 +14,8 @@ __all__ = ["NumberFormat"]
 class NumberFormat:
     """krand's formatters with the signs of a language; without arguments, those of English.
 
-    >>> NumberFormat().count(-1234.5), NumberFormat(thousands=".", decimal=",").number(1234.5)
-    ('−1,234', '1.234,5')
+    >>> NumberFormat().count(-1234.5), NumberFormat(thousands=".", decimal=",").number(12.5)
+    ('−1,234', '12,5')
     """
 
     thousands: str = ","
