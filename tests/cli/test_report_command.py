@@ -58,6 +58,17 @@ def test_a_broken_promise_is_a_warning_too(tmp_path: Path) -> None:
     assert "The promise was not kept" in (tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_an_unknown_language_is_refused(results: Path, tmp_path: Path) -> None:
+    """With the known ones; a known one gives its page."""
+    page = tmp_path / "report.html"
+    refused = run(results, "-o", page, "--language", "tlh")
+    assert refused.exit_code == 2
+    assert "language: must be one of: en, found 'tlh'" in refused.stderr
+    assert not page.exists()
+    assert run(results, "-o", page, "--language", "en").exit_code == 0
+    assert page.read_text(encoding="utf-8") == report_page(bit_example().results)
+
+
 def test_records_are_reported_too(tmp_path: Path) -> None:
     """Results of whole records, without its plan or anything else beside it."""
     path = tmp_path / "r.json"

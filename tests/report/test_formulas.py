@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from markupsafe import Markup
 
-from krand.report.pages import formulas
+from krand.report.pages import filled, formulas
 
 
 def test_latex_between_dollars_becomes_mathml() -> None:
@@ -25,3 +25,9 @@ def test_everything_outside_formulas_is_escaped() -> None:
     assert "&lt;script&gt;" in page
     assert "&amp;" in page
     assert "<p" not in page.split("<math")[1]
+
+
+def test_only_markup_that_is_filled_in_stays_markup() -> None:
+    """Neither a text nor another value can bring in elements, or end an attribute."""
+    page = filled('"<b>" & {code}: {name}', code=Markup("<code>x</code>"), name="<i>")
+    assert page == "&#34;&lt;b&gt;&#34; &amp; <code>x</code>: &lt;i&gt;"

@@ -16,10 +16,12 @@ from markupsafe import Markup
 from krand.analysis.results_file import results_in
 from krand.errors import InvalidInput
 from krand.report import Section, report_page
-from krand.report.figures import Scale, bound
+from krand.report.figures import Scale
 from krand.report.page import date_in
+from krand.report.texts import DateTexts
 from krand.report.uncertainty import sampling_error
 from krand.wording.guarantees import assumption_texts
+from krand.wording.number_format import NumberFormat
 from report.examples import (
     PEOPLE,
     SCRIPT,
@@ -32,6 +34,7 @@ from report.page_reader import Page, Table, colours, contrast, read_page
 
 EXAMPLES = [bit_example, refused_example, record_example]
 Z95 = 1.959963984540054
+bound = NumberFormat().bound
 
 
 def page_of(values: dict[str, Any]) -> Page:
@@ -164,7 +167,7 @@ def test_the_promise_is_the_releases_own() -> None:
     values = bit_example().values
     page, promise = page_of(values), values["promise"]
     for part in (
-        "e^1 ≈ 2.718",
+        "by a factor of at most 2.72 (ε = 1), plus at most",
         f"plus at most δ = {bound(promise['delta'])}",
         f"η = {bound(promise['eta'])}",
         f"ε₀ = {bound(promise['local_epsilon'])}",
@@ -196,7 +199,7 @@ def test_bounds_are_rounded_up() -> None:
         (2.0, "Then only weak protection remains."),
         (5.0, "Then hardly any protection remains."),
         (30.0, "Then there is no protection:"),
-        (1000.0, "a number with 435 digits"),
+        (1000.0, "by a factor of up to 10⁴³⁵ (ε₀ = 1,000)."),
     ],
 )
 def test_collusion_is_told_honestly(local_epsilon: float, said: str) -> None:
@@ -485,7 +488,7 @@ def test_what_cannot_be_read_is_said_on_top_and_beside_it() -> None:
 )
 def test_a_survey_id_may_hold_a_date(survey_id: str, date: str) -> None:
     """It is told in words where it does."""
-    assert date_in(survey_id) == date
+    assert date_in(survey_id, DateTexts()) == date
 
 
 @pytest.mark.parametrize(

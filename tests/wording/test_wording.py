@@ -18,7 +18,8 @@ from krand.promise import (
     TwoWay,
 )
 from krand.showing import decimals_for, fixed
-from krand.wording.phrases import at_most, half_width, number, percent, promise
+from krand.wording.number_format import NumberFormat
+from krand.wording.phrases import at_most, factor, half_width, number, percent, promise
 
 
 @pytest.mark.parametrize(
@@ -119,3 +120,42 @@ def test_bounds_are_rounded_up(value: float, digits: int) -> None:
 def test_a_bound_of_few_digits_is_shown_as_it_was_asked_for(value: float) -> None:
     """The float that stands for 0.01 is a hair above it; that is no reason to say 0.01001."""
     assert value_of(at_most(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "text"),
+    [
+        (1.0, "2.72 (ε = 1)"),
+        (0.0, "1 (ε = 0)"),
+        (60.55, "1.98×10²⁶ (ε = 60.55)"),
+        (1000.0, "10⁴³⁵ (ε = 1,000)"),
+        (math.inf, "inf (ε = inf)"),
+    ],
+)
+def test_a_factor_is_never_too_small(epsilon: float, text: str) -> None:
+    """Rounded up, and a power of ten where floating point ends."""
+    assert factor(epsilon) == text
+
+
+def test_a_language_chooses_the_signs_of_numbers() -> None:
+    """Thousands, decimals and percent, in every form of a number; powers of ten stay."""
+    german = NumberFormat(thousands=".", decimal=",", percent="{number}\N{NO-BREAK SPACE}%")
+    assert german.whole(1234567) == "1.234.567"
+    assert german.number(1234.5) == "1.234"
+    assert german.at_most(1.0480094e-07) == "1,049×10⁻⁷"
+    assert german.bound(1.0480094e-07) == "1,049\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}10⁻⁷"
+    assert german.count(-1234.4) == "\N{MINUS SIGN}1.234"
+    assert german.share(0.12345, 1) == "12,3"
+    assert german.percent_of(0.955, "g") == "95,5\N{NO-BREAK SPACE}%"
+    assert german.short_percent(0.00028) == "0,00028\N{NO-BREAK SPACE}%"
+
+
+def test_english_numbers_are_those_of_the_formatters() -> None:
+    """Whether a language is named or not; no count is minus zero."""
+    english = NumberFormat()
+    for value in (0.0, 1e-7, 0.35091412, 12726.3, 2.5e12):
+        assert english.number(value) == number(value)
+        assert english.at_most(value) == at_most(value)
+        assert english.short_percent(value) == percent(value)
+    assert english.count(-0.2) == "0"
+    assert english.share(-0.000001) == "0.00"

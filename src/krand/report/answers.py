@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from krand.report.figures import (
-    Bar,
-    Scale,
-    count,
-    decimals_for,
-    minus,
-    of_confidence,
-    percent,
-)
+from krand.report.figures import Bar, Scale, decimals_for, of_confidence
+from krand.report.languages import Language
 
 __all__ = ["OPEN_ROWS", "AnswerRow", "Answers", "Estimate", "answer_table", "number", "span"]
 
@@ -78,7 +71,7 @@ class Estimate:
 
 
 def answer_table(
-    rows: Sequence[Estimate], silent: Sequence[Estimate], confidence: float
+    rows: Sequence[Estimate], silent: Sequence[Estimate], confidence: float, language: Language
 ) -> Answers:
     """The rows in the order they come; silence last, and never among those that are left out."""
     shown = rows[:MOST_ROWS]
@@ -86,41 +79,45 @@ def answer_table(
     alone = len(rows) == 1 and not silent
     most = 1.0 if alone else max(row.high for row in (*shown, *silent))
     scale = Scale.up_to(most)
-    views = [_row_view(row, scale) for row in shown]
-    aside = [_row_view(row, scale, aside=True) for row in silent]
+    views = [_row_view(row, scale, language) for row in shown]
+    aside = [_row_view(row, scale, language, aside=True) for row in silent]
     return Answers(
         rows=(*views[:OPEN_ROWS], *aside),
         more=tuple(views[OPEN_ROWS:]),
         total=len(rows),
-        scale=scale.label,
-        confidence=of_confidence(confidence),
+        scale=scale.label(language.numbers),
+        confidence=of_confidence(confidence, language.numbers),
     )
 
 
-def _row_view(row: Estimate, scale: Scale, *, aside: bool = False) -> AnswerRow:
-    digits = decimals_for(row.error)
+def _row_view(row: Estimate, scale: Scale, language: Language, *, aside: bool = False) -> AnswerRow:
+    digits, numbers, ends = decimals_for(row.error), language.numbers, language.texts.answers.ends
+    low, high = numbers.share(row.low, digits), numbers.share(row.high, digits)
+    least, most = numbers.count(row.people_low), numbers.count(row.people_high)
     return AnswerRow(
         label=row.label,
-        share=f"{percent(row.share, digits)} %",
-        share_interval=f"{percent(row.low, digits)} to {percent(row.high, digits)}",
-        people=count(row.people),
-        people_interval=f"{count(row.people_low)} to {count(row.people_high)}",
+        share=numbers.with_percent(numbers.share(row.share, digits)),
+        share_interval=ends.format(low=low, high=high),
+        people=numbers.count(row.people),
+        people_interval=ends.format(low=least, high=most),
         bar=scale.bar(row.share, row.low, row.high),
         readable=row.readable,
-        raw="" if row.raw is None else minus(f"{row.raw:,.1f}"),
+        raw="" if row.raw is None else numbers.signed(f"{row.raw:,.1f}"),
         aside=aside,
     )
 
 
-def number(value: float | None) -> str:
+def number(value: float | None, language: Language) -> str:
     """A number of a `number` question; what has no end is left open."""
-    return "…" if value is None else minus(f"{value:,.4g}" if abs(value) < 1e6 else f"{value:,.0f}")
+    if value is None:
+        return "…"
+    return language.numbers.signed(f"{value:,.4g}" if abs(value) < 1e6 else f"{value:,.0f}")
 
 
-def span(low: float | None, high: float | None) -> str:
+def span(low: float | None, high: float | None, language: Language) -> str:
     """Both ends of an interval in words."""
-    if low is None or high is None:
-        if low is None and high is None:
-            return "anything"
-        return f"{number(low)} or more" if high is None else f"{number(high)} or less"
-    return f"{number(low)} to {number(high)}"
+    own = language.texts.numbers
+    if low is None and high is None:
+        return own.anything
+    known = own.or_less if low is None else own.or_more if high is None else own.ends
+    return known.format(low=number(low, language), high=number(high, language))

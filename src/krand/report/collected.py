@@ -5,85 +5,57 @@ from __future__ import annotations
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.promise import Linkage
+from krand.report.languages import Language
 from krand.report.promise import Named
 from krand.wording.provenance import declared
 
-__all__ = ["BEFORE", "nobody_can_check", "travelled"]
-
-BEFORE = {
-    Provenance.DEVICES: " before it was sent",
-    Provenance.TABLE: " before it was handed on",
-    Provenance.SIMULATION: "",
-}
-APART = (
-    "came from the same person, so questions can be seen together only where that was planned"
-    " before anybody answered."
-)
-WHOLE = (
-    "All answers of a person stay together in one record, so any questions can be seen together."
-    " This needs more noise."
-)
+__all__ = ["nobody_can_check", "noise", "travelled"]
 
 
-def travelled(results: Results) -> Named:
+def travelled(results: Results, language: Language) -> Named:
     """What left each person's device, or the data holder, and in which form."""
-    bits = results.plan.survey.linkage is Linkage.BIT
-    if results.provenance is Provenance.TABLE:
-        return Named("What was handed on", _bits_of_a_table() if bits else _records(results))
-    text = _messages(results) if bits else _records(results)
-    return Named("What was sent", text)
+    own, table = language.texts.collected, results.provenance is Provenance.TABLE
+    if results.plan.survey.linkage is not Linkage.BIT:
+        text = _records(results, language)
+    else:
+        text = own.bits_of_a_table if table else _messages(results, language)
+    return Named(own.handed_on if table else own.sent, text)
 
 
-def _messages(results: Results) -> str:
+def _messages(results: Results, language: Language) -> str:
+    own, each = language.texts.collected, results.plan.messages
     simulated = results.provenance is Provenance.SIMULATION
-    start = "The people are simulated. In a survey, each" if simulated else "Each"
-    is_sent, sends = ("is", "sends") if simulated else ("was", "sent")
-    are = "are" if simulated else "were"
-    each = results.plan.messages
-    messages = (
-        "1 message, which may be empty"
-        if each == 1
-        else f"{each:,} messages, of which some may be empty"
-    )
-    return (
-        f"{start} position that a device reports as yes {is_sent} sent by itself in a sealed"
-        f" message; a position is a yes or no about one answer. Every person {sends} {messages},"
-        f" and everybody's messages {are} shuffled together. Nobody can tell afterwards which"
-        f" messages {APART}"
-    )
+    said = own.messages_simulation if simulated else own.messages
+    return said.of(each).format(number=language.numbers.whole(each))
 
 
-def _bits_of_a_table() -> str:
-    return (
-        "The data holder saw all answers. It flipped bits of everybody's answers at random and"
-        " handed on how often each position, a yes or no about one answer, came out as yes. Nobody"
-        f" can tell afterwards which of these {APART}"
-    )
+def _records(results: Results, language: Language) -> str:
+    own, whole = language.texts.collected, language.numbers.whole
+    copies = results.plan.survey.copies
+    sent = own.copies.of(copies).format(number=whole(copies))
+    bits = whole(results.plan.layout.positions)
+    said = own.records[results.provenance].format(copies=sent, bits=bits)
+    return " ".join((said, own.whole, own.averaged) if copies > 1 else (said, own.whole))
 
 
-def _records(results: Results) -> str:
-    copies, bits = results.plan.survey.copies, f"{results.plan.layout.positions:,} bits"
-    sent = "one noisy copy" if copies == 1 else f"{copies:,} copies, each with its own noise,"
-    said = {
-        Provenance.DEVICES: f"Every person sent {sent} of the whole record of {bits}. Everybody's"
-        " records were shuffled.",
-        Provenance.TABLE: "The data holder saw all answers. For every person it handed on"
-        f" {sent} of the whole record of {bits}, in random order.",
-        Provenance.SIMULATION: f"The people are simulated. Each of them has {sent} of the whole"
-        f" record of {bits}, in random order.",
-    }[results.provenance]
-    averaged = " The average of the copies has less noise than one copy." if copies > 1 else ""
-    return f"{said} {WHOLE}{averaged}"
+def noise(results: Results, language: Language) -> Named:
+    """How often bits were flipped."""
+    own, number = language.texts.collected, language.numbers.number
+    noises = sorted(set(results.plan.noises))
+    if len(noises) == 1:
+        text = own.one_noise[results.provenance].format(noise=number(noises[0]))
+    else:
+        least, most = number(noises[0]), number(noises[-1])
+        text = own.noises[results.provenance].format(least=least, most=most)
+    return Named(own.noise, text)
 
 
-def nobody_can_check(results: Results) -> str:
-    """What nobody can check and somebody has to be trusted with."""
+def nobody_can_check(results: Results, language: Language) -> str:
+    """What nobody can check and somebody has to be trusted with; empty for devices."""
+    own = language.texts.verify
     if results.provenance is Provenance.DEVICES:
         return ""
     if results.provenance is Provenance.SIMULATION:
-        return "There is nothing else to check: the people are simulated."
-    word = (
-        "No file can show that the data holder randomized as the plan says, and everybody's answers"
-        " only once: for that there is only the data holder's word."
-    )
-    return " ".join((word, *declared(results.distinct_people, len(results.ids))))
+        return own.simulation
+    said = declared(results.distinct_people, len(results.ids), language.shared)
+    return " ".join((own.data_holder, *said))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from krand.analysis.estimates.values import Distribution, Quantile
+from krand.analysis.estimates.values import CdfPoint, Distribution, Quantile
 from krand.report.answers import number, span
-from krand.report.figures import Bar, Scale, count, percent
-from krand.wording.phrases import EVENLY, open_mean
+from krand.report.figures import Bar, Scale
+from krand.report.languages import Language
+from krand.wording.phrases import open_mean
 
-__all__ = ["CdfRow", "cdf_rows", "distribution_notes"]
+__all__ = ["CdfRow", "cdf_rows", "distribution_notes", "sentence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,46 +24,50 @@ class CdfRow:
     bar: Bar
 
 
-def distribution_notes(spread: Distribution) -> Iterator[str]:
+def distribution_notes(spread: Distribution, language: Language) -> Iterator[str]:
     """Quantiles and mean, with intervals that hold wherever numbers lie in their ranges."""
-    yield (
-        f"Among the {count(spread.answered)} people who answered: "
-        + "; ".join(_quantile(entry, spread.integer) for entry in spread.quantiles)
-        + "."
+    own, mean = language.texts.numbers, spread.mean
+    quantiles = (_quantile(entry, spread.integer, language) for entry in spread.quantiles)
+    yield own.answered.format(
+        number=language.numbers.count(spread.answered), quantiles="; ".join(quantiles)
     )
-    mean = spread.mean
     if mean.value is None:
-        yield _sentence(open_mean(mean))
+        yield sentence(open_mean(mean, language.shared))
     else:
-        yield f"The mean is {number(mean.value)} ({span(mean.low, mean.high)})."
+        interval = span(mean.low, mean.high, language)
+        yield own.mean.format(number=number(mean.value, language), interval=interval)
     if not spread.exact:
-        yield _sentence(EVENLY)
+        yield sentence(language.shared.phrases.evenly)
 
 
-def _sentence(text: str) -> str:
-    return f"{text[0].upper()}{text[1:]}."
+def sentence(text: str) -> str:
+    """A phrase that stands alone."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
-def _quantile(entry: Quantile, integer: bool) -> str:
-    name = {0.25: "a quarter", 0.5: "half", 0.75: "three quarters"}.get(
-        entry.level, f"{100 * entry.level:.4g} %"
+def _quantile(entry: Quantile, integer: bool, language: Language) -> str:
+    own = language.texts.numbers
+    part = own.parts.get(entry.level, language.numbers.percent_of(entry.level, ".4g"))
+    return (own.at_most if integer else own.below).format(
+        part=part,
+        value=own.open_value if entry.value is None else number(entry.value, language),
+        interval=span(entry.low, entry.high, language),
     )
-    value = "a value in an open-ended range" if entry.value is None else number(entry.value)
-    side = "at most" if integer else "below"
-    return f"{name} are {side} {value} ({span(entry.low, entry.high)})"
 
 
-def cdf_rows(spread: Distribution | None) -> tuple[CdfRow, ...]:
+def cdf_rows(spread: Distribution | None, language: Language) -> tuple[CdfRow, ...]:
     """The distribution function at the edges."""
     if spread is None:
         return ()
-    scale = Scale(1.0)
-    return tuple(
-        CdfRow(
-            f"below {number(point.edge)}",
-            f"{percent(point.share)} %",
-            f"{percent(point.interval.low)} to {percent(point.interval.high)}",
-            scale.bar(point.share, point.interval.low, point.interval.high),
-        )
-        for point in spread.cdf
+    return tuple(_cdf_row(point, language) for point in spread.cdf)
+
+
+def _cdf_row(point: CdfPoint, language: Language) -> CdfRow:
+    own, numbers = language.texts, language.numbers
+    low, high = point.interval.low, point.interval.high
+    return CdfRow(
+        own.numbers.cdf_edge.format(edge=number(point.edge, language)),
+        numbers.with_percent(numbers.share(point.share)),
+        own.answers.ends.format(low=numbers.share(low), high=numbers.share(high)),
+        Scale(1.0).bar(point.share, low, high),
     )

@@ -1,22 +1,18 @@
-"""Numbers as a page shows them, and the geometry of its bars."""
+"""The geometry of a page's bars, and how many digits of a number mean something."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 
-from krand.wording.phrases import at_most
+from krand.wording.number_format import NumberFormat
 
 __all__ = [
     "WIDTH",
     "Bar",
     "Scale",
-    "bound",
-    "count",
     "decimals_for",
-    "minus",
     "of_confidence",
-    "percent",
 ]
 
 WIDTH = 1000.0
@@ -48,10 +44,9 @@ class Scale:
         power = 10.0 ** math.floor(math.log10(most))
         return cls(min(1.0, next(step * power for step in NICE if step * power >= most * 0.999999)))
 
-    @property
-    def label(self) -> str:
+    def label(self, numbers: NumberFormat) -> str:
         """The end of the axis in words."""
-        return f"{100 * self.end:.4g} %"
+        return numbers.percent_of(self.end, ".4g")
 
     def bar(self, share: float, low: float, high: float) -> Bar:
         """The bar of an estimate, held inside the drawing."""
@@ -61,17 +56,6 @@ class Scale:
         return round(WIDTH * min(1.0, max(0.0, value / self.end)), 1)
 
 
-def minus(text: str) -> str:
-    """A minus sign that is as wide as a digit and is read aloud as minus."""
-    return text.replace("-", "\N{MINUS SIGN}")
-
-
-def count(value: float) -> str:
-    """People, whole ones."""
-    text = f"{value:,.0f}"
-    return "0" if text == "-0" else minus(text)
-
-
 def decimals_for(error: float) -> int:
     """How many decimals of a percentage mean something: two digits of its error, at least two."""
     if not 0 < error < math.inf:
@@ -79,17 +63,6 @@ def decimals_for(error: float) -> int:
     return min(8, max(2, 1 - math.floor(math.log10(100 * error))))
 
 
-def percent(share: float, decimals: int = 2) -> str:
-    """A share as a percentage without its sign, for columns that have it in their heading."""
-    text = f"{100 * share:.{decimals}f}"
-    return minus(text.removeprefix("-") if float(text) == 0 else text)
-
-
-def bound(value: float) -> str:
-    """A proven bound, rounded up; powers of ten as people write them: 1.049 × 10⁻⁷."""
-    return at_most(value).replace("×", "\u00a0×\u00a0")
-
-
-def of_confidence(confidence: float) -> str:
+def of_confidence(confidence: float, numbers: NumberFormat) -> str:
     """95 %."""
-    return f"{100 * confidence:.6g} %"
+    return numbers.percent_of(confidence, ".6g")

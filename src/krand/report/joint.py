@@ -9,9 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analysis.joint.independence import IndependenceTest
 from krand.analysis.joint.tables import JointTable
 from krand.analysis.results import JointResult, Results
-from krand.report.figures import count, of_confidence
+from krand.report.figures import of_confidence
+from krand.report.labels import Labels
+from krand.report.languages import Language
 
 __all__ = ["SHADES", "HeatMap", "JointView", "joint_views"]
 
@@ -21,6 +24,8 @@ MOST_ROWS, MOST_COLUMNS, MOST_MAPS = 30, 12, 24
 SURE = 0.001
 """Below this p-value two questions are called related; below `HINT`, there is weak evidence."""
 HINT = 0.05
+P_DECIMALS = 4
+"""Decimals of a p-value; a smaller one is said to be less than the last of them."""
 
 Floats = NDArray[np.float64]
 
@@ -56,54 +61,89 @@ class JointView:
     notes: tuple[str, ...]
 
 
-def joint_views(results: Results) -> tuple[JointView, ...]:
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A joint table with the answers as the report names them."""
+
+    table: JointTable
+    labels: tuple[tuple[str, ...], ...]
+    language: Language
+
+
+def joint_views(results: Results, labels: Labels, language: Language) -> tuple[JointView, ...]:
     """Every joint table of the results."""
-    return tuple(_view(f"together-{place}", joint) for place, joint in enumerate(results.joint, 1))
+    return tuple(
+        _view(
+            f"together-{place}", joint, _Shown(joint.table, _named(joint.table, labels), language)
+        )
+        for place, joint in enumerate(results.joint, 1)
+    )
 
 
-def _view(anchor: str, joint: JointResult) -> JointView:
-    table = joint.table
-    maps = tuple(itertools.islice(_maps(table), MOST_MAPS))
-    return JointView(anchor, " × ".join(table.questions), maps, tuple(_notes(joint)))
+def _named(table: JointTable, labels: Labels) -> tuple[tuple[str, ...], ...]:
+    """The answers of every axis, silence last."""
+    return tuple(
+        (
+            *(labels.answer(question, label) for label in names[:answers]),
+            *(labels.silent(label) for label in names[answers:]),
+        )
+        for question, names, answers in zip(
+            table.questions, table.labels, table.answers, strict=True
+        )
+    )
 
 
-def _maps(table: JointTable) -> Iterator[HeatMap]:
+def _view(anchor: str, joint: JointResult, shown: _Shown) -> JointView:
+    maps = tuple(itertools.islice(_maps(shown), MOST_MAPS))
+    title = " × ".join(joint.table.questions)
+    return JointView(anchor, title, maps, tuple(_notes(joint, shown)))
+
+
+def _maps(shown: _Shown) -> Iterator[HeatMap]:
     """Two questions are one map; of more, the last two for each answer to the others."""
+    table, chosen = shown.table, shown.language.texts.joint.chosen
     counts, narrow = table.consistent, table.readable
     low, high = table.interval.low, table.interval.high
     most = float(np.max(counts))
     for place in itertools.product(*(range(size) for size in counts.shape[:-2])):
-        chosen = ", ".join(
-            f"{table.questions[axis]} = {table.labels[axis][level]}"
+        answers = ", ".join(
+            chosen.format(question=table.questions[axis], answer=shown.labels[axis][level])
             for axis, level in enumerate(place)
         )
         cells = np.stack([counts[place], low[place], high[place], narrow[place]], axis=-1)
-        yield _map(table, chosen, cells, most)
+        yield _map(shown, answers, cells, most)
 
 
-def _map(table: JointTable, chosen: str, cells: Floats, most: float) -> HeatMap:
+def _map(shown: _Shown, chosen: str, cells: Floats, most: float) -> HeatMap:
     """Of every cell its count, both ends of its interval, and whether it can be read."""
     counts = cells[..., 0]
-    rows_are, columns_are = table.questions[-2:]
+    rows_are, columns_are = shown.table.questions[-2:]
     rows = _shown(counts.sum(axis=1), MOST_ROWS)
     columns = _shown(counts.sum(axis=0), MOST_COLUMNS)
-    caption = f"People, with {of_confidence(table.confidence)} confidence intervals"
-    if (len(rows), len(columns)) != counts.shape:
-        whole = " × ".join(f"{size:,}" for size in counts.shape)
-        caption += f"; the most frequent answers of {whole}"
+    whole = (len(rows), len(columns)) == counts.shape
     return HeatMap(
-        caption=f"{chosen}. {caption}" if chosen else caption,
+        caption=_caption(shown, chosen, () if whole else counts.shape),
         rows_are=rows_are,
         columns_are=columns_are,
-        columns=tuple(table.labels[-1][column] for column in columns),
+        columns=tuple(shown.labels[-1][column] for column in columns),
         rows=tuple(
             (
-                table.labels[-2][row],
-                tuple(_cell(cells[row, c], most) for c in columns),
+                shown.labels[-2][row],
+                tuple(_cell(cells[row, c], most, shown.language) for c in columns),
             )
             for row in rows
         ),
     )
+
+
+def _caption(shown: _Shown, chosen: str, sizes: tuple[int, ...]) -> str:
+    """What a map shows; `sizes` of the table, if it does not show all of it."""
+    own, numbers = shown.language.texts.joint, shown.language.numbers
+    caption = (own.caption_many if sizes else own.caption).format(
+        confidence=of_confidence(shown.table.confidence, numbers),
+        sizes=" × ".join(map(numbers.whole, sizes)),
+    )
+    return own.caption_of.format(chosen=chosen, caption=caption) if chosen else caption
 
 
 def _shown(totals: Floats, most: int) -> list[int]:
@@ -113,41 +153,52 @@ def _shown(totals: Floats, most: int) -> list[int]:
     return sorted(np.argsort(-totals, kind="stable")[:most].tolist())
 
 
-def _cell(cell: Floats, most: float) -> Cell:
+def _cell(cell: Floats, most: float, language: Language) -> Cell:
     value, low, high, narrow = cell.tolist()
-    part = value / most if most > 0 else 0.0
-    ends = f"{count(low)} to {count(high)}"
+    part, count = value / most if most > 0 else 0.0, language.numbers.count
+    ends = language.texts.joint.ends.format(low=count(low), high=count(high))
     return Cell(count(value), ends, round(SHADES * min(1.0, max(0.0, part))), bool(narrow))
 
 
-def _notes(joint: JointResult) -> Iterator[str]:
-    test = joint.independence
+def _notes(joint: JointResult, shown: _Shown) -> Iterator[str]:
+    own, test = shown.language.texts.joint, joint.independence
     if len(joint.table.questions) > 2:
-        yield "Independence is tested for two questions only."
+        yield own.only_two
     elif test is None:
-        yield "Independence was not tested: there are too few answers, or too many cells."
+        yield own.not_tested
     else:
-        chance = "less than 0.0001" if test.p_value < 1e-4 else f"{test.p_value:.4f}"
-        verdict = _verdict(test.p_value)
-        yield (
-            f"{verdict} If they were independent, a table at least as uneven as this one would"
-            f" occur with a probability of {chance} (chi-square {test.statistic:,.1f},"
-            f" {_degrees(test.degrees)} of freedom, noise taken into account)."
-        )
+        yield _tested(test, shown.language)
         if test.left_out:
-            yield f"Left out, because nobody seems to have given them: {', '.join(test.left_out)}."
+            yield own.left_out.format(answers=", ".join(_left_out(test, shown)))
     sizes = [len(labels) for labels in joint.table.labels[:-2]]
     if int(np.prod(sizes)) > MOST_MAPS:
-        yield f"Only the first {MOST_MAPS} tables are shown; the results file has them all."
+        yield own.first_only.format(number=MOST_MAPS)
 
 
-def _verdict(p_value: float) -> str:
-    if p_value < SURE:
-        return "The answers to the two questions are related."
-    if p_value < HINT:
-        return "There is weak evidence that the answers to the two questions are related."
-    return "Nothing here shows that the answers to the two questions are related."
+def _tested(test: IndependenceTest, language: Language) -> str:
+    own, numbers = language.texts.joint, language.numbers
+    smallest = 10.0**-P_DECIMALS
+    return own.test.of(test.degrees).format(
+        verdict=_verdict(test.p_value, language),
+        chance=own.less_than.format(number=numbers.written(smallest, f".{P_DECIMALS}f"))
+        if test.p_value < smallest
+        else numbers.written(test.p_value, f".{P_DECIMALS}f"),
+        statistic=numbers.written(test.statistic, ",.1f"),
+        degrees=numbers.whole(test.degrees),
+    )
 
 
-def _degrees(number: int) -> str:
-    return "1 degree" if number == 1 else f"{number:,} degrees"
+def _left_out(test: IndependenceTest, shown: _Shown) -> Iterator[str]:
+    """The answers that were left out, which results name as question=answer."""
+    table = shown.table
+    named = {
+        f"{question}={old}": f"{question}={new}"
+        for question, names, labels in zip(table.questions, table.labels, shown.labels, strict=True)
+        for old, new in zip(names, labels, strict=True)
+    }
+    return (named.get(text, text) for text in test.left_out)
+
+
+def _verdict(p_value: float, language: Language) -> str:
+    own = language.texts.joint
+    return own.related if p_value < SURE else own.perhaps if p_value < HINT else own.unrelated

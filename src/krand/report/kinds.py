@@ -1,61 +1,50 @@
-"""How a report shows each kind of question: its name, and what stands below its answers."""
+"""What a report says below the answers to a question, whatever was estimated of it.
+
+What each kind of question is called is in `krand.report.texts`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator
 
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.report.answers import number, span
-from krand.report.distributions import distribution_notes
+from krand.report.distributions import distribution_notes, sentence
+from krand.report.languages import Language
 from krand.survey.questions import Kind
 from krand.wording.summaries import summary_text
 
-__all__ = ["VIEWS", "KindView"]
+__all__ = ["question_notes"]
 
 
-def _no_notes(question: QuestionEstimate) -> Iterator[str]:
-    yield from ()
+def _yes_no(question: QuestionEstimate, language: Language) -> Iterator[str]:
+    if question.kind is Kind.YES_NO and question.unanswered is None:
+        yield language.texts.questions.only_yes
 
 
-def _yes_no(question: QuestionEstimate) -> Iterator[str]:
-    if question.unanswered is None:
-        yield 'Only "yes" was counted: "no" and "no answer" cannot be told apart.'
-
-
-def _pick_any(question: QuestionEstimate) -> Iterator[str]:
+def _picks(question: QuestionEstimate, language: Language) -> Iterator[str]:
     if question.picks is not None:
         picks = question.picks
-        yield (
-            f"{number(picks.consistent)} picks per person on average"
-            f" ({span(picks.interval.low, picks.interval.high)})."
+        yield language.texts.questions.picks.format(
+            number=number(picks.consistent, language),
+            interval=span(picks.interval.low, picks.interval.high, language),
         )
 
 
-def _number(question: QuestionEstimate) -> Iterator[str]:
+def _distribution(question: QuestionEstimate, language: Language) -> Iterator[str]:
     if question.distribution is not None:
-        yield from distribution_notes(question.distribution)
+        yield from distribution_notes(question.distribution, language)
 
 
-def _scale(question: QuestionEstimate) -> Iterator[str]:
+def _summaries(question: QuestionEstimate, language: Language) -> Iterator[str]:
     for summary in question.summaries:
-        text = summary_text(summary)
-        yield f"{text[0].upper()}{text[1:]}."
+        yield sentence(summary_text(summary, language.shared))
 
 
-@dataclass(frozen=True, slots=True)
-class KindView:
-    """A kind of question in a report."""
-
-    asked_as: str
-    notes: Callable[[QuestionEstimate], Iterator[str]] = _no_notes
+NOTES = (_yes_no, _picks, _distribution, _summaries)
 
 
-VIEWS: Mapping[Kind, KindView] = {
-    Kind.YES_NO: KindView("yes or no", _yes_no),
-    Kind.CHOICE: KindView("one answer of a list"),
-    Kind.PICK_ANY: KindView("any of a list", _pick_any),
-    Kind.NUMBER: KindView("a number, known by its range", _number),
-    Kind.SCALE: KindView("a value on a scale", _scale),
-    Kind.WORDS: KindView("free words, looked for on a list"),
-}
+def question_notes(question: QuestionEstimate, language: Language) -> tuple[str, ...]:
+    """All that can be said about a question beside its answers."""
+    return tuple(itertools.chain.from_iterable(note(question, language) for note in NOTES))

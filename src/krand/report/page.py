@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 import statistics
 from collections.abc import Sequence
@@ -16,16 +15,17 @@ from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.files import write_atomically
 from krand.promise import READABLE
-from krand.report.collected import BEFORE, nobody_can_check, travelled
-from krand.report.figures import bound, count, of_confidence
+from krand.report.collected import nobody_can_check, noise, travelled
+from krand.report.figures import of_confidence
 from krand.report.joint import JointView, joint_views
+from krand.report.labels import labels_of
+from krand.report.languages import DEFAULT_LANGUAGE, Language, language_of
 from krand.report.pages import render
-from krand.report.promise import Named, broken_promise, promise_view
+from krand.report.promise import broken_promise, promise_view
 from krand.report.questions import QuestionView, question_views
+from krand.report.texts import DateTexts
 from krand.report.uncertainty import uncertainty_view
-from krand.wording.phrases import number
-from krand.wording.phrases import percent as short_percent
-from krand.wording.provenance import HOW_NOISY
+from krand.wording.phrases import some_people
 
 __all__ = ["Section", "report_page", "save_report"]
 
@@ -43,38 +43,49 @@ class Section:
 
 
 def report_page(
-    results: Results, extra: Sequence[Section] = (), notice: Markup | None = None
+    results: Results,
+    extra: Sequence[Section] = (),
+    notice: Markup | None = None,
+    *,
+    language: str = DEFAULT_LANGUAGE,
 ) -> str:
-    """A whole HTML document that shows results.
+    """A whole HTML document that shows results, in one of the `LANGUAGES`.
 
     A notice stands right below the title, before anything that could be taken for a result.
     """
-    questions, joint = question_views(results), joint_views(results)
+    words, survey = language_of(language), results.plan.survey
+    labels = labels_of(survey, words)
+    questions, joint = question_views(results, labels, words), joint_views(results, labels, words)
     return render(
         "report.html",
-        title=results.plan.survey.id,
-        document_title=f"{results.plan.survey.id}: answers of {results.people:,} people",
-        lead=_lead(results),
-        results_lead=_results_lead(results),
+        language=words.code,
+        texts=words.texts,
+        numbers=words.numbers,
+        title=survey.id,
+        document_title=words.texts.page.document_title.format(
+            survey=survey.id, people=words.numbers.whole(results.people)
+        ),
+        lead=_lead(results, words),
+        results_lead=_results_lead(results, words),
         notice=notice,
-        alarm=broken_promise(results),
-        numbers=_key_numbers(results),
-        unreadable=unreadable(questions, joint),
-        limit=f"{100 * READABLE:g} %",
+        alarm=broken_promise(results, words),
+        cards=_key_numbers(results, words),
+        unreadable=unreadable(questions, joint, words),
+        limit=words.numbers.percent_of(READABLE, "g"),
         questions=questions,
         joint=joint,
         extra=extra,
-        promise=promise_view(results),
-        uncertainty=uncertainty_view(results),
-        collected=(travelled(results), Named("Noise", _noise(results))),
-        checked=nobody_can_check(results),
+        promise=promise_view(results, words),
+        uncertainty=uncertainty_view(results, labels, words),
+        collected=(travelled(results, words), noise(results, words)),
+        checked=nobody_can_check(results, words),
         table=results.provenance is Provenance.TABLE,
-        blocks=_blocks(results),
+        blocks=_blocks(results, words),
         results=results,
     )
 
 
-def save_report(results: Results, path: str | Path) -> None:
+def save_report(results: Results, path: str | Path, *, language: str = DEFAULT_LANGUAGE) -> None:
     """Write results as one HTML file that needs nothing but itself.
 
     >>> from pathlib import Path
@@ -86,15 +97,16 @@ def save_report(results: Results, path: str | Path) -> None:
     >>> Path("report.html").read_text(encoding="utf-8")[:15]
     '<!doctype html>'
     """
-    write_atomically("output", Path(path), report_page(results))
+    write_atomically("output", Path(path), report_page(results, language=language))
 
 
 def unreadable(
-    questions: Sequence[QuestionView], joint: Sequence[JointView]
+    questions: Sequence[QuestionView], joint: Sequence[JointView], language: Language
 ) -> tuple[tuple[str, str, str], ...]:
     """Whatever has too wide a margin of error: its anchor, its title, how much of it."""
+    own, whole = language.texts.page, language.numbers.whole
     found = [
-        (view.id, view.name, f"{view.unreadable:,} of {view.answers.listed:,} answers")
+        (view.id, view.name, own.unreadable_answers, view.unreadable, view.answers.listed)
         for view in questions
         if view.answers is not None and view.unreadable
     ]
@@ -102,103 +114,91 @@ def unreadable(
         cells = [cell for each in table.maps for _, row in each.rows for cell in row]
         lost = sum(not cell.readable for cell in cells)
         if lost:
-            found.append((table.id, table.title, f"{lost:,} of {len(cells):,} cells"))
-    return tuple(found)
+            found.append((table.id, table.title, own.unreadable_cells, lost, len(cells)))
+    return tuple(
+        (anchor, title, said.format(number=whole(lost), all=whole(all_of_it)))
+        for anchor, title, said, lost, all_of_it in found
+    )
 
 
-def _lead(results: Results) -> str:
-    survey = results.plan.survey
-    asked = len(survey.questions)
-    parts = [f"{asked:,} {'question' if asked == 1 else 'questions'} to {results.people:,} people"]
-    when = date_in(survey.id)
+def _lead(results: Results, language: Language) -> str:
+    own, whole = language.texts.page, language.numbers.whole
+    survey, asked = results.plan.survey, len(results.plan.survey.questions)
+    parts = [own.asked.of(asked).format(number=whole(asked), people=whole(results.people))]
+    when = date_in(survey.id, language.texts.date)
     if when:
         parts.append(when)
     if survey.rounds > 1:
-        parts.append(f"round {results.round:,} of {survey.rounds:,}")
-    return (
-        f"{', '.join(parts)}. {HOW_NOISY[results.provenance]} This page shows what can be known"
-        f" about these people, how precisely, and what {_is(results)} promised to each of them."
+        parts.append(own.round.format(round=whole(results.round), rounds=whole(survey.rounds)))
+    simulated = results.provenance is Provenance.SIMULATION
+    return (own.lead_simulation if simulated else own.lead).format(
+        parts=", ".join(parts),
+        how_noisy=language.shared.provenance.how_noisy[results.provenance],
     )
 
 
-def _is(results: Results) -> str:
-    return "would be" if results.provenance is Provenance.SIMULATION else "is"
-
-
-def _results_lead(results: Results) -> str:
+def _results_lead(results: Results, language: Language) -> str:
+    own = language.texts.page
     sampled = any(question.sampling is not None for question in results.questions)
-    whom = " of the population that the crowd is a sample of" if sampled else ""
-    return (
-        "Counts are estimates, because noise was added to every response. Shown are the possible"
-        " counts that are nearest to the raw estimates: none is negative, and answers of which"
-        ' each person gives exactly one, "unanswered" included, add up to the crowd. Each bar shows'
-        " the estimated share of the crowd; the line at its end is the confidence interval for the"
-        f" true share{whom}, at the confidence in the heading."
-    )
+    return own.results_lead_sample if sampled else own.results_lead
 
 
-def date_in(survey_id: str) -> str:
+def date_in(survey_id: str, texts: DateTexts) -> str:
     """The date that a survey's id holds, in words; nothing if it holds none."""
     found = DATE.search(survey_id)
     if found is None:
         return ""
     year, month, day = found.groups()
-    parts = [day.lstrip("0") if day else "", calendar.month_name[int(month)] if month else "", year]
-    return " ".join(part for part in parts if part)
+    if not month:
+        return texts.year.format(year=year)
+    known = texts.day if day else texts.month
+    name = texts.months[int(month) - 1]
+    return known.format(year=year, month=name, day=(day or "").lstrip("0"))
 
 
-def _key_numbers(results: Results) -> tuple[tuple[str, str, str], ...]:
+def _key_numbers(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
+    own, numbers = language.texts.cards, language.numbers
     promise, policy = results.promise, results.plan.survey.policy
-    slack = (
-        f"δ = {bound(promise.delta)}" if policy.delta is not None else f"η = {bound(promise.eta)}"
-    )
-    kept = "kept" if results.kept else "NOT kept"
-    numbers = [
-        ("People", f"{results.people:,}", f"at least {policy.minimum_crowd:,} were needed"),
+    name, slack = ("δ", promise.delta) if policy.delta is not None else ("η", promise.eta)
+    kept = own.kept if results.kept else own.not_kept
+    needed = own.people_needed.format(crowd=numbers.whole(policy.minimum_crowd))
+    cards = [
+        (own.people, numbers.whole(results.people), needed),
         (
-            "Privacy",
-            f"ε = {bound(promise.epsilon)}, {slack}",
-            f"{promise.assurance.capitalize()}. The survey's promise was {kept}.",
+            own.privacy,
+            f"ε = {numbers.bound(promise.epsilon)}, {name} = {numbers.bound(slack)}",
+            kept[promise.assurance],
         ),
     ]
     typical = _typical(results)
     if typical is not None:
         half, confidence = typical
-        share = short_percent(100 * half / results.people)
-        text = f"typical margin of error ({confidence}), which is {share} of the crowd"
-        numbers.append(("Precision", f"± {_people(half)} people", text))
-    return tuple(numbers)
+        text = own.margin_of.format(
+            confidence=of_confidence(confidence, numbers),
+            share=numbers.short_percent(100 * half / results.people),
+        )
+        margin = own.margin.format(number=some_people(half, language.shared))
+        cards.append((own.precision, margin, text))
+    return tuple(cards)
 
 
-def _people(half: float) -> str:
-    return count(half) if half >= 10 else number(half, 2)
-
-
-def _typical(results: Results) -> tuple[float, str] | None:
-    """Half the width of the interval of the question in the middle."""
+def _typical(results: Results) -> tuple[float, float] | None:
+    """Half the width of the interval of the question in the middle, and its confidence."""
     if not results.questions:
         return None
     errors = [question.rows[0].standard_error for question in results.questions]
     confidence = results.questions[0].confidence
-    half = normal_quantile(confidence) * statistics.median(errors)
-    return half, of_confidence(confidence)
+    return normal_quantile(confidence) * statistics.median(errors), confidence
 
 
-def _noise(results: Results) -> str:
-    noises = sorted(set(results.plan.noises))
-    when = BEFORE[results.provenance]
-    if len(noises) == 1:
-        return f"Each bit was flipped with probability q = {number(noises[0])}{when}."
-    return (
-        f"Each bit was flipped{when}, with a probability from q = {number(noises[0])}"
-        f" to {number(noises[-1])}, depending on the question."
-    )
-
-
-def _blocks(results: Results) -> tuple[tuple[str, str, str], ...]:
+def _blocks(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
     """Of every block its questions, positions and noise."""
-    plan = results.plan
+    plan, numbers = results.plan, language.numbers
     return tuple(
-        (" + ".join(block.question_names), f"{block.positions:,}", number(noise))
+        (
+            " + ".join(block.question_names),
+            numbers.whole(block.positions),
+            numbers.number(noise),
+        )
         for block, noise in zip(plan.layout.blocks, plan.noises, strict=True)
     )

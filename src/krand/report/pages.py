@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from krand.figures.svg import FIGURE_COLORS
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["formulas", "inline_figure", "render"]
+__all__ = ["filled", "formulas", "inline_figure", "render"]
 
 
 def render(template: str, *, room: str = __package__, **values: Any) -> str:
@@ -34,7 +35,14 @@ def _environment(room: str) -> Environment:
         lstrip_blocks=True,
     )
     environment.filters["formulas"] = formulas
+    environment.filters["filled"] = filled
     return environment
+
+
+def filled(text: str, **values: Any) -> Markup:
+    """A text as HTML; the values in it may be markup, and are escaped otherwise."""
+    plain = html.escape(text, quote=False).replace('"', "&#34;")  # attributes are in double quotes
+    return Markup(plain).format(**values)
 
 
 FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$")

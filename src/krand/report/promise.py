@@ -8,26 +8,13 @@ from dataclasses import dataclass
 
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
-from krand.promise import Assurance
-from krand.report.figures import bound, count
-from krand.wording.collusion import SLIGHT, protection
+from krand.report.distributions import sentence
+from krand.report.languages import Language
+from krand.wording.collusion import SLIGHT, what_remains
 from krand.wording.guarantees import assumption_texts, method_text
-from krand.wording.phrases import number, refused_messages
+from krand.wording.phrases import factor, refused_messages
 
 __all__ = ["Named", "PromiseView", "broken_promise", "promise_view"]
-
-ASSURANCES = {
-    Assurance.CERTIFIED: (
-        "Certified: this is a theorem. It holds whatever everybody else answered and whatever the"
-        " analyst knew before."
-    ),
-    Assurance.OUTLIER: (
-        "Outlier: computed exactly for one attack, on a person whose answers differ from those of a"
-        " crowd in which everybody else answers alike. That no other crowd is worse for anybody is"
-        " a conjecture, not a theorem."
-    ),
-}
-LARGEST = 1e9
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,172 +37,129 @@ class PromiseView:
     liars: str
 
 
-def promise_view(results: Results) -> PromiseView:
+def promise_view(results: Results, language: Language) -> PromiseView:
     """Everything that must be said beside the numbers."""
     clients = results.shifts and results.provenance is not Provenance.TABLE
+    assumed = assumption_texts(results.promise, language.shared)
     return PromiseView(
-        lead=_lead(results),
-        terms=tuple(_terms(results)),
-        assumptions=tuple(_sentence(text) for text in assumption_texts(results.promise)),
-        shifts=_shifts(results) if clients else (),
-        liars=_liars(results.shifts[0].corrupted) if clients else "",
+        lead=_lead(results, language),
+        terms=tuple(_terms(results, language)),
+        assumptions=tuple(sentence(text) for text in assumed),
+        shifts=_shifts(results, language) if clients else (),
+        liars=_liars(results.shifts[0].corrupted, language) if clients else "",
     )
 
 
-def broken_promise(results: Results) -> str:
+def broken_promise(results: Results, language: Language) -> str:
     """What to say on top of a page if the results are not as good as promised; else nothing."""
     if results.kept:
         return ""
+    own, numbers = language.texts.promise, language.numbers
     policy, promise = results.plan.survey.policy, results.promise
     if policy.delta is not None:
-        asked, had = f"δ = {bound(policy.delta)}", f"δ = {bound(promise.delta)}"
+        name, asked, had = "δ", policy.delta, promise.delta
     else:
-        asked, had = f"η = {bound(policy.eta or 0.0)}", f"η = {bound(promise.eta)}"
+        name, asked, had = "η", policy.eta or 0.0, promise.eta
     refused = sum(results.rejected.values())
-    messages = "1 refused message" if refused == 1 else f"{refused:,} refused messages"
-    why = f" and {messages}" if refused else ""
-    return (
-        f"The survey promised its participants {asked} at ε = {number(policy.epsilon)}. For the"
-        f" crowd that took part{why}, only {had} can be shown. These results give participants less"
-        " than they were promised."
+    said = own.broken_refused.of(refused) if refused else own.broken_why
+    return said.format(
+        asked=f"{name} = {numbers.bound(asked)}",
+        had=f"{name} = {numbers.bound(had)}",
+        epsilon=numbers.number(policy.epsilon),
+        number=numbers.whole(refused),
     )
 
 
-def _lead(results: Results) -> str:
-    promise, policy = results.promise, results.plan.survey.policy
-    rounds = results.plan.survey.rounds
-    every = f" in all {rounds:,} rounds together" if rounds > 1 else ""
-    if policy.delta is not None:
-        slack = f"plus at most δ = {bound(promise.delta)}"
+def _lead(results: Results, language: Language) -> str:
+    own, numbers = language.texts.promise, language.numbers
+    promise, rounds = results.promise, results.plan.survey.rounds
+    if results.plan.survey.policy.delta is not None:
+        slack = own.slack_delta.format(delta=numbers.bound(promise.delta))
     else:
-        slack = f"except with probability η = {bound(promise.eta)}"
-    return (
-        f"{_whom(results)} If you had given any other answers, the probability of anything that"
-        f" {SEEN[results.provenance]}{every} would change by a factor of at most"
-        f" {_factor(promise.epsilon)}, {slack}."
+        slack = own.slack_eta.format(eta=numbers.bound(promise.eta))
+    lead = own.lead_table if results.provenance is Provenance.TABLE else own.lead
+    return lead.format(
+        whom=_whom(results, language),
+        rounds=own.rounds.format(rounds=numbers.whole(rounds)) if rounds > 1 else "",
+        factor=numbers.spaced(factor(promise.epsilon, texts=language.shared)),
+        slack=slack,
     )
 
 
-SEEN = {
-    Provenance.DEVICES: "the analyst can see",
-    Provenance.TABLE: "can be seen in the responses and the results",
-    Provenance.SIMULATION: "the analyst can see",
-}
-
-
-def _whom(results: Results) -> str:
+def _whom(results: Results, language: Language) -> str:
     """To whom something is promised, and against whom it protects."""
-    people, crowd = f"{results.people:,} people", f"{results.crowd:,}"
-    several = results.people > results.crowd
-    if results.provenance is Provenance.TABLE:
-        apart = f", who were randomized in tables of at least {crowd}" if several else ""
-        return (
-            f"This is promised to each of the {people} in the data{apart}. It protects against"
-            " everybody who sees the responses or these results, but not against the data holder,"
-            " who saw all answers."
-        )
-    mixed = f", who were mixed in batches of at least {crowd}" if several else ""
-    if results.provenance is Provenance.SIMULATION:
-        return f"Nobody was asked. In a survey, this would be promised to each of {people}{mixed}."
-    return f"This is promised to each of the {people} who took part{mixed}."
+    own, whole = language.texts.promise, language.numbers.whole
+    one, several = {
+        Provenance.DEVICES: (own.to_people, own.to_batches),
+        Provenance.TABLE: (own.to_table, own.to_tables),
+        Provenance.SIMULATION: (own.to_nobody, own.to_nobody_batches),
+    }[results.provenance]
+    said = several if results.people > results.crowd else one
+    return said.format(people=whole(results.people), crowd=whole(results.crowd))
 
 
-def _terms(results: Results) -> Iterator[Named]:
-    promise = results.promise
-    factor = math.exp(min(promise.epsilon, 700.0))
-    yield Named(
-        "In odds",
-        "Suppose that somebody considers two possible answers of yours equally likely. Afterwards"
-        f" they may consider one of them at most {bound(factor)} times as likely as the other,"
-        f" which means being {bound(100 * factor / (1 + factor))} % sure. The probability of more"
-        f" than that is at most η = {bound(promise.eta)}.",
-    )
-    known = ASSURANCES[promise.assurance]
-    yield Named("How we know", f"{known} Method: {method_text(promise.method)}.")
-    yield Named("Colluding participants", _colluding(results))
+def _terms(results: Results, language: Language) -> Iterator[Named]:
+    own, promise = language.texts.promise, results.promise
+    yield Named(own.odds, _odds(results, language))
+    method = method_text(promise.method, language.shared)
+    yield Named(own.known, own.known_text[promise.assurance].format(method=method))
+    yield Named(own.colluding, _colluding(results, language))
     if results.provenance is Provenance.TABLE:
-        yield Named(
-            "The data holder",
-            "The data holder saw every answer before noise was added. Nothing here protects against"
-            " the data holder, or against anybody to whom it shows the answers.",
-        )
-        yield Named(
-            "False answers",
-            "Somebody who answered falsely changed a count by at most 1 person.",
-        )
+        yield Named(own.data_holder, own.data_holder_text)
+        yield Named(own.false_answers, own.false_answers_text)
         return
-    yield Named("If collector and analyst collude", _collusion(promise.local_epsilon))
-    yield Named("Refused messages", _refused(results))
+    yield Named(own.collusion, _collusion(promise.local_epsilon, language))
+    yield Named(own.refused, _refused(results, language))
 
 
-def _colluding(results: Results) -> str:
+def _odds(results: Results, language: Language) -> str:
+    numbers, ratio = language.numbers, math.exp(min(results.promise.epsilon, 700.0))
+    return language.texts.promise.odds_text.format(
+        factor=numbers.bound(ratio),
+        percent=numbers.with_percent(numbers.bound(100 * ratio / (1 + ratio))),
+        eta=numbers.bound(results.promise.eta),
+    )
+
+
+def _colluding(results: Results, language: Language) -> str:
+    own, whole = language.texts.promise, language.numbers.whole
     told = results.promise.colluding
     if not told:
-        return "The promise assumes that no participant helps the analyst."
+        return own.nobody_colludes
     refused = sum(results.rejected.values())
-    planned = results.plan.survey.policy.colluding
-    if refused and not planned:
-        messages = (
-            "the refused message" if refused == 1 else f"each of {refused:,} refused messages"
-        )
-        return (
-            f"The promise is computed as if {messages} came from another participant who added no"
-            " noise. It assumes that nobody else helps the analyst."
-        )
+    if refused and not results.plan.survey.policy.colluding:
+        return own.as_if_refused.of(refused).format(number=whole(refused))
     many = told - refused
-    who = "1 participant tells" if many == 1 else f"{many:,} of the participants tell"
-    beside = f", and {refused:,} more sent the messages that were refused" if refused else ""
-    return (
-        f"The promise holds even if {who} the analyst everything they know, their own answers and"
-        f" their noise{beside}."
-    )
+    beside = own.beside.format(number=whole(refused)) if refused else ""
+    return own.even_if.of(many).format(number=whole(many), beside=beside)
 
 
-def _collusion(local_epsilon: float) -> str:
+def _collusion(local_epsilon: float, language: Language) -> str:
+    own, remains = language.texts.promise, what_remains(local_epsilon, language.shared)
     if local_epsilon > SLIGHT:
-        worth = (
-            "there is no protection: together, the two may see a person's answers plainly in that"
-            " person's messages"
-        )
-    else:
-        worth = f"{protection(local_epsilon)} remains"
-    return (
-        f"Then {worth}. They can look at each person's messages separately, where only the noise of"
-        " that person's device remains: the odds of one set of answers against another can change"
-        f" by a factor of up to {_factor(local_epsilon)} (ε₀ = {bound(local_epsilon)}). The promise"
-        " above relies on the collector keeping its word."
+        remains = own.collusion_plain.format(remains=remains)
+    ratio = language.numbers.spaced(factor(local_epsilon, "ε₀", language.shared))
+    return own.collusion_text.format(remains=remains, factor=ratio)
+
+
+def _refused(results: Results, language: Language) -> str:
+    if not results.rejected:
+        return language.texts.promise.none_refused
+    return refused_messages(
+        results.plan, results.promise, results.rejected, language.numbers.bound, language.shared
     )
 
 
-def _refused(results: Results) -> str:
-    if not results.rejected:
-        return "None: every message could be read."
-    return refused_messages(results.plan, results.promise, results.rejected, bound)
-
-
-def _shifts(results: Results) -> tuple[tuple[str, str, str], ...]:
+def _shifts(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
     """A row for each block; one for all of them where all are alike."""
+    count = language.numbers.count
     ends = ((s.name, math.ceil(s.too_high), math.ceil(s.too_low)) for s in results.shifts)
     rows = tuple((name, count(high), count(low)) for name, high, low in ends)
     if len(rows) > 1 and len({row[1:] for row in rows}) == 1:
-        return (("every question", *rows[0][1:]),)
+        return ((language.texts.promise.every_question, *rows[0][1:]),)
     return rows
 
 
-def _liars(corrupted: int) -> str:
-    clients = "One client that lies" if corrupted == 1 else f"{corrupted:,} clients that lie"
-    return (
-        f"Nobody can look into a device. {clients} as well as possible could have changed the count"
-        " of an answer by at most this many people:"
-    )
-
-
-def _factor(epsilon: float) -> str:
-    """e^1 ≈ 2.718; a power of ten where it would be a long number."""
-    if epsilon <= math.log(LARGEST):
-        return f"e^{bound(epsilon)} ≈ {number(math.exp(epsilon))}"
-    return f"e^{bound(epsilon)}, a number with {math.floor(epsilon / math.log(10)) + 1:,} digits"
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+def _liars(corrupted: int, language: Language) -> str:
+    said = language.texts.promise.liars_lead.of(corrupted)
+    return said.format(number=language.numbers.whole(corrupted))

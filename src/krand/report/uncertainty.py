@@ -8,8 +8,10 @@ from dataclasses import dataclass
 
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Results
-from krand.report.figures import WIDTH, count
-from krand.wording.phrases import number
+from krand.report.figures import WIDTH
+from krand.report.labels import Labels
+from krand.report.languages import Language
+from krand.wording.phrases import some_people
 
 __all__ = ["UncertaintyRow", "UncertaintyView", "uncertainty_view"]
 
@@ -47,10 +49,10 @@ class _Top:
     sampling: Sampling | None
 
 
-def uncertainty_view(results: Results) -> UncertaintyView:
+def uncertainty_view(results: Results, labels: Labels, language: Language) -> UncertaintyView:
     """The noise; and sampling, as it is or as it would be in a sample of far more people."""
-    tops = tuple(_tops(results))
-    return UncertaintyView(_lead(results), tuple(_row(top, results.people) for top in tops))
+    rows = (_row(top, results.people, language) for top in _tops(results, labels))
+    return UncertaintyView(_lead(results, language), tuple(rows))
 
 
 def sampling_error(people: int, share: float, sampling: Sampling | None) -> float:
@@ -59,14 +61,14 @@ def sampling_error(people: int, share: float, sampling: Sampling | None) -> floa
     return people * math.sqrt(factor * share * (1 - share))
 
 
-def _tops(results: Results) -> Iterator[_Top]:
+def _tops(results: Results, labels: Labels) -> Iterator[_Top]:
     people = results.people
     for question in results.questions:
         row = max(question.rows, key=lambda row: row.consistent)
         share = min(1.0, max(0.0, row.consistent / people))
         yield _Top(
             question=question.name,
-            answer=row.label,
+            answer=labels.answer(question.name, row.label),
             share=share,
             error=row.standard_error,
             sampling=question.sampling,
@@ -88,44 +90,34 @@ def _sampling(results: Results) -> Sampling | None:
     return results.questions[0].sampling if results.questions else None
 
 
-def _row(top: _Top, people: int) -> UncertaintyRow:
+def _row(top: _Top, people: int, language: Language) -> UncertaintyRow:
+    numbers, own = language.numbers, language.texts.uncertainty
     sampled = sampling_error(people, top.share, top.sampling)
     both = math.hypot(top.error, sampled)
     part = (top.error / both) ** 2 if both else 0.0
+    noise, sampling, all_of_it = (
+        some_people(error, language.shared) for error in (top.error, sampled, both)
+    )
     return UncertaintyRow(
         question=top.question,
         answer=top.answer,
-        people=f"{count(people * top.share)} ({100 * top.share:.3g} %)",
-        noise=_error(top.error),
-        sampling=_error(sampled),
-        both=_error(both),
-        part=f"{100 * part:.0f} %",
+        people=own.count_and_share.format(
+            number=numbers.count(people * top.share), percent=numbers.percent_of(top.share, ".3g")
+        ),
+        noise=noise,
+        sampling=sampling,
+        both=all_of_it,
+        part=numbers.percent_of(part, ".0f"),
         length=round(WIDTH * part, 1),
     )
 
 
-def _error(value: float) -> str:
-    return count(value) if value >= 10 else number(value, 2)
-
-
-def _lead(results: Results) -> str:
-    sampling = _sampling(results)
+def _lead(results: Results, language: Language) -> str:
+    own, whole, sampling = language.texts.uncertainty, language.numbers.whole, _sampling(results)
     if sampling is None:
-        return (
-            f"The intervals in this report are about the crowd itself, these {results.people:,}"
-            " people: for them, the noise is the only source of uncertainty. If the crowd were a"
-            " random sample of a far larger population, sampling would add what the table shows,"
-            " and the intervals for that population would be wider. People who decided by"
-            " themselves to take part are not a random sample."
-        )
-    whom = (
-        "an unlimited population"
-        if sampling.population is None
-        else f"{sampling.population:,} people"
-    )
-    return (
-        f"The shares in this report are about {whom}, of which the crowd of {results.people:,} is"
-        " assumed to be a random sample. Intervals of shares cover both noise and sampling, those"
-        " of counts only the noise. People who decided by themselves to take part are not a random"
-        " sample."
-    )
+        return own.crowd.format(people=whole(results.people))
+    if sampling.population is None:
+        population = own.unlimited
+    else:
+        population = own.population.format(number=whole(sampling.population))
+    return own.sample.format(population=population, people=whole(results.people))

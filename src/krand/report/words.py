@@ -6,16 +6,17 @@ from collections.abc import Iterator
 
 from krand.analysis.words.decoding import WordsEstimate
 from krand.report.answers import Answers, Estimate, answer_table
-from krand.report.figures import count, of_confidence
+from krand.report.figures import of_confidence
+from krand.report.languages import Language
 
 __all__ = ["word_notes", "word_table"]
 
 
-def word_table(people: int, words: WordsEstimate) -> Answers:
+def word_table(people: int, words: WordsEstimate, language: Language) -> Answers:
     """The words that were found, the most frequent first."""
     rows = [
         Estimate(
-            label=", or ".join((word.word, *word.same_positions)),
+            label=language.texts.words.one_of_several.join((word.word, *word.same_positions)),
             share=word.count / people,
             low=word.low / people,
             high=word.high / people,
@@ -27,25 +28,24 @@ def word_table(people: int, words: WordsEstimate) -> Answers:
         )
         for word in words.found
     ]
-    return answer_table(rows, (), words.confidence)
+    return answer_table(rows, (), words.confidence, language)
 
 
-def word_notes(words: WordsEstimate) -> Iterator[str]:
+def word_notes(words: WordsEstimate, language: Language) -> Iterator[str]:
     """How many were found, how certain that is, and what is left over."""
-    rate = f"{100 * words.false_discovery_rate:.4g} %"
-    yield (
-        f"{len(words.found):,} of {len(words.rows):,} words on the list"
-        f" {'was' if len(words.found) == 1 else 'were'} found; on average at most {rate} of the"
-        " words found were named by nobody (false discovery rate)."
+    own, numbers, found = language.texts.words, language.numbers, len(words.found)
+    yield own.found.of(found).format(
+        number=numbers.whole(found),
+        all=numbers.whole(len(words.rows)),
+        rate=numbers.percent_of(words.false_discovery_rate, ".4g"),
     )
     if words.detection_limit is None:
-        yield "Limit of detection: none; with this noise no word can be found."
+        yield own.no_limit
     else:
-        yield (
-            f"Limit of detection: a word that {count(words.detection_limit)} people named is found"
-            f" with a probability of {of_confidence(words.confidence)}."
+        yield own.limit.format(
+            number=numbers.count(words.detection_limit),
+            confidence=of_confidence(words.confidence, numbers),
         )
-    yield (
-        f"About {count(max(0.0, words.named))} words were named in all, of which"
-        f" {count(words.unexplained)} are not among those found."
+    yield own.named.format(
+        number=numbers.count(max(0.0, words.named)), unexplained=numbers.count(words.unexplained)
     )

@@ -6,9 +6,9 @@ likely before, one of them can become at most e^ε₀ times as likely as the oth
 
 from __future__ import annotations
 
-from krand.showing import at_most
+from krand.wording.texts import ENGLISH, Texts
 
-__all__ = ["REAL", "SLIGHT", "WEAK", "if_they_collude", "protection"]
+__all__ = ["REAL", "SLIGHT", "WEAK", "if_they_collude", "protection", "what_remains"]
 
 REAL, WEAK, SLIGHT = 1.0, 3.0, 7.0
 """Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all: an
@@ -16,19 +16,25 @@ attacker who starts at even odds becomes at most 73.2 %, 95.3 % or 99.91 % certa
 value there is no protection."""
 
 
-def protection(local_epsilon: float) -> str:
+def protection(local_epsilon: float, texts: Texts = ENGLISH) -> str:
     """How much protection ε₀ gives; "remains" follows it, except after "no protection"."""
     if local_epsilon <= REAL:
-        return "real protection"
+        return texts.collusion.real
     if local_epsilon <= WEAK:
-        return "only weak protection"
+        return texts.collusion.weak
     if local_epsilon <= SLIGHT:
-        return "hardly any protection"
-    return "no protection"
+        return texts.collusion.slight
+    return texts.collusion.none
 
 
-def if_they_collude(local_epsilon: float) -> str:
+def what_remains(local_epsilon: float, texts: Texts = ENGLISH) -> str:
+    """There is no protection; only weak protection remains."""
+    known = texts.collusion.there_is if local_epsilon > SLIGHT else texts.collusion.remains
+    return known.format(protection=protection(local_epsilon, texts))
+
+
+def if_they_collude(local_epsilon: float, texts: Texts = ENGLISH) -> str:
     """If collector and analyst collude, there is no protection (ε₀ = 431)."""
-    worth = protection(local_epsilon)
-    said = f"there is {worth}" if local_epsilon > SLIGHT else f"{worth} remains"
-    return f"If collector and analyst collude, {said} (ε₀ = {at_most(local_epsilon)})"
+    return texts.collusion.if_they_collude.format(
+        said=what_remains(local_epsilon, texts), epsilon=texts.numbers.at_most(local_epsilon)
+    )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from krand.showing import at_most, number
+from krand.showing import SUPERSCRIPT, at_most, number
+from krand.wording.texts import ENGLISH, Plural, Texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,25 +32,28 @@ __all__ = [
     "percent",
     "promise",
     "refused_messages",
+    "some_people",
     "whole_people",
 ]
 
-
-MARGIN = "typical margin of error (95 %)"
+MARGIN = ENGLISH.phrases.margin
 """The half-width of a count's 95 % confidence interval, as noise alone makes it."""
 
-EVENLY = "estimates assume that values are spread evenly within each range; intervals do not"
+EVENLY = ENGLISH.phrases.evenly
 """What estimated quantiles and means assume where a range holds several values."""
 
+LARGEST = 700.0
+"""Of a larger ε, e^ε is given as a power of ten: floating point ends there."""
 
-def open_mean(mean: MeanEstimate) -> str:
+
+def open_mean(mean: MeanEstimate, texts: Texts = ENGLISH) -> str:
     """Why a mean cannot be estimated, and its known bound if there is one."""
-    cannot = "the mean cannot be estimated: the"
-    if mean.low is None and mean.high is None:
-        return f"{cannot} lowest and top ranges are open-ended"
-    if mean.high is None:
-        return f"{cannot} top range is open-ended; the mean is at least {mean.low:,.4g}"
-    return f"{cannot} lowest range is open-ended; the mean is at most {mean.high:,.4g}"
+    own, numbers = texts.phrases, texts.numbers
+    if mean.high is not None:
+        return own.open_below.format(bound=numbers.written(mean.high, ",.4g"))
+    if mean.low is not None:
+        return own.open_above.format(bound=numbers.written(mean.low, ",.4g"))
+    return own.open_both
 
 
 def refused_messages(
@@ -57,116 +61,139 @@ def refused_messages(
     promise: Promise,
     rejected: Mapping[str, int],
     shown: Callable[[float], str] = at_most,
+    texts: Texts = ENGLISH,
 ) -> str:
     """What refused messages mean for the promise: how many the plan allowed for, and δ now."""
     many, policy = sum(rejected.values()), plan.survey.policy
-    reasons = ", ".join(f"{count:,} {why.replace('_', ' ')}" for why, count in rejected.items())
     if policy.delta is not None:
         name, now, asked = "δ", promise.delta, policy.delta
     else:
         name, now, asked = "η", promise.eta, policy.eta or 0.0
-    were = "message was" if many == 1 else "messages were"
-    return (
-        f"{many:,} {were} refused ({reasons}) and not counted. {_senders(many, plan.messages)} may"
-        f" not help to hide anybody. The promise allowed for {_such_people(policy.colluding)}; in"
-        f" the worst case there are now {promise.colluding:,} among {promise.crowd:,}, so"
-        f" {name} is {shown(now)}. The survey promised {shown(asked)}."
+    whole = texts.numbers.whole
+    return texts.phrases.refused.of(many).format(
+        number=whole(many),
+        reasons=_reasons(rejected, texts),
+        senders=_senders(many, plan.messages, texts),
+        planned=_such_people(policy.colluding, texts),
+        colluding=whole(promise.colluding),
+        crowd=whole(promise.crowd),
+        name=name,
+        now=shown(now),
+        asked=shown(asked),
     )
 
 
-def _senders(many: int, each: int) -> str:
+def _reasons(rejected: Mapping[str, int], texts: Texts) -> str:
+    """How many were refused for which reason; a reason without words is told by its code."""
+    own, whole = texts.phrases, texts.numbers.whole
+    return ", ".join(
+        own.reason.format(number=whole(count), why=own.reasons.get(why, why.replace("_", " ")))
+        for why, count in rejected.items()
+    )
+
+
+def _senders(many: int, each: int, texts: Texts) -> str:
     """Who may have sent this many messages, if each person sends `each`."""
+    own, whole = texts.phrases, texts.numbers.whole
     least = -(-many // each)
     if many == 1:
-        return "Whoever sent it"
-    return f"The {'' if least == many else f'{least:,} to '}{many:,} people who sent them"
+        return own.sender
+    known = own.senders if least == many else own.senders_between
+    return known.format(least=whole(least), most=whole(many))
 
 
-def _such_people(count: int) -> str:
-    many = f"{count:,}" if count else "no"
-    return f"{many} such {'person' if count == 1 else 'people'}"
+def _such_people(count: int, texts: Texts) -> str:
+    own = texts.phrases
+    if not count:
+        return own.no_such_people
+    return own.such_people.of(count).format(number=texts.numbers.whole(count))
 
 
-def percent(value: float) -> str:
+def percent(value: float, texts: Texts = ENGLISH) -> str:
     """Two significant digits without an exponent: 0.00028 %."""
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g} %"
-    decimals = min(12, max(0, 1 - math.floor(math.log10(abs(value)))))
-    text = f"{value:,.{decimals}f}"
-    return f"{text.rstrip('0').rstrip('.') if '.' in text else text} %"
+    return texts.numbers.short_percent(value)
 
 
-def people(precision: Precision) -> str:
+def some_people(width: float, texts: Texts = ENGLISH) -> str:
+    """How many people, with no more digits than mean something: 28, 2.8."""
+    numbers = texts.numbers
+    return numbers.written(width, ",.0f") if width >= 10 else numbers.number(width, 2)
+
+
+def people(precision: Precision, texts: Texts = ENGLISH) -> str:
     """± 28 people."""
-    width = precision.half_width_95
-    return f"± {f'{width:,.0f}' if width >= 10 else number(width, 2)} people"
+    return texts.phrases.people.format(number=some_people(precision.half_width_95, texts))
 
 
-def half_width(precision: Precision) -> str:
+def half_width(precision: Precision, texts: Texts = ENGLISH) -> str:
     """typical margin of error (95 %) ± 28 people (0.00028 %)."""
-    return f"{MARGIN} {people(precision)} ({percent(precision.half_width_percent)})"
+    return texts.phrases.half_width.format(
+        margin=texts.phrases.margin,
+        people=people(precision, texts),
+        percent=percent(precision.half_width_percent, texts),
+    )
 
 
-def promise(policy: Policy, guarantee: Guarantee) -> str:
+def promise(policy: Policy, guarantee: Guarantee, texts: Texts = ENGLISH) -> str:
     """The promise as a sentence."""
-    ratio = factor(policy.epsilon)
-    subject = "Changing one person's answers changes the probability of"
+    own, shown = texts.phrases, texts.numbers.at_most
+    ratio = factor(policy.epsilon, texts=texts)
     if policy.delta is not None:
-        return (
-            f"{subject} anything the analyst can see by a factor of at most {ratio}, plus at most"
-            f" δ = {at_most(policy.delta)}."
-        )
+        return own.promise_delta.format(factor=ratio, delta=shown(policy.delta))
     assert policy.eta is not None
-    return (
-        f"{subject} what the analyst sees by a factor of at most {ratio}, except with probability"
-        f" η = {at_most(policy.eta)}."
-    )
+    return own.promise_eta.format(factor=ratio, eta=shown(policy.eta))
 
 
-def factor(epsilon: float) -> str:
+def factor(epsilon: float, name: str = "ε", texts: Texts = ENGLISH) -> str:
     """2.72 (ε = 1): e^ε, rounded up."""
-    return f"{at_most(math.exp(epsilon), 3)} (ε = {at_most(epsilon)})"
+    numbers = texts.numbers
+    if LARGEST < epsilon < math.inf:
+        ratio = f"10{str(math.ceil(epsilon / math.log(10))).translate(SUPERSCRIPT)}"
+    else:
+        ratio = numbers.at_most(math.exp(epsilon), 3)
+    return texts.phrases.factor.format(ratio=ratio, name=name, epsilon=numbers.at_most(epsilon))
 
 
-def liars_can(shifts: Sequence[WorstShift]) -> str:
+def liars_can(shifts: Sequence[WorstShift], texts: Texts = ENGLISH) -> str:
     """The most that dishonest clients can do, known before anybody is asked."""
-    return _liars(shifts, "can raise", "lower")
+    return _liars(shifts, texts.phrases.liars_can, texts)
 
 
-def liars_could_have(shifts: Sequence[WorstShift]) -> str:
+def liars_could_have(shifts: Sequence[WorstShift], texts: Texts = ENGLISH) -> str:
     """The same for a crowd that has been counted."""
-    return _liars(shifts, "could have raised", "lowered")
+    return _liars(shifts, texts.phrases.liars_could_have, texts)
 
 
-def _liars(shifts: Sequence[WorstShift], raised: str, lowered: str) -> str:
-    worst = max(shifts, key=lambda shift: shift.too_high)
-    many = worst.corrupted
-    who = "One dishonest client" if many == 1 else f"{many:,} dishonest clients together"
-    return (
-        f"{who} {raised} the count of an answer by at most {whole_people(worst.too_high)}"
-        f" ({worst.name}), or {lowered} a count by at most {math.ceil(worst.too_low):,}."
+def _liars(shifts: Sequence[WorstShift], said: Plural, texts: Texts) -> str:
+    worst, whole = max(shifts, key=lambda shift: shift.too_high), texts.numbers.whole
+    return said.of(worst.corrupted).format(
+        number=whole(worst.corrupted),
+        high=whole_people(worst.too_high, texts),
+        low=whole(math.ceil(worst.too_low)),
+        name=worst.name,
     )
 
 
-def whole_people(bound: float) -> str:
+def whole_people(bound: float, texts: Texts = ENGLISH) -> str:
     """A bound in people, rounded up."""
     most = math.ceil(bound)
-    return "1 person" if most == 1 else f"{most:,} people"
+    return texts.phrases.whole_people.of(most).format(number=texts.numbers.whole(most))
 
 
-def against_curator(plan: NoisePlan, curator: Curator) -> str:
+def against_curator(plan: NoisePlan, curator: Curator, texts: Texts = ENGLISH) -> str:
     """The σ of a curator who is trusted with the raw answers, and how krand compares."""
-    return (
-        f"a trusted curator ({curator.noise} noise) would reach"
-        f" σ = {number(curator.sigma)}; {gap(plan, curator)}"
+    return texts.phrases.curator.format(
+        noise=curator.noise,
+        sigma=texts.numbers.number(curator.sigma),
+        gap=gap(plan, curator, texts),
     )
 
 
-def gap(plan: NoisePlan, curator: Curator) -> str:
+def gap(plan: NoisePlan, curator: Curator, texts: Texts = ENGLISH) -> str:
     """krand's σ compared with the curator's."""
-    ratio = plan.precision.sigma / curator.sigma
+    ratio, own = plan.precision.sigma / curator.sigma, texts.phrases
     if ratio >= 2:
-        return f"krand's σ is {number(ratio, 3)} times as large"
+        return own.times_as_large.format(ratio=texts.numbers.number(ratio, 3))
     if ratio >= 1:
-        return f"krand's σ is {percent(100 * (ratio - 1))} higher"
-    return f"krand's σ is {percent(100 * (1 - ratio))} lower"
+        return own.higher.format(percent=percent(100 * (ratio - 1), texts))
+    return own.lower.format(percent=percent(100 * (1 - ratio), texts))

@@ -19,7 +19,8 @@ from krand.promise import READABLE, Z95, Assurance, Linkage
 from krand.survey.questions import Kind
 from krand.wording.collusion import if_they_collude
 from krand.wording.guarantees import how_known
-from krand.wording.phrases import MARGIN, at_most, factor, number, people, percent
+from krand.wording.phrases import MARGIN, at_most, factor, number, people, percent, some_people
+from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from krand.promise import Precision
@@ -35,6 +36,12 @@ __all__ = [
     "survey_table",
     "unreadable",
 ]
+
+
+TEXTS = ENGLISH.plans
+"""The planner and the terminal speak English only; a report has none of these sentences."""
+COPIES = 16
+"""How many copies of a record the planner tries beside one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +62,7 @@ def alternatives(
 ) -> tuple[Alternative, ...]:
     """This plan, its variants (assurance, linkage, copies), and the baselines at the same ε."""
     survey = plan.survey
-    found = [_planned("this plan", plan)]
+    found = [_planned(TEXTS.this_plan, plan)]
     for name, changes in _variants(survey):
         if progress is not None:
             progress(name)
@@ -80,14 +87,14 @@ def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
     alike = tuple(replace(question, weight=1.0) for question in survey.questions)
     record = {"questions": alike, "together": (), "linkage": Linkage.RECORD}
     variants: list[tuple[str, dict[str, Any]]] = [
-        ("whole records, one copy", {**record, "copies": 1}),
-        ("whole records, 16 copies", {**record, "copies": 16}),
+        (TEXTS.one_copy, {**record, "copies": 1}),
+        (TEXTS.several_copies.format(copies=COPIES), {**record, "copies": COPIES}),
     ]
     if survey.policy.assurance is Assurance.CERTIFIED:
         weaker = replace(survey.policy, assurance=Assurance.OUTLIER)
-        variants.insert(0, ("outlier assurance", {"policy": weaker}))
+        variants.insert(0, (TEXTS.outlier, {"policy": weaker}))
     if survey.linkage is Linkage.RECORD:
-        variants.append(("each bit separately", {"linkage": Linkage.BIT, "copies": 1}))
+        variants.append((TEXTS.bits, {"linkage": Linkage.BIT, "copies": 1}))
     return variants
 
 
@@ -109,35 +116,36 @@ def _baselines(plan: Plan) -> tuple[Alternative, ...]:
     rappor = Z95 * rappor_sigma(policy, responses)
     trusted = curator(policy, responses)
     width = Z95 * trusted.sigma
-    note = f"sees all raw answers, adds {trusted.noise} noise"
     return (
         Alternative(
-            name="RAPPOR",
+            name=TEXTS.rappor,
             best=rappor,
             worst=rappor,
             local_epsilon=policy.epsilon,
             messages=1,
-            note=f"no collector to trust, q = {number(rappor_noise(policy, responses))}",
+            note=TEXTS.rappor_note.format(noise=number(rappor_noise(policy, responses))),
         ),
         Alternative(
-            name="trusted curator",
+            name=TEXTS.curator,
             best=width,
             worst=width,
             local_epsilon=None,
             messages=None,
-            note=note,
+            note=TEXTS.curator_note.format(noise=trusted.noise),
         ),
     )
 
 
 def survey_table(plan: Plan) -> Table:
     """One row for each question or group: how precise its counts will be."""
-    table = Table(title=f"{plan.survey.id}: expected precision", title_justify="left")
-    table.add_column("question")
-    table.add_column("type")
-    table.add_column("positions", justify="right")
+    question, kind, positions, noise_q = TEXTS.survey_columns
+    title = TEXTS.survey_title.format(survey=plan.survey.id)
+    table = Table(title=title, title_justify="left")
+    table.add_column(question)
+    table.add_column(kind)
+    table.add_column(positions, justify="right")
     table.add_column(MARGIN, justify="right")
-    table.add_column("noise q", justify="right")
+    table.add_column(noise_q, justify="right")
     rows = zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)
     for block, noise, precision, margins in rows:
         table.add_row(
@@ -148,11 +156,12 @@ def survey_table(plan: Plan) -> Table:
             number(noise),
         )
         for margin in margins:
-            table.add_row(f"  {margin.question} alone", "", "", _width(margin.precision), "")
+            name = TEXTS.alone.format(question=margin.question)
+            table.add_row(name, "", "", _width(margin.precision), "")
     return table
 
 
-EACH = {Kind.TOGETHER: " per cell", Kind.WORDS: " per position"}
+EACH = {Kind.TOGETHER: TEXTS.each_cell, Kind.WORDS: TEXTS.each_position}
 """What a precision refers to: the count of an answer may be the sum of several noisy counts."""
 
 
@@ -164,64 +173,63 @@ def unreadable(plan: Plan) -> str:
     """A warning about questions whose counts would be too noisy to use; empty if there are none."""
     names = [n for n in plan.layout.question_names if not plan.precision_of(n).readable]
     names += [
-        f"cells of {' + '.join(block.question_names)}"
+        TEXTS.cells_of.format(block=" + ".join(block.question_names))
         for block, precision in zip(plan.layout.blocks, plan.precisions, strict=True)
         if block.kind is Kind.TOGETHER and not precision.readable
     ]
     if not names:
         return ""
-    return (
-        f"too noisy to use: {', '.join(names)}; the margin of error would be above"
-        f" {100 * READABLE:g} % of the crowd; ask more people or fewer questions, or allow a larger"
-        " epsilon or delta"
-    )
+    limit = ENGLISH.numbers.percent_of(READABLE, "g")
+    return TEXTS.unreadable.format(names=", ".join(names), limit=limit)
 
 
 def promise_sentence(plan: Plan) -> str:
     """What the survey promises to each participant."""
-    promise, policy = plan.promise, plan.survey.policy
+    promise, policy, rounds = plan.promise, plan.survey.policy, plan.survey.rounds
     if policy.delta is not None:
-        slack = f"plus at most δ = {at_most(promise.delta)}"
+        slack = TEXTS.slack_delta.format(delta=at_most(promise.delta))
     else:
-        slack = f"except with probability η = {at_most(promise.eta)}"
-    rounds = "" if plan.survey.rounds == 1 else f" in all {plan.survey.rounds:,} rounds together"
-    return (
-        f"If at least {policy.minimum_crowd:,} people take part, changing your answers changes the"
-        f" probability of anything the analyst can see{rounds} by a factor of at most"
-        f" {factor(promise.epsilon)}, {slack}"
-        f" ({promise.assurance}: {how_known(policy.assurance)}).{_helpers(promise.colluding)}"
-        f" {if_they_collude(promise.local_epsilon)}."
+        slack = TEXTS.slack_eta.format(eta=at_most(promise.eta))
+    return TEXTS.promise.format(
+        crowd=f"{policy.minimum_crowd:,}",
+        rounds="" if rounds == 1 else TEXTS.rounds.format(rounds=f"{rounds:,}"),
+        factor=factor(promise.epsilon),
+        slack=slack,
+        assurance=promise.assurance,
+        how_known=how_known(policy.assurance),
+        helpers=_helpers(promise.colluding),
+        if_they_collude=if_they_collude(promise.local_epsilon),
     )
 
 
 def _helpers(colluding: int) -> str:
     if not colluding:
         return ""
-    verb = "colludes" if colluding == 1 else "collude"
-    return f" It holds even if {colluding:,} of them {verb} with the analyst."
+    return TEXTS.helpers.of(colluding).format(number=f"{colluding:,}")
 
 
 def alternatives_table(found: tuple[Alternative, ...]) -> Table:
     """The alternatives, one row each."""
-    table = Table(title="other methods with the same promise", title_justify="left")
-    table.add_column("method")
-    table.add_column("± people (95 %)", justify="right")
-    table.add_column("ε₀", justify="right")
-    table.add_column("messages", justify="right")
-    table.add_column("note")
+    method_name, width, local, messages, note = TEXTS.methods_columns
+    table = Table(title=TEXTS.methods_title, title_justify="left")
+    table.add_column(method_name)
+    table.add_column(width, justify="right")
+    table.add_column(local, justify="right")
+    table.add_column(messages, justify="right")
+    table.add_column(note)
     for method in found:
-        best, worst = (
-            f"{v:,.0f}" if v >= 10 else number(v, 2) for v in (method.best, method.worst)
-        )
         table.add_row(
             method.name,
-            "not possible"
-            if math.isnan(method.best)
-            else best
-            if best == worst
-            else f"{best} to {worst}",
+            _widths(method),
             "" if method.local_epsilon is None else at_most(method.local_epsilon),
             "" if method.messages is None else f"{method.messages:,}",
             Text(method.note),
         )
     return table
+
+
+def _widths(method: Alternative) -> str:
+    if math.isnan(method.best):
+        return TEXTS.not_possible
+    best, worst = some_people(method.best), some_people(method.worst)
+    return best if best == worst else TEXTS.between.format(best=best, worst=worst)

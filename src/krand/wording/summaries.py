@@ -2,37 +2,30 @@
 
 from __future__ import annotations
 
-from krand.analysis.estimates.values import Statistic, Summary
+from krand.analysis.estimates.values import Summary
+from krand.wording.texts import ENGLISH, Texts
 
 __all__ = ["summary_name", "summary_text"]
 
-NAMES = {
-    Statistic.MEAN: "mean",
-    Statistic.TOP_BOX: "top box",
-    Statistic.BOTTOM_BOX: "bottom box",
-}
 
-
-def summary_name(summary: Summary) -> str:
+def summary_name(summary: Summary, texts: Texts = ENGLISH) -> str:
     """What the number is: "mean", or "top box, 4 and 5"."""
-    name = NAMES[summary.statistic]
+    own = texts.summaries
+    name = own.names[summary.statistic]
     if not summary.statistic.is_share:
         return name
     first, last = summary.answers[0], summary.answers[-1]
-    answers = first if first == last else f"{first} {_between(summary)} {last}"
-    return f"{name}, {answers}"
+    between = own.two if len(summary.answers) == 2 else own.several
+    answers = first if first == last else between.format(first=first, last=last)
+    return own.box.format(name=name, answers=answers)
 
 
-def _between(summary: Summary) -> str:
-    return "and" if len(summary.answers) == 2 else "to"
-
-
-def summary_text(summary: Summary) -> str:
+def summary_text(summary: Summary, texts: Texts = ENGLISH) -> str:
     """The number with its interval: "mean 3.62 (3.55 to 3.69)"."""
-    low, high = summary.interval.low, summary.interval.high
+    own, numbers, name = texts.summaries, texts.numbers, summary_name(summary, texts)
+    ends = (summary.value, summary.interval.low, summary.interval.high)
     if not summary.statistic.is_share:
-        return f"{summary_name(summary)} {summary.value:,.4g} ({low:,.4g} to {high:,.4g})"
-    return (
-        f"{summary_name(summary)}: {100 * summary.value:.1f} %"
-        f" ({100 * low:.1f} to {100 * high:.1f}) of those who answered"
-    )
+        value, low, high = (numbers.written(end, ",.4g") for end in ends)
+        return own.value.format(name=name, value=value, low=low, high=high)
+    value, low, high = (numbers.written(100 * end, ".1f") for end in ends)
+    return own.share.format(name=name, value=numbers.with_percent(value), low=low, high=high)

@@ -15,9 +15,14 @@ __all__ = ["report"]
 @click.command(short_help="Turn results into a readable report.")
 @click.argument("results", type=FILE)
 @output_option("Where the page is written.", made_again=True, endings=(".html", ".htm"))
+@click.option(
+    "--language", default="en", show_default=True, help="Language of the page, by its code."
+)
 @force_option
 @output_options
-def report(as_json: bool, no_color: bool, results: Path, output: Path, force: bool) -> None:
+def report(
+    as_json: bool, no_color: bool, results: Path, output: Path, language: str, force: bool
+) -> None:
     """Write results as one HTML file: the estimates, the guarantee, and how to verify them.
 
     The file is self-contained: it needs no network and no scripts. It can be printed, read on a
@@ -33,7 +38,7 @@ def report(as_json: bool, no_color: bool, results: Path, output: Path, force: bo
 
     out = Output(as_json, no_color)
     found = read_results(results)
-    write_atomically("output", output, report_page(found))
+    write_atomically("output", output, report_page(found, language=language))
     if not found.kept:
         out.warn("the guarantee is weaker than the survey promised; the report says so at the top")
     if as_json:

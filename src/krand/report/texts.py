@@ -1,0 +1,560 @@
+"""The sentences of a report, in English, grouped by the part of the page that they are on.
+
+Another language is another `Texts`: all of its groups with sentences of its own, in which the names
+in braces stay. How to add one: docs/developing/add-a-language.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from krand.batches.provenance import Provenance
+from krand.promise import Assurance
+from krand.survey.questions import Kind
+from krand.wording.texts import Plural, table
+
+__all__ = [
+    "ENGLISH",
+    "AnswerTexts",
+    "CardTexts",
+    "CollectedTexts",
+    "DateTexts",
+    "JointTexts",
+    "LabelTexts",
+    "NumberTexts",
+    "PageTexts",
+    "PromiseTexts",
+    "QuestionTexts",
+    "Texts",
+    "UncertaintyTexts",
+    "VerifyTexts",
+    "WordTexts",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageTexts:
+    """The frame of the page: title, lead, navigation, what is wrong, footer."""
+
+    document_title: str = "{survey}: answers of {people} people"
+    skip: str = "Skip to the content"
+    asked: Plural = Plural(
+        "{number} question to {people} people", "{number} questions to {people} people"
+    )
+    round: str = "round {round} of {rounds}"
+    lead: str = (
+        "{parts}. {how_noisy} This page shows what can be known about these people, how precisely,"
+        " and what is promised to each of them."
+    )
+    lead_simulation: str = (
+        "{parts}. {how_noisy} This page shows what can be known about these people, how precisely,"
+        " and what would be promised to each of them."
+    )
+    results: str = "Results"
+    results_lead: str = (
+        "Counts are estimates, because noise was added to every response. Shown are the possible"
+        " counts that are nearest to the raw estimates: none is negative, and answers of which"
+        ' each person gives exactly one, "unanswered" included, add up to the crowd. Each bar shows'
+        " the estimated share of the crowd; the line at its end is the confidence interval for the"
+        " true share, at the confidence in the heading."
+    )
+    results_lead_sample: str = (
+        "Counts are estimates, because noise was added to every response. Shown are the possible"
+        " counts that are nearest to the raw estimates: none is negative, and answers of which"
+        ' each person gives exactly one, "unanswered" included, add up to the crowd. Each bar shows'
+        " the estimated share of the crowd; the line at its end is the confidence interval for the"
+        " true share of the population that the crowd is a sample of, at the confidence in the"
+        " heading."
+    )
+    contents: str = "Contents"
+    to_promise: str = "The promise"
+    to_uncertainty: str = "Noise and sampling"
+    to_verify: str = "How to verify it"
+    unreadable: str = "Some results cannot be read"
+    unreadable_lead: str = (
+        "Their margin of error is above {limit} of the crowd, so they tell nothing. They are"
+        " marked below: {names}."
+    )
+    unreadable_answers: str = "{number} of {all} answers"
+    unreadable_cells: str = "{number} of {all} cells"
+    footer: str = "Written by krand. This page needs no network and no script."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateTexts:
+    """The date that a survey's id may hold."""
+
+    months: tuple[str, ...] = (
+        *("January", "February", "March", "April", "May", "June"),
+        *("July", "August", "September", "October", "November", "December"),
+    )
+    day: str = "{day} {month} {year}"
+    month: str = "{month} {year}"
+    year: str = "{year}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CardTexts:
+    """The key numbers on top."""
+
+    people: str = "People"
+    people_needed: str = "at least {crowd} were needed"
+    privacy: str = "Privacy"
+    kept: Mapping[Assurance, str] = table(
+        {
+            Assurance.CERTIFIED: "Certified. The survey's promise was kept.",
+            Assurance.OUTLIER: "Outlier. The survey's promise was kept.",
+        }
+    )
+    not_kept: Mapping[Assurance, str] = table(
+        {
+            Assurance.CERTIFIED: "Certified. The survey's promise was NOT kept.",
+            Assurance.OUTLIER: "Outlier. The survey's promise was NOT kept.",
+        }
+    )
+    precision: str = "Precision"
+    margin: str = "± {number} people"
+    margin_of: str = "typical margin of error ({confidence}), which is {share} of the crowd"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelTexts:
+    """Answers that krand names, not the survey."""
+
+    yes: str = "yes"
+    no: str = "no"
+    unanswered: str = "unanswered"
+    no_or_unanswered: str = "no or unanswered"
+    below: str = "below {high}"
+    above: str = "{low} or above"
+    under: str = "{low} to under {high}"
+    whole: str = "{low} to {high}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerTexts:
+    """Tables of answers."""
+
+    answer: str = "Answer"
+    share: str = "Share"
+    people: str = "People"
+    interval: str = "{confidence} interval"
+    ends: str = "{low} to {high}"
+    more: str = "{number} more, less frequent"
+    more_caption: str = "{caption}: less frequent"
+    left_out: str = (
+        "{number} more are in the results file; {command} writes all of them as a table."
+    )
+    unreadable: str = "cannot be read"
+    raw_counts: str = "Raw counts"
+    raw_count: str = "Raw count"
+    raw_caption: str = (
+        "Raw counts of {question}: unbiased estimates, correct on average over the noise; they may"
+        " be negative or above the crowd"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuestionTexts:
+    """Questions: what each kind is called, and notes below its answers."""
+
+    kinds: Mapping[Kind, str] = table(
+        {
+            Kind.YES_NO: "yes or no",
+            Kind.CHOICE: "one answer of a list",
+            Kind.PICK_ANY: "any of a list",
+            Kind.NUMBER: "a number, known by its range",
+            Kind.SCALE: "a value on a scale",
+            Kind.WORDS: "free words, looked for on a list",
+        }
+    )
+    caption: str = "{question}: {kind}"
+    caption_many: str = "{question}: {kind}; the most frequent of {number}"
+    only_yes: str = 'Only "yes" was counted: "no" and "no answer" cannot be told apart.'
+    picks: str = "{number} picks per person on average ({interval})."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberTexts:
+    """Questions about numbers: their distribution."""
+
+    answered: str = "Among the {number} people who answered: {quantiles}."
+    below: str = "{part} are below {value} ({interval})"
+    at_most: str = "{part} are at most {value} ({interval})"
+    parts: Mapping[float, str] = table({0.25: "a quarter", 0.5: "half", 0.75: "three quarters"})
+    open_value: str = "a value in an open-ended range"
+    mean: str = "The mean is {number} ({interval})."
+    ends: str = "{low} to {high}"
+    or_more: str = "{low} or more"
+    or_less: str = "{high} or less"
+    anything: str = "anything"
+    cdf: str = "How many are below each edge"
+    cdf_caption: str = "{question} below each edge, as a share of those who answered"
+    cdf_number: str = "Number"
+    cdf_edge: str = "below {edge}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordTexts:
+    """Questions about free words."""
+
+    not_decoded: str = "Not decoded: words are found with a list of candidates, {command}."
+    one_of_several: str = ", or "
+    found: Plural = Plural(
+        "{number} of {all} words on the list was found; on average at most {rate} of the words"
+        " found were named by nobody (false discovery rate).",
+        "{number} of {all} words on the list were found; on average at most {rate} of the words"
+        " found were named by nobody (false discovery rate).",
+    )
+    limit: str = (
+        "Limit of detection: a word that {number} people named is found with a probability of"
+        " {confidence}."
+    )
+    no_limit: str = "Limit of detection: none; with this noise no word can be found."
+    named: str = (
+        "About {number} words were named in all, of which {unexplained} are not among those found."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JointTexts:
+    """Questions seen together."""
+
+    title: str = "Questions seen together"
+    lead: str = (
+        "Every cell shows the estimated number of people and its interval. Darker cells have more"
+        " people. Raw counts are in the results file."
+    )
+    table: str = "Table {title}"
+    one_table: str = "Table {title} {number}"
+    caption: str = "People, with {confidence} confidence intervals"
+    caption_many: str = (
+        "People, with {confidence} confidence intervals; the most frequent answers of {sizes}"
+    )
+    caption_of: str = "{chosen}. {caption}"
+    chosen: str = "{question} = {answer}"
+    ends: str = "{low} to {high}"
+    only_two: str = "Independence is tested for two questions only."
+    not_tested: str = "Independence was not tested: there are too few answers, or too many cells."
+    related: str = "The answers to the two questions are related."
+    perhaps: str = "There is weak evidence that the answers to the two questions are related."
+    unrelated: str = "Nothing here shows that the answers to the two questions are related."
+    test: Plural = Plural(
+        "{verdict} If they were independent, a table at least as uneven as this one would occur"
+        " with a probability of {chance} (chi-square {statistic}, {degrees} degree of freedom,"
+        " noise taken into account).",
+        "{verdict} If they were independent, a table at least as uneven as this one would occur"
+        " with a probability of {chance} (chi-square {statistic}, {degrees} degrees of freedom,"
+        " noise taken into account).",
+    )
+    less_than: str = "less than {number}"
+    left_out: str = "Left out, because nobody seems to have given them: {answers}."
+    first_only: str = "Only the first {number} tables are shown; the results file has them all."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromiseTexts:
+    """What is promised, to whom, and where it ends."""
+
+    title: str = "What is promised, and to whom"
+    broken: str = "The promise was not kept"
+    broken_why: str = (
+        "The survey promised its participants {asked} at ε = {epsilon}. For the crowd that took"
+        " part, only {had} can be shown. These results give participants less than they were"
+        " promised."
+    )
+    broken_refused: Plural = Plural(
+        "The survey promised its participants {asked} at ε = {epsilon}. For the crowd that took"
+        " part and {number} refused message, only {had} can be shown. These results give"
+        " participants less than they were promised.",
+        "The survey promised its participants {asked} at ε = {epsilon}. For the crowd that took"
+        " part and {number} refused messages, only {had} can be shown. These results give"
+        " participants less than they were promised.",
+    )
+    not_kept: str = "{not_kept} {why} This is what can be promised:"
+    not_kept_short: str = "Not kept."
+    to_people: str = "This is promised to each of the {people} people who took part."
+    to_batches: str = (
+        "This is promised to each of the {people} people who took part, who were mixed in batches"
+        " of at least {crowd}."
+    )
+    to_nobody: str = (
+        "Nobody was asked. In a survey, this would be promised to each of {people} people."
+    )
+    to_nobody_batches: str = (
+        "Nobody was asked. In a survey, this would be promised to each of {people} people, who were"
+        " mixed in batches of at least {crowd}."
+    )
+    to_table: str = (
+        "This is promised to each of the {people} people in the data. It protects against"
+        " everybody who sees the responses or these results, but not against the data holder,"
+        " who saw all answers."
+    )
+    to_tables: str = (
+        "This is promised to each of the {people} people in the data, who were randomized in tables"
+        " of at least {crowd}. It protects against everybody who sees the responses or these"
+        " results, but not against the data holder, who saw all answers."
+    )
+    lead: str = (
+        "{whom} If you had given any other answers, the probability of anything that the analyst"
+        " can see{rounds} would change by a factor of at most {factor}, {slack}."
+    )
+    lead_table: str = (
+        "{whom} If you had given any other answers, the probability of anything that can be seen in"
+        " the responses and the results{rounds} would change by a factor of at most {factor},"
+        " {slack}."
+    )
+    rounds: str = " in all {rounds} rounds together"
+    slack_delta: str = "plus at most δ = {delta}"
+    slack_eta: str = "except with probability η = {eta}"
+    odds: str = "In odds"
+    odds_text: str = (
+        "Suppose that somebody considers two possible answers of yours equally likely. Afterwards"
+        " they may consider one of them at most {factor} times as likely as the other, which means"
+        " being {percent} sure. The probability of more than that is at most η = {eta}."
+    )
+    known: str = "How we know"
+    known_text: Mapping[Assurance, str] = table(
+        {
+            Assurance.CERTIFIED: "Certified: this is a theorem. It holds whatever everybody else"
+            " answered and whatever the analyst knew before. Method: {method}.",
+            Assurance.OUTLIER: "Outlier: computed exactly for one attack, on a person whose"
+            " answers differ from those of a crowd in which everybody else answers alike. That no"
+            " other crowd is worse for anybody is a conjecture, not a theorem. Method: {method}.",
+        }
+    )
+    colluding: str = "Colluding participants"
+    nobody_colludes: str = "The promise assumes that no participant helps the analyst."
+    as_if_refused: Plural = Plural(
+        "The promise is computed as if the refused message came from another participant who added"
+        " no noise. It assumes that nobody else helps the analyst.",
+        "The promise is computed as if each of {number} refused messages came from another"
+        " participant who added no noise. It assumes that nobody else helps the analyst.",
+    )
+    even_if: Plural = Plural(
+        "The promise holds even if {number} participant tells the analyst everything they know,"
+        " their own answers and their noise{beside}.",
+        "The promise holds even if {number} of the participants tell the analyst everything they"
+        " know, their own answers and their noise{beside}.",
+    )
+    beside: str = ", and {number} more sent the messages that were refused"
+    data_holder: str = "The data holder"
+    data_holder_text: str = (
+        "The data holder saw every answer before noise was added. Nothing here protects against"
+        " the data holder, or against anybody to whom it shows the answers."
+    )
+    false_answers: str = "False answers"
+    false_answers_text: str = "Somebody who answered falsely changed a count by at most 1 person."
+    collusion: str = "If collector and analyst collude"
+    collusion_text: str = (
+        "Then {remains}. They can look at each person's messages separately, where only the noise"
+        " of that person's device remains: the odds of one set of answers against another can"
+        " change by a factor of up to {factor}. The promise above relies on the collector keeping"
+        " its word."
+    )
+    collusion_plain: str = (
+        "{remains}: together, the two may see a person's answers plainly in that person's messages"
+    )
+    refused: str = "Refused messages"
+    none_refused: str = "None: every message could be read."
+    relies_on: str = "What it relies on"
+    liars: str = "What a lying client could have done"
+    liars_lead: Plural = Plural(
+        "Nobody can look into a device. One client that lies as well as possible could have changed"
+        " the count of an answer by at most this many people:",
+        "Nobody can look into a device. {number} clients that lie as well as possible could have"
+        " changed the count of an answer by at most this many people:",
+    )
+    liars_caption: str = "The most by which a count could be off"
+    question: str = "Question"
+    too_high: str = "Too high by"
+    too_low: str = "Too low by"
+    every_question: str = "every question"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UncertaintyTexts:
+    """How much of the uncertainty is privacy noise."""
+
+    title: str = "How much of the uncertainty is privacy noise"
+    crowd: str = (
+        "The intervals in this report are about the crowd itself, these {people} people: for them,"
+        " the noise is the only source of uncertainty. If the crowd were a random sample of a far"
+        " larger population, sampling would add what the table shows, and the intervals for that"
+        " population would be wider. People who decided by themselves to take part are not a random"
+        " sample."
+    )
+    sample: str = (
+        "The shares in this report are about {population}, of which the crowd of {people} is"
+        " assumed to be a random sample. Intervals of shares cover both noise and sampling, those"
+        " of counts only the noise. People who decided by themselves to take part are not a random"
+        " sample."
+    )
+    unlimited: str = "an unlimited population"
+    population: str = "{number} people"
+    legend: str = (
+        "Bars show how the variance divides: {noise_key} privacy noise, {sampling_key} sampling."
+    )
+    table: str = "Table of noise and sampling"
+    caption: str = (
+        "The most frequent answer to each question: standard errors of its count, in people"
+    )
+    question: str = "Question"
+    answer: str = "Answer"
+    people: str = "People"
+    noise: str = "From noise"
+    sampling: str = "From sampling"
+    both: str = "Both"
+    part: str = "Share of the noise"
+    count_and_share: str = "{number} ({percent})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollectedTexts:
+    """How the answers were collected."""
+
+    title: str = "How it was collected"
+    sent: str = "What was sent"
+    handed_on: str = "What was handed on"
+    messages: Plural = Plural(
+        "Each position that a device reports as yes was sent by itself in a sealed message; a"
+        " position is a yes or no about one answer. Every person sent {number} message, which may"
+        " be empty, and everybody's messages were shuffled together. Nobody can tell afterwards"
+        " which messages came from the same person, so questions can be seen together only where"
+        " that was planned before anybody answered.",
+        "Each position that a device reports as yes was sent by itself in a sealed message; a"
+        " position is a yes or no about one answer. Every person sent {number} messages, of which"
+        " some may be empty, and everybody's messages were shuffled together. Nobody can tell"
+        " afterwards which messages came from the same person, so questions can be seen together"
+        " only where that was planned before anybody answered.",
+    )
+    messages_simulation: Plural = Plural(
+        "The people are simulated. In a survey, each position that a device reports as yes is sent"
+        " by itself in a sealed message; a position is a yes or no about one answer. Every person"
+        " sends {number} message, which may be empty, and everybody's messages are shuffled"
+        " together. Nobody can tell afterwards which messages came from the same person, so"
+        " questions can be seen together only where that was planned before anybody answered.",
+        "The people are simulated. In a survey, each position that a device reports as yes is sent"
+        " by itself in a sealed message; a position is a yes or no about one answer. Every person"
+        " sends {number} messages, of which some may be empty, and everybody's messages are"
+        " shuffled together. Nobody can tell afterwards which messages came from the same person,"
+        " so questions can be seen together only where that was planned before anybody answered.",
+    )
+    bits_of_a_table: str = (
+        "The data holder saw all answers. It flipped bits of everybody's answers at random and"
+        " handed on how often each position, a yes or no about one answer, came out as yes. Nobody"
+        " can tell afterwards which of these came from the same person, so questions can be seen"
+        " together only where that was planned before anybody answered."
+    )
+    copies: Plural = Plural("one noisy copy", "{number} copies, each with its own noise,")
+    records: Mapping[Provenance, str] = table(
+        {
+            Provenance.DEVICES: "Every person sent {copies} of the whole record of {bits} bits."
+            " Everybody's records were shuffled.",
+            Provenance.TABLE: "The data holder saw all answers. For every person it handed on"
+            " {copies} of the whole record of {bits} bits, in random order.",
+            Provenance.SIMULATION: "The people are simulated. Each of them has {copies} of the"
+            " whole record of {bits} bits, in random order.",
+        }
+    )
+    whole: str = (
+        "All answers of a person stay together in one record, so any questions can be seen"
+        " together. This needs more noise."
+    )
+    averaged: str = "The average of the copies has less noise than one copy."
+    noise: str = "Noise"
+    one_noise: Mapping[Provenance, str] = table(
+        {
+            Provenance.DEVICES: "Each bit was flipped with probability q = {noise} before it was"
+            " sent.",
+            Provenance.TABLE: "Each bit was flipped with probability q = {noise} before it was"
+            " handed on.",
+            Provenance.SIMULATION: "Each bit was flipped with probability q = {noise}.",
+        }
+    )
+    noises: Mapping[Provenance, str] = table(
+        {
+            Provenance.DEVICES: "Each bit was flipped before it was sent, with a probability from"
+            " q = {least} to {most}, depending on the question.",
+            Provenance.TABLE: "Each bit was flipped before it was handed on, with a probability"
+            " from q = {least} to {most}, depending on the question.",
+            Provenance.SIMULATION: "Each bit was flipped, with a probability from q = {least} to"
+            " {most}, depending on the question.",
+        }
+    )
+    blocks: str = "Noise of every question"
+    blocks_caption: str = "How often a bit of each question is flipped"
+    question: str = "Question"
+    positions: str = "Positions"
+    noise_q: str = "Noise q"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyTexts:
+    """How to verify it."""
+
+    title: str = "How to verify it"
+    lead: str = (
+        "This page shows what the results file says. Anybody who has the file can check it with"
+        " krand, on any machine and without a network:"
+    )
+    what: str = (
+        "It computes the promise again, for exactly the noise of the plan and the crowd that took"
+        " part, and every standard error, share and interval again from the counts. It checks that"
+        " the plan inside has the hash below, that precision and messages follow from the noise,"
+        " that the crowd is as large as planned, and that the promise is as good as the survey's."
+        " With {plan_option}, the plan that participants were shown, it checks that the plan inside"
+        " is the same. With the tally, {tally_command} computes all results again. {rest}"
+    )
+    collector: str = (
+        "No file can show that the collector counted honestly. The collector signs what it counted,"
+        " and {command} checks the signature."
+    )
+    simulation: str = "There is nothing else to check: the people are simulated."
+    data_holder: str = (
+        "No file can show that the data holder randomized as the plan says, and everybody's answers"
+        " only once: for that there is only the data holder's word."
+    )
+    plan: str = "Plan"
+    files: Plural = Plural("File of responses, by SHA-256", "Files of responses, by SHA-256")
+    batches: Plural = Plural("Batch, by SHA-256", "Batches, by SHA-256")
+    no_batches: str = "none named"
+    more_batches: str = "and {number} more in the results file"
+    computed_by: str = "Computed by"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """All sentences of a report in one language."""
+
+    page: PageTexts
+    date: DateTexts
+    cards: CardTexts
+    labels: LabelTexts
+    answers: AnswerTexts
+    questions: QuestionTexts
+    numbers: NumberTexts
+    words: WordTexts
+    joint: JointTexts
+    promise: PromiseTexts
+    uncertainty: UncertaintyTexts
+    collected: CollectedTexts
+    verify: VerifyTexts
+
+
+ENGLISH = Texts(
+    page=PageTexts(),
+    date=DateTexts(),
+    cards=CardTexts(),
+    labels=LabelTexts(),
+    answers=AnswerTexts(),
+    questions=QuestionTexts(),
+    numbers=NumberTexts(),
+    words=WordTexts(),
+    joint=JointTexts(),
+    promise=PromiseTexts(),
+    uncertainty=UncertaintyTexts(),
+    collected=CollectedTexts(),
+    verify=VerifyTexts(),
+)

@@ -1,0 +1,81 @@
+"""How a language writes numbers: its signs for thousands, decimals and percent."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from krand import showing
+
+__all__ = ["NumberFormat"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberFormat:
+    """krand's formatters with the signs of a language; without arguments, those of English.
+
+    >>> NumberFormat().count(-1234.5), NumberFormat(thousands=".", decimal=",").number(12.5)
+    ('−1,234', '12,5')
+    """
+
+    thousands: str = ","
+    decimal: str = "."
+    percent: str = "{number} %"
+
+    def signs(self, text: str) -> str:
+        """A number as Python writes it, with the signs of the language."""
+        return text.translate({ord(","): self.thousands, ord("."): self.decimal})
+
+    def written(self, value: float, spec: str) -> str:
+        """A number by one of Python's formats: 1,234 or 0.02."""
+        return self.signs(format(value, spec))
+
+    def whole(self, value: int) -> str:
+        """1,234."""
+        return self.written(value, ",")
+
+    def number(self, value: float, digits: int = 4) -> str:
+        """12,726, 0.3509, 2.09×10⁻⁵."""
+        return self.signs(showing.number(value, digits))
+
+    def at_most(self, value: float, digits: int = 4) -> str:
+        """A proven bound, rounded up."""
+        return self.signs(showing.at_most(value, digits))
+
+    def bound(self, value: float, digits: int = 4) -> str:
+        """The same with space around the sign of multiplication: 1.049 × 10⁻⁷."""
+        return self.spaced(self.at_most(value, digits))
+
+    def spaced(self, text: str) -> str:
+        """A text with space around the signs of multiplication in it."""
+        return text.replace("×", "\N{NO-BREAK SPACE}×\N{NO-BREAK SPACE}")
+
+    def count(self, value: float) -> str:
+        """People, whole ones: −1,234, and never −0."""
+        return self.signed(showing.fixed(value))
+
+    def signed(self, text: str) -> str:
+        """The same text with a minus sign that is as wide as a digit and is read as minus."""
+        return self.signs(text).replace("-", "\N{MINUS SIGN}")
+
+    def share(self, share: float, decimals: int = 2) -> str:
+        """A share as a percentage without its sign, for columns that have it in their heading."""
+        text = f"{100 * share:.{decimals}f}"
+        return self.signed(text.removeprefix("-") if float(text) == 0 else text)
+
+    def with_percent(self, text: str) -> str:
+        """A number that is written already, with the sign of percent."""
+        return self.percent.format(number=text)
+
+    def percent_of(self, share: float, spec: str) -> str:
+        """A share as a percentage by one of Python's formats: 95 %."""
+        return self.with_percent(self.written(100 * share, spec))
+
+    def short_percent(self, value: float) -> str:
+        """Two significant digits without an exponent: 0.00028 %."""
+        if value == 0 or not math.isfinite(value):
+            return self.with_percent(f"{value:g}")
+        decimals = min(12, max(0, 1 - math.floor(math.log10(abs(value)))))
+        text = f"{value:,.{decimals}f}"
+        shown = text.rstrip("0").rstrip(".") if "." in text else text
+        return self.with_percent(self.signs(shown))

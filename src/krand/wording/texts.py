@@ -1,0 +1,291 @@
+"""The sentences that several rooms show, in English, grouped by what they are about.
+
+Another language is another `Texts`: all of its groups with sentences of its own, in which the names
+in braces stay. How to add one: docs/developing/add-a-language.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TypeVar
+
+from krand.promise import Assumption, Assurance, Method
+from krand.wording.number_format import NumberFormat
+
+__all__ = [
+    "ENGLISH",
+    "CollusionTexts",
+    "GuaranteeTexts",
+    "PhraseTexts",
+    "PlanTexts",
+    "Plural",
+    "ProvenanceTexts",
+    "SummaryTexts",
+    "Texts",
+    "table",
+]
+
+Code = TypeVar("Code")
+
+
+@dataclass(frozen=True, slots=True)
+class Plural:
+    """A text for one and a text for any other number."""
+
+    one: str
+    other: str
+
+    def of(self, number: float) -> str:
+        """The text for this number."""
+        return self.one if number == 1 else self.other
+
+
+def table(entries: Mapping[Code, str]) -> Mapping[Code, str]:
+    """A field of texts by their codes; frozen as all texts are."""
+    return field(default_factory=lambda: MappingProxyType(dict(entries)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuaranteeTexts:
+    """What stands behind a guarantee."""
+
+    assurances: Mapping[Assurance, str] = table(
+        {
+            Assurance.CERTIFIED: "proven, whatever the other participants answer",
+            Assurance.OUTLIER: "exact for the attack analysed in the drafts; otherwise a"
+            " conjecture",
+        }
+    )
+    methods: Mapping[Method, str] = table(
+        {
+            Method.EXACT_BITS: "worst crowd for each bit, all bits composed",
+            Method.BLANKET_BITS: "privacy blanket of each bit, all bits composed: the crowd is too"
+            " large for the exact law",
+            Method.UNIFORM_BITS: "exact law of each bit in a crowd that answers alike, all bits"
+            " composed",
+            Method.PRIVACY_BLANKET: "privacy blanket of the record, all copies composed",
+            Method.UNIFORM_RECORDS: "exact law of the record in the worst crowd that answers"
+            " alike, all copies composed",
+            Method.LOCAL_NOISE: "the noise of each device alone: the collector need not be trusted",
+            Method.NONE: "none: this plan is for tests, and hides nobody",
+        }
+    )
+    converted: str = "{method}; η follows from δ"
+    assumptions: Mapping[Assumption, str] = table(
+        {
+            Assumption.HONEST_CROWD: "at least {honest} honest people respond in the same batch",
+            Assumption.COLLECTOR_KEEPS_SECRETS: "the collector removes identity, order and time,"
+            " and does not work with the analyst",
+            Assumption.DATA_HOLDER_KEEPS_SECRETS: "the data holder, who saw all answers, hands on"
+            " nothing but the noisy responses, and randomized everybody's answers once",
+            Assumption.PARTICIPATION_VISIBLE: "a person's answers are hidden; that the person took"
+            " part is not",
+            Assumption.OUTLIER_IS_WORST: "attacks other than that on an outlier rest on a"
+            " conjecture of the first papers on this method",
+            Assumption.LIMITED_ANSWERS: "no true answer sets more bits than its question allows",
+        }
+    )
+    colluders: str = "{crowd} ({colluding} more may work with the analyst)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvenanceTexts:
+    """Where answers became noisy, by the codes of `Provenance` and `DistinctPeople`."""
+
+    how_noisy: Mapping[str, str] = table(
+        {
+            "devices": "Every answer was made noisy on the device it came from.",
+            "table": "A data holder had all answers in a table, could see them, and made them"
+            " noisy before passing them on.",
+            "simulation": "Nobody was asked: the people and their answers are simulated.",
+        }
+    )
+    trusted: Mapping[str, str] = table(
+        {
+            "devices": "",
+            "table": "A data holder saw all answers and randomized them. The promise is about what"
+            " others can learn from the responses or these results, not about the data holder.",
+            "simulation": "Nobody was asked: people and answers are simulated, so there is no"
+            " promise to anybody.",
+        }
+    )
+    declared: Mapping[str, str] = table(
+        {
+            "data_holder": "The data holder declared that the {files} files are about different"
+            " people, in the files. If somebody is in two of them, more was revealed than the"
+            " guarantee says.",
+            "analyst": "The analyst who counted them declared that the {files} files are about"
+            " different people; nothing in the files says so. If somebody is in two of them, more"
+            " was revealed than the guarantee says.",
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CollusionTexts:
+    """The protection that is left if collector and analyst collude."""
+
+    real: str = "real protection"
+    weak: str = "only weak protection"
+    slight: str = "hardly any protection"
+    none: str = "no protection"
+    remains: str = "{protection} remains"
+    there_is: str = "there is {protection}"
+    if_they_collude: str = "If collector and analyst collude, {said} (ε₀ = {epsilon})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryTexts:
+    """A question in one number, by the codes of `Statistic`."""
+
+    names: Mapping[str, str] = table(
+        {"mean": "mean", "top_box": "top box", "bottom_box": "bottom box"}
+    )
+    box: str = "{name}, {answers}"
+    two: str = "{first} and {last}"
+    several: str = "{first} to {last}"
+    value: str = "{name} {value} ({low} to {high})"
+    share: str = "{name}: {value} ({low} to {high}) of those who answered"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhraseTexts:
+    """Numbers and promises."""
+
+    margin: str = "typical margin of error (95 %)"
+    evenly: str = (
+        "estimates assume that values are spread evenly within each range; intervals do not"
+    )
+    open_both: str = "the mean cannot be estimated: the lowest and top ranges are open-ended"
+    open_above: str = (
+        "the mean cannot be estimated: the top range is open-ended; the mean is at least {bound}"
+    )
+    open_below: str = (
+        "the mean cannot be estimated: the lowest range is open-ended; the mean is at most {bound}"
+    )
+    refused: Plural = Plural(
+        "{number} message was refused ({reasons}) and not counted. {senders} may not help to hide"
+        " anybody. The promise allowed for {planned}; in the worst case there are now {colluding}"
+        " among {crowd}, so {name} is {now}. The survey promised {asked}.",
+        "{number} messages were refused ({reasons}) and not counted. {senders} may not help to"
+        " hide anybody. The promise allowed for {planned}; in the worst case there are now"
+        " {colluding} among {crowd}, so {name} is {now}. The survey promised {asked}.",
+    )
+    reason: str = "{number} {why}"
+    reasons: Mapping[str, str] = table(
+        {
+            "wrong_length": "wrong length",
+            "not_sealed_for_this_key_or_plan": "not sealed for this key or plan",
+            "unknown_version": "unknown version",
+            "unknown_kind": "unknown kind",
+            "position_out_of_range": "position out of range",
+            "padding_not_zero": "padding not zero",
+            "repeated": "repeated",
+        }
+    )
+    sender: str = "Whoever sent it"
+    senders: str = "The {most} people who sent them"
+    senders_between: str = "The {least} to {most} people who sent them"
+    no_such_people: str = "no such people"
+    such_people: Plural = Plural("{number} such person", "{number} such people")
+    people: str = "± {number} people"
+    half_width: str = "{margin} {people} ({percent})"
+    promise_delta: str = (
+        "Changing one person's answers changes the probability of anything the analyst can see by"
+        " a factor of at most {factor}, plus at most δ = {delta}."
+    )
+    promise_eta: str = (
+        "Changing one person's answers changes the probability of what the analyst sees by a"
+        " factor of at most {factor}, except with probability η = {eta}."
+    )
+    factor: str = "{ratio} ({name} = {epsilon})"
+    liars_can: Plural = Plural(
+        "One dishonest client can raise the count of an answer by at most {high} ({name}), or"
+        " lower a count by at most {low}.",
+        "{number} dishonest clients together can raise the count of an answer by at most {high}"
+        " ({name}), or lower a count by at most {low}.",
+    )
+    liars_could_have: Plural = Plural(
+        "One dishonest client could have raised the count of an answer by at most {high} ({name}),"
+        " or lowered a count by at most {low}.",
+        "{number} dishonest clients together could have raised the count of an answer by at most"
+        " {high} ({name}), or lowered a count by at most {low}.",
+    )
+    whole_people: Plural = Plural("{number} person", "{number} people")
+    curator: str = "a trusted curator ({noise} noise) would reach σ = {sigma}; {gap}"
+    times_as_large: str = "krand's σ is {ratio} times as large"
+    higher: str = "krand's σ is {percent} higher"
+    lower: str = "krand's σ is {percent} lower"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanTexts:
+    """A plan, compared with its alternatives."""
+
+    promise: str = (
+        "If at least {crowd} people take part, changing your answers changes the probability of"
+        " anything the analyst can see{rounds} by a factor of at most {factor}, {slack}"
+        " ({assurance}: {how_known}).{helpers} {if_they_collude}."
+    )
+    slack_delta: str = "plus at most δ = {delta}"
+    slack_eta: str = "except with probability η = {eta}"
+    rounds: str = " in all {rounds} rounds together"
+    helpers: Plural = Plural(
+        " It holds even if {number} of them colludes with the analyst.",
+        " It holds even if {number} of them collude with the analyst.",
+    )
+    cells_of: str = "cells of {block}"
+    unreadable: str = (
+        "too noisy to use: {names}; the margin of error would be above {limit} of the crowd; ask"
+        " more people or fewer questions, or allow a larger epsilon or delta"
+    )
+    each_cell: str = " per cell"
+    each_position: str = " per position"
+    alone: str = "  {question} alone"
+    survey_title: str = "{survey}: expected precision"
+    survey_columns: tuple[str, str, str, str] = ("question", "type", "positions", "noise q")
+    methods_title: str = "other methods with the same promise"
+    methods_columns: tuple[str, str, str, str, str] = (
+        "method",
+        "± people (95 %)",
+        "ε₀",
+        "messages",
+        "note",
+    )
+    this_plan: str = "this plan"
+    one_copy: str = "whole records, one copy"
+    several_copies: str = "whole records, {copies} copies"
+    outlier: str = "outlier assurance"
+    bits: str = "each bit separately"
+    rappor: str = "RAPPOR"
+    rappor_note: str = "no collector to trust, q = {noise}"
+    curator: str = "trusted curator"
+    curator_note: str = "sees all raw answers, adds {noise} noise"
+    not_possible: str = "not possible"
+    between: str = "{best} to {worst}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """All sentences of this room in one language, and how that language writes numbers."""
+
+    numbers: NumberFormat
+    guarantees: GuaranteeTexts
+    provenance: ProvenanceTexts
+    collusion: CollusionTexts
+    summaries: SummaryTexts
+    phrases: PhraseTexts
+    plans: PlanTexts
+
+
+ENGLISH = Texts(
+    numbers=NumberFormat(),
+    guarantees=GuaranteeTexts(),
+    provenance=ProvenanceTexts(),
+    collusion=CollusionTexts(),
+    summaries=SummaryTexts(),
+    phrases=PhraseTexts(),
+    plans=PlanTexts(),
+)

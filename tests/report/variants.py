@@ -1,0 +1,303 @@
+"""Results for which a report says different things: together they need every sentence it has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from krand.analysis.estimates.sampling import Sampling
+from krand.analysis.estimates.values import (
+    Band,
+    Distribution,
+    Interval,
+    MeanEstimate,
+    Quantile,
+    Statistic,
+    Summary,
+)
+from krand.analysis.results import JointResult, Results
+from krand.batches.provenance import DistinctPeople, Provenance
+from krand.promise import Assurance
+from krand.survey.questions import Kind, Number
+from krand.wire.rejections import REPEATED, Rejection
+from report.examples import bit_example, record_example, refused_example
+
+__all__ = ["UNKNOWN_REASON", "VARIANTS", "results_of"]
+
+UNKNOWN_REASON = "unheard of"
+"""A reason to refuse messages that only a later krand knows."""
+
+Change = Callable[[Results], Results]
+
+
+def _with(**changes: Any) -> Change:
+    return lambda results: replace(results, **changes)
+
+
+def _promise(**changes: Any) -> Change:
+    return lambda results: replace(results, promise=replace(results.promise, **changes))
+
+
+def _survey(**changes: Any) -> Change:
+    def changed(results: Results) -> Results:
+        survey = replace(results.plan.survey, **changes)
+        return replace(results, plan=replace(results.plan, survey=survey))
+
+    return changed
+
+
+def _policy(**changes: Any) -> Change:
+    def changed(results: Results) -> Results:
+        return _survey(policy=replace(results.plan.survey.policy, **changes))(results)
+
+    return changed
+
+
+def _question(name: str, **changes: Any) -> Change:
+    def changed(results: Results) -> Results:
+        own = (replace(q, **changes) if q.name == name else q for q in results.questions)
+        return replace(results, questions=tuple(own))
+
+    return changed
+
+
+def _words(**changes: Any) -> Change:
+    return lambda results: replace(results, words=(replace(results.words[0], **changes),))
+
+
+def _unreadable(results: Results) -> Results:
+    first, *others = results.questions
+    rows = tuple(replace(row, readable=False) for row in first.rows)
+    (joint, *_) = results.joint
+    table = replace(joint.table, readable=np.zeros_like(joint.table.readable))
+    questions = (replace(first, rows=rows), *others)
+    return replace(results, questions=questions, joint=(replace(joint, table=table),))
+
+
+def _many_answers(results: Results) -> Results:
+    first, *others = results.questions
+    row = first.rows[0]
+    rows = tuple(replace(row, label=f"{i:04}", consistent=float(i)) for i in range(700))
+    return replace(results, questions=(replace(first, rows=rows), *others))
+
+
+def _test(**changes: Any) -> Change:
+    def changed(results: Results) -> Results:
+        (joint,) = results.joint
+        assert joint.independence is not None
+        test = replace(joint.independence, **changes)
+        return replace(results, joint=(replace(joint, independence=test),))
+
+    return changed
+
+
+def _large_table(results: Results) -> Results:
+    """Three questions with 30, 31 and 13 answers: too many tables, rows and columns."""
+    sizes = (30, 31, 13)
+    cells = np.ones(sizes)
+    joint = results.joint[0]
+    table = replace(
+        joint.table,
+        questions=("smokes", "colour", "drives"),
+        labels=tuple(tuple(f"{i:04}" for i in range(size)) for size in sizes),
+        answers=sizes,
+        counts=cells,
+        consistent=cells,
+        standard_errors=cells,
+        interval=Band(0 * cells, 1234 * cells),
+        simultaneous=Band(0 * cells, 1234 * cells),
+        readable=cells.astype(bool),
+    )
+    return replace(results, joint=(JointResult(table, (), None),))
+
+
+def _scale(results: Results) -> Results:
+    mean = Summary(
+        statistic=Statistic.MEAN,
+        answers=("1", "5"),
+        value=3.625,
+        unadjusted=3.6,
+        interval=Interval(3.55, 3.69),
+    )
+    share = replace(mean, value=0.625, interval=Interval(0.55, 0.69))
+    top = replace(share, statistic=Statistic.TOP_BOX, answers=("4", "5"))
+    bottom = replace(share, statistic=Statistic.BOTTOM_BOX, answers=("1", "2", "3"))
+    one = replace(share, statistic=Statistic.BOTTOM_BOX, answers=("1",))
+    change = _question("colour", kind=Kind.SCALE, summaries=(mean, top, bottom, one))
+    return change(results)
+
+
+def _distribution(results: Results) -> Distribution:
+    found = next(q.distribution for q in results.questions if q.name == "age")
+    assert found is not None
+    return found
+
+
+def _open(low: float | None, high: float | None, *, integer: bool) -> Change:
+    """Numbers of which some lie in ranges without an end; whole ones, each in its own range."""
+
+    def changed(results: Results) -> Results:
+        spread = replace(
+            _distribution(results),
+            integer=integer,
+            exact=integer,
+            mean=MeanEstimate(None, None, low, high),
+            quantiles=(
+                Quantile(0.9, None, 1234.5, None),
+                Quantile(0.5, 0.5, None, 1234.5),
+                Quantile(0.25, 1e7, None, None),
+            ),
+        )
+        return _question("age", distribution=spread)(results)
+
+    return changed
+
+
+def _ranges(results: Results) -> Results:
+    """Whole numbers, with ranges that are open at both ends."""
+    edges = (0, 1, 1500)
+    asked = Number(name="age", edges=edges, open_below=True, open_above=True, integer=True)
+    names = [asked.level_name(level) for level in range(asked.positions)]
+    changed = _question("age", rows=tuple(_rows(results, names)))(results)
+    questions = (asked if q.name == "age" else q for q in results.plan.survey.questions)
+    return _survey(questions=tuple(questions))(changed)
+
+
+def _rows(results: Results, names: list[str]) -> Iterator[Any]:
+    row = results.questions[0].rows[0]
+    return (replace(row, label=name) for name in names)
+
+
+def _declared(who: DistinctPeople) -> Change:
+    return _with(
+        provenance=Provenance.TABLE,
+        distinct_people=who,
+        ids=("ab" * 16, "cd" * 16),
+        batches=("ab" * 32, "cd" * 32),
+        crowd=10_000,
+    )
+
+
+def _sampling(population: int | None) -> Change:
+    def changed(results: Results) -> Results:
+        own = (replace(q, sampling=Sampling(population)) for q in results.questions)
+        return replace(results, questions=tuple(own))
+
+    return changed
+
+
+def _alike(results: Results) -> Results:
+    shifts = (replace(s, corrupted=1, too_high=1234.5, too_low=10.0) for s in results.shifts)
+    return replace(results, shifts=tuple(shifts))
+
+
+def _one_message(results: Results) -> Results:
+    return replace(results, plan=replace(results.plan, messages=1))
+
+
+def _one_question(results: Results) -> Results:
+    plan = results.plan
+    survey = replace(plan.survey, questions=plan.survey.questions[:1], together=())
+    first = {name: getattr(plan, name)[:1] for name in ("numerators", "precisions", "margins")}
+    asked = replace(plan, survey=survey, **first)
+    only = replace(results, plan=asked, questions=results.questions[:1])
+    return replace(only, words=(), joint=(), shifts=())
+
+
+def _several_words(results: Results) -> Results:
+    rows = results.words[0].rows
+    found = tuple(replace(row, found=True, same_positions=("swing",)) for row in rows)
+    return _words(rows=found)(results)
+
+
+def _all(*changes: Change) -> Change:
+    def changed(results: Results) -> Results:
+        for change in changes:
+            results = change(results)
+        return results
+
+    return changed
+
+
+REASONS = {str(why): 1000 + place for place, why in enumerate((*Rejection, REPEATED))}
+BITS: dict[str, Change] = {
+    "as they are": _with(),
+    "of a table": _with(provenance=Provenance.TABLE),
+    "of a simulation": _with(provenance=Provenance.SIMULATION, crowd=10_000),
+    "two batches": _with(crowd=10_000, batches=("ab" * 32, "cd" * 32)),
+    "no batch": _with(batches=()),
+    "many batches": _with(batches=tuple(f"{i:064}" for i in range(1234))),
+    "declared by the data holder": _declared(DistinctPeople.DATA_HOLDER),
+    "declared by the analyst": _declared(DistinctPeople.ANALYST),
+    "unreadable": _unreadable,
+    "many answers": _many_answers,
+    "outlier": _promise(assurance=Assurance.OUTLIER),
+    "real protection": _promise(local_epsilon=0.5),
+    "weak protection": _promise(local_epsilon=2.0),
+    "slight protection": _promise(local_epsilon=5.0),
+    "a long number": _promise(local_epsilon=1000.0),
+    "one colluder": _promise(colluding=1),
+    "some colluders": _promise(colluding=1234),
+    "one refused": _all(_promise(colluding=1), _with(rejected={"wrong_length": 1})),
+    "refused": _all(_promise(colluding=9000), _with(rejected=REASONS)),
+    "refused of a few people": _all(
+        _promise(colluding=9000), _policy(colluding=1), _with(rejected={"repeated": 2000})
+    ),
+    "more colluders than refused": _all(
+        _promise(colluding=9000), _policy(colluding=1500), _with(rejected={UNKNOWN_REASON: 2000})
+    ),
+    "not kept, nothing refused": _with(kept=False),
+    "not kept, outlier": _all(_promise(assurance=Assurance.OUTLIER), _with(kept=False)),
+    "not kept, one refused": _with(kept=False, rejected={"wrong_length": 1}),
+    "related": _test(p_value=1e-9, degrees=1),
+    "perhaps related": _test(p_value=0.01, left_out=("colour=red", "smokes=unanswered")),
+    "not related": _test(p_value=0.5),
+    "not tested": lambda results: replace(
+        results, joint=(replace(results.joint[0], independence=None),)
+    ),
+    "a large table": _large_table,
+    "a scale": _scale,
+    "open above": _open(12.5, None, integer=False),
+    "open below": _open(None, 1234.5, integer=True),
+    "open on both sides": _open(None, None, integer=True),
+    "ranges of whole numbers": _ranges,
+    "no limit of detection": _words(detection_limit=None),
+    "several words": _several_words,
+    "no word found": lambda results: _words(
+        rows=tuple(replace(row, found=False) for row in results.words[0].rows)
+    )(results),
+    "words alone": _with(questions=(), joint=(), shifts=()),
+    "rounds": _survey(rounds=3),
+    "one question": _one_question,
+    "sample without limit": _sampling(None),
+    "one liar, all alike": _alike,
+    "one message": _one_message,
+    "one message of a simulation": _all(
+        _one_message, _with(provenance=Provenance.SIMULATION, crowd=10_000)
+    ),
+    "of one day": _survey(id="habits-2026-03-07"),
+    "of a year": _survey(id="habits-2026"),
+}
+RECORDS: dict[str, Change] = {
+    "as they are": _with(),
+    "of a table": _with(provenance=Provenance.TABLE),
+    "of a simulation": _with(provenance=Provenance.SIMULATION),
+    "one copy": _survey(copies=1),
+    "not kept": _with(kept=False),
+}
+VARIANTS: dict[str, Callable[[], Results]] = {
+    **{f"bits, {name}": lambda c=c: c(bit_example().results) for name, c in BITS.items()},
+    **{f"records, {name}": lambda c=c: c(record_example().results) for name, c in RECORDS.items()},
+    "not kept": lambda: refused_example().results,
+}
+"""What makes the results, by name."""
+
+
+@cache
+def results_of(name: str) -> Results:
+    """The results of this name, made once."""
+    return VARIANTS[name]()
