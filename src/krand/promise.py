@@ -10,6 +10,7 @@ from krand.errors import InternalError, InvalidInput
 from krand.showing import Shown
 
 __all__ = [
+    "DUMMY_GRID",
     "NOISE_GRID",
     "READABLE",
     "Assumption",
@@ -17,6 +18,7 @@ __all__ = [
     "AtMost",
     "Block",
     "Bounds",
+    "DummyLaw",
     "ExactlyOne",
     "FreeBits",
     "Guarantee",
@@ -31,6 +33,8 @@ __all__ = [
     "check_noise",
 ]
 
+DUMMY_GRID = 2**63
+"""Probabilities of numbers of dummies are w/2^63: mixers compare integers, too."""
 NOISE_GRID = 2**32
 """Noise is a/2^32: the randomizer compares integers, so it flips with exactly that probability."""
 
@@ -78,10 +82,16 @@ class Method(StrEnum):
     """Whole records, for every background."""
     UNIFORM_RECORDS = "uniform-records"
     """Whole records: the exact law where everybody else answers alike."""
+    DUMMIES = "dummies"
+    """Dummies of one honest mixer: the exact law of the counts, whoever else works together."""
+    FLIPS_AND_DUMMIES = "flips-and-dummies"
+    """Flips of devices and dummies of all mixers in one count: its own law, every background."""
     LOCAL_NOISE = "local-noise"
     """Each report protects itself."""
     NONE = "none"
     """Nothing is promised: a plan for tests."""
+    DUMMIES_CONVERTED = "dummies-converted"
+    FLIPS_AND_DUMMIES_CONVERTED = "flips-and-dummies-converted"
     EXACT_BITS_CONVERTED = "exact-bits-converted"
     BLANKET_BITS_CONVERTED = "blanket-bits-converted"
     UNIFORM_BITS_CONVERTED = "uniform-bits-converted"
@@ -111,6 +121,10 @@ class Assumption(StrEnum):
     """The collector forgets who, when and in which order, and does not work with the analyst."""
     DATA_HOLDER_KEEPS_SECRETS = "data-holder-keeps-secrets"
     """In its place where a data holder, who knows all answers, randomizes a table."""
+    ONE_HONEST_MIXER = "one-honest-mixer"
+    """At least one mixer of the plan adds its dummies, forgets them, and tells nobody the order."""
+    SEALS_HOLD = "seals-hold"
+    """Nobody opens a sealed message (HPKE) without its key."""
     PARTICIPATION_VISIBLE = "participation-visible"
     """Answers are hidden, not that somebody took part."""
     OUTLIER_IS_WORST = "outlier-is-worst"
@@ -408,6 +422,45 @@ class Precision:
     def readable(self) -> bool:
         """Whether a count that is known so well says anything."""
         return self.half_width_percent <= 100 * READABLE
+
+
+@dataclass(frozen=True, slots=True)
+class DummyLaw:
+    """How many dummies a mixer adds to one position: 0 … 2R, symmetric around R.
+
+    >>> law = DummyLaw((2**61, 2**60, 2**60 + 2**59))  # of R, R + 1 and R + 2
+    >>> law.reach, law.mean, law.variance
+    (2, 2, 1.75)
+    """
+
+    half: tuple[int, ...]
+    """Weights of R, R + 1, …, 2R, in units of 2^-63; those below R mirror them."""
+
+    def __post_init__(self) -> None:
+        if min(self.half) < 1:
+            raise InvalidInput("weights", "must be at least 1", min(self.half))
+        if self.half[0] + 2 * sum(self.half[1:]) != DUMMY_GRID:
+            raise InvalidInput("weights", "must add up to 2^63", sum(self.weights))
+
+    @property
+    def weights(self) -> tuple[int, ...]:
+        """Of 0, 1, …, 2R."""
+        return (*self.half[:0:-1], *self.half)
+
+    @property
+    def reach(self) -> int:
+        """R: the largest distance from the mean."""
+        return len(self.half) - 1
+
+    @property
+    def mean(self) -> int:
+        """R dummies on average, which the analyst subtracts."""
+        return self.reach
+
+    @property
+    def variance(self) -> float:
+        """σ² of the number of dummies, and so of a count."""
+        return 2 * sum(x * x * w for x, w in enumerate(self.half)) / DUMMY_GRID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

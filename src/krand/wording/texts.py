@@ -68,6 +68,9 @@ class GuaranteeTexts:
             Method.PRIVACY_BLANKET: "privacy blanket of the record, all copies composed",
             Method.UNIFORM_RECORDS: "exact law of the record in the worst crowd that answers"
             " alike, all copies composed",
+            Method.DUMMIES: "exact law of one honest mixer's dummies, all positions composed",
+            Method.FLIPS_AND_DUMMIES: "worst crowd for each bit with the dummies of all mixers, all"
+            " bits composed",
             Method.LOCAL_NOISE: "the noise of each device alone: the collector need not be trusted",
             Method.NONE: "none: this plan is for tests, and hides nobody",
         }
@@ -80,6 +83,9 @@ class GuaranteeTexts:
             " and does not work with the analyst",
             Assumption.DATA_HOLDER_KEEPS_SECRETS: "the data holder, who saw all answers, hands on"
             " nothing but the noisy responses, and randomized everybody's answers once",
+            Assumption.ONE_HONEST_MIXER: "at least one of the plan's mixers follows the rules; all"
+            " others, and all other people, may work with the analyst",
+            Assumption.SEALS_HOLD: "nobody opens a sealed message (HPKE) without its key",
             Assumption.PARTICIPATION_VISIBLE: "a person's answers are hidden; that the person took"
             " part is not",
             Assumption.OUTLIER_IS_WORST: "attacks other than that on an outlier rest on a"

@@ -1,0 +1,179 @@
+"""Dummies of mixers: what a law with integer weights promises.
+
+A mixer adds Z dummies to every position, Z on 0 … 2R around R. One person's change moves some
+positions by ±1, so δ(ε) is that of the pairs (Z, Z+1), composed: by symmetry every pattern of signs
+gives the same, and nothing is assumed about anybody else (docs/explanation/proofs.md, "Dummies of
+mixers"). Everything is computed from the integers that mixers draw from.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.accounting.bounds import Effort, converted_eta
+from krand.accounting.composition import LossLaw, compose, connect_dots
+from krand.promise import DUMMY_GRID, Bounds, DummyLaw, Method, TwoWay
+
+__all__ = ["DummyBound", "dummy_law", "law_profile"]
+
+Floats = NDArray[np.float64]
+Parts = tuple[tuple[DummyLaw, int], ...]
+"""Every law with the number of positions that one person can change, over all rounds."""
+
+UNIT = 2.0**-52
+TAPER = 8
+"""The ends fall faster than the power law, as (1-(|x|/(R+1))^8)²: fewer dummies, the same σ."""
+STEPS_PER_SPREAD = 60
+"""Nodes of the grid of losses per standard deviation of one position's loss."""
+MOST_NODES = 4000
+SHIFT = 1e-11
+"""A loss this far below a node still counts as the node's: weights are rounded to integers."""
+ALIKE = 1e-9
+"""Losses of geometric noise that differ relatively by less are one and the same."""
+
+
+def dummy_law(shape: float, scale: float, reach: int) -> DummyLaw:
+    """Weights ∝ exp(-|x/s|^p), tapered unless p = 1, rounded to integers that add up to 2^63.
+
+    >>> law = dummy_law(1.0, 1.0, 14)
+    >>> law.reach, round(law.variance**0.5, 3)
+    (14, 1.357)
+    """
+    x = np.arange(reach + 1, dtype=np.float64)
+    mass = np.exp(-((x / scale) ** shape))
+    if shape > 1:
+        mass *= (1 - (x / (reach + 1)) ** TAPER) ** 2
+    total = 2 * mass.sum() - mass[0]
+    half = [max(1, int(part * DUMMY_GRID)) for part in (mass / total).tolist()]
+    return DummyLaw((DUMMY_GRID - 2 * sum(half[1:]), *half[1:]))
+
+
+def law_profile(law: DummyLaw, epsilons: Floats) -> tuple[Floats, Floats]:
+    """δ(ε) of the pair (Z, Z+1), rounded down and up; the other direction is the same."""
+    weights = np.array(law.weights, dtype=np.float64) / DUMMY_GRID
+    before = np.append(0.0, weights[:-1])
+    factor = np.exp(epsilons)[:, None]
+    slack = UNIT * (4 + 2 * epsilons[:, None])
+    low = np.maximum(weights * (1 - UNIT) - factor * before * (1 + slack), 0.0).sum(axis=1)
+    high = np.maximum(weights * (1 + UNIT) - factor * before * (1 - slack), 0.0).sum(axis=1)
+    rounding = UNIT * weights.size
+    return low * (1 - rounding), high * (1 + rounding)
+
+
+def _losses(law: DummyLaw) -> tuple[Floats, Floats]:
+    """ln P/Q of every outcome that both can have, and its probability under P."""
+    weights = np.array(law.weights, dtype=np.float64)
+    return np.log(weights[1:] / weights[:-1]), weights[1:] / DUMMY_GRID
+
+
+def _spread(law: DummyLaw) -> float:
+    losses, masses = _losses(law)
+    return math.sqrt(float((losses**2 * masses).sum()))
+
+
+def _common_step(parts: Parts) -> float:
+    """A grid on which geometric losses lie exactly, or one that is fine for all others.
+
+    Geometric noise has only the losses ±1/s: off the grid they would be rounded up by a step.
+    """
+    tops = [float(_losses(law)[0].max()) for law, _ in parts]
+    least = min(tops)
+    ratios = [top / least for top in tops]
+    geometric = all(_is_geometric(law) for law, _ in parts)
+    if geometric and all(abs(ratio - round(ratio)) < ALIKE * ratio for ratio in ratios):
+        return least * (1 + ALIKE)  # above every loss, so that nothing of it is beyond the node
+    finest = min(_spread(law) for law, _ in parts) / STEPS_PER_SPREAD
+    return max(finest, max(tops) / MOST_NODES)
+
+
+def _is_geometric(law: DummyLaw) -> bool:
+    losses, masses = _losses(law)
+    seen = np.abs(losses[masses > SHIFT])
+    return bool(np.ptp(seen) < ALIKE * seen.max())
+
+
+def _above(law: DummyLaw, step: float) -> LossLaw:
+    """A pair that dominates: the profile at the nodes, connected (`connect_dots`)."""
+    last = math.ceil(float(_losses(law)[0].max()) * (1 + 1e-12) / step)
+    nodes = np.arange(last + 1)
+    _, profile = law_profile(law, step * nodes)
+    profile[-1] = law.half[-1] / DUMMY_GRID * (1 + UNIT)  # beyond all losses: the end alone
+    return connect_dots(step, nodes, profile, profile.copy())
+
+
+def _below(law: DummyLaw, step: float) -> LossLaw:
+    """Every loss rounded down, for lower ends; the end of the law counts as infinite."""
+    losses, masses = _losses(law)
+    index = np.floor((losses + SHIFT) / step).astype(np.int64)
+    held, where = np.unique(index, return_inverse=True)
+    mass = np.bincount(where, masses * (1 - UNIT))
+    end = law.half[-1] / DUMMY_GRID
+    return LossLaw(step=step, index=held, mass=mass, infinite=end, infinite_reverse=end)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DummyBound:
+    """One honest mixer's dummies at every position that a person can change, asked about one ε."""
+
+    parts: Parts
+    epsilon: float
+
+    @property
+    def method(self) -> Method:
+        """The argument behind δ."""
+        return Method.DUMMIES
+
+    @property
+    def eta_method(self) -> Method:
+        """The argument behind η."""
+        return self.method.converted
+
+    def upper(self, epsilon: float) -> float:
+        """δ(ε), rounded up."""
+        if self._is_pure(epsilon):
+            return min(1.0, self._ends() * (1 + ALIKE))
+        step = _common_step(self.parts)
+        composed = compose([(_above(law, step), n) for law, n in self.parts], self.epsilon)
+        return composed.delta(epsilon)
+
+    def lower(self) -> float:
+        """δ(ε), rounded down."""
+        step = _common_step(self.parts) / 8
+        count = sum(n for _, n in self.parts)
+        composed = compose([(_below(law, step), n) for law, n in self.parts], self.epsilon)
+        return composed.delta_below(self.epsilon + count * SHIFT) + self._ends() * (1 - ALIKE)
+
+    def delta(self, effort: Effort) -> TwoWay:
+        """Both directions are alike."""
+        top = self.upper(self.epsilon)
+        both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
+        return TwoWay(both, both)
+
+    def eta(self, effort: Effort) -> TwoWay:
+        """δ converted as upper end; δ itself as lower end, for P[R > λ] ≥ E[(1-λ/R)⁺]."""
+        top = converted_eta(self.upper, self.epsilon)
+        both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
+        return TwoWay(both, both)
+
+    def _ends(self) -> float:
+        """P of at least one outcome that the other answers cannot give."""
+        log_none = sum(n * math.log1p(-law.half[-1] / DUMMY_GRID) for law, n in self.parts)
+        return -math.expm1(log_none)
+
+    def _is_pure(self, epsilon: float) -> bool:
+        """Whether no sum of losses exceeds ε, so that δ is what the ends give away."""
+        most = math.fsum(n * float(_losses(law)[0].max()) for law, n in self.parts)
+        return most * (1 + 1e-12) <= epsilon
+
+
+def parts_of(laws: Sequence[DummyLaw], counts: Sequence[int]) -> Parts:
+    """Equal laws together: the composition of fewer parts is quicker."""
+    found: dict[DummyLaw, int] = {}
+    for law, count in zip(laws, counts, strict=True):
+        found[law] = found.get(law, 0) + count
+    return tuple(found.items())
