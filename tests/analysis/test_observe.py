@@ -60,7 +60,16 @@ def yes_no(number: int) -> list[Question]:
 
 def bit_tally(plan: Plan, counts: Sequence[int], people: int) -> Tally:
     numbers = np.array(counts, dtype=np.int64)
-    return Tally(plan.hash, Linkage.BIT, numbers.size, 1, people, people, people, numbers)
+    return Tally(
+        plan_hash=plan.hash,
+        linkage=Linkage.BIT,
+        positions=numbers.size,
+        round=1,
+        people=people,
+        crowd=people,
+        responses=people,
+        counts=numbers,
+    )
 
 
 def record_tally(plan: Plan, histogram: Sequence[int], people: int | None = None) -> Tally:
@@ -68,14 +77,14 @@ def record_tally(plan: Plan, histogram: Sequence[int], people: int | None = None
     bits, responses = len(histogram) - 1, sum(histogram)
     everybody = responses // plan.survey.copies if people is None else people
     return Tally(
-        plan.hash,
-        Linkage.RECORD,
-        bits,
-        1,
-        everybody,
-        everybody,
-        responses,
-        np.zeros(bits, np.int64),
+        plan_hash=plan.hash,
+        linkage=Linkage.RECORD,
+        positions=bits,
+        round=1,
+        people=everybody,
+        crowd=everybody,
+        responses=responses,
+        counts=np.zeros(bits, np.int64),
         histogram=np.array(histogram, dtype=np.int64),
     )
 

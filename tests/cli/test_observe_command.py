@@ -44,7 +44,7 @@ def write(tmp_path: Path) -> Write:
 
 def survey(linkage: Linkage, copies: int = 1, rounds: int = 1, **policy: int) -> Survey:
     questions = (*(YesNo(name=f"q{i}") for i in range(9)), Choice(name="c", choices=COLOURS))
-    asked = Policy(**{"epsilon": 1.0, "crowd": 1000, "delta": 1e-6, **policy})
+    asked = Policy(**{"epsilon": 1.0, "minimum_crowd": 1000, "delta": 1e-6, **policy})
     return Survey(
         id="seen",
         policy=asked,
@@ -65,7 +65,16 @@ def bit_tally(plan: Plan = BITS, true_ones: int = 0, crowd: int = PEOPLE) -> Tal
     """Every position with 40 ones by noise, the first of them with true ones as well."""
     counts = np.full(12, 40)
     counts[0] += true_ones
-    return Tally(plan.hash, Linkage.BIT, 12, 1, PEOPLE, crowd, PEOPLE, counts)
+    return Tally(
+        plan_hash=plan.hash,
+        linkage=Linkage.BIT,
+        positions=12,
+        round=1,
+        people=PEOPLE,
+        crowd=crowd,
+        responses=PEOPLE,
+        counts=counts,
+    )
 
 
 def record_tally(plan: Plan, density: float = 0.0, lost: int = 0) -> Tally:
@@ -80,15 +89,15 @@ def record_tally(plan: Plan, density: float = 0.0, lost: int = 0) -> Tally:
 def counted(plan: Plan, people: int, records: NDArray[np.bool_]) -> Tally:
     """The tally of these very records, one row each."""
     return Tally(
-        plan.hash,
-        Linkage.RECORD,
-        12,
-        1,
-        people,
-        people,
-        len(records),
-        records.sum(axis=0),
-        np.bincount(records @ (1 << np.arange(11, -1, -1)), minlength=4096),
+        plan_hash=plan.hash,
+        linkage=Linkage.RECORD,
+        positions=12,
+        round=1,
+        people=people,
+        crowd=people,
+        responses=len(records),
+        counts=records.sum(axis=0),
+        table=np.bincount(records @ (1 << np.arange(11, -1, -1)), minlength=4096),
         histogram=np.bincount(records.sum(axis=1), minlength=13),
     )
 
@@ -167,7 +176,7 @@ def test_an_outcome_beyond_the_promise_is_called_so(write: Write) -> None:
     """Counts that no crowd explains are beyond ε, and R of few reports beyond λ."""
     empty = replace(bit_tally(), counts=np.zeros(12, np.int64))
     assert "beyond the promised ε = 1." in words(write(BITS, empty))
-    two = plan_with_noise(survey(Linkage.RECORD, crowd=2), round(0.3 * NOISE_GRID))
+    two = plan_with_noise(survey(Linkage.RECORD, minimum_crowd=2), round(0.3 * NOISE_GRID))
     few = counted(two, 2, np.array([[False] * 12, [True] * 12]))
     assert "R is beyond the promised limit" in words(write(two, few))
 

@@ -372,7 +372,7 @@ def survey_losses(
     step = bit_step(noises, crowd, copies)
     buckets = min(most_buckets, max(FEWEST_BUCKETS, BUCKETS_IN_ALL // len(noises)))
     return [
-        (bit_loss(q, crowd, step, total, certified, buckets, copies), count)
+        (bit_loss(q, crowd, step, total, certified, buckets=buckets, copies=copies), count)
         for q, count in noises.items()
     ]
 

@@ -168,7 +168,8 @@ def _bit_parts(
         return bits.survey_losses(noises, crowd, certified, buckets)
     ((q, count),) = noises.items()
     step = bits.bit_step({q: 1}, crowd, copies)
-    return [(bits.bit_loss(q, crowd, step, count, certified, buckets, copies), count)]
+    one = bits.bit_loss(q, crowd, step, count, certified, buckets=buckets, copies=copies)
+    return [(one, count)]
 
 
 def _patterns(responses: ResponseFormat, q: float) -> Sequence[Pattern]:

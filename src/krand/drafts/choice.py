@@ -60,7 +60,7 @@ def noise(
     >>> round(found.noise, 3), found.guarantee.eta.upper > 0.003
     (0.197, True)
     """
-    reports = ResponseFormat(bits, Linkage(linkage))
+    reports = ResponseFormat(bits, linkage=Linkage(linkage))
     outlier = Assurance.OUTLIER
     policy = Policy(
         epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding, assurance=outlier

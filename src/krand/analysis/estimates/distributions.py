@@ -75,13 +75,20 @@ def _point(bins: Bins, edge: int, alone: float, together: float) -> CdfPoint:
     if below in (0, len(bins.counts)):
         certain = 1.0 if below else 0.0
         sure = Interval(certain, certain)
-        return CdfPoint(value, certain, certain, sure, sure)
+        return CdfPoint(
+            edge=value, share=certain, unadjusted=certain, interval=sure, simultaneous=sure
+        )
     inside = (np.arange(len(bins.counts)) < below).astype(float)
     answered = float(bins.counts.sum())
     share = float(inside @ bins.consistent / bins.consistent.sum())
     unadjusted = float(inside @ bins.counts) / answered if answered > 0 else None
-    bands = (_band(bins, inside, z).containing(share) for z in (alone, together))
-    return CdfPoint(value, share, unadjusted, *bands)
+    return CdfPoint(
+        edge=value,
+        share=share,
+        unadjusted=unadjusted,
+        interval=_band(bins, inside, alone).containing(share),
+        simultaneous=_band(bins, inside, together).containing(share),
+    )
 
 
 def _band(bins: Bins, inside: Floats, z: float) -> Interval:

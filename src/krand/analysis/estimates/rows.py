@@ -45,7 +45,15 @@ def answer_rows(
     """One row for each answer; `together` rows in all are to hold simultaneously."""
     confidence = simultaneous_confidence(wanted.confidence, together)
     alone, joint = limits(law, ones, wanted.confidence), limits(law, ones, confidence)
-    return _rows(labels, law.estimate(ones), consistent, law, alone, joint, wanted)
+    return _rows(
+        labels=labels,
+        counts=law.estimate(ones),
+        consistent=consistent,
+        law=law,
+        alone=alone,
+        together=joint,
+        wanted=wanted,
+    )
 
 
 def unanswered_row(
@@ -63,7 +71,15 @@ def unanswered_row(
     ends = (limits(whole, answered, level) for level in (wanted.confidence, confidence))
     alone, joint = (people - pair[::-1] for pair in ends)
     count, rest = people - whole.estimate(answered), np.array([people - consistent.sum()])
-    return _rows([label], count, np.maximum(rest, 0.0), whole, alone, joint, wanted)[0]
+    return _rows(
+        labels=[label],
+        counts=count,
+        consistent=np.maximum(rest, 0.0),
+        law=whole,
+        alone=alone,
+        together=joint,
+        wanted=wanted,
+    )[0]
 
 
 def _rows(
@@ -82,17 +98,17 @@ def _rows(
     columns = (counts, consistent, *alone, *together, shares, *share_ends)
     return tuple(
         Row(
-            label,
-            count,
-            fitted,
-            sigma,
-            Interval(a, b).containing(fitted),
-            Interval(c, d).containing(fitted),
-            share,
-            fitted / people,
-            Interval(e, f).containing(fitted / people),
-            narrow and f - e <= 2 * READABLE,
-            method,
+            label=label,
+            count=count,
+            consistent=fitted,
+            standard_error=sigma,
+            interval=Interval(a, b).containing(fitted),
+            simultaneous=Interval(c, d).containing(fitted),
+            share=share,
+            consistent_share=fitted / people,
+            share_interval=Interval(e, f).containing(fitted / people),
+            readable=narrow and f - e <= 2 * READABLE,
+            method=method,
         )
         for label, count, fitted, a, b, c, d, share, e, f in zip(
             labels, *(column.tolist() for column in columns), strict=True

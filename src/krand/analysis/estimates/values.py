@@ -90,7 +90,7 @@ class Method(StrEnum):
     """By the normal law, with the skewness of the count taken into account."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One answer: how many people gave it, and how well that is known."""
 
@@ -116,7 +116,7 @@ class Row:
     method: Method
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CdfPoint:
     """The share of the numbers below an edge, among the people who answered."""
 

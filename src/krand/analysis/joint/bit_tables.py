@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BitTable:
     """Estimated people with each pattern of the bits, as an array with one axis for each bit."""
 
@@ -62,8 +62,16 @@ def bit_table(tally: Tally, noise: float, bits: Bits, confidence: float = 0.95) 
     consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
     spreads = [np.full(2, bit_variance(noise))] * len(bits)
     errors = np.sqrt(product_variance(consistent, spreads) / copies)
-    bands = normal_bands(counts, consistent, errors, tally.people, confidence)
-    return BitTable(bits, tally.people, counts, consistent, errors, *bands)
+    interval, simultaneous = normal_bands(counts, consistent, errors, tally.people, confidence)
+    return BitTable(
+        bits=bits,
+        people=tally.people,
+        counts=counts,
+        consistent=consistent,
+        standard_errors=errors,
+        interval=interval,
+        simultaneous=simultaneous,
+    )
 
 
 def normal_bands(

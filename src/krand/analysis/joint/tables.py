@@ -51,7 +51,7 @@ from krand.survey.plan import Plan
 __all__ = ["JointTable", "joint_table"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointTable:
     """Estimated people in every cell, as arrays with one axis for each question."""
 
@@ -134,18 +134,18 @@ def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> Join
         return Band(low, high).containing(consistent)
 
     return JointTable(
-        tuple(question.name for question in levels),
-        tuple((*(q.level_name(i) for i in range(q.levels)), UNANSWERED) for q in levels),
-        tuple(question.levels for question in levels),
-        law.people,
-        confidence,
-        estimate,
-        consistent,
-        errors,
-        band(confidence),
-        band(simultaneous_confidence(confidence, ones.size)),
-        readable(errors, law.people, confidence),
-        IndependentCells(law.sigma**2) if len(places) == 2 else None,
+        questions=tuple(question.name for question in levels),
+        labels=tuple((*(q.level_name(i) for i in range(q.levels)), UNANSWERED) for q in levels),
+        answers=tuple(question.levels for question in levels),
+        people=law.people,
+        confidence=confidence,
+        counts=estimate,
+        consistent=consistent,
+        standard_errors=errors,
+        interval=band(confidence),
+        simultaneous=band(simultaneous_confidence(confidence, ones.size)),
+        readable=readable(errors, law.people, confidence),
+        noise=IndependentCells(law.sigma**2) if len(places) == 2 else None,
     )
 
 
@@ -168,18 +168,20 @@ def _of_records(plan: Plan, tally: Tally, axes: tuple[Axis, ...], confidence: fl
     if len(axes) == 2:
         margins = (consistent.sum(axis=1), consistent.sum(axis=0))
         linked = LinkedCells(margins, (factors[0], factors[1]), tally.people, copies)
+    interval, simultaneous = normal_bands(counts, consistent, errors, tally.people, confidence)
     return JointTable(
-        tuple(axis.name for axis in axes),
-        tuple(axis.labels for axis in axes),
-        tuple(axis.answers for axis in axes),
-        tally.people,
-        confidence,
-        counts,
-        consistent,
-        errors,
-        *normal_bands(counts, consistent, errors, tally.people, confidence),
-        readable(errors, tally.people, confidence),
-        linked,
+        questions=tuple(axis.name for axis in axes),
+        labels=tuple(axis.labels for axis in axes),
+        answers=tuple(axis.answers for axis in axes),
+        people=tally.people,
+        confidence=confidence,
+        counts=counts,
+        consistent=consistent,
+        standard_errors=errors,
+        interval=interval,
+        simultaneous=simultaneous,
+        readable=readable(errors, tally.people, confidence),
+        noise=linked,
     )
 
 

@@ -59,8 +59,16 @@ def simulate(
     q, crowd, epsilon = options["noise"], options["crowd"], options["epsilon"]
     guarantee = assess(responses, q, crowd, epsilon, Assurance.OUTLIER)
     with output.progress("simulating"):
-        bits, copies = responses.bits, responses.copies
-        simulation = run(bits, q, crowd, epsilon, copies, samples, seed, not plain)
+        simulation = run(
+            bits=responses.bits,
+            noise=q,
+            crowd=crowd,
+            epsilon=epsilon,
+            copies=responses.copies,
+            samples=samples,
+            seed=seed,
+            importance=not plain,
+        )
     comparison = compare(simulation, guarantee, responses.copies)
     if as_json:
         settings = {name: options[name] for name in ("crowd", "bits", "copies", "noise")}
