@@ -79,7 +79,7 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
         assert (other, fewer) != (policy, responses)
         named = [float(value) for name, value in SUGGESTION.findall(text) if "epsilon" in name]
         assert all(value <= MOST_EPSILON for value in named)
-        assert other.crowd <= 1.2 * MOST_PEOPLE
+        assert other.minimum_crowd <= 1.2 * MOST_PEOPLE
         if other.delta != policy.delta:
             assert other.delta is not None
             assert other.delta < 1 / policy.minimum_crowd

@@ -89,7 +89,9 @@ def joint_table(
     if plan.survey.linkage is Linkage.RECORD:
         return _of_records(plan, tally, axes_of(plan, names), confidence)
     for name in names:
-        plan.layout.block_of(name.partition("=")[0])  # a name nobody asked for is its own mistake
+        plan.layout.first_block_of(
+            name.partition("=")[0]
+        )  # a name nobody asked for is its own mistake
     linked = [c for c in blocks if set(names) <= set(c.block.question_names)]
     if not linked or not len(set(names)) == len(names) >= 2:
         raise _never_linked(tuple(names))

@@ -39,9 +39,9 @@ def estimate_checks(plan: Plan, results: Results, found: Recovered) -> Iterator[
             continue
         levels = told.distribution.quantiles if told.distribution else ()
         quantiles = tuple(entry.level for entry in levels) or QUARTILES
-        wanted = EstimateOptions(told.confidence, told.sampling, quantiles)
+        options = EstimateOptions(told.confidence, told.sampling, quantiles)
         try:
-            true = estimate_question(plan, found.tally, told.name, wanted)
+            true = estimate_question(plan, found.tally, told.name, options)
         except KrandError as error:
             faults["counts"].append(f"{told.name}: {error}")
             continue
