@@ -136,7 +136,7 @@ def test_different_noises_are_composed_like_their_guarantee() -> None:
     noises = {numerators[0] / NOISE_GRID: 1, numerators[1] / NOISE_GRID: 4}
     density = bits_density(noises, policy)
     assert density.above == pytest.approx(guarantee.eta.forward.value, rel=1e-9)
-    assert density.law == "supremum over all crowds, 5 changed bits"
+    assert density.law == "supremum over all crowds, sensitivity 5"
 
 
 def test_colluders_hide_nobody() -> None:

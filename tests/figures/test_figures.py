@@ -109,7 +109,7 @@ def test_the_numbers_of_the_density_are_written_beside_it(plan: NoisePlan) -> No
     assert "proven for every crowd: δ ≤ 0.0001, η ≤ 0.00287" in words[-1]
     assert plan.guarantee.eta.upper <= 0.00287
     title = figure.legends[0].get_title().get_text()
-    assert "supremum over all crowds, 4 changed bits, 10,000 people" in title
+    assert "supremum over all crowds, sensitivity 4, 10,000 people" in title
 
 
 def test_an_attack_is_not_called_a_proof() -> None:
@@ -131,7 +131,7 @@ def test_the_plan_of_a_survey_has_a_density(linkage: Linkage) -> None:
     assert max(density.above, density.below) <= made.promise.eta
     assert max(density.above, density.below) > made.promise.delta
     assert "δ ≤ 0.001, η ≤ " in legend(figure)[-1]
-    law = "3 changed bits" if linkage is Linkage.BIT else "1 record"
+    law = "sensitivity 3" if linkage is Linkage.BIT else "1 record"
     assert law in figure.legends[0].get_title().get_text()
 
 
