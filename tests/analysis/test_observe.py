@@ -218,7 +218,7 @@ def test_ratios_beyond_floating_point() -> None:
 
 
 def test_refused_reports_leave_the_ratio_of_those_counted() -> None:
-    """With reports missing, R is the mean over all choices of k of the reports there are."""
+    """With responses missing, R is the mean over all choices of k of the responses there are."""
     plan = planned(yes_no(1), 0.25, Linkage.RECORD, copies=2)
     seen = observe(plan, record_tally(plan, [3, 2], people=3))
     assert isinstance(seen, RecordSeen)
@@ -462,7 +462,7 @@ def test_forged_ones_are_counted_as_people() -> None:
 
 
 def test_what_cannot_be_observed_is_refused() -> None:
-    """Another plan's tally, a crowd of one, too few reports, a negative number to show."""
+    """Another plan's tally, a crowd of one, too few responses, a negative number to show."""
     plan, other = planned(yes_no(2), 0.1), planned(yes_no(2), 0.2)
     with pytest.raises(InvalidInput, match="must be of the plan"):
         observe(plan, bit_tally(other, [1, 1], 10))
@@ -471,5 +471,5 @@ def test_what_cannot_be_observed_is_refused() -> None:
     with pytest.raises(InvalidInput, match="most"):
         observe(plan, bit_tally(plan, [1, 1], 10), most=-1)
     records = planned(yes_no(2), 0.1, Linkage.RECORD, copies=3)
-    with pytest.raises(InvalidInput, match="reports of two people"):
+    with pytest.raises(InvalidInput, match="responses of two people"):
         observe(records, record_tally(records, [2, 2, 1], people=2))

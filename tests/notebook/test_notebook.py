@@ -214,7 +214,7 @@ def test_a_tally_shows_people_and_what_was_refused() -> None:
     )
     rows = shown(tally).rows
     assert ["people", "9,000, the smallest batch 5,000"] in rows
-    assert ["reported ones", "5,000"] in rows
+    assert ["set bits", "5,000"] in rows
     assert ["refused", "3 <unreadable>"] in rows
 
 

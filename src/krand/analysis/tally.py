@@ -59,13 +59,13 @@ class Tally(Shown):
     responses: int
     """Bit linkage: the people. Record linkage: the vectors that were counted, k for each person."""
     counts: Counts
-    """How many reports have a 1 at each position."""
+    """How many responses have a 1 at each position."""
     table: Counts | None = None
-    """Records of at most 16 bits: how many reports are each vector, first bit highest."""
+    """Records of at most 16 bits: how many responses are each vector, first bit highest."""
     joint: Mapping[Bits, Counts] = field(default_factory=dict)
     """Longer records: the same table for the bits that were asked for."""
     histogram: Counts | None = None
-    """Records: how many reports have 0, 1, 2, … set bits; T of draft 001 (3.3)."""
+    """Records: how many responses have 0, 1, 2, … set bits; T of draft 001 (3.3)."""
     nulls: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
     """Messages that were refused, by reason."""

@@ -2,8 +2,8 @@
 
 All of it is among the people who answered, whose number is itself estimated: every share is a
 ratio, with Fieller's interval. What is known are the ranges. Where inside its range a number lies
-is not; results that assume it (evenly spread, or the middle) say so and have honest bounds beside
-them. Whole numbers in ranges of one need no assumption.
+is not; results that assume it (evenly spread, or the middle) say so, and bounds that assume nothing
+stand beside them. Whole numbers in ranges of one need no assumption.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def _mean(bins: Bins, z: float) -> MeanEstimate:
 
 
 def _mean_of(bins: Bins, values: Floats, z: float) -> tuple[float, Interval]:
-    """By the consistent counts; a mean cannot lie outside its values, however loud the noise."""
+    """By the consistent counts; a mean cannot lie outside its values, however large the noise."""
     mean = float(values @ bins.consistent / bins.consistent.sum())
     limits = Interval(*weighted_limits(values, bins.counts, bins.variances, z))
     return mean, limits.within(float(values.min()), float(values.max())).containing(mean)

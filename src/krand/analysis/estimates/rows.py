@@ -27,7 +27,7 @@ QUARTILES = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True)
 class EstimateOptions:
-    """How sure intervals are to be, and of whom they are to speak."""
+    """The confidence of intervals, and the population that they are about."""
 
     confidence: float = 0.95
     sampling: Sampling | None = None

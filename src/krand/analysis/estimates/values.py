@@ -98,7 +98,7 @@ class Row:
     count: float
     """Unbiased; may be negative or above the crowd."""
     consistent: float
-    """Part of the nearest counts that are possible: what tables and reports show."""
+    """Part of the nearest counts that are possible: what tables and the report show."""
     standard_error: float
     """Of `count`, by the noise alone."""
     interval: Interval
@@ -227,14 +227,14 @@ class QuestionEstimate(Shown):
     """None: the crowd is all that is asked about."""
     rows: tuple[Row, ...]
     unanswered: Row | None
-    """None where silence looks like an answer: yes_no alone, and pick_any."""
+    """None where "no answer" looks like an answer: yes_no alone, and pick_any."""
     distribution: Distribution | None = None
     picks: PicksEstimate | None = None
     summaries: tuple[Summary, ...] = ()
 
     @property
     def all_rows(self) -> tuple[Row, ...]:
-        """The answers, and silence where it can be told from them."""
+        """The answers, and "unanswered" where it can be told from them."""
         return self.rows if self.unanswered is None else (*self.rows, self.unanswered)
 
     @property

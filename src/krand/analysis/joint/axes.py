@@ -24,7 +24,7 @@ class Axis:
     bits: Bits
     labels: tuple[str, ...]
     rest_is_answer: bool
-    """Whether "none of them" is an answer (not yes, not this item) rather than silence."""
+    """Whether "none of them" is an answer (not yes, not this item) rather than no answer."""
 
     @property
     def answers(self) -> int:

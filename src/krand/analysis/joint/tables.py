@@ -6,7 +6,7 @@
 * Whole records: any questions. The people in cell (a, b) have both bits set, so the 2 x 2 table of
   these two bits is all that is needed: its inverse is unbiased, its variance exact. The joint table
   of all bits of both questions would have 2^(A+B) entries, most of them impossible answers, and
-  unbiased estimates of them add up to this very one. Silence is N less the answers.
+  unbiased estimates of them add up to this very one. "Unanswered" is N less the answers.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class JointTable:
     questions: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     answers: tuple[int, ...]
-    """How many labels of each axis are answers; one more, if any, is silence."""
+    """How many labels of each axis are answers; one more, if any, is "unanswered"."""
     people: int
     confidence: float
     counts: Floats
@@ -89,9 +89,8 @@ def joint_table(
     if plan.survey.linkage is Linkage.RECORD:
         return _of_records(plan, tally, axes_of(plan, names), confidence)
     for name in names:
-        plan.layout.first_block_of(
-            name.partition("=")[0]
-        )  # a name nobody asked for is its own mistake
+        # a name that is no question has an error of its own
+        plan.layout.first_block_of(name.partition("=")[0])
     linked = [c for c in blocks if set(names) <= set(c.block.question_names)]
     if not linked or not len(set(names)) == len(names) >= 2:
         raise _never_linked(tuple(names))
@@ -152,7 +151,7 @@ def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> Join
 
 
 def _arranged(counts: BlockCounts, cells: Floats | Counts, places: list[int]) -> Floats:
-    """The cells as a table of the chosen questions, in their order, silence last."""
+    """The cells as a table of the chosen questions, in their order, "unanswered" last."""
     whole = np.asarray(cells, dtype=np.float64).reshape(counts.sizes)
     table = whole.sum(axis=tuple(a for a in range(whole.ndim) if a not in places))
     table = np.transpose(table, [sorted(places).index(place) for place in places])
