@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from krand.analysis.estimates.values import Statistic, Summary
+from krand.analysis.estimates.values import Summary
 
 __all__ = ["summary_name", "summary_text"]
-
-NAMES = {
-    Statistic.MEAN: "mean",
-    Statistic.TOP_BOX: "top box",
-    Statistic.BOTTOM_BOX: "bottom box",
-}
 
 
 def summary_name(summary: Summary) -> str:
     """What the number is: "mean", or "top box, 4 and 5"."""
-    name = NAMES[summary.statistic]
+    name = summary.statistic.value.replace("_", " ")
     if not summary.statistic.is_share:
         return name
     first, last = summary.answers[0], summary.answers[-1]

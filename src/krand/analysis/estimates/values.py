@@ -188,7 +188,7 @@ class PicksEstimate:
 
 
 class Statistic(StrEnum):
-    """What a summary is."""
+    """What a summary is. Tables and the report show the value with blanks for underscores."""
 
     MEAN = "mean"
     TOP_BOX = "top_box"
