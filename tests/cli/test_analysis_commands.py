@@ -145,7 +145,7 @@ WRONG = [
     ((*TALLY, "--plan", "absent.json"), "plan"),
     (("estimate", "absent.json", *ESTIMATE[2:]), "tally"),
     ((*ESTIMATE, "--confidence", "2"), "confidence"),
-    ((*ESTIMATE, "--sample-of", "7"), "crowd"),
+    ((*ESTIMATE, "--sample-of", "7"), "population"),
     ((*ESTIMATE, "--sample-of", "x"), "sample_of"),
     ((*ESTIMATE, "--joint", "pet,age"), "questions"),
     ((*ESTIMATE, "--candidates", "tag"), "candidates"),
@@ -282,7 +282,7 @@ def test_the_interval_of_a_mean_needs_no_assumption(tmp_path: Path) -> None:
     ratings = [10] * 90 + [8] * 200 + [7] * 250 + [6] * 200 + [3] * 100 + [0] * 60
     truth = sum(ratings) / len(ratings)
     edges = "edges = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]"
-    policy = "[policy]\nepsilon = 3\ndelta = 1e-3\npopulation = 900\n"
+    policy = "[policy]\nepsilon = 3\ndelta = 1e-3\nminimum_crowd = 900\n"
     for name, more in (("loose", ""), ("whole", "integer = true")):
         asked = f'[[question]]\nname = "rating"\ntype = "number"\n{edges}\n{more}\n'
         (tmp_path / "s.toml").write_text(f'id = "{name}"\n{policy}{asked}', encoding="utf-8")
@@ -302,7 +302,7 @@ def test_the_interval_of_a_mean_needs_no_assumption(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_said_loudly(small: Path) -> None:
-    """On the terminal, in the file and on the page; the margin of silence is above 15 %."""
+    """On the terminal, in the file and on the page; the margin of "unanswered" is above 15 %."""
     result = done(small, "estimate", "t.json", "--plan", "plan.json", "-o", "rel.json")
     assert "warning: these results are too noisy to use" in result.stderr
     assert "1 of 5 answers to mood; 1 of 5 answers to age" in result.stderr
