@@ -133,7 +133,7 @@ def pair_row(seen: World, plan: Plan, repeats: int) -> list[str]:
 def pair_section(seen: World, plans: Sequence[Plan], size: Size) -> str:
     declared = replace(seen.survey, together=(*seen.survey.together, Together(PAIR)))
     plan = make_plan(declared)
-    block = plan.layout.block_of(PAIR[0])
+    block = plan.layout.first_block_of(PAIR[0])
     cell = plan.precisions[plan.layout.blocks.index(block)].sigma
     rows = [pair_row(seen, one, size.records) for one in plans]
     # Half of the cells compared are one cell here, the others, "no or unanswered", are two.

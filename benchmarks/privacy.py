@@ -273,7 +273,7 @@ def cases() -> tuple[Case, ...]:
         return Policy(epsilon=2.0, minimum_crowd=10**7, delta=delta, eta=eta, assurance=assurance)
 
     record, certified, outlier = Linkage.RECORD, Assurance.CERTIFIED, Assurance.OUTLIER
-    one, many = ResponseFormat(40, record), ResponseFormat(40, record, copies=1024)
+    one, many = ResponseFormat(40, linkage=record), ResponseFormat(40, linkage=record, copies=1024)
     return (
         Case("record, k = 1, certified, δ = 1e-6", policy(certified), one, 1.0),
         Case("record, k = 1, outlier, δ = 1e-6", policy(outlier), one, 1.0),
@@ -323,7 +323,7 @@ def crowd_section(size: Size) -> str:
         work = partial(
             plan_noise,
             Policy(epsilon=1.0, minimum_crowd=crowd, delta=1e-6),
-            ResponseFormat(20, linkage),
+            ResponseFormat(20, linkage=linkage),
         )
         taken, plan = timed(work, size.repeats)
         seconds[crowd, linkage] = taken, plan.noise

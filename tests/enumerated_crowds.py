@@ -232,7 +232,9 @@ def random_case(chance: random.Random) -> Case:
         linkage = chance.choice((Linkage.BIT, Linkage.RECORD))
         copies = chance.choice((1, 1, 1, 2, 3))
         rounds = chance.choice((1, 1, 1, 2))
-        responses = ResponseFormat(bits, linkage, copies, rounds=rounds, structure=blocks)
+        responses = ResponseFormat(
+            bits, linkage=linkage, copies=copies, rounds=rounds, structure=blocks
+        )
         noise = _random_noise(chance)
         case = Case(
             responses,

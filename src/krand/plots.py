@@ -99,7 +99,10 @@ def estimates(results: Results | str | Path, question: str) -> Figure:
     >>> asked = (Number(name="children", edges=(0, 1, 3, 9)),)
     >>> plan = make_plan(Survey(id="family", policy=policy, questions=asked))
     >>> ones = np.array([4_000, 3_000, 500])
-    >>> tally = Tally(plan.hash, plan.survey.linkage, 3, 1, 10_000, 10_000, 10_000, ones)
+    >>> tally = Tally(
+    ...     plan_hash=plan.hash, linkage=plan.survey.linkage, positions=3, round=1,
+    ...     people=10_000, crowd=10_000, responses=10_000, counts=ones,
+    ... )
     >>> figure = plots.estimates(make_results(plan, tally), "children")
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
     ['0 to under 1', '1 to under 3', '3 to under 9', 'unanswered']

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 
 from krand.errors import InternalError, InvalidInput
@@ -296,6 +296,7 @@ class ResponseFormat:
     """
 
     bits: int
+    _: KW_ONLY
     linkage: Linkage = Linkage.BIT
     copies: int = 1
     max_set_bits: int | None = None

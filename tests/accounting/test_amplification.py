@@ -181,7 +181,7 @@ def test_certified_delta_covers_every_background(
     crowd: int, bits: int, q: Fraction, lam: Fraction
 ) -> None:
     """The best of all certified arguments is at least the exact worst over all backgrounds."""
-    record = Mechanism(ResponseFormat(bits, Linkage.RECORD), crowd, math.log(lam))
+    record = Mechanism(ResponseFormat(bits, linkage=Linkage.RECORD), crowd, math.log(lam))
     promised = record.delta(float(q)).bounds.upper
     assert promised >= float(truth(crowd, bits, q, lam)) * (1 - 1e-12)
 
@@ -191,6 +191,6 @@ def test_certified_delta_covers_every_background(
 )
 def test_certified_delta_covers_the_outlier_pair(crowd: int, q: float, epsilon: float) -> None:
     """What is certified for two linked bits is at least what the drafts' attack achieves."""
-    mechanism = Mechanism(ResponseFormat(2, Linkage.RECORD), crowd, epsilon)
-    attack = Mechanism(ResponseFormat(2, Linkage.RECORD), crowd, epsilon, Assurance.OUTLIER)
+    mechanism = Mechanism(ResponseFormat(2, linkage=Linkage.RECORD), crowd, epsilon)
+    attack = Mechanism(ResponseFormat(2, linkage=Linkage.RECORD), crowd, epsilon, Assurance.OUTLIER)
     assert mechanism.delta(q).bounds.upper >= attack.delta(q).bounds.lower

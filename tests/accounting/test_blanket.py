@@ -338,7 +338,7 @@ def test_planner_rests_on_the_blanket() -> None:
     """N=1000, L=5, ε=ln 2, δ=5e-4: the planned noise is .2838, certified for every background."""
     plan = plan_noise(
         Policy(epsilon=math.log(2), minimum_crowd=1000, delta=5e-4),
-        ResponseFormat(5, Linkage.RECORD),
+        ResponseFormat(5, linkage=Linkage.RECORD),
     )
     assert round(plan.noise, 4) == 0.2838
     assert plan.guarantee.method is Method.PRIVACY_BLANKET

@@ -133,7 +133,7 @@ def test_connected_dots_dominate_the_profile(crowd, bits, noise, at, spacing):
 def test_copies_are_never_better_protected_than_claimed(crowd, bits, copies, q, lam):
     """k copies mixed in one batch: the composed bound holds the exact value, both directions."""
     exact = exact_copies_outlier(crowd, bits, copies, Fraction(q), Fraction(lam))
-    responses = ResponseFormat(bits, Linkage.RECORD, copies)
+    responses = ResponseFormat(bits, linkage=Linkage.RECORD, copies=copies)
     epsilon = math.log(Fraction(lam))
     mechanism = Mechanism(responses, crowd, epsilon, Assurance.OUTLIER)
     delta = mechanism.delta(float(Fraction(q))).bounds
@@ -197,7 +197,7 @@ def test_the_drafts_rule_for_copies_fails(copies, rate):
 )
 def test_what_copies_buy(copies, q, sigma):
     """A table of copies: σ at the printed noise, to the printed noise's digits."""
-    responses = ResponseFormat(40, Linkage.RECORD, copies)
+    responses = ResponseFormat(40, linkage=Linkage.RECORD, copies=copies)
     low = precision(responses, q - 0.0006, 10**7).sigma
     high = precision(responses, q + 0.0006, 10**7).sigma
     assert low <= sigma <= high

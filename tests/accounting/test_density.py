@@ -28,15 +28,15 @@ REQUESTS = {
         Policy(epsilon=0.7, minimum_crowd=1000, delta=1e-3, assurance=OUTLIER),
         ResponseFormat(1),
     ),
-    "record": (SMALL, ResponseFormat(5, Linkage.RECORD)),
+    "record": (SMALL, ResponseFormat(5, linkage=Linkage.RECORD)),
     "record, outlier": (
         Policy(epsilon=0.7, minimum_crowd=1000, eta=0.007, assurance=OUTLIER),
-        ResponseFormat(5, "record"),
+        ResponseFormat(5, linkage="record"),
     ),
-    "records": (SMALL, ResponseFormat(5, Linkage.RECORD, 4)),
+    "records": (SMALL, ResponseFormat(5, linkage=Linkage.RECORD, copies=4)),
     "sparse record": (
         Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-4, assurance=OUTLIER),
-        ResponseFormat(10, Linkage.RECORD, 1, 1),
+        ResponseFormat(10, linkage=Linkage.RECORD, copies=1, max_set_bits=1),
     ),
 }
 
@@ -108,7 +108,7 @@ def test_a_tail_far_too_small_to_be_seen_keeps_its_digits() -> None:
 def test_a_record_has_the_exact_law(log_ratio: float) -> None:
     """Cells summed up from the right are the tails of the exact law, below R = 1 as well."""
     policy = Policy(epsilon=0.6, minimum_crowd=1000, eta=0.01, assurance=OUTLIER)
-    density = reports_density(0.2446, policy, ResponseFormat(5, Linkage.RECORD))
+    density = reports_density(0.2446, policy, ResponseFormat(5, linkage=Linkage.RECORD))
     place = int(np.argmin(np.abs(density.edges - log_ratio)))
     tail = RatioLaw(0.2446, 5, 1000).tail(float(density.edges[place]))
     assert float(density.mine[place:].sum()) == pytest.approx(tail, abs=2e-3)
@@ -136,7 +136,7 @@ def test_different_noises_are_composed_like_their_guarantee() -> None:
     noises = {numerators[0] / NOISE_GRID: 1, numerators[1] / NOISE_GRID: 4}
     density = bits_density(noises, policy)
     assert density.above == pytest.approx(guarantee.eta.forward.value, rel=1e-9)
-    assert density.law == "supremum over all crowds, 5 changed bits"
+    assert density.law == "supremum over all crowds, sensitivity 5"
 
 
 def test_colluders_hide_nobody() -> None:

@@ -88,7 +88,9 @@ def test_no_promise_is_better_than_what_an_attacker_surely_learns(number: int) -
     case = random_case(number)
     record = case.linkage is Linkage.RECORD
     learned = all_ones_are_seen(case) if record else every_position_is_seen(case)
-    responses = ResponseFormat(case.bits, case.linkage, case.copies, rounds=case.rounds)
+    responses = ResponseFormat(
+        case.bits, linkage=case.linkage, copies=case.copies, rounds=case.rounds
+    )
     mechanism = Mechanism(responses, case.people, case.epsilon, case.assurance)
     assert mechanism.delta(case.q, case.effort).bounds.upper >= learned * (1 - 1e-9) - 1e-15
 

@@ -104,7 +104,11 @@ def test_messages_of_a_user_are_those_of_a_survey(bits, most, linkage, copies):
         at_most="" if most is None else f"at_most = {most}",
     )
     survey_plan = make_plan(parse_survey(text))
-    found = message_size(plan_noise(POLICY, ResponseFormat(bits, Linkage(linkage), copies, most)))
+    found = message_size(
+        plan_noise(
+            POLICY, ResponseFormat(bits, linkage=Linkage(linkage), copies=copies, max_set_bits=most)
+        )
+    )
     expected = survey_plan.messages
     assert found == (expected, expected * message_format(survey_plan).sealed_length)
 

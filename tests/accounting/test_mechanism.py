@@ -39,7 +39,9 @@ def test_records_are_covered_whatever_the_others_answer(crowd, bits, copies, set
     domain = list(vectors(bits, max_set_bits=set_bits))
     for q, lam in product(QS, LAMBDAS):
         worst = exact_worst(crowd, domain, q, lam, copies=copies).value
-        responses = ResponseFormat(bits, Linkage.RECORD, copies, set_bits)
+        responses = ResponseFormat(
+            bits, linkage=Linkage.RECORD, copies=copies, max_set_bits=set_bits
+        )
         mechanism = Mechanism(responses, crowd, math.log(lam))
         delta = max(worst.delta_forward, worst.delta_reverse)
         eta = max(worst.eta_forward, worst.eta_reverse)
@@ -94,7 +96,7 @@ def test_bits_are_covered_whatever_the_others_answer(crowd, bits):
 @pytest.mark.parametrize("crowd", [2, 10, 10**4])
 def test_long_records_with_little_noise_have_no_privacy(crowd, bits, assurance):
     """Probabilities far below floating point do not turn into privacy: δ falls from 1 with q."""
-    mechanism = Mechanism(ResponseFormat(bits, Linkage.RECORD), crowd, 1.0, assurance)
+    mechanism = Mechanism(ResponseFormat(bits, linkage=Linkage.RECORD), crowd, 1.0, assurance)
     noises = (0.001, 0.05, 0.15, 0.236, 0.3, 0.4, 0.49, 0.4999)
     uppers = [mechanism.delta(q, Effort.FULL).bounds.upper for q in noises]
     assert uppers[0] > 0.95
@@ -108,7 +110,7 @@ def test_long_records_with_little_noise_have_no_privacy(crowd, bits, assurance):
 @pytest.mark.parametrize("copies", [1, 16])
 def test_what_is_told_outright_is_told_in_both_directions(people, copies):
     """The masses of one direction are e^-150 in the other, and were lost: eta was 8e-30, not 1."""
-    responses = ResponseFormat(2, Linkage.BIT, copies, max_set_bits=1)
+    responses = ResponseFormat(2, linkage=Linkage.BIT, copies=copies, max_set_bits=1)
     mechanism = Mechanism(responses, people, 100.0, Assurance.OUTLIER)
     for q in (1e-5, 1e-9):
         for effort in Effort:

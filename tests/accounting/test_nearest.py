@@ -40,9 +40,10 @@ def applied(text: str, policy: Policy, responses: ResponseFormat) -> tuple[Polic
         number = float(value.replace(",", ""))
         if name in ("bits", "copies"):
             responses = replace(responses, **{name: int(number)})
+        elif name == "crowd":
+            policy = replace(policy, minimum_crowd=int(number))
         else:
-            changed = {"minimum_crowd": int(number)} if name == "crowd" else {name: number}
-            policy = replace(policy, **changed)
+            policy = replace(policy, **{name: number})
     return policy, responses
 
 
@@ -50,7 +51,7 @@ LIMITS = [{"delta": 1e-12}, {"delta": 1e-6}, {"delta": 1e-3}, {"eta": 1e-3}]
 requests = st.builds(
     lambda epsilon, crowd, limit, bits, linkage, copies, cap: (
         Policy(epsilon=epsilon, minimum_crowd=crowd, max_local_epsilon=cap, **limit),
-        ResponseFormat(bits, linkage, copies),
+        ResponseFormat(bits, linkage=linkage, copies=copies),
     ),
     st.sampled_from([0.01, 0.1, 0.5, 1.0, 4.0, 9.0, 15.0, 60.0] if LONG else [0.1, 1.0, 15.0]),
     st.sampled_from([2, 3, 8, 12, 30, 60, 150] if LONG else [2, 3, 8]),
@@ -88,7 +89,8 @@ def test_every_suggestion_can_be_met_and_is_worth_promising(
 def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
     """Twelve people with 20 linked bits would need ε = 22: only a larger crowd is offered."""
     refused = refusal_of(
-        Policy(epsilon=1.0, minimum_crowd=12, delta=1e-6), ResponseFormat(20, Linkage.RECORD)
+        Policy(epsilon=1.0, minimum_crowd=12, delta=1e-6),
+        ResponseFormat(20, linkage=Linkage.RECORD),
     )
     assert refused is not None
     assert not any("epsilon" in text and "crowd 12" in text for text in refused.nearest)
@@ -98,7 +100,7 @@ def test_an_epsilon_that_protects_nobody_is_not_offered() -> None:
 def test_where_nothing_would_do_it_is_said_plainly() -> None:
     """A cap on ε₀ of 10⁻⁶ for 40 linked bits: beyond 10¹⁰ people, and no other value helps."""
     asked = Policy(epsilon=0.01, minimum_crowd=2, delta=1e-6, max_local_epsilon=1e-6)
-    refused = refusal_of(asked, ResponseFormat(1, Linkage.RECORD))
+    refused = refusal_of(asked, ResponseFormat(1, linkage=Linkage.RECORD))
     assert refused is not None
     assert refused.nearest == ()
     assert HOPELESS in refused.reason

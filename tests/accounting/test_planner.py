@@ -57,7 +57,7 @@ TABLE_7 = [
 def test_table_of_linkages(linkage, assurance, eta, delta, noise, sigma):
     """N = 10⁷, L = 40, ε = 2: noise and σ as listed, and the noise is minimal."""
     policy = Policy(epsilon=2.0, minimum_crowd=CROWD, delta=delta, eta=eta, assurance=assurance)
-    plan = plan_noise(policy, ResponseFormat(40, linkage))
+    plan = plan_noise(policy, ResponseFormat(40, linkage=linkage))
     assert plan.noise == pytest.approx(noise, abs=0.00006 if noise > 0.1 else noise * 0.0035)
     assert plan.precision.sigma == pytest.approx(sigma, rel=0.0015)
     assert_minimal(plan)
@@ -88,11 +88,11 @@ def test_record_noise_windows():
     """The two windows for whole records: outlier with η = .003, certified with δ = 1e-6."""
     one = plan_noise(
         Policy(epsilon=2.0, minimum_crowd=CROWD, eta=0.003, assurance=OUTLIER),
-        ResponseFormat(40, RECORD),
+        ResponseFormat(40, linkage=RECORD),
     )
     assert 0.3448 <= one.noise <= 0.3455
     two = plan_noise(
-        Policy(epsilon=2.0, minimum_crowd=CROWD, delta=1e-6), ResponseFormat(40, RECORD)
+        Policy(epsilon=2.0, minimum_crowd=CROWD, delta=1e-6), ResponseFormat(40, linkage=RECORD)
     )
     assert 0.3741 < two.noise <= 0.3817
     assert two.precision.sigma <= 6500
@@ -101,8 +101,10 @@ def test_record_noise_windows():
 def test_blanket_check_value_for_a_thousand():
     """N = 1000, L = 5, ε = ln 2, δ = 5e-4: certified .2838, outlier .2446."""
     policy = Policy(epsilon=math.log(2), minimum_crowd=1000, delta=5e-4)
-    assert plan_noise(policy, ResponseFormat(5, RECORD)).noise == pytest.approx(0.2838, abs=6e-5)
-    outlier = plan_noise(replace(policy, assurance=OUTLIER), ResponseFormat(5, RECORD))
+    assert plan_noise(policy, ResponseFormat(5, linkage=RECORD)).noise == pytest.approx(
+        0.2838, abs=6e-5
+    )
+    outlier = plan_noise(replace(policy, assurance=OUTLIER), ResponseFormat(5, linkage=RECORD))
     assert outlier.noise == pytest.approx(0.2446, abs=6e-5)
 
 
@@ -147,8 +149,8 @@ def test_noise_is_minimal(policy, responses):
 def test_copies_are_minimal_too():
     """k copies of whole records: the composed bound is met at a and missed at a-1."""
     policy = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-5)
-    one = plan_noise(policy, ResponseFormat(10, RECORD))
-    four = plan_noise(policy, ResponseFormat(10, RECORD, copies=4))
+    one = plan_noise(policy, ResponseFormat(10, linkage=RECORD))
+    four = plan_noise(policy, ResponseFormat(10, linkage=RECORD, copies=4))
     assert_minimal(four)
     assert four.noise > one.noise
     assert four.precision.sigma < one.precision.sigma
@@ -198,7 +200,7 @@ def test_local_epsilon_counts_everything_a_change_touches():
 
 def test_guarantee_of_privacy_command():
     """N = 10⁷, L = 40, q = .350914: η between .001341 and .00137, δ between .00061 and .000617."""
-    found = assess(ResponseFormat(40, RECORD), 0.350914, CROWD, 2.0, OUTLIER)
+    found = assess(ResponseFormat(40, linkage=RECORD), 0.350914, CROWD, 2.0, OUTLIER)
     assert 0.001341 <= found.eta.forward.upper <= 0.00137
     assert 0.0006100 <= found.delta.forward.upper <= 0.0006170
 
@@ -208,11 +210,11 @@ def test_certified_is_never_below_outlier():
     for responses, q in [
         (ResponseFormat(1), 0.01),
         (ResponseFormat(8), 0.02),
-        (ResponseFormat(6, RECORD), 0.25),
-        (ResponseFormat(9, RECORD, max_set_bits=1), 0.08),
-        (ResponseFormat(9, RECORD, max_set_bits=2), 0.2),
+        (ResponseFormat(6, linkage=RECORD), 0.25),
+        (ResponseFormat(9, linkage=RECORD, max_set_bits=1), 0.08),
+        (ResponseFormat(9, linkage=RECORD, max_set_bits=2), 0.2),
         (ResponseFormat(9, max_set_bits=2), 0.02),
-        (ResponseFormat(5, RECORD, copies=3), 0.3),
+        (ResponseFormat(5, linkage=RECORD, copies=3), 0.3),
     ]:
         sure = assess(responses, q, 2000, 1.0, CERTIFIED)
         attack = assess(responses, q, 2000, 1.0, OUTLIER)
@@ -223,15 +225,15 @@ def test_certified_is_never_below_outlier():
 def test_the_best_argument_is_named():
     """The method says which proof gave the number."""
     assert assess(ResponseFormat(3), 0.01, 10_000, 1.0).method is Method.EXACT_BITS
-    record = ResponseFormat(5, RECORD)
+    record = ResponseFormat(5, linkage=RECORD)
     assert assess(record, 0.28, 1000, 0.7).method is Method.PRIVACY_BLANKET
     assert assess(record, 0.28, 1000, 0.7, OUTLIER).method is Method.UNIFORM_RECORDS
-    assert assess(ResponseFormat(2, RECORD), 0.49, 5, 1.0).method is Method.LOCAL_NOISE
+    assert assess(ResponseFormat(2, linkage=RECORD), 0.49, 5, 1.0).method is Method.LOCAL_NOISE
 
 
 def test_hopeless_requests_name_the_nearest_that_can_be_met():
     """40 linked bits, 100 people, ε = .1: refused, and the crowd offered can really be planned."""
-    responses = ResponseFormat(40, RECORD)
+    responses = ResponseFormat(40, linkage=RECORD)
     with pytest.raises(CannotMeet) as refusal:
         plan_noise(Policy(epsilon=0.1, minimum_crowd=100, delta=1e-6), responses)
     (only,) = refusal.value.nearest  # ε would have to be above 10
@@ -323,6 +325,6 @@ def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
 def test_an_eta_that_only_a_report_of_its_own_can_keep_is_stated_as_kept(linkage, bits):
     """Noise was found because no ratio can be above e^ε, and an η of .71 was printed beside it."""
     plan = plan_noise(
-        Policy(epsilon=4.83, minimum_crowd=2, eta=0.001), ResponseFormat(bits, linkage)
+        Policy(epsilon=4.83, minimum_crowd=2, eta=0.001), ResponseFormat(bits, linkage=linkage)
     )
     assert plan.guarantee.eta.upper <= 0.001

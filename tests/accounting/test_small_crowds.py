@@ -44,7 +44,7 @@ def test_the_enumeration_agrees_with_the_rational_one(
     """Visiting arrays of floats and visiting multisets in whole numbers give the same δ."""
     q, lam, crowd = Fraction(1, 8), Fraction(3), 2
     responses = ResponseFormat(
-        sum(b.options for b in blocks), Linkage.RECORD, copies, structure=blocks
+        sum(b.options for b in blocks), linkage=Linkage.RECORD, copies=copies, structure=blocks
     )
     case = Case(responses, crowd, 0, float(q), math.log(lam), Assurance.CERTIFIED)
     worst = exact_worst(crowd, answers(blocks), q, lam, copies).value
@@ -56,7 +56,7 @@ def test_the_enumeration_agrees_with_the_rational_one(
 
 def test_a_large_epsilon_keeps_its_digits() -> None:
     """N = 1000, 20 linked bits, q = .01, ε = 40: "some report is all ones" alone gives .81."""
-    found = assess(ResponseFormat(20, Linkage.RECORD), 0.01, 1000, 40.0)
+    found = assess(ResponseFormat(20, linkage=Linkage.RECORD), 0.01, 1000, 40.0)
     assert all_ones(1000, 20, 0.01, 40.0) > 0.81
     assert found.delta.upper >= all_ones(1000, 20, 0.01, 40.0)
     assert found.eta.upper >= found.delta.upper * (1 - 1e-9)
@@ -88,7 +88,7 @@ def test_linked_records_are_never_promised_more_than_an_attack_allows(
     crowd: int, bits: int, q: float, epsilon: float
 ) -> None:
     """Whole records: δ is at least what "some report is all ones" tells."""
-    found = assess(ResponseFormat(bits, Linkage.RECORD), q, crowd, epsilon).delta
+    found = assess(ResponseFormat(bits, linkage=Linkage.RECORD), q, crowd, epsilon).delta
     assert found.upper >= all_ones(crowd, bits, q, epsilon) * (1 - 1e-9)
 
 
@@ -153,7 +153,9 @@ def _with(law: list[Fraction], one: Fraction) -> list[Fraction]:
 def test_answers_that_nobody_can_give_are_no_attack() -> None:
     """Two choices of two options, N = 2, q = .4: the lower end stays below the exact maximum."""
     blocks = (ExactlyOne(2), ExactlyOne(2))
-    found = assess(ResponseFormat(4, Linkage.RECORD, structure=blocks), 0.4, 2, 1.1479).delta
+    found = assess(
+        ResponseFormat(4, linkage=Linkage.RECORD, structure=blocks), 0.4, 2, 1.1479
+    ).delta
     worst = exact_worst(2, answers(blocks), Fraction(2, 5), Fraction(math.exp(1.1479))).value
     exact = max(worst.delta_forward, worst.delta_reverse)
     assert exact == pytest.approx(0.00728, rel=1e-3)
@@ -168,7 +170,7 @@ def test_one_option_is_no_choice() -> None:
 
 def test_records_of_a_million_bits_are_not_certified_for_nothing() -> None:
     """L = 10^6, q = .499, N = 10^6: each report alone tells almost everything."""
-    found = assess(ResponseFormat(10**6, Linkage.RECORD), 0.499, 10**6, 1.0)
+    found = assess(ResponseFormat(10**6, linkage=Linkage.RECORD), 0.499, 10**6, 1.0)
     # P[more than half of the bits on one's own side] as a Gaussian: far from next to nothing.
     assert found.delta.upper > 0.9
 
@@ -193,7 +195,7 @@ def test_ties_of_linked_records(q: float, crowd: int, bits: int, loss: int) -> N
     assume(loss <= bits and crowd * bits <= 12)
     epsilon = loss * (math.log1p(-q) - math.log(q))
     assume(epsilon <= 100)
-    responses = ResponseFormat(bits, Linkage.RECORD)
+    responses = ResponseFormat(bits, linkage=Linkage.RECORD)
     case = Case(responses, crowd, 0, q, epsilon, Assurance.CERTIFIED)
     least, most = exact_delta(case, random.Random(1))
     found = case.guarantee().delta
@@ -210,7 +212,9 @@ def test_very_many_compositions_are_not_certified_for_nothing(epsilon: float) ->
 
 def test_rounds_of_long_records_are_not_certified_for_nothing() -> None:
     """Two people, 10,000 linked bits, two rounds, q = .047: losses leave the range of floats."""
-    found = assess(ResponseFormat(10_000, Linkage.RECORD, rounds=2), 203_004_219 / 2**32, 2, 1.0)
+    found = assess(
+        ResponseFormat(10_000, linkage=Linkage.RECORD, rounds=2), 203_004_219 / 2**32, 2, 1.0
+    )
     assert found.delta.upper > 0.999
 
 
@@ -218,5 +222,5 @@ def test_rounds_of_long_records_are_not_certified_for_nothing() -> None:
 @pytest.mark.parametrize("bits", [1, 4])
 def test_next_to_no_noise_protects_nobody(bits: int, linkage: str) -> None:
     """q = 1e-300 is answered, and the answer is that everything is told."""
-    found = assess(ResponseFormat(bits, Linkage(linkage)), 1e-300, 100, 1.0)
+    found = assess(ResponseFormat(bits, linkage=Linkage(linkage)), 1e-300, 100, 1.0)
     assert found.delta.upper > 0.999

@@ -27,7 +27,7 @@ from krand.promise import (
 
 def record(*blocks: Block, copies: int = 1) -> ResponseFormat:
     positions = sum(block.options for block in blocks)
-    return ResponseFormat(positions, Linkage.RECORD, copies, structure=blocks)
+    return ResponseFormat(positions, linkage=Linkage.RECORD, copies=copies, structure=blocks)
 
 
 def answers(*blocks: Block) -> list[Vector]:
@@ -67,9 +67,9 @@ def test_the_certificate_covers_every_background(
 def test_one_part_is_the_plain_record() -> None:
     """A structure of one part says the same as bits and max_set_bits."""
     policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**6)
-    plain = ResponseFormat(20, Linkage.RECORD, max_set_bits=2)
+    plain = ResponseFormat(20, linkage=Linkage.RECORD, max_set_bits=2)
     assert plan_noise(policy, record(AtMost(2, 20))).noise == plan_noise(policy, plain).noise
-    free = ResponseFormat(20, Linkage.RECORD)
+    free = ResponseFormat(20, linkage=Linkage.RECORD)
     assert plan_noise(policy, record(FreeBits(20))).noise == plan_noise(policy, free).noise
 
 
@@ -103,6 +103,6 @@ def test_patterns_of_parts_add_up() -> None:
 def test_a_structure_has_as_many_positions_as_the_record() -> None:
     """And does not come with a second opinion on set bits."""
     with pytest.raises(InvalidInput, match="structure"):
-        ResponseFormat(4, Linkage.RECORD, structure=(FreeBits(3),))
+        ResponseFormat(4, linkage=Linkage.RECORD, structure=(FreeBits(3),))
     with pytest.raises(InvalidInput, match="max_set_bits"):
-        ResponseFormat(3, Linkage.RECORD, max_set_bits=1, structure=(FreeBits(3),))
+        ResponseFormat(3, linkage=Linkage.RECORD, max_set_bits=1, structure=(FreeBits(3),))

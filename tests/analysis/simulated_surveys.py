@@ -91,7 +91,15 @@ def tally_of(plan: Plan, people: int, counts: Wholes, **more: object) -> Tally:
     responses = people * plan.survey.copies if linked else people
     positions = plan.layout.positions
     return Tally(
-        _hash_of(plan), plan.survey.linkage, positions, 1, people, people, responses, counts, **more
+        plan_hash=_hash_of(plan),
+        linkage=plan.survey.linkage,
+        positions=positions,
+        round=1,
+        people=people,
+        crowd=people,
+        responses=responses,
+        counts=counts,
+        **more,
     )  # type: ignore[arg-type]
 
 

@@ -98,7 +98,7 @@ def test_any_table_that_holds_the_bits_will_do() -> None:
 def test_bits_that_were_not_counted_jointly_are_refused() -> None:
     """With what to do; bits twice and bits that do not exist as well."""
     tally = tally_of(_plan(), PEOPLE, np.array([900, 900, 900]), joint={(0, 1): np.ones(4, int)})
-    with pytest.raises(InvalidInput, match="tally the reports again"):
+    with pytest.raises(InvalidInput, match="tally the responses again"):
         counts_of_bits(tally, (1, 2))
     with pytest.raises(InvalidInput, match="different"):
         counts_of_bits(tally, (1, 1))

@@ -23,11 +23,11 @@ PEOPLE = {LOUD.hash: 4_000, QUIET.hash: 10_000}
 
 
 def _estimates(
-    plan: Plan, true: np.ndarray, repeats: int, seed: int, wanted: EstimateOptions | None = None
+    plan: Plan, true: np.ndarray, repeats: int, seed: int, options: EstimateOptions | None = None
 ) -> list[QuestionEstimate]:
     people, random = PEOPLE[plan.hash], np.random.default_rng(seed)
     counts = noisy_counts(plan, true, people, repeats, random)
-    return [estimate_question(plan, tally_of(plan, people, c), "c", wanted) for c in counts]
+    return [estimate_question(plan, tally_of(plan, people, c), "c", options) for c in counts]
 
 
 def test_differences_are_unbiased_and_covered() -> None:
@@ -53,7 +53,7 @@ def test_differences_are_unbiased_and_covered() -> None:
 def test_equal_shares_are_rarely_called_different(sampling: Sampling | None) -> None:
     """p < 5 % in about 5 %, p-values are even, and adjusted ones look at all rows at once."""
     random = np.random.default_rng(73)
-    wanted, p_values, adjusted, covered = EstimateOptions(sampling=sampling), [], [], []
+    options, p_values, adjusted, covered = EstimateOptions(sampling=sampling), [], [], []
     shares = [0.3, 0.02, 0.5, 0.18]
     for _ in range(600):
         pair = []
@@ -61,7 +61,7 @@ def test_equal_shares_are_rarely_called_different(sampling: Sampling | None) -> 
             drawn = random.multinomial(people, shares)[:3]
             true = drawn if sampling else np.rint(np.array(shares[:3]) * people).astype(np.int64)
             counts = noisy_counts(plan, true, people, 1, random)[0]
-            pair.append(estimate_question(plan, tally_of(plan, people, counts), "c", wanted))
+            pair.append(estimate_question(plan, tally_of(plan, people, counts), "c", options))
         rows = compare_surveys(pair[0], pair[1])
         p_values += [row.p_value for row in rows]
         adjusted.append(min(row.adjusted_p_value for row in rows))

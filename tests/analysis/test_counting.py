@@ -1,4 +1,4 @@
-"""Counting reports: the same as unpacking every bit, by numpy and by compiled loops."""
+"""Counting responses: the same as unpacking every bit, by numpy and by compiled loops."""
 
 from __future__ import annotations
 
@@ -296,7 +296,7 @@ def test_tokens_out_of_range(positions: int, kind: str) -> None:
 @examples
 @given(st.lists(st.integers(0, 500), max_size=8))
 def test_chunks_add_up(cuts: list[int]) -> None:
-    """However the reports are divided into chunks, the sums are the same."""
+    """However the responses are divided into chunks, the sums are the same."""
     rows, tokens = records(500, 13), np.arange(500) ** 2 % 40
     parts = [*sorted(cuts), 500]
     table, bits, places = zeros(2**13), zeros(13), zeros(40)

@@ -24,8 +24,8 @@ ANSWERED = TRUE.sum()
 def found() -> list[Distribution]:
     plan = plan_of([AGE], 0.08, PEOPLE)
     tallies = simulated_tallies(plan, TRUE, PEOPLE, SURVEYS, seed=21)
-    wanted = EstimateOptions(quantiles=(0.1, 0.5, 0.9))
-    spreads = [estimate_question(plan, tally, "age", wanted).distribution for tally in tallies]
+    options = EstimateOptions(quantiles=(0.1, 0.5, 0.9))
+    spreads = [estimate_question(plan, tally, "age", options).distribution for tally in tallies]
     return [spread for spread in spreads if spread is not None]
 
 
@@ -119,8 +119,8 @@ def test_open_bins_have_no_mean_and_no_outer_bound(below: bool, above: bool) -> 
     question = Number(name="n", edges=(10, 20, 30), open_below=below, open_above=above)
     plan = plan_of([question], 0.01, 10_000)
     tally = tally_of(plan, 10_000, np.full(question.positions, 2_500))
-    wanted = EstimateOptions(quantiles=(0.01, 0.5, 0.99))
-    spread = estimate_question(plan, tally, "n", wanted).distribution
+    options = EstimateOptions(quantiles=(0.01, 0.5, 0.99))
+    spread = estimate_question(plan, tally, "n", options).distribution
     assert spread is not None
     assert spread.mean.value is None
     assert spread.mean.interval is None

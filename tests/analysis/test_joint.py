@@ -251,7 +251,7 @@ def test_long_records_say_which_bits_they_need() -> None:
     u = np.array([-0.125, 1.125])
     expected = 700 * u[0] ** 2 + 200 * u[0] * u[1] + 100 * u[1] ** 2
     np.testing.assert_allclose(table.counts[:2, :15], expected, rtol=1e-6)
-    with pytest.raises(InvalidInput, match="tally the reports again"):
+    with pytest.raises(InvalidInput, match="tally the responses again"):
         joint_table(plan, tally, ["engine", "many"])
     short = plan_of([ENGINE, AGE], 0.1, 1_000, linkage=Linkage.RECORD)
     assert bits_needed(short, ["engine", "age"]) == ()

@@ -60,7 +60,16 @@ def yes_no(number: int) -> list[Question]:
 
 def bit_tally(plan: Plan, counts: Sequence[int], people: int) -> Tally:
     numbers = np.array(counts, dtype=np.int64)
-    return Tally(plan.hash, Linkage.BIT, numbers.size, 1, people, people, people, numbers)
+    return Tally(
+        plan_hash=plan.hash,
+        linkage=Linkage.BIT,
+        positions=numbers.size,
+        round=1,
+        people=people,
+        crowd=people,
+        responses=people,
+        counts=numbers,
+    )
 
 
 def record_tally(plan: Plan, histogram: Sequence[int], people: int | None = None) -> Tally:
@@ -68,14 +77,14 @@ def record_tally(plan: Plan, histogram: Sequence[int], people: int | None = None
     bits, responses = len(histogram) - 1, sum(histogram)
     everybody = responses // plan.survey.copies if people is None else people
     return Tally(
-        plan.hash,
-        Linkage.RECORD,
-        bits,
-        1,
-        everybody,
-        everybody,
-        responses,
-        np.zeros(bits, np.int64),
+        plan_hash=plan.hash,
+        linkage=Linkage.RECORD,
+        positions=bits,
+        round=1,
+        people=everybody,
+        crowd=everybody,
+        responses=responses,
+        counts=np.zeros(bits, np.int64),
         histogram=np.array(histogram, dtype=np.int64),
     )
 
@@ -209,7 +218,7 @@ def test_ratios_beyond_floating_point() -> None:
 
 
 def test_refused_reports_leave_the_ratio_of_those_counted() -> None:
-    """With reports missing, R is the mean over all choices of k of the reports there are."""
+    """With responses missing, R is the mean over all choices of k of the responses there are."""
     plan = planned(yes_no(1), 0.25, Linkage.RECORD, copies=2)
     seen = observe(plan, record_tally(plan, [3, 2], people=3))
     assert isinstance(seen, RecordSeen)
@@ -453,7 +462,7 @@ def test_forged_ones_are_counted_as_people() -> None:
 
 
 def test_what_cannot_be_observed_is_refused() -> None:
-    """Another plan's tally, a crowd of one, too few reports, a negative number to show."""
+    """Another plan's tally, a crowd of one, too few responses, a negative number to show."""
     plan, other = planned(yes_no(2), 0.1), planned(yes_no(2), 0.2)
     with pytest.raises(InvalidInput, match="must be of the plan"):
         observe(plan, bit_tally(other, [1, 1], 10))
@@ -462,5 +471,5 @@ def test_what_cannot_be_observed_is_refused() -> None:
     with pytest.raises(InvalidInput, match="most"):
         observe(plan, bit_tally(plan, [1, 1], 10), most=-1)
     records = planned(yes_no(2), 0.1, Linkage.RECORD, copies=3)
-    with pytest.raises(InvalidInput, match="reports of two people"):
+    with pytest.raises(InvalidInput, match="responses of two people"):
         observe(records, record_tally(records, [2, 2, 1], people=2))

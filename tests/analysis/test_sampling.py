@@ -28,11 +28,11 @@ def test_shares_of_the_population_are_covered(population: int | None, share: flo
         with_it = round(population * share)
         true = random.hypergeometric(with_it, population - with_it, people, 3_000)
     ones = random.binomial(true, 1 - noise) + random.binomial(people - true, noise)
-    wanted = EstimateOptions(sampling=Sampling(population))
+    options = EstimateOptions(sampling=Sampling(population))
     covered = {}
     for count, times in zip(*np.unique(ones, return_counts=True), strict=True):
         tally = tally_of(plan, people, np.array([count]))
-        interval = estimate_question(plan, tally, "a", wanted).rows[0].share_interval
+        interval = estimate_question(plan, tally, "a", options).rows[0].share_interval
         covered[count] = times * (interval.low <= share <= interval.high)
     assert 0.938 <= sum(covered.values()) / 3_000 <= 0.965
 

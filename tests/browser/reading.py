@@ -100,7 +100,10 @@ def _planned(texts: dict[str, str]) -> NoisePlan:
     )
     bits, copies = _count(texts, "bits"), _count(texts, "copies")
     most = _count(texts, "max_set_bits") if texts["max_set_bits"] else None
-    return plan_noise(policy, ResponseFormat(bits, Linkage(texts["linkage"]), copies, most))
+    return plan_noise(
+        policy,
+        ResponseFormat(bits, linkage=Linkage(texts["linkage"]), copies=copies, max_set_bits=most),
+    )
 
 
 def _real(texts: dict[str, str], name: str) -> float:

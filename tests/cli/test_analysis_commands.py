@@ -302,7 +302,7 @@ def test_the_interval_of_a_mean_needs_no_assumption(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_said_loudly(small: Path) -> None:
-    """On the terminal, in the file and on the page; the margin of silence is above 15 %."""
+    """On the terminal, in the file and on the page; the margin of "unanswered" is above 15 %."""
     result = done(small, "estimate", "t.json", "--plan", "plan.json", "-o", "rel.json")
     assert "warning: these results are too noisy to use" in result.stderr
     assert "1 of 5 answers to mood; 1 of 5 answers to age" in result.stderr

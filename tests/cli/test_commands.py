@@ -245,7 +245,11 @@ def test_simulation_agrees_with_the_exact_law() -> None:
     """
     found = answer("simulate", *SMALL, "--noise", "0.2446", "--samples", "50k", "--seed", "1")
     exact = assess(
-        ResponseFormat(5, Linkage.RECORD), 0.2446, 1000, 0.6931471805599453, Assurance.OUTLIER
+        ResponseFormat(5, linkage=Linkage.RECORD),
+        0.2446,
+        1000,
+        0.6931471805599453,
+        Assurance.OUTLIER,
     )
     assert found["delta_forward"]["exact"]["upper"] == exact.delta.forward.upper
     agreed = []

@@ -309,7 +309,7 @@ def test_a_folder_is_no_file(place: Path) -> None:
         "x = " + "{a=" * 100_000 + "1" + "}" * 100_000,
         'x = "' + '\\"' * 100_000,
         "epsilon = 1" + "0" * 5_000,
-        f"[policy]\nepsilon = 1{'0' * 400}\npopulation = 1{'0' * 400}\ndelta = 1e400",
+        f"[policy]\nepsilon = 1{'0' * 400}\nminimum_crowd = 1{'0' * 400}\ndelta = 1e400",
         "",
         "\x00\x01\x02",
     ],

@@ -65,7 +65,16 @@ def bit_tally(plan: Plan = BITS, true_ones: int = 0, crowd: int = PEOPLE) -> Tal
     """Every position with 40 ones by noise, the first of them with true ones as well."""
     counts = np.full(12, 40)
     counts[0] += true_ones
-    return Tally(plan.hash, Linkage.BIT, 12, 1, PEOPLE, crowd, PEOPLE, counts)
+    return Tally(
+        plan_hash=plan.hash,
+        linkage=Linkage.BIT,
+        positions=12,
+        round=1,
+        people=PEOPLE,
+        crowd=crowd,
+        responses=PEOPLE,
+        counts=counts,
+    )
 
 
 def record_tally(plan: Plan, density: float = 0.0, lost: int = 0) -> Tally:
@@ -80,15 +89,15 @@ def record_tally(plan: Plan, density: float = 0.0, lost: int = 0) -> Tally:
 def counted(plan: Plan, people: int, records: NDArray[np.bool_]) -> Tally:
     """The tally of these very records, one row each."""
     return Tally(
-        plan.hash,
-        Linkage.RECORD,
-        12,
-        1,
-        people,
-        people,
-        len(records),
-        records.sum(axis=0),
-        np.bincount(records @ (1 << np.arange(11, -1, -1)), minlength=4096),
+        plan_hash=plan.hash,
+        linkage=Linkage.RECORD,
+        positions=12,
+        round=1,
+        people=people,
+        crowd=people,
+        responses=len(records),
+        counts=records.sum(axis=0),
+        table=np.bincount(records @ (1 << np.arange(11, -1, -1)), minlength=4096),
         histogram=np.bincount(records.sum(axis=1), minlength=13),
     )
 

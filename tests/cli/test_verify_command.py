@@ -268,7 +268,7 @@ def forged_results(plan: Plan, tally: Tally) -> Results:
 
 
 def test_cells_of_records_must_add_up_to_their_questions(tmp_path: Path) -> None:
-    """A table of whole records that comes from other reports is whole; its sums are not right."""
+    """A table of whole records that comes from other responses is whole; its sums are not right."""
     example = record_example()
     forged = forged_results(example.plan, swapped(example.tally, 8))
 
@@ -370,7 +370,7 @@ def test_an_edited_tally_is_caught(expected: str, change: dict[str, Any], tmp_pa
 
 @pytest.mark.parametrize("part", ["counts", "table", "histogram"])
 def test_counts_of_records_must_agree(part: str, tmp_path: Path) -> None:
-    """Bits, vectors and the histogram are three views of the same reports."""
+    """Bits, vectors and the histogram are three views of the same responses."""
     example = record_example()
     example.write(tmp_path)
     values = example.tally.values()

@@ -14,6 +14,7 @@ from docs.pages import ROOT
 HERE = ROOT / "docs" / "developing"
 NAMED = re.compile(r"`((?:src|tests|docs|benchmarks|deploy|examples)/[\w./-]+)`")
 PLACES = 10
+MOST_FILES = 6
 
 
 def named_in(text: str) -> list[str]:
@@ -46,6 +47,18 @@ def test_where_to_change_what_has_ten_examples_with_paths() -> None:
     assert len(rows) >= PLACES
     for row in rows:
         assert any(path.startswith("src/krand") for path in named_in(row[2])), row[1]
+
+
+@pytest.mark.parametrize("addition", ["A new estimator", "A new store"])
+def test_an_addition_has_a_counted_list_of_at_most_six_files(addition: str) -> None:
+    """Each step begins with one file that exists; a step that names none is no file."""
+    text = (HERE / "index.md").read_text(encoding="utf-8")
+    part = re.split(r"^##", text.partition(f"### {addition}\n")[2], flags=re.MULTILINE)[0]
+    steps = re.findall(r"^(\d+)\. `([^`]+)`", part, re.MULTILINE)
+    assert [int(number) for number, _ in steps] == list(range(1, len(steps) + 1))
+    assert len(re.findall(r"^\d+\. ", part, re.MULTILINE)) == len(steps)
+    assert 3 <= len(steps) <= MOST_FILES
+    assert [path for _, path in steps if not (ROOT / path).is_file()] == []
 
 
 def test_the_pictures_are_drawn_from_the_contracts(drawing: ModuleType) -> None:

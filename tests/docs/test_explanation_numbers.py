@@ -487,8 +487,8 @@ THREAT_MODEL = (
     Computed(
         "| record linkage, one copy | {} | {} | none |",
         lambda: [
-            f"{planned(ResponseFormat(20, Linkage.RECORD)).precision.sigma:.0f}",
-            up(planned(ResponseFormat(20, Linkage.RECORD)).guarantee.local_epsilon, 3),
+            f"{planned(ResponseFormat(20, linkage=Linkage.RECORD)).precision.sigma:.0f}",
+            up(planned(ResponseFormat(20, linkage=Linkage.RECORD)).guarantee.local_epsilon, 3),
         ],
     ),
     Computed("With an ε₀ of {} a response", lambda: [up(planned().guarantee.local_epsilon, 3)]),

@@ -182,7 +182,16 @@ def test_every_key_of_the_files_is_in_the_reference() -> None:
     text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
     plan = small_plan().sealed_for(generate_private_key().public_key())
     counts = np.full(plan.layout.positions, 50)
-    tally = Tally(plan.hash, plan.survey.linkage, plan.layout.positions, 1, 100, 100, 100, counts)
+    tally = Tally(
+        plan_hash=plan.hash,
+        linkage=plan.survey.linkage,
+        positions=plan.layout.positions,
+        round=1,
+        people=100,
+        crowd=100,
+        responses=100,
+        counts=counts,
+    )
     results = results_values(make_results(plan, tally))
     block, promise = results["plan"]["blocks"][0], results["plan"]["promise"]
     for keys in (results["plan"], block, promise, tally.values(), results, results["questions"][0]):

@@ -17,7 +17,7 @@ def test_the_noise_of_a_record_comes_with_what_it_really_gives() -> None:
     found = drafts.noise(1000, 5, math.log(2), Linkage.RECORD)
     assert found.noise == pytest.approx(0.2445, abs=6e-5)
     assert found.source == "001 (3.12)"
-    reports = ResponseFormat(5, Linkage.RECORD)
+    reports = ResponseFormat(5, linkage=Linkage.RECORD)
     given = assess(reports, found.noise, 1000, math.log(2), Assurance.OUTLIER)
     assert found.guarantee == given
     assert given.eta.lower > 0.003

@@ -133,26 +133,31 @@ def test_with_noise_intervals_hold_most_truths(plan: Plan, tmp_path: Path) -> No
     assert max(off) < 6
 
 
-def test_every_form_of_a_release_has_mean_and_boxes(plan: Plan, tmp_path: Path) -> None:
-    """JSON, CSV, Parquet, the terminal; and the file reads back and is verified."""
+def test_every_form_of_results_has_every_statistic(plan: Plan, tmp_path: Path) -> None:
+    """JSON, CSV, Parquet, the terminal and the report."""
     results = results_of(plan, tmp_path)
+    names = [summary.statistic.value for summary in results.questions[0].summaries]
+    assert names[:2] == ["mean", "top_box"]
     for form in ("json", "csv", "parquet"):
         save_results(results, tmp_path / f"results.{form}")
     written = json.loads((tmp_path / "results.json").read_bytes())["questions"][0]["summaries"]
-    assert [entry["statistic"] for entry in written] == ["mean", "top_box", "bottom_box"]
+    assert [entry["statistic"] for entry in written] == names
     assert written[1]["answers"] == ["4", "5 (very good)"]
     for table in (
         pq.read_table(tmp_path / "results.parquet"),
         pyarrow.csv.read_csv(tmp_path / "results.csv"),
     ):
         rows = {row["answer"]: row for row in table.to_pylist() if row["question"] == "rating"}
+        assert rows.keys() >= set(names)
         assert rows["mean"]["value"] == pytest.approx(written[0]["value"])
         assert rows["mean"]["value_low"] <= rows["mean"]["value"] <= rows["mean"]["value_high"]
         assert rows["top_box"]["method"] == "4 + 5 (very good)"
     captions = [str(table.caption) for table in results_tables(results)]
-    assert "mean" in captions[0]
-    assert "top box, 4 and 5 (very good):" in captions[0]
     page = report_page(results)
+    for words in (name.replace("_", " ") for name in names):
+        assert words in captions[0]
+        assert words.capitalize() in page
+    assert "top box, 4 and 5 (very good):" in captions[0]
     assert "rating: a value on a scale" in page
     assert "Top box, 4 and 5 (very good): " in page
 

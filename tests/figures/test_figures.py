@@ -39,8 +39,19 @@ def answer(label: str, share: float, half: float = 0.01) -> Row:
     counts = Interval(1000 * (share - half), 1000 * (share + half))
     shares = Interval(share - half, share + 2 * half)
     people = 1000 * share
-    shown = (share, share, shares, True, Method.NORMAL)
-    return Row(label, people, people, 5.0, counts, counts, *shown)
+    return Row(
+        label=label,
+        count=people,
+        consistent=people,
+        standard_error=5.0,
+        interval=counts,
+        simultaneous=counts,
+        share=share,
+        consistent_share=share,
+        share_interval=shares,
+        readable=True,
+        method=Method.NORMAL,
+    )
 
 
 def question(*rows: Row, unanswered: Row | None = None) -> QuestionEstimate:
@@ -98,7 +109,7 @@ def test_the_numbers_of_the_density_are_written_beside_it(plan: NoisePlan) -> No
     assert "proven for every crowd: δ ≤ 0.0001, η ≤ 0.00287" in words[-1]
     assert plan.guarantee.eta.upper <= 0.00287
     title = figure.legends[0].get_title().get_text()
-    assert "supremum over all crowds, 4 changed bits, 10,000 people" in title
+    assert "supremum over all crowds, sensitivity 4, 10,000 people" in title
 
 
 def test_an_attack_is_not_called_a_proof() -> None:
@@ -120,7 +131,7 @@ def test_the_plan_of_a_survey_has_a_density(linkage: Linkage) -> None:
     assert max(density.above, density.below) <= made.promise.eta
     assert max(density.above, density.below) > made.promise.delta
     assert "δ ≤ 0.001, η ≤ " in legend(figure)[-1]
-    law = "3 changed bits" if linkage is Linkage.BIT else "1 record"
+    law = "sensitivity 3" if linkage is Linkage.BIT else "1 record"
     assert law in figure.legends[0].get_title().get_text()
 
 
@@ -142,7 +153,7 @@ def test_the_points_of_copies_are_plans() -> None:
     """± at 95 % of every k, of every bit alone, and of a trusted curator; σ on the right."""
     axes = plots.copies_figure(QUICK, 2, (4, 1)).axes[0]
     record, alone, trusted = axes.lines
-    plans = [plan_noise(QUICK, ResponseFormat(2, Linkage.RECORD, k)) for k in (1, 4)]
+    plans = [plan_noise(QUICK, ResponseFormat(2, linkage=Linkage.RECORD, copies=k)) for k in (1, 4)]
     assert list(record.get_xdata()) == [1, 4]
     assert list(record.get_ydata()) == [p.precision.half_width_95 for p in plans]
     expected = plan_noise(QUICK, ResponseFormat(2)).precision.half_width_95
@@ -157,7 +168,7 @@ def test_copies_that_cannot_keep_the_policy_are_left_out() -> None:
     """What can be met is drawn; if nothing can, the reason is told."""
     tight = Policy(epsilon=0.3, minimum_crowd=100, delta=1e-3)
     with pytest.raises(CannotMeet, match="every count is"):
-        plan_noise(tight, ResponseFormat(6, Linkage.RECORD))
+        plan_noise(tight, ResponseFormat(6, linkage=Linkage.RECORD))
     axes = plots.copies_figure(tight, 6, (1, 8)).axes[0]
     assert list(axes.lines[0].get_xdata()) == [8]
     with pytest.raises(CannotMeet, match="every count is"):

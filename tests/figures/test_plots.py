@@ -30,7 +30,16 @@ def results() -> Results:
         Survey(id="family", policy=POLICY, questions=(Number(name="children", edges=(0, 1, 3, 9)),))
     )
     counts = np.array([9_000, 5_000, 700])
-    tally = Tally(plan.hash, plan.survey.linkage, 3, 1, 20_000, 20_000, 20_000, counts)
+    tally = Tally(
+        plan_hash=plan.hash,
+        linkage=plan.survey.linkage,
+        positions=3,
+        round=1,
+        people=20_000,
+        crowd=20_000,
+        responses=20_000,
+        counts=counts,
+    )
     return make_results(plan, tally)
 
 

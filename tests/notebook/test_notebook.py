@@ -66,8 +66,19 @@ def shown(value: Any) -> Cells:
 
 def answer(label: str, count: float) -> Row:
     counts, shares = Interval(count - 1, count + 2), Interval(count / 1000, count / 500)
-    shown = (count / 1000, count / 1000, shares, True, Method.NORMAL)
-    return Row(label, count, count, 5.0, counts, counts, *shown)
+    return Row(
+        label=label,
+        count=count,
+        consistent=count,
+        standard_error=5.0,
+        interval=counts,
+        simultaneous=counts,
+        share=count / 1000,
+        consistent_share=count / 1000,
+        share_interval=shares,
+        readable=True,
+        method=Method.NORMAL,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +97,18 @@ def results() -> Results:
     ones = np.array([9_000, 5_000, 700])
     rejected, people = {"<unreadable>": 3}, POLICY.minimum_crowd
     nulls = people * plan.messages - int(ones.sum()) - 3
-    crowd = (people, people, people)
-    tally = Tally(plan.hash, SURVEY.linkage, 3, 1, *crowd, ones, nulls=nulls, rejected=rejected)
+    tally = Tally(
+        plan_hash=plan.hash,
+        linkage=SURVEY.linkage,
+        positions=3,
+        round=1,
+        people=people,
+        crowd=people,
+        responses=people,
+        counts=ones,
+        nulls=nulls,
+        rejected=rejected,
+    )
     return make_results(plan, tally)
 
 
@@ -180,10 +201,20 @@ def test_a_tally_shows_people_and_what_was_refused() -> None:
     """Whole numbers with commas; reasons are escaped."""
     ones = np.array([4_000, 1_000])
     rejected = {"<unreadable>": 3}
-    tally = Tally("a" * 64, SURVEY.linkage, 2, 1, 9_000, 5_000, 9_000, ones, rejected=rejected)
+    tally = Tally(
+        plan_hash="a" * 64,
+        linkage=SURVEY.linkage,
+        positions=2,
+        round=1,
+        people=9_000,
+        crowd=5_000,
+        responses=9_000,
+        counts=ones,
+        rejected=rejected,
+    )
     rows = shown(tally).rows
     assert ["people", "9,000, the smallest batch 5,000"] in rows
-    assert ["reported ones", "5,000"] in rows
+    assert ["set bits", "5,000"] in rows
     assert ["refused", "3 <unreadable>"] in rows
 
 

@@ -191,7 +191,9 @@ def test_gaussian_noise_of_a_trusted_curator(epsilon: float, delta: float) -> No
     assert central_gaussian_sigma(policy, ResponseFormat(1)) == pytest.approx(one, rel=1e-6)
     forty = central_gaussian_sigma(policy, ResponseFormat(40, rounds=3))
     assert forty == pytest.approx(math.sqrt(120) * one, rel=1e-6)
-    choice = central_gaussian_sigma(policy, ResponseFormat(1000, Linkage.RECORD, max_set_bits=1))
+    choice = central_gaussian_sigma(
+        policy, ResponseFormat(1000, linkage=Linkage.RECORD, max_set_bits=1)
+    )
     assert choice == pytest.approx(math.sqrt(2) * one, rel=1e-6)
 
 

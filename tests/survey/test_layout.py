@@ -99,4 +99,4 @@ def test_an_unknown_question_is_refused() -> None:
     """A question that is not asked has no block, and the error says which are asked."""
     layout = layout_of(Survey(id="s", policy=POLICY, questions=(YesNo(name="smokes"),)))
     with pytest.raises(InvalidInput, match="smokes"):
-        layout.block_of("drinks")
+        layout.first_block_of("drinks")

@@ -30,12 +30,12 @@ REQUESTS = [
     (
         {"epsilon": "1", "promise": "eta", "eta": "0.01", "crowd": "2e6", "linkage": "record"},
         Policy(epsilon=1.0, minimum_crowd=2_000_000, eta=0.01),
-        ResponseFormat(40, Linkage.RECORD),
+        ResponseFormat(40, linkage=Linkage.RECORD),
     ),
     (
         {"copies": "2", "bits": "9", "max_set_bits": "3", "assurance": "outlier"},
         Policy(epsilon=2.0, minimum_crowd=10**7, delta=1e-6, assurance=Assurance.OUTLIER),
-        ResponseFormat(9, Linkage.BIT, 2, 3),
+        ResponseFormat(9, linkage=Linkage.BIT, copies=2, max_set_bits=3),
     ),
 ]
 

@@ -1,11 +1,11 @@
-"""The bound that knows the channel only by its worst ratio: each report protects itself.
+"""The bound that knows the channel only by its worst ratio: each response protects itself.
 
 It holds for every background, and it is what remains when the collector is not trusted.
 
 Clones (Feldman, McMillan, Talwar 2023) are not computed: the privacy blanket is never worse. The
-sharper variation-ratio pair of Wang et al. (2024), which adds a silent own report to the clones,
-is not a bound here if it is read as (A+Δ₁, C-A+Δ₂): two users, two bits, q = 2/5 and λ = 2 give
-δ = 9/625 while that pair gives 4/625 (see the tests).
+sharper variation-ratio pair of Wang et al. (2024), which adds an own response that reveals nothing
+to the clones, is not a bound here if it is read as (A+Δ₁, C-A+Δ₂): two users, two bits, q = 2/5 and
+λ = 2 give δ = 9/625 while that pair gives 4/625 (see the tests).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDING, ROUNDING_EACH = 1e-11, 1e-15
 
 
 def local_delta(q: float, distance: int, epsilon: float) -> float:
-    """δ of one report seen alone, rounded up: the collector is not trusted at all.
+    """δ of one response seen alone, rounded up: the collector is not trusted at all.
 
     It is 0 only where ε exceeds ε₀ for certain: a loss that cannot be told from ε counts.
     """
@@ -52,5 +52,5 @@ def _hoeffding(q: float, distance: int, epsilon: float) -> float:
 
 
 def total_variation(q: float, distance: int) -> float:
-    """Total variation between the reports of two answers at this distance."""
+    """Total variation between the responses of two answers at this distance."""
     return local_delta(q, distance, 0.0)

@@ -45,7 +45,7 @@ def gaussian_shift(policy: Policy) -> float:
 
 
 def rappor_noise(policy: Policy, responses: ResponseFormat) -> float:
-    """q of basic one-time RAPPOR (symmetric unary encoding): each report protects itself."""
+    """q of basic one-time RAPPOR (symmetric unary encoding): each response protects itself."""
     return noise_of_local_epsilon(policy.epsilon, responses.sensitivity * responses.rounds)
 
 

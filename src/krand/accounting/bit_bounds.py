@@ -43,7 +43,7 @@ FLOOR_REFINEMENT = 32.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BitBound(ABC):
-    """All changed bits, each with its own noise, composed."""
+    """All bits that one person can change, each with its own noise, composed."""
 
     noises: Noises
     crowd: int

@@ -1,10 +1,10 @@
 """One-bit mechanisms: the tight certificate over all backgrounds, and their composition.
 
 For one bit the background is a number m of ones among N-1 users. The count of reported ones is
-Bin(km, p) + Bin(k(N-1-m), q) plus the k own reports, so the profile δ_m(ε) is a pair of exact sums,
-for k mixed copies too. More users are post-processing: for all m in a bucket [a, b] the pair with a
-ones and N-1-b zeros dominates. The maximum over buckets bounds every background, is a profile again
-(convex in e^ε), and is composed by connecting the dots: see proofs.md,
+Bin(km, p) + Bin(k(N-1-m), q) plus the k own responses, so the profile δ_m(ε) is a pair of exact
+sums, for k mixed copies too. More users are post-processing: for all m in a bucket [a, b] the pair
+with a ones and N-1-b zeros dominates. The maximum over buckets bounds every background, is a
+profile again (convex in e^ε), and is composed by connecting the dots: see proofs.md,
 "One bit: nothing is given away".
 """
 
@@ -224,7 +224,7 @@ def background_pair(q: float, ones: int, zeros: int, copies: int = 1) -> BitPair
             relative=others.relative,
             left_out=others.left_out,
         )
-    # k own reports of a bit are those of one more user with that bit.
+    # k own responses of a bit are those of one more user with that bit.
     zero = _count(q, copies * ones, copies * (zeros + 1))
     one = _count(q, copies * (ones + 1), copies * zeros)
     start = min(zero.start, one.start)
@@ -277,7 +277,7 @@ def is_blanketed(q: float, crowd: int) -> bool:
 
 
 def search_share(q: float, crowd: int) -> float:
-    """How exactly the least noise is worth being found: wide laws take long and change slowly."""
+    """How exactly to find the least noise: wide laws take long and change slowly."""
     return 1e-4 if crowd * q > SLOW else 0.0
 
 
@@ -372,7 +372,7 @@ def survey_losses(
     step = bit_step(noises, crowd, copies)
     buckets = min(most_buckets, max(FEWEST_BUCKETS, BUCKETS_IN_ALL // len(noises)))
     return [
-        (bit_loss(q, crowd, step, total, certified, buckets, copies), count)
+        (bit_loss(q, crowd, step, total, certified, buckets=buckets, copies=copies), count)
         for q, count in noises.items()
     ]
 

@@ -1,12 +1,12 @@
 """The privacy blanket: a proof for every background of linked records.
 
-ω(v) = min_x K(x)(v) is the part of every user's report that does not depend on their answer (Balle,
-Bell, Gascón, Nissim 2019). `ratio.one_way_delta` with ν = ω bounds δ for whatever the others
+ω(v) = min_x K(x)(v) is the part of a response that does not depend on the answer (Balle, Bell,
+Gascón, Nissim 2019). `ratio.one_way_delta` with ν = ω bounds δ for whatever the others
 answered; any smaller ω is valid too. Linked blocks multiply.
 
 Which pair (y, y') is the worst is proven here, not searched. Let A, A' be the ratios K(y)/ω and
 K(y')/ω of all other positions and λ the limit; a score is A' - λA. Larger in convex order means a
-larger E[(ΣY)⁺], whatever the other reports are.
+larger E[(ΣY)⁺], whatever the other responses are.
 
 * Free bits. Under ω a bit is uniform. Where y and y' agree it turns the score into c(A'-λA),
   c ∈ {ρ, 1}; where they differ into ρA'-λA or A'-λρA (ρ = p/q). Same mean, and the two values lie

@@ -120,7 +120,7 @@ def _check_promise(policy: Policy, guarantee: Guarantee) -> None:
 def _useless(
     policy: Policy, responses: ResponseFormat, numerator: int, suggestions: bool
 ) -> CannotMeet:
-    """What to say where only noise that drowns every answer would do."""
+    """What to say where only noise that hides every answer meets the policy."""
     noise = numerator / NOISE_GRID
     reason = (
         f"noise above {noise:.6g} would be needed, and then every count is ± "
@@ -161,7 +161,7 @@ def _floor(policy: Policy, mechanism: Mechanism) -> int:
 
 
 def _ceiling(mechanism: Mechanism) -> int:
-    """A numerator that surely passes, if there is one on the grid: there each report protects
+    """A numerator that surely passes, if there is one on the grid: there each response protects
     itself (ε₀ ≤ ε). Otherwise the last of the grid."""
     distance, epsilon = mechanism.local_distance, mechanism.epsilon
     numerator = math.ceil(noise_of_local_epsilon(epsilon, distance) * NOISE_GRID) + 1

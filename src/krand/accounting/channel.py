@@ -1,7 +1,7 @@
-"""The bit-flip channel: q ↔ f ↔ φ ↔ ε₀, and what one report says about a pair of answers.
+"""The bit-flip channel: q ↔ f ↔ φ ↔ ε₀, and what one response says about a pair of answers.
 
-A report is grouped by what matters for privacy: its reference probability ν (the law of a
-background report) and the two likelihood ratios K(y)/ν and K(y')/ν. Every ratio of the bit-flip
+A response is grouped by what matters for privacy: its reference probability ν (the law of a
+background response) and the two likelihood ratios K(y)/ν and K(y')/ν. Every ratio of the bit-flip
 channel is a whole power of p/q, so a group is two exponents and a probability, and linked blocks
 multiply by adding exponents.
 """
@@ -74,7 +74,7 @@ def noise_of_phi(phi: float) -> float:
 
 
 def local_epsilon(q: float, distance: int = 1) -> float:
-    """ε₀ = d·ln(p/q): what one report, seen alone, can reveal about d bits.
+    """ε₀ = d·ln(p/q): what one response, seen alone, can reveal about d bits.
 
     Off by less than `uncertainty`, relatively, for every q: near ½ the two logarithms would cancel.
     """
@@ -155,7 +155,7 @@ def window_error(size: int, p: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ReportLaw:
-    """One report's outcomes, grouped by likelihood ratios.
+    """One response's outcomes, grouped by likelihood ratios.
 
     `log_reference` is log ν of each group; K(y)/ν = (p/q)^first and K(y')/ν = (p/q)^second.
     ν may have total mass below 1: the rest says nothing about anybody (the blanket's complement).
@@ -193,7 +193,7 @@ class ReportLaw:
         )
 
     def swapped(self) -> ReportLaw:
-        """The same reports with y and y' exchanged: the other direction."""
+        """The same responses with y and y' exchanged: the other direction."""
         return ReportLaw(self.log_odds, self.log_reference, self.second, self.first)
 
     def times(self, other: ReportLaw) -> ReportLaw:

@@ -72,7 +72,7 @@ class DividedCurator:
 
 
 def curator(policy: Policy, responses: ResponseFormat) -> Curator:
-    """The baseline for reports whose counts all have the same noise."""
+    """The baseline for responses whose counts all have the same noise."""
     return _better(policy, responses.sensitivity * responses.rounds)
 
 

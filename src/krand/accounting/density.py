@@ -8,7 +8,8 @@ says which one it is:
 - one bit, or one copy of a record: the exact law where everybody else answers alike. What proves δ
   for every crowd is then a bound and no law of R, so what is drawn is an attack, not the proof.
 
-For the drafts' background all changed bits rise; the guarantee also looks at mixtures.
+For the drafts' background all bits that one person changes rise; the guarantee also looks at
+mixtures.
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def plan_density(plan: NoisePlan) -> RatioDensity:
 
 
 def reports_density(q: float, policy: Policy, responses: ResponseFormat) -> RatioDensity:
-    """The law of R if everybody sends these reports with noise q."""
+    """The law of R if everybody sends these responses with noise q."""
     mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
     if not mechanism.by_bit:
         return _record_density(mechanism, q)
@@ -142,7 +143,7 @@ def bits_density(
         pair = bits.outlier_pair(q, crowd, copies)
         ways = _pair_atoms(pair.one, pair.zero), _pair_atoms(pair.zero, pair.one)
         return _of_atoms(epsilon, ways, ways, f"{ALIKE}, 1 bit")
-    law = f"{'supremum over all crowds' if certified else ALIKE}, {total:,} changed bits"
+    law = f"{'supremum over all crowds' if certified else ALIKE}, sensitivity {total:,}"
     parts = _bit_parts(noises, crowd, certified, copies, buckets)
     return _composed(parts, epsilon, certified, law)
 
@@ -168,7 +169,8 @@ def _bit_parts(
         return bits.survey_losses(noises, crowd, certified, buckets)
     ((q, count),) = noises.items()
     step = bits.bit_step({q: 1}, crowd, copies)
-    return [(bits.bit_loss(q, crowd, step, count, certified, buckets, copies), count)]
+    one = bits.bit_loss(q, crowd, step, count, certified, buckets=buckets, copies=copies)
+    return [(one, count)]
 
 
 def _patterns(responses: ResponseFormat, q: float) -> Sequence[Pattern]:

@@ -1,6 +1,6 @@
 """Small cases by summation over all histograms: exact up to rounding, no smoothing.
 
-Used when the outcomes can be counted one by one: two kinds of reports (one bit) at any N, or few
+Used when the outcomes can be counted one by one: two kinds of responses (one bit) at any N, or few
 kinds and few users. The rational oracle is `enumeration`.
 """
 
@@ -30,7 +30,7 @@ TIE = 1e-11
 
 
 def countable(log_prob: Floats, n: int) -> bool:
-    """Whether the histograms of n such reports are few enough to sum over."""
+    """Whether the histograms of n such responses are few enough to sum over."""
     kinds = log_prob.size
     if kinds <= 2:
         return n * math.exp(float(log_prob.min())) < WIDEST
@@ -50,7 +50,7 @@ def direct_mean_positive_part(scores: Scores, n: int) -> Bounds:
 
 
 def direct_tail_probability(scores: Scores, n: int) -> Bounds:
-    """P[X_1+…+X_n > 0] with one own report, as `inversion.tail_probability`.
+    """P[X_1+…+X_n > 0] with one own response, as `inversion.tail_probability`.
 
     P_own(T) = P(T)·Σ_v T_v·(own_v/prob_v)/n, by exchangeability.
     """
@@ -65,7 +65,7 @@ def direct_tail_probability(scores: Scores, n: int) -> Bounds:
 
 
 def _histograms(log_prob: Floats, n: int) -> tuple[Floats, Floats, float]:
-    """(counts per kind, probability, its relative error) of the histograms of n iid reports."""
+    """(counts per kind, probability, its relative error) of the histograms of n iid responses."""
     if log_prob.size == 1:
         return np.full((1, 1), float(n)), np.ones(1), ROUNDING
     if log_prob.size == 2:

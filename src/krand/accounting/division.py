@@ -250,7 +250,7 @@ def _bound(
     rounds: int,
     distance: float,
 ) -> BitBound:
-    """All changed bits of all shares, each with its own noise; even a single one is composed."""
+    """The bits that one person can change, each with its own noise; even one bit is composed."""
     counts: Counter[float] = Counter()
     for share, numerator in zip(shares, numerators, strict=True):
         counts[numerator / NOISE_GRID] += share.sensitivity * rounds

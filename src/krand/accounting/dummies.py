@@ -111,7 +111,7 @@ def _below(law: DummyLaw, step: float) -> LossLaw:
     losses, masses = _losses(law)
     index = np.floor((losses + SHIFT) / step).astype(np.int64)
     held, where = np.unique(index, return_inverse=True)
-    mass = np.bincount(where, masses * (1 - UNIT))
+    mass = np.asarray(np.bincount(where, masses * (1 - UNIT)), dtype=np.float64)
     end = law.half[-1] / DUMMY_GRID
     return LossLaw(step=step, index=held, mass=mass, infinite=end, infinite_reverse=end)
 

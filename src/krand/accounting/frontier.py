@@ -1,4 +1,4 @@
-"""Volume against precision: every way to meet one policy, side by side."""
+"""Precision versus data sent: every way to meet one policy, side by side."""
 
 from __future__ import annotations
 

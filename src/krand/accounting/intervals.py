@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 ENOUGH = 1000.0
-"""Effective draws from which the normal interval is taken at its word."""
+"""From so many effective draws on, the normal interval is not widened."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""E[S⁺] and P[S > 0] for a sum of many independent report scores, with proven error bounds.
+"""E[S⁺] and P[S > 0] for a sum of many independent response scores, with proven error bounds.
 
 With Λ the log moment generating function of one score and any θ > 0,
 
@@ -13,8 +13,8 @@ relative error stays small however rare the event. Every error is bounded and ac
   non-negative and bounded by Chernoff; the upper end needs no correction at all.
 * cut-off frequency: bounded by the Gaussian's tail.
 * rounding: bounded a priori, relative to the integral of the modulus.
-* loud reports, after which S < 0 is all but impossible, are taken out and added in closed form,
-  with a Chernoff bound on the doubt.
+* loud responses, after which S < 0 is all but impossible, are taken out and added in closed form,
+  with a Chernoff bound on the remainder.
 
 This replaces a grid and an FFT: no grid bias (there N·h/6 in variance), no
 absorbing boundary to tune, and milliseconds for any N.
@@ -49,7 +49,7 @@ WIDTH = 2e-3
 """Relative width above which the smoothing is refined, as far as MOST_NODES allows."""
 MOST_NODES = 2**18
 MOST_PRODUCTS = 2**25
-"""Nodes times kinds of reports: where there are more, the smoothing is coarser, which is safe."""
+"""Nodes times kinds of responses: where there are more, the smoothing is coarser, which is safe."""
 SMALLEST = -115.0
 """Natural log of 1e-50: below it only the Chernoff bound is reported."""
 SINGLE_THREAD = 2**15
@@ -57,22 +57,22 @@ SINGLE_THREAD = 2**15
 which costs more than it gains here, and far more on a busy machine."""
 FAINT = -50.0
 """Values of the integrand below e^-50 of its largest are left out (and bounded with rounding)."""
-DOUBT = 1e-6
-"""A report is loud when the others pull the sum below 0 with less than this."""
+LARGEST_REMAINDER = 1e-6
+"""A response is loud when the others pull the sum below 0 with less than this."""
 HUGE, LARGEST_EXPONENT = 1e300, 700.0
 EXTREME = -300.0
-"""Reports rarer than e^-300 are never computed with: they are loud, or bounded."""
+"""Responses rarer than e^-300 are never computed with: they are loud, or bounded."""
 ROUNDING = 1e-9
 """Relative error of everything else that is computed in floating point."""
 NEGLIGIBLE = 1e-30
-"""Contribution below which loud reports are bounded instead of computed."""
+"""Contribution below which loud responses are bounded instead of computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """A report's score in the sum, its log probability, and that of the one report that differs.
+    """A response's score in the sum, its log probability, and that of the response that differs.
 
-    `mean` is probability times score, given apart: a report can be too rare and too loud for
+    `mean` is probability times score, given apart: a response can be too rare and too loud for
     floating point while the product is of order one.
     """
 
@@ -84,18 +84,18 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Split:
-    """Scores with the loud reports taken out, and what the loud ones contribute."""
+    """Scores with the loud responses taken out, and what the loud ones contribute."""
 
     kept: Scores
     loud: float
-    """P[a report decides alone]."""
+    """P[a response decides alone]."""
     loud_own: float
     loud_mean: float
     """E[score; loud]."""
-    doubt: float
-    """Bound on E[S⁻] (or P[S ≤ 0]) when one of the reports is loud."""
+    remainder: float
+    """Bound on E[S⁻] (or P[S ≤ 0]) when one of the responses is loud."""
     dropped_mean: float
-    """Bound on what negligible reports could add to the mean of the positive part."""
+    """Bound on what negligible responses could add to the mean of the positive part."""
     dropped: float
 
 
@@ -139,7 +139,7 @@ def mean_positive_part(
 def _mean_positive_part(scores: Scores, n: int, resolution: float) -> tuple[Bounds, int]:
     """The bounds and how many nodes they took (MOST_NODES if more would not help).
 
-    A law of one report that is off by a rounding is off by n of them for n reports.
+    A law of one response that is off by a rounding is off by n of them for n responses.
     """
     most = float(np.maximum(scores.mean, 0.0).sum())  # E[S⁺] ≤ n·E[X⁺], whatever the law
     with np.errstate(over="ignore", invalid="ignore"):
@@ -157,7 +157,7 @@ def _raw_mean_positive_part(
 ) -> tuple[float, float, float, int]:
     split = _split(scores, n, kind=2)
     base = _loud_mean(split, n)
-    added = split.dropped_mean + split.loud * split.doubt
+    added = split.dropped_mean + split.loud * split.remainder
     if split.kept.score.size == 0 or split.kept.score.max() <= 0:
         return base, base, base + added, MOST_NODES
     saddle = _saddle(split.kept, n, kind=2, own=False)
@@ -181,7 +181,7 @@ def _raw_mean_positive_part(
 
 
 def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Bounds:
-    """P[X_1+…+X_n > 0] where X_1 follows the own report's law and the others are iid."""
+    """P[X_1+…+X_n > 0] where X_1 follows the own response's law and the others are iid."""
     with np.errstate(over="ignore", invalid="ignore"):
         value, low, high = _raw_tail_probability(scores, n, resolution)
     if not math.isfinite(value + low + high):  # scores beyond the range of floats
@@ -193,7 +193,7 @@ def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Boun
 def _raw_tail_probability(scores: Scores, n: int, resolution: float) -> tuple[float, float, float]:
     split = _split(scores, n, kind=1)
     base = -math.expm1(_log_quiet(split, n))
-    sure = max(0.0, base - (n * split.loud + split.loud_own) * split.doubt)
+    sure = max(0.0, base - (n * split.loud + split.loud_own) * split.remainder)
     if split.kept.score.size == 0 or split.kept.score.max() <= 0:
         return base, sure, base + split.dropped
     saddle = _saddle(split.kept, n, kind=1, own=True)
@@ -218,7 +218,7 @@ def _raw_tail_probability(scores: Scores, n: int, resolution: float) -> tuple[fl
 
 
 def _split(scores: Scores, n: int, kind: int) -> _Split:
-    """Take out the loud reports, and those too rare to matter in any way."""
+    """Take out the loud responses, and those too rare to matter in any way."""
     x, log_p, log_own = scores.score, scores.log_prob, scores.log_prob_own
     p, own = np.exp(log_p), np.exp(log_own)
     positive = np.maximum(scores.mean, 0.0)
@@ -229,7 +229,7 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
     rare[order[np.cumsum(weight[order]) < NEGLIGIBLE]] = True
     ordinary = ~rare & (log_p > EXTREME)
     loudest = np.unique(x[~rare & (x > 0)])
-    threshold, log_doubt = _loud_threshold(x[ordinary], log_p[ordinary], loudest, n, kind)
+    threshold, log_remainder = _loud_threshold(x[ordinary], log_p[ordinary], loudest, n, kind)
     # Where both ratios leave the range of floats the score is 0, whatever its sign would be.
     loud = (x >= threshold) & (x > 0) & ~rare
     # What is too rare to be computed with and not loud either counts in full in the upper end.
@@ -242,7 +242,7 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
         loud=float(p[loud].sum()),
         loud_own=float(own[loud].sum()),
         loud_mean=float(scores.mean[loud].sum()),
-        doubt=math.exp(log_doubt),
+        remainder=math.exp(log_remainder),
         dropped_mean=dropped_mean,
         dropped=n * gone + float(own[rare].sum()),
     )
@@ -251,7 +251,7 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
 def _loud_threshold(
     x: Floats, log_p: Floats, candidates: Floats, n: int, kind: int
 ) -> tuple[float, float]:
-    """The smallest candidate T after which S < 0 is all but impossible, and log of the doubt.
+    """The smallest candidate T after which S < 0 is all but impossible, and log of the remainder.
 
     Whatever the others report, E[(T+S')⁻] ≤ e^{(n-1)Λ(-θ)-θT}/(eθ) and P[T+S' ≤ 0] ≤
     e^{(n-1)Λ(-θ)-θT} for every θ > 0.
@@ -267,28 +267,29 @@ def _loud_threshold(
     if kind == 2:
         height = height - 1 - np.log(rates)
 
-    def doubt(score: float) -> float:
+    def log_remainder_after(score: float) -> float:
         return float((height - np.minimum(rates * score, HUGE)).min())
 
     def is_loud(score: float) -> bool:
-        return doubt(score) < math.log(DOUBT) + (math.log(score) if kind == 2 else 0.0)
+        limit = math.log(LARGEST_REMAINDER) + (math.log(score) if kind == 2 else 0.0)
+        return log_remainder_after(score) < limit
 
-    # The louder a report, the less doubt.
+    # The louder a response, the smaller the remainder.
     first = bisect_left(candidates, True, key=lambda score: is_loud(float(score)))
     if first == candidates.size:
         return math.inf, -math.inf
-    return float(candidates[first]), doubt(float(candidates[first]))
+    return float(candidates[first]), log_remainder_after(float(candidates[first]))
 
 
 def _log_quiet(split: _Split, n: int) -> float:
-    """log P[no loud report among n, the first one the own report]."""
+    """log P[no loud response among n, the first one the own response]."""
     if split.loud_own >= 1 or split.loud >= 1:
         return -math.inf
     return (n - 1) * math.log1p(-split.loud) + math.log1p(-split.loud_own)
 
 
 def _loud_mean(split: _Split, n: int) -> float:
-    """E[S; some report is loud]/n = E[X; loud] + E[X; not loud]·(1-(1-P)^(n-1))."""
+    """E[S; some response is loud]/n = E[X; loud] + E[X; not loud]·(1-(1-P)^(n-1))."""
     rest = float(split.kept.mean.sum())
     some = 1.0 if split.loud >= 1 else -math.expm1((n - 1) * math.log1p(-split.loud))
     return split.loud_mean + rest * some
@@ -307,7 +308,7 @@ def _cumulant(scores: Scores, n: int, own: bool) -> Callable[[float], float]:
 
 
 def _laws(scores: Scores, n: int, own: bool) -> list[tuple[Floats, int]]:
-    """The log probabilities in the sum, each with the number of reports that follow it."""
+    """The log probabilities in the sum, each with the number of responses that follow it."""
     if own:
         return [(scores.log_prob, n - 1), (scores.log_prob_own, 1)]
     return [(scores.log_prob, n)]

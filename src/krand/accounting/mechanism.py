@@ -1,6 +1,7 @@
-"""What a noise level gives: δ and η of a report format, by the best bound at hand.
+"""What a noise level gives: δ and η of a response format, by the best bound at hand.
 
-One object per question (reports, crowd, ε, assurance); the planner asks it about many noise levels.
+One object per question (response format, crowd, ε, assurance); the planner asks it about many
+noise levels.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ RECORD_BOUNDS: dict[
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A report format among `crowd` honest users, asked about one ε."""
+    """A response format among `crowd` honest users, asked about one ε."""
 
     responses: ResponseFormat
     crowd: int

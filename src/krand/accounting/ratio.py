@@ -1,7 +1,7 @@
 """The exact law of the privacy ratio R for a pair of answers and a background.
 
-With ν the law of a background report, r = K(y)/ν and r' = K(y')/ν, conditioning on which report is
-the user's own gives (proofs.md, "One formula for exact laws and for certificates")
+With ν the law of a background response, r = K(y)/ν and r' = K(y')/ν, conditioning on which response
+is the user's own gives (proofs.md, "One formula for exact laws and for certificates")
 
     R = Σr'/Σr,    δ = E_{ν^N}[(Σ(r' - λr))⁺]/N,    η = P_{D_m}[Σ(r' - λr) > 0],
 
@@ -39,14 +39,14 @@ Floats = NDArray[np.float64]
 TINY = 2.0**-47
 """The rounding of an exponential and of a sum of a few of them, generously."""
 SOME, FAINTEST, UNHEARD = 2000, -200.0, 1e-60
-"""Of more than so many kinds of reports those rarer than e^-200 under every answer are left out:
+"""Of more than so many kinds of responses those rarer than e^-200 under every answer are left out:
 10^12 users and 10^6 kinds together see one with less than 1e-60."""
 LOUDEST = 600.0
 """Ratios are capped at e^600: far beyond λN for every N, so nothing changes but the overflow."""
 
 
 def _scores(law: ReportLaw, epsilon: float, side: int) -> Scores:
-    """r' - λr of every group, and the silent rest of the blanket with score 0.
+    """r' - λr of every group, and what lies outside the blanket, with score 0.
 
     Every score is rounded to one side (+1 up, -1 down), by more than it can be off.
     """
@@ -58,10 +58,10 @@ def _scores(law: ReportLaw, epsilon: float, side: int) -> Scores:
     score = np.exp(np.minimum(second, LOUDEST)) - np.exp(np.minimum(first, LOUDEST))
     mean = np.exp(reference + second) - np.exp(reference + first)
     log_prob, own = reference, law.log_second
-    silent = 1.0 - law.mass
-    if silent > 1e-15:
+    outside = 1.0 - law.mass
+    if outside > 1e-15:
         score, mean = np.append(score, 0.0), np.append(mean, 0.0)
-        log_prob = np.append(log_prob, math.log(silent))
+        log_prob = np.append(log_prob, math.log(outside))
         own = np.append(own, -np.inf)
     return Scores(score, log_prob, own, mean)
 

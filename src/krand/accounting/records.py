@@ -1,7 +1,7 @@
 """Linked records as a mechanism to compose: k copies, several rounds.
 
-Mixing kN reports is post-processing of k separately shuffled batches, so the k-fold composition of
-the one-copy pair bounds the k-copy mechanism, and it is tight.
+Mixing kN responses is post-processing of k separately shuffled batches, so the k-fold composition
+of the one-copy pair bounds the k-copy mechanism, and it is tight.
 """
 
 from __future__ import annotations

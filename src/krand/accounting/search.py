@@ -49,7 +49,7 @@ def smallest_passing(
 
 
 class _Trace:
-    """The function with memory of what it has said."""
+    """The function, with its values remembered."""
 
     def __init__(self, f: Callable[[int], float]) -> None:
         self._f = f

@@ -1,20 +1,20 @@
 """Monte Carlo of the privacy ratio: the check that shares nothing with the exact law.
 
 The drafts' outlier pair: every background user holds y = 0, the changed user y or y' = 1, L bits
-apart. A report with l ones has likelihood ratio w_l = (p/q)^(2l-L), and an outcome is its histogram
-T over l, so one draw costs L+1 binomials whatever the number of users. With k copies each
+apart. A response with l ones has likelihood ratio w_l = (p/q)^(2l-L), and an outcome is its
+histogram T over l, so one draw costs L+1 binomials whatever the number of users. With k copies each
 
     R = e_k(w_1 … w_kN) / C(kN, k)        (one copy: the mean of the N ratios)
 
     η forward = P[R > λ | D_m]            δ forward = E_{D_m}[(1 - λ/R)+]
     η reverse = P[1/R > λ | D]            δ reverse = E_D[(1 - λR)+]
 
-Rare tails are reached by tilting the law of every report by e^{θx_l}, θ at the saddle point of
-Σ T_l x_l > 0. With one copy that is the event itself: x = w/λ - 1 forward, 1 - λw reverse. A report
-that settles it alone (w > λN makes R > λ, λw > N rules out 1/R > λ) is left to a closed form. With
-more copies it is nearly the event: x_l = ±log(1 + (w_l λ^{∓1/k} - 1)/N), the slope of log e_k. What
-x misses costs precision, not truth: outcomes are weighted by their likelihood ratio, and a tenth of
-them stays untilted so that no weight exceeds ten.
+Rare tails are reached by tilting the law of every response by e^{θx_l}, θ at the saddle point of
+Σ T_l x_l > 0. With one copy that is the event itself: x = w/λ - 1 forward, 1 - λw reverse. A
+response that settles it alone (w > λN makes R > λ, λw > N rules out 1/R > λ) is left to a closed
+form. With more copies it is nearly the event: x_l = ±log(1 + (w_l λ^{∓1/k} - 1)/N), the slope of
+log e_k. What x misses costs precision, not truth: outcomes are weighted by their likelihood ratio,
+and a tenth of them stays untilted so that no weight exceeds ten.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Flags = NDArray[np.bool_]
 _CELLS_AT_ONCE = 2**18
 _UNTILTED = 0.1
 _NEGLIGIBLE = -60.0
-"""Cells that expect fewer than e^-60 reports are not drawn."""
+"""Cells that expect fewer than e^-60 responses are not drawn."""
 _EXP_RANGE = 600.0
 _LOUDEST = 600.0
 
@@ -64,7 +64,7 @@ class Simulation:
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Reports that share one law."""
+    """Responses that share one law."""
 
     count: int
     log_p: Floats
@@ -88,7 +88,7 @@ class _Pair:
         return self.crowd * self.copies
 
     def law(self, changed: bool) -> tuple[_Group, ...]:
-        """All reports from y, or those of one user from y'."""
+        """All responses from y, or those of one user from y'."""
         log_p = _log_binomial_law(self.bits, self.noise)
         if not changed:
             return (_Group(self.responses, log_p),)
@@ -155,16 +155,16 @@ def draw_histograms(
     copies: int = 1,
     changed: bool = False,
 ) -> Ints:
-    """Outcomes as counts of reports with 0 … L ones, one row each, under D or (changed) D_m."""
+    """Outcomes as counts of responses with 0 … L ones, one row each, under D or (changed) D_m."""
     return _draw(rng, _checked(bits, noise, crowd, copies).law(changed), samples)
 
 
 def log_ratio(histograms: Ints, noise: float, copies: int = 1) -> Floats:
-    """log R of every histogram over 0 … L ones; all rows must hold the same number of reports."""
+    """log R of every histogram over 0 … L ones; all rows must hold the same number of responses."""
     counts = np.asarray(histograms)
     totals = np.unique(counts.sum(axis=-1))
     if len(totals) != 1:
-        raise InvalidInput("histograms", "must hold equally many reports each", totals.tolist())
+        raise InvalidInput("histograms", "must hold equally many responses each", totals.tolist())
     return _log_ratio(counts, _log_w(counts.shape[-1] - 1, noise), int(totals[0]), copies)
 
 
@@ -238,7 +238,7 @@ def _log_ratio(histograms: Ints, log_w: Floats, responses: int, copies: int) -> 
 
 
 def _task(pair: _Pair, epsilon: float, sign: int, importance: bool) -> _Task:
-    """The whole law; or, for one copy with importance, what no single report settles."""
+    """The whole law; or, for one copy with importance, what no single response settles."""
     task = _Task(
         pair=pair, epsilon=epsilon, sign=sign, law=pair.law(changed=sign > 0), log_w=pair.log_w
     )
@@ -253,7 +253,7 @@ def _task(pair: _Pair, epsilon: float, sign: int, importance: bool) -> _Task:
 
 
 def _conditioned(task: _Task, keep: Flags) -> _Task:
-    """Given that every report is one of `keep`: any other one decides the event alone.
+    """Given that every response is one of `keep`: any other one decides the event alone.
 
     Forward it makes R > λ certain, so that its share of η and δ is a closed form; reverse it
     makes 1/R > λ impossible.
@@ -300,7 +300,7 @@ def _mixture(task: _Task, importance: bool) -> tuple[list[_Tilted], Floats]:
 def _tilt(task: _Task) -> tuple[Floats, float]:
     """x and θ; θ = 0 if the event is no rarity.
 
-    Forward x is cut at w = (λ-1)N, where one report reaches the boundary unaided: such jumps are
+    Forward x is cut at w = (λ-1)N, where one response reaches the boundary unaided: such jumps are
     how heavy tails happen, and beyond the cut they keep the proportions that they have by nature.
     """
     x = _statistic(task, task.log_w)
@@ -312,7 +312,7 @@ def _tilt(task: _Task) -> tuple[Floats, float]:
 
 
 def _statistic(task: _Task, log_w: Floats) -> Floats:
-    """What each report adds to the event."""
+    """What each response adds to the event."""
     copies = task.pair.copies
     surplus = np.expm1(np.minimum(log_w - task.sign * task.epsilon / copies, _LOUDEST))
     slope = surplus if copies == 1 else np.log1p(surplus / task.pair.crowd)

@@ -91,12 +91,13 @@ def _saddle(counts: Floats, log_w: Floats, k: int) -> Floats:
         if not wrong.any():
             return x
         low, high = np.where(mean < k, x, low), np.where(mean < k, high, x)
-        x = np.where(wrong, _next(x, low, high, mean, variance, k, step), x)
+        closer = _next(x, low, high, k, mean=mean, variance=variance, step=step)
+        x = np.where(wrong, closer, x)
     raise InternalError("the saddle point of an elementary symmetric polynomial was not found")
 
 
 def _next(
-    x: Floats, low: Floats, high: Floats, mean: Floats, variance: Floats, k: int, step: int
+    x: Floats, low: Floats, high: Floats, k: int, *, mean: Floats, variance: Floats, step: int
 ) -> Floats:
     """A Newton step where it stays inside the bracket; bisection elsewhere and now and then."""
     middle = (low + high) / 2

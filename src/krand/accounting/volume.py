@@ -2,8 +2,8 @@
 
 In bit linkage every position reported as 1 is a token, and null tokens fill the submission up to a
 fixed number. How many ones there are varies with the answers and the flips. The number of messages
-does not: tokens that do not fit are dropped, whichever chance chooses. It is so large that this
-next to never happens, whatever the answers; what it may cost is part of the promise (see
+does not: tokens that do not fit are dropped at random. There are so many messages that this
+almost never happens, whatever the answers; what it may cost is part of the guarantee (see
 `krand.accounting.coupling`).
 """
 
@@ -49,7 +49,7 @@ def messages_needed(blocks: Sequence[Tokens], most: float) -> int:
 
 
 def overflow_bound(blocks: Sequence[Tokens], messages: int) -> float:
-    """P: at most so likely has one person more tokens than messages, in one round.
+    """An upper bound of the probability that one person has more tokens than messages in a round.
 
     Whatever the answer, there are never more tokens than the most true ones, all kept, and the
     flips of the other positions: a certain one is at least a coin. For a sum Y of z independent

@@ -1,4 +1,4 @@
-"""What was really promised: the guarantee for the crowd that came, not for the one planned.
+"""What was actually promised: the guarantee for the crowd that came, not for the one planned.
 
 Each batch was shuffled alone, so the smallest one counts. A message that had to be refused may
 come from a client that added no noise, and each may come from another client: so each is taken as
@@ -34,8 +34,8 @@ def actual_promise(plan: Plan, tally: Tally) -> Promise:
     if absent > tally.crowd - 2:
         refused = absent - policy.colluding
         raise CannotMeet(
-            f"{refused:,} messages were refused and {policy.colluding:,} people may collude, in a"
-            f" crowd of {tally.crowd:,}: nobody may be hidden"
+            f"{refused:,} messages were refused, and the plan counts on {policy.colluding:,}"
+            f" colluding people, in a crowd of {tally.crowd:,}: nobody may be protected"
         )
     promise = promise_for(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
     return resting_on(promise, tally.provenance)

@@ -26,7 +26,7 @@ class Check:
 
 
 def check(name: str, faults: Iterable[str], says: str) -> Check:
-    """The check holds if there are no faults; otherwise the first one speaks."""
+    """The check holds if there are no faults; otherwise it says the first one."""
     fault = first_of(faults)
     return Check(name, not fault, fault or says)
 
@@ -50,8 +50,8 @@ def promise_check(told: Promise, true: Promise, of: str) -> Check:
     """Nothing may be claimed to be better than it comes out when recomputed."""
     says = (
         f"recomputed for {of}: ε = {at_most(true.epsilon)}, δ = {at_most(true.delta)},"
-        f" η = {at_most(true.eta)}, ε₀ = {at_most(true.local_epsilon)} ({true.assurance}), and no"
-        " better is claimed"
+        f" η = {at_most(true.eta)}, ε₀ = {at_most(true.local_epsilon)} ({true.assurance});"
+        " nothing better is claimed"
     )
     return check("promise", too_good(told, true), says)
 

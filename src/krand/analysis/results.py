@@ -36,7 +36,7 @@ Names = tuple[str, ...]
 class ResultsOptions:
     """What to estimate beside every question by itself."""
 
-    wanted: EstimateOptions = field(default_factory=EstimateOptions)
+    estimate_options: EstimateOptions = field(default_factory=EstimateOptions)
     joint: tuple[Names, ...] = ()
     """Tables of questions; those of groups that were declared together are always made."""
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -119,7 +119,7 @@ def make_results(
     told("guarantee")
     promise = actual_promise(plan, tally)
     told("questions")
-    questions = estimate_questions(plan, tally, options.wanted)
+    questions = estimate_questions(plan, tally, options.estimate_options)
     told("joint tables")
     joint = tuple(_joint(plan, tally, names, options) for names in _groups(plan, options.joint))
     told("words")
@@ -152,11 +152,13 @@ def _groups(plan: Plan, asked: tuple[Names, ...]) -> tuple[Names, ...]:
 
 
 def _joint(plan: Plan, tally: Tally, names: Names, options: ResultsOptions) -> JointResult:
-    wanted = options.wanted
-    table = joint_table(plan, tally, names, wanted.confidence)
+    estimate_options = options.estimate_options
+    table = joint_table(plan, tally, names, estimate_options.confidence)
     if len(names) != 2:
         return JointResult(table, (), None)
-    given = tuple(conditional_table(table, name, wanted.sampling) for name in table.questions)
+    given = tuple(
+        conditional_table(table, name, estimate_options.sampling) for name in table.questions
+    )
     try:
         test = independence_test(table)
     except InvalidInput:  # too few answers are left, or far too many cells
@@ -166,7 +168,7 @@ def _joint(plan: Plan, tally: Tally, names: Names, options: ResultsOptions) -> J
 
 def _check_candidates(plan: Plan, candidates: Mapping[str, Sequence[str]]) -> None:
     for name in candidates:
-        if plan.layout.block_of(name).kind is not Kind.WORDS:
+        if plan.layout.first_block_of(name).kind is not Kind.WORDS:
             raise InvalidInput("candidates", "must be for a question of type words", name)
 
 
@@ -179,7 +181,7 @@ def _words(plan: Plan, tally: Tally, name: str, options: ResultsOptions) -> Word
         counts.law.sigma,
         tally.people,
         options.candidates[name],
-        confidence=options.wanted.confidence,
+        confidence=options.estimate_options.confidence,
     )
 
 

@@ -77,8 +77,8 @@ _SCHEMA = pa.schema(
 
 def _flat_rows(results: Results) -> Iterator[dict[str, Any]]:
     for question in results.questions:
-        silent = () if question.unanswered is None else (question.unanswered,)
-        for row in (*question.rows, *silent):
+        unanswered = () if question.unanswered is None else (question.unanswered,)
+        for row in (*question.rows, *unanswered):
             yield {"question": question.name, "kind": question.kind.value, **_flat(row)}
         for summary in question.summaries:
             yield {"question": question.name, "kind": question.kind.value, **_summed_up(summary)}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -30,8 +31,11 @@ FORMAT = "krand-tally-2"
 MAX_TABLE_BITS = 16
 """The full table of 2^b vectors is kept for records of up to so many bits."""
 
+_MAPPINGS = ("joint", "rejected")
+"""The fields that are read-only views of dicts."""
 
-@dataclass(frozen=True, slots=True, eq=False)
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Tally(Shown):
     """Counts of one plan and round.
 
@@ -55,13 +59,13 @@ class Tally(Shown):
     responses: int
     """Bit linkage: the people. Record linkage: the vectors that were counted, k for each person."""
     counts: Counts
-    """How many reports have a 1 at each position."""
+    """How many responses have a 1 at each position."""
     table: Counts | None = None
-    """Records of at most 16 bits: how many reports are each vector, first bit highest."""
+    """Records of at most 16 bits: how many responses are each vector, first bit highest."""
     joint: Mapping[Bits, Counts] = field(default_factory=dict)
     """Longer records: the same table for the bits that were asked for."""
     histogram: Counts | None = None
-    """Records: how many reports have 0, 1, 2, … set bits; T of draft 001 (3.3)."""
+    """Records: how many responses have 0, 1, 2, … set bits; T of draft 001 (3.3)."""
     nulls: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
     """Messages that were refused, by reason."""
@@ -77,13 +81,14 @@ class Tally(Shown):
     """What the collector signed about each batch, as it stands in the manifest's file, sorted."""
 
     def __post_init__(self) -> None:
-        for name in ("joint", "rejected"):
+        for name in _MAPPINGS:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Partial tallies travel between processes; read-only views of dicts do not."""
-        values = [getattr(self, f.name) for f in fields(self)]
-        return Tally, tuple(dict(v) if isinstance(v, MappingProxyType) else v for v in values)
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values |= {name: dict(values[name]) for name in _MAPPINGS}
+        return partial(Tally, **values), ()
 
     def same_as(self, other: Tally) -> bool:
         """Whether every number of the two is the same."""
@@ -128,17 +133,17 @@ def empty_tally(
     record = linkage is Linkage.RECORD
     whole = record and positions <= MAX_TABLE_BITS
     return Tally(
-        plan_hash,
-        linkage,
-        positions,
-        round_number,
-        0,
-        0,
-        0,
-        np.zeros(positions, np.int64),
-        np.zeros(1 << positions, np.int64) if whole else None,
-        {chosen: np.zeros(1 << len(chosen), np.int64) for chosen in joint},
-        np.zeros(positions + 1, np.int64) if record else None,
+        plan_hash=plan_hash,
+        linkage=linkage,
+        positions=positions,
+        round=round_number,
+        people=0,
+        crowd=0,
+        responses=0,
+        counts=np.zeros(positions, np.int64),
+        table=np.zeros(1 << positions, np.int64) if whole else None,
+        joint={chosen: np.zeros(1 << len(chosen), np.int64) for chosen in joint},
+        histogram=np.zeros(positions + 1, np.int64) if record else None,
     )
 
 
@@ -146,24 +151,24 @@ def merged(first: Tally, second: Tally) -> Tally:
     """Both together; they must be of one plan and round, and share no batch."""
     _check_alike(first, second)
     return Tally(
-        first.plan_hash,
-        first.linkage,
-        first.positions,
-        first.round,
-        first.people + second.people,
-        min(first.crowd or second.crowd, second.crowd or first.crowd),
-        first.responses + second.responses,
-        first.counts + second.counts,
-        _sum(first.table, second.table),
-        {bits: counts + second.joint[bits] for bits, counts in first.joint.items()},
-        _sum(first.histogram, second.histogram),
-        first.nulls + second.nulls,
-        dict(Counter(first.rejected) + Counter(second.rejected)),
-        tuple(sorted(first.batches + second.batches)),
-        tuple(sorted(first.ids + second.ids)),
-        first.provenance,
-        _weaker(first.distinct_people, second.distinct_people),
-        tuple(sorted(first.manifests + second.manifests)),
+        plan_hash=first.plan_hash,
+        linkage=first.linkage,
+        positions=first.positions,
+        round=first.round,
+        people=first.people + second.people,
+        crowd=min(first.crowd or second.crowd, second.crowd or first.crowd),
+        responses=first.responses + second.responses,
+        counts=first.counts + second.counts,
+        table=_sum(first.table, second.table),
+        joint={bits: counts + second.joint[bits] for bits, counts in first.joint.items()},
+        histogram=_sum(first.histogram, second.histogram),
+        nulls=first.nulls + second.nulls,
+        rejected=dict(Counter(first.rejected) + Counter(second.rejected)),
+        batches=tuple(sorted(first.batches + second.batches)),
+        ids=tuple(sorted(first.ids + second.ids)),
+        provenance=first.provenance,
+        distinct_people=_weaker(first.distinct_people, second.distinct_people),
+        manifests=tuple(sorted(first.manifests + second.manifests)),
     )
 
 

@@ -24,7 +24,7 @@ __all__ = ["check_tally", "manifests_check", "provenance_check", "tally_checks"]
 
 SAYS = {
     Provenance.DEVICES: "from devices, through a collector; its signed manifests are in the tally",
-    Provenance.TABLE: "from a data holder's table; that it was randomized as planned is its word",
+    Provenance.TABLE: "from a data holder's table, randomized as planned according to its holder",
     Provenance.SIMULATION: "from a simulation: nobody was asked",
 }
 
@@ -64,7 +64,7 @@ def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None)
     out = [] if 1 <= tally.round <= rounds else [f"round {tally.round:,} was not planned"]
     yield check("round", out, f"round {tally.round:,} of {rounds:,} that were planned")
     yield check(
-        "crowd", _small_crowd(plan, tally), f"{tally.people:,} people are as many as planned"
+        "crowd", _small_crowd(plan, tally), f"{tally.people:,} people, as many as planned or more"
     )
     yield check("counts", _odd_counts(plan, tally), "all counts add up")
     yield provenance_check(tally)
@@ -85,17 +85,17 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
 def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
     if tally.linkage is Linkage.BIT:
         if tally.responses != tally.people:
-            yield f"{tally.responses:,} reports of {tally.people:,} people"
+            yield f"{tally.responses:,} responses of {tally.people:,} people"
         yield from _other_messages(plan, tally)
         return
     if tally.responses > tally.people * plan.survey.copies:
-        yield f"{tally.responses:,} reports are more than {plan.survey.copies:,} for each person"
+        yield f"{tally.responses:,} responses are more than {plan.survey.copies:,} for each person"
     if np.any(tally.counts > tally.responses):
-        yield "a bit is set more often than there are reports"
+        yield "a bit is set more often than there are responses"
     yield from _odd_histogram(tally)
     for bits, counts in (*tally.joint.items(), *_whole_table(tally)):
         if int(counts.sum()) != tally.responses:
-            yield f"the table of bits {bits} does not hold every report once"
+            yield f"the table of bits {bits} does not hold every response once"
             continue
         table = counts.reshape((2,) * len(bits))
         for axis, bit in enumerate(bits):
@@ -105,7 +105,7 @@ def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
 
 
 def _other_messages(plan: Plan, tally: Tally) -> Iterator[str]:
-    """Sealed messages are as many as the people send; a data holder's reports have no nulls."""
+    """Sealed messages are as many as the people send; a data holder's responses have no nulls."""
     refused = sum(tally.rejected.values())
     found, sent = int(tally.counts.sum()) + tally.nulls + refused, tally.people * plan.messages
     if (tally.nulls or refused) and found != sent:
@@ -121,7 +121,7 @@ def _odd_histogram(tally: Tally) -> Iterator[str]:
     if tally.histogram is None:
         return
     if int(tally.histogram.sum()) != tally.responses:
-        yield "the histogram of set bits does not hold every report once"
+        yield "the histogram of set bits does not hold every response once"
     elif int(tally.histogram @ np.arange(len(tally.histogram))) != int(tally.counts.sum()):
         yield "the histogram of set bits disagrees with their number"
 
@@ -146,16 +146,16 @@ def _odd_provenance(tally: Tally) -> Iterator[str]:
         if len(tally.ids) != files or not files:
             yield f"{files:,} files have {len(tally.ids):,} ids"
         elif not all(map(is_random_id, tally.ids)):
-            yield "an id is not one that krand draws"
+            yield "an id is not one that krand creates"
     if len(set(tally.ids)) != len(tally.ids):
         yield "two files have one id: the same people are counted twice"
     if tally.provenance is Provenance.TABLE:
         if tally.rejected or tally.nulls or tally.manifests:
-            yield "messages were opened, and a data holder's table has none"
+            yield "there are messages, which a data holder's table does not have"
         if files > 1 and tally.distinct_people is None:
             yield f"nobody declared that {files:,} files are about different people"
     if (tally.provenance is not Provenance.TABLE or files <= 1) and tally.distinct_people:
-        yield "somebody declared that files are about different people where there is nothing to be"
+        yield "different people are declared where there is nothing to declare"
 
 
 def manifests_check(tally: Tally, key: Ed25519PublicKey | None) -> Check:

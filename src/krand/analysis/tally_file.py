@@ -43,24 +43,26 @@ def tally_from(values: dict[str, Any]) -> Tally:
     record = linkage is Linkage.RECORD
     table = 1 << positions if record and positions <= MAX_TABLE_BITS else None
     return Tally(
-        str(values["plan"]),
-        linkage,
-        positions,
-        whole("round", values["round"], 1),
-        whole("people", values["people"], 0, MAX_CROWD),
-        whole("crowd", values["crowd"], 0, MAX_CROWD),
-        whole("responses", values["responses"]),
-        _counts("counts", values["counts"], positions),
-        _optional("table", values["table"], table),
-        dict(_joint(entry, positions) for entry in values["joint"]),
-        _optional("histogram", values["histogram"], positions + 1 if record else None),
-        whole("nulls", values["nulls"]),
-        {str(reason): whole("rejected", n) for reason, n in values["rejected"].items()},
-        tuple(map(str, values["batches"])),
-        tuple(map(str, values["ids"])),
-        Provenance(values["provenance"]),
-        None if values["distinct_people"] is None else DistinctPeople(values["distinct_people"]),
-        tuple(map(str, values["manifests"])),
+        plan_hash=str(values["plan"]),
+        linkage=linkage,
+        positions=positions,
+        round=whole("round", values["round"], 1),
+        people=whole("people", values["people"], 0, MAX_CROWD),
+        crowd=whole("crowd", values["crowd"], 0, MAX_CROWD),
+        responses=whole("responses", values["responses"]),
+        counts=_counts("counts", values["counts"], positions),
+        table=_optional("table", values["table"], table),
+        joint=dict(_joint(entry, positions) for entry in values["joint"]),
+        histogram=_optional("histogram", values["histogram"], positions + 1 if record else None),
+        nulls=whole("nulls", values["nulls"]),
+        rejected={str(reason): whole("rejected", n) for reason, n in values["rejected"].items()},
+        batches=tuple(map(str, values["batches"])),
+        ids=tuple(map(str, values["ids"])),
+        provenance=Provenance(values["provenance"]),
+        distinct_people=None
+        if values["distinct_people"] is None
+        else DistinctPeople(values["distinct_people"]),
+        manifests=tuple(map(str, values["manifests"])),
     )
 
 

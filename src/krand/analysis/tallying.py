@@ -1,4 +1,4 @@
-"""From files of reports to one tally: every file is checked before anything is counted."""
+"""From files of responses to one tally: every file is checked before anything is counted."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Joint = Sequence[Sequence[str]]
 def tally_responses(
     plan: Plan, files: Files, *, joint: Joint = (), different_people: bool = False
 ) -> Tally:
-    """Count the reports that `randomize_table` or `krand randomize` wrote.
+    """Count the responses that `randomize_table` or `krand randomize` wrote.
 
     Files of several runs may be about the same people, and are refused unless the data holder said
     otherwise in them, or you do: with `different_people` the tally says that it was you.
@@ -81,7 +81,7 @@ def tally_batches(
 
 
 def responses_in(plan: Plan, files: Files) -> list[Source]:
-    """The reports in files of a data holder, all of one round and no run twice."""
+    """The responses in files of a data holder, all of one round and no run twice."""
     return _distinct([open_responses(str(file), plan) for file in files])
 
 
@@ -179,7 +179,7 @@ def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeop
         "responses",
         "must not be two runs that may be about the same people",
         f"{first.uri} and {second.uri}",
-        "answers that are randomized twice tell more than the plan promises. If you know that"
+        "answers that are randomized twice reveal more than the plan allows. If you know that"
         " nobody is in both, say so with --different-people (different_people=True): the results"
         " will say that it was you",
     )

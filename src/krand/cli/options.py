@@ -34,7 +34,7 @@ __all__ = [
     "plan_option",
     "policy_from",
     "promise_options",
-    "reports_from",
+    "responses_from",
     "round_option",
     "shape_options",
     "spool_option",
@@ -148,7 +148,7 @@ output_options = _stack(
 )
 
 
-def reports_from(options: Mapping[str, Any]) -> ResponseFormat:
+def responses_from(options: Mapping[str, Any]) -> ResponseFormat:
     """The format of one person's response, as the options describe it."""
     return ResponseFormat(
         bits=options["bits"],

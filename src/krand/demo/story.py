@@ -113,7 +113,7 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     written |= _write_results(asked.folder, tally, results)
     baselines = all_baselines(plan, tally, crowd, truth.positions, chance, out)
     answers = answers_beside_truth(results, tally, truth)
-    holding = held(answers, options.wanted.confidence)
+    holding = held(answers, options.estimate_options.confidence)
     return Demonstration(
         asked=asked,
         results=results,

@@ -15,6 +15,7 @@ from krand.promise import (
     Policy,
     Precision,
     ResponseFormat,
+    check_crowd,
 )
 
 __all__ = ["DraftNoise", "noise"]
@@ -60,7 +61,8 @@ def noise(
     >>> round(found.noise, 3), found.guarantee.eta.upper > 0.003
     (0.197, True)
     """
-    reports = ResponseFormat(bits, Linkage(linkage))
+    check_crowd(crowd)
+    reports = ResponseFormat(bits, linkage=Linkage(linkage))
     outlier = Assurance.OUTLIER
     policy = Policy(
         epsilon=epsilon, minimum_crowd=crowd, delta=0.5, colluding=colluding, assurance=outlier

@@ -64,7 +64,7 @@ def _records(policy: Policy, bits: int, copies: Sequence[int]) -> list[NoisePlan
     plans, refused = [], CannotMeet("no number of copies")
     for k in sorted(set(copies)):
         try:
-            plans.append(_planned(policy, ResponseFormat(bits, Linkage.RECORD, k)))
+            plans.append(_planned(policy, ResponseFormat(bits, linkage=Linkage.RECORD, copies=k)))
         except CannotMeet as error:
             refused = error
     if not plans:

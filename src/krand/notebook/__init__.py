@@ -36,7 +36,7 @@ __all__ = ["html_of"]
 @singledispatch
 def html_of(value: object) -> str:
     """A value as HTML."""
-    raise TypeError(f"nothing is known about how to show a {type(value).__name__}")
+    raise TypeError(f"there is no table for a {type(value).__name__}")
 
 
 @html_of.register

@@ -61,7 +61,7 @@ def noise_plan_rows(plan: NoisePlan) -> Rows:
     known = plan.precision
     return [
         ("asked for", policy_line(plan.policy)),
-        ("responses", _reports(plan.responses)),
+        ("responses", _response_format(plan.responses)),
         ("noise", f"q = {number(plan.noise, 6)}"),
         (
             "a count",
@@ -90,7 +90,7 @@ def _crowd(crowd: int, colluding: int) -> str:
     return f"{people}, {colluding:,} of them colluding" if colluding else people
 
 
-def _reports(responses: ResponseFormat) -> str:
+def _response_format(responses: ResponseFormat) -> str:
     bits = "1 bit" if responses.bits == 1 else f"{responses.bits:,} bits"
     together = "linked as a record" if responses.linkage.value == "record" else "each alone"
     parts = [bits if responses.bits == 1 else f"{bits}, {together}"]

@@ -26,7 +26,7 @@ def tally_rows(tally: Tally) -> Rows:
         ("linkage", tally.linkage.value),
         ("positions", f"{tally.positions:,}"),
         ("responses", f"{tally.responses:,}"),
-        ("reported ones", f"{int(tally.counts.sum()):,}"),
+        ("set bits", f"{int(tally.counts.sum()):,}"),
         ("provenance", tally.provenance.value),
     ]
     if tally.distinct_people is not None:

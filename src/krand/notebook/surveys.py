@@ -62,7 +62,7 @@ def plan_note(plan: Plan) -> str:
     """The promise, what is sent, and the plan's name."""
     sent = "1 message" if plan.messages == 1 else f"{plan.messages:,} messages"
     moved = math.ceil(max(shift.too_high for shift in plan.shifts))
-    liar = f"one who lies moves a count by at most {moved:,}"
+    liar = f"one dishonest person moves a count by at most {moved:,}"
     parts = [promise_line(plan.promise), f"{sent} a person", liar, f"plan {plan.hash[:16]}…"]
     return "; ".join([*parts, *_more(len(plan.numerators), "blocks")])
 

@@ -26,8 +26,8 @@ def record_reports(survey: Survey, layout: Layout) -> ResponseFormat:
     """The response format if all bits are sent together, for the calibration of noise."""
     return ResponseFormat(
         layout.positions,
-        Linkage.RECORD,
-        survey.copies,
+        linkage=Linkage.RECORD,
+        copies=survey.copies,
         rounds=survey.rounds,
         structure=record_blocks(layout),
     )

@@ -51,7 +51,7 @@ def _cell_levels(block: Block, cell: int) -> Iterator[tuple[str, str | None]]:
 
 def margin_positions(layout: Layout, question: str, level: str) -> tuple[int, ...]:
     """The positions whose counts add up to that of one answer: one, or the cells of a group."""
-    block = layout.block_of(question)
+    block = layout.first_block_of(question)
     place = block.question_names.index(question)
     index = _level_index(block.questions[place], level)
     if block.kind is Kind.TOGETHER:
@@ -74,7 +74,7 @@ def _level_index(question: Question, level: str) -> int:
 
 def candidate_positions(layout: Layout, question: str, word: str) -> tuple[int, ...]:
     """The positions that a word sets: a word is as frequent as all of them suggest."""
-    block = layout.block_of(question)
+    block = layout.first_block_of(question)
     (asked,) = block.questions if len(block.questions) == 1 else (None,)
     if not isinstance(asked, Words):
         raise InvalidInput("question", "must be a question of type words", question)

@@ -91,7 +91,7 @@ class Layout:
         """The positions of a block."""
         return range(block.offset, block.offset + block.positions)
 
-    def block_of(self, question: str) -> Block:
+    def first_block_of(self, question: str) -> Block:
         """The first block that answers the question."""
         return self.blocks_of(question)[0]
 

@@ -11,7 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
 
@@ -63,7 +63,7 @@ def declaration(*, other_people: bool, discarded: bool) -> Declared:
     return Declared.DISCARDED if discarded else Declared.NOTHING
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
     """One randomization of a table."""
 
@@ -185,11 +185,11 @@ def _admitted(
 def _read(
     connection: sqlite3.Connection, where: str, values: tuple[object, ...]
 ) -> tuple[Run, ...]:
+    names = [field.name for field in fields(Run)]
     rows = connection.execute(
-        f"SELECT run, plan, round, survey, people, output FROM runs WHERE {where} ORDER BY run",
-        values,
+        f"SELECT {', '.join(names)} FROM runs WHERE {where} ORDER BY run", values
     )
-    return tuple(Run(*row) for row in rows)
+    return tuple(Run(**dict(zip(names, row, strict=True))) for row in rows)
 
 
 @contextmanager

@@ -128,7 +128,14 @@ def randomize(
                 writer.write(chunk)
                 rows += len(chunk)
         place = str(output.absolute())
-        made = Run(run, plan.hash, round_number, plan.survey.id, people.count, place)
+        made = Run(
+            run=run,
+            plan=plan.hash,
+            round=round_number,
+            survey=plan.survey.id,
+            people=people.count,
+            output=place,
+        )
         ledger.add(plan, made, declared)
     left_out, silent = tuple(people.mistakes), dict(people.unanswered)
     return Randomized(

@@ -17,7 +17,7 @@ LONGEST_TEXT = 40
 """The most characters in a field; no number needs more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """A number that is typed, or set with a slider between `low` and `high`."""
 
@@ -44,27 +44,64 @@ class Choice:
 FIELDS = {
     field.name: field
     for field in (
-        Field("epsilon", "ε", "2", 0.05, 20, "e^ε bounds the privacy ratio"),
-        Field("delta", "δ", "1e-6", 1e-12, 1e-2, "probability that is added to the bound"),
-        Field("eta", "η", "0.003", 1e-6, 1e-1, "probability that the ratio may exceed e^ε"),
         Field(
-            *("crowd", "Crowd", "10M", 100, 1e9),
+            name="epsilon",
+            label="ε",
+            default="2",
+            low=0.05,
+            high=20,
+            hint="e^ε bounds the privacy ratio",
+        ),
+        Field(
+            name="delta",
+            label="δ",
+            default="1e-6",
+            low=1e-12,
+            high=1e-2,
+            hint="probability that is added to the bound",
+        ),
+        Field(
+            name="eta",
+            label="η",
+            default="0.003",
+            low=1e-6,
+            high=1e-1,
+            hint="probability that the ratio may exceed e^ε",
+        ),
+        Field(
+            name="crowd",
+            label="Crowd",
+            default="10M",
+            low=100,
+            high=1e9,
             hint="number of participants, for example 10M, 1e7 or 10_000_000",
             whole=True,
         ),
         Field(
-            *("bits", "Questions", "40", 1, 1000),
+            name="bits",
+            label="Questions",
+            default="40",
+            low=1,
+            high=1000,
             hint="yes/no facts about each person",
             whole=True,
         ),
         Field(
-            *("max_set_bits", 'Maximum "yes" answers per person', "", 1, 1000),
+            name="max_set_bits",
+            label='Maximum "yes" answers per person',
+            default="",
+            low=1,
+            high=1000,
             hint="empty: no limit",
             whole=True,
             optional=True,
         ),
         Field(
-            *("copies", "Copies", "1", 1, 1024),
+            name="copies",
+            label="Copies",
+            default="1",
+            low=1,
+            high=1024,
             hint="noisy copies per person",
             whole=True,
         ),
@@ -125,7 +162,9 @@ class Settings:
         """The response format; InvalidInput names the invalid field."""
         bits, copies = self._count("bits", MOST_BITS), self._count("copies", MOST_COPIES)
         most = self._count("max_set_bits") if self.texts["max_set_bits"].strip() else None
-        return ResponseFormat(bits, Linkage(self._choice("linkage")), copies, most)
+        return ResponseFormat(
+            bits, linkage=Linkage(self._choice("linkage")), copies=copies, max_set_bits=most
+        )
 
     def command(self) -> str:
         """The same request on the command line."""

@@ -11,7 +11,7 @@ __all__ = ["summary_name", "summary_text"]
 def summary_name(summary: Summary, texts: Texts = ENGLISH) -> str:
     """What the number is: "mean", or "top box, 4 and 5"."""
     own = texts.summaries
-    name = own.names[summary.statistic]
+    name = own.names.get(summary.statistic, summary.statistic.value.replace("_", " "))
     if not summary.statistic.is_share:
         return name
     first, last = summary.answers[0], summary.answers[-1]

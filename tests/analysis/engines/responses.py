@@ -85,7 +85,7 @@ def work_for(plan: Plan, sealed: bool) -> Work:
 
 
 def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:
-    """A reports file in several row groups."""
+    """A file of responses in several row groups."""
     record = plan.survey.linkage is Linkage.RECORD
     rows = PEOPLE * plan.survey.copies if record else 5_000
     content = content_for(plan, rows, seed)

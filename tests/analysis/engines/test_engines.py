@@ -1,4 +1,4 @@
-"""One suite over all engines: the same reports give the same tally, number by number."""
+"""One suite over all engines: the same responses give the same tally, number by number."""
 
 from __future__ import annotations
 

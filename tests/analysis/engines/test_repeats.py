@@ -79,7 +79,7 @@ def test_a_crowd_of_one_person_hides_nobody(tmp_path: Path) -> None:
     plan, collector = collected(1, 99)
     tally = tally_batches(plan, [collector.release(tmp_path)], KEY, collector.public_key)
     assert tally.rejected == {"repeated": 99 * plan.messages}
-    with pytest.raises(CannotMeet, match="nobody may be hidden"):
+    with pytest.raises(CannotMeet, match="nobody may be protected"):
         actual_promise(plan, tally)
 
 

@@ -233,7 +233,7 @@ def test_right_noise_is_what_the_planner_finds() -> None:
     """The picture's quicker search ends within a few millionths of krand's own."""
     delta = RatioLaw(0.35091441554181135, 40, 10**7).delta(2.0).value
     policy = Policy(epsilon=2.0, minimum_crowd=10**7, delta=delta, assurance=Assurance.OUTLIER)
-    plan = plan_noise(policy, ResponseFormat(40, Linkage.RECORD, copies=16))
+    plan = plan_noise(policy, ResponseFormat(40, linkage=Linkage.RECORD, copies=16))
     right = curve(computed(copies.noise_of_copies), "right")
     assert value(right, 16.0) == pytest.approx(plan.noise, abs=5e-6)
 

@@ -339,7 +339,15 @@ def test_the_strip_is_where_it_is_said_to_be(alpha: str, sign: int) -> None:
     """N = 100, q = 1/10, √(pqN) = 3: the borders are |α + 1/2| = 4 and 2, themselves included."""
     scaled_alpha = Fraction(alpha) * 10
     assert scaled_alpha.denominator == 1
-    case = Comparison(100, Fraction(1, 10), 0, 5, 1, 5, int(scaled_alpha))
+    case = Comparison(
+        trials=100,
+        q=Fraction(1, 10),
+        m=0,
+        m_prime=5,
+        k=1,
+        k_prime=5,
+        scaled_alpha=int(scaled_alpha),
+    )
     assert ordering._predicted_sign(case) == sign
 
 

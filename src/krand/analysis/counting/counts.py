@@ -1,8 +1,8 @@
-"""Count reports: plain functions that add what a chunk holds to the counts so far.
+"""Count responses: plain functions that add what a chunk holds to the counts so far.
 
 A chunk comes as an array (tokens, or records as `numpy.packbits` makes them) in any memory layout,
 read-only or not. Nothing is added when a chunk is refused. Beyond the chunk they need some 40 MB
-at most, however many reports it holds; chunks of 10 MB or more are counted fastest.
+at most, however many responses it holds; chunks of 10 MB or more are counted fastest.
 
 `count_bits` is where padding is checked: it counts the bits behind the last position along with
 the others, so that costs nothing. The other functions leave them out.
@@ -99,7 +99,7 @@ def count_set_bits(rows: Packed, bits: int, into: Counts) -> None:
     into += found[: bits + 1]
 
 
-# --- from reports to cells -----------------------------------------------------------------------
+# --- from responses to cells ---------------------------------------------------------------------
 
 
 def _count_cells(cells: Cells, into: Counts) -> None:

@@ -21,12 +21,12 @@ __all__ = ["ENGINES", "Engine", "Options", "Progress", "engine_named", "tally_so
 ENGINES = ("local", "spark", "dask")
 
 Progress = Callable[[int], None]
-"""Told how many more reports are done."""
+"""Called with the number of responses counted since the last call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to count: what is of no use to an engine it leaves alone."""
+    """How to count; an engine ignores what it has no use for."""
 
     workers: int = 1
     """Processes on this machine."""

@@ -1,4 +1,4 @@
-"""Some reports become a partial tally: the one function that every engine runs.
+"""Some responses become a partial tally: the one function that every engine runs.
 
 It needs plain data only, so that it can travel to another process or machine.
 """
@@ -36,7 +36,7 @@ __all__ = ["Work", "tally_part"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a worker must know: how reports look, what to count, the key if they are sealed."""
+    """What a worker must know: how responses look, what to count, the key if they are sealed."""
 
     plan_hash: str
     linkage: Linkage
@@ -44,18 +44,18 @@ class Work:
     round: int
     joint: tuple[Bits, ...] = ()
     key: bytes | None = field(default=None, repr=False)
-    """The analyzer's private key; None for reports that are not sealed."""
+    """The analyst's private key; None for responses that are not sealed."""
     repeated: bytes = field(default=b"", repr=False)
     """Digests of messages that are there several times: they are left to whoever adds up."""
 
     @property
     def report_bytes(self) -> int:
-        """The size of a report that is not sealed."""
+        """The size of a response that is not sealed."""
         return 4 if self.linkage is Linkage.BIT else (self.positions + 7) // 8
 
     @property
     def nothing(self) -> Tally:
-        """The partial tally of no reports."""
+        """The partial tally of no responses."""
         return empty_tally(self.plan_hash, self.linkage, self.positions, self.round, self.joint)
 
     def opener(self) -> Opener:
@@ -65,14 +65,14 @@ class Work:
         from krand.wire.sealing import Opener
 
         if self.key is None:
-            raise InternalError("reports that are not sealed need not be opened")
+            raise InternalError("responses that are not sealed need not be opened")
         form = MessageFormat(self.linkage, self.positions)
         key = X25519PrivateKey.from_private_bytes(self.key)
         return Opener(key, form, bytes.fromhex(self.plan_hash))
 
 
 def tally_part(work: Work, columns: Iterable[pa.Array]) -> Tally:
-    """Count columns of reports; people and batches are for those to add who know them."""
+    """Count columns of responses; people and batches are for those to add who know them."""
     found = work.nothing
     opener = None if work.key is None else work.opener()
     for column in columns:
@@ -94,7 +94,7 @@ def _opened(found: Tally, opened: Opened) -> Tally:
 
 
 def _counted(found: Tally, responses: NDArray[Any]) -> Tally:
-    """The tally with these reports; its arrays are our own, so they are added to in place."""
+    """The tally with these responses; its arrays are our own, so they are added to in place."""
     if found.linkage is Linkage.BIT:
         count_positions(responses, found.counts)
         return found
@@ -113,7 +113,7 @@ def _unsealed(work: Work, column: pa.Array) -> NDArray[Any]:
         return positions_in(column)
     if pa.types.is_fixed_size_binary(column.type):
         return fixed_rows(column)
-    # Some engines know no fixed sizes; a reports file has only rows of one length.
+    # Some engines know no fixed sizes; a file of responses has only rows of one length.
     rows = np.frombuffer(b"".join(column.to_pylist()), np.uint8)
     return rows.reshape(len(column), work.report_bytes)
 

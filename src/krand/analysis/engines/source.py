@@ -1,6 +1,6 @@
-"""Where reports come from: a file of a data holder, or a batch that a collector released.
+"""Where responses come from: a file of a data holder, or a batch that a collector released.
 
-Nothing is counted before it is known that the reports are of this plan, unchanged, and of a crowd
+Nothing is counted before it is known that the responses are of this plan, unchanged, and of a crowd
 that is large enough.
 """
 
@@ -46,7 +46,7 @@ LONGEST_REASON = 200
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """Reports that may be counted."""
+    """Responses that may be counted."""
 
     uri: str
     sealed: bool
@@ -65,7 +65,7 @@ class Source:
 
 
 def open_responses(uri: str, plan: Plan, progress: Callable[[int], None] | None = None) -> Source:
-    """The reports that `krand randomize` wrote."""
+    """The responses that `krand randomize` wrote."""
     with _reading(uri), _file(uri) as file:
         header, rows = header_of(file, uri), file.metadata.num_rows
     _check_plan(plan, header.plan, uri)
@@ -133,7 +133,7 @@ def open_batch(
 
 
 def columns_of(uri: str, size: int, first_row: int = 0) -> Iterator[pa.Array]:
-    """The reports in chunks of at most `size`, beginning at a row."""
+    """The responses in chunks of at most `size`, beginning at a row."""
     with _reading(uri), _file(uri) as file:
         first, skip = _group_of(file.metadata, first_row)
         groups = list(range(first, file.metadata.num_row_groups))
@@ -149,14 +149,14 @@ def columns_of(uri: str, size: int, first_row: int = 0) -> Iterator[pa.Array]:
 
 
 def group_sizes(uri: str) -> list[int]:
-    """How many reports each row group of the file holds."""
+    """How many responses each row group of the file holds."""
     with _reading(uri), _file(uri) as file:
         metadata = file.metadata
         return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
 def group_columns(uri: str, group: int, size: int) -> Iterator[pa.Array]:
-    """The reports of one row group, in chunks of at most `size`."""
+    """The responses of one row group, in chunks of at most `size`."""
     with _reading(uri), _file(uri) as file:
         for batch in file.iter_batches(batch_size=size, row_groups=[group]):
             yield batch.column(0)

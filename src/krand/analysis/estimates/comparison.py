@@ -55,7 +55,7 @@ class Difference:
     """Šidák: that any of the answers looks so different."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CombinedRow:
     """The share of one answer, from several surveys."""
 
@@ -158,8 +158,14 @@ def _combined(
         np.clip(share_limits(share, variance, factor, normal_quantile(level)), 0.0, 1.0)
         for level in (alone, together)
     ]
-    intervals = [Interval(float(low), float(high)) for low, high in ends]
-    return CombinedRow(rows[0].label, float(share), math.sqrt(variance), *intervals)
+    interval, simultaneous = (Interval(float(low), float(high)) for low, high in ends)
+    return CombinedRow(
+        label=rows[0].label,
+        share=float(share),
+        standard_error=math.sqrt(variance),
+        interval=interval,
+        simultaneous=simultaneous,
+    )
 
 
 def _noise_variance(estimate: QuestionEstimate, row: Row) -> float:

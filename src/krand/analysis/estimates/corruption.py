@@ -1,7 +1,7 @@
 """How far some dishonest clients could have moved an estimate.
 
 For single counts this is known from the plan (`krand.planning.lying`). For a cell of b linked bits
-one report moves it by up to p^(b-1)/(p-q)^b.
+one response moves it by up to p^(b-1)/(p-q)^b.
 """
 
 from __future__ import annotations

@@ -31,11 +31,11 @@ class BlockCounts:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Levels of every question of a group and, first, silence."""
+        """Levels of every question of a group and, first, no answer."""
         return tuple(question.levels + 1 for question in self.block.levels)
 
     def margin(self, values: Floats | Counts, place: int) -> Floats | Counts:
-        """The cells of a group added up to one of its questions; silence is left out."""
+        """The cells of a group added up to one of its questions; no answer is left out."""
         table = np.concatenate([[0], values]).reshape(self.sizes)
         others = tuple(axis for axis in range(table.ndim) if axis != place)
         return np.asarray(table.sum(axis=others)[1:])
@@ -55,7 +55,7 @@ def check_fits(plan: Plan, tally: Tally) -> None:
         raise InvalidInput("tally", rule, len(tally.counts))
     if tally.people < 1 or tally.responses < 1:
         found = min(tally.people, tally.responses)
-        raise InvalidInput("tally", "must count at least one report", found)
+        raise InvalidInput("tally", "must count at least one response", found)
 
 
 def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:

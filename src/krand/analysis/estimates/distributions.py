@@ -2,8 +2,8 @@
 
 All of it is among the people who answered, whose number is itself estimated: every share is a
 ratio, with Fieller's interval. What is known are the ranges. Where inside its range a number lies
-is not; results that assume it (evenly spread, or the middle) say so and have honest bounds beside
-them. Whole numbers in ranges of one need no assumption.
+is not; results that assume it (evenly spread, or the middle) say so, and bounds that assume nothing
+stand beside them. Whole numbers in ranges of one need no assumption.
 """
 
 from __future__ import annotations
@@ -75,13 +75,20 @@ def _point(bins: Bins, edge: int, alone: float, together: float) -> CdfPoint:
     if below in (0, len(bins.counts)):
         certain = 1.0 if below else 0.0
         sure = Interval(certain, certain)
-        return CdfPoint(value, certain, certain, sure, sure)
+        return CdfPoint(
+            edge=value, share=certain, unadjusted=certain, interval=sure, simultaneous=sure
+        )
     inside = (np.arange(len(bins.counts)) < below).astype(float)
     answered = float(bins.counts.sum())
     share = float(inside @ bins.consistent / bins.consistent.sum())
     unadjusted = float(inside @ bins.counts) / answered if answered > 0 else None
-    bands = (_band(bins, inside, z).containing(share) for z in (alone, together))
-    return CdfPoint(value, share, unadjusted, *bands)
+    return CdfPoint(
+        edge=value,
+        share=share,
+        unadjusted=unadjusted,
+        interval=_band(bins, inside, alone).containing(share),
+        simultaneous=_band(bins, inside, together).containing(share),
+    )
 
 
 def _band(bins: Bins, inside: Floats, z: float) -> Interval:
@@ -132,7 +139,7 @@ def _mean(bins: Bins, z: float) -> MeanEstimate:
 
 
 def _mean_of(bins: Bins, values: Floats, z: float) -> tuple[float, Interval]:
-    """By the consistent counts; a mean cannot lie outside its values, however loud the noise."""
+    """By the consistent counts; a mean cannot lie outside its values, however large the noise."""
     mean = float(values @ bins.consistent / bins.consistent.sum())
     limits = Interval(*weighted_limits(values, bins.counts, bins.variances, z))
     return mean, limits.within(float(values.min()), float(values.max())).containing(mean)

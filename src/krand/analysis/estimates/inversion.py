@@ -9,8 +9,8 @@ answer that is a sum over c positions (a margin of a group, the people who answe
 T = ckN, and the same law. Different positions are flipped independently, so given the answers
 their counts are independent, in bit linkage and inside one record alike.
 
-Where some reports of a record survey were refused, those that were counted stand for all: whether
-a report was refused must not depend on the answers in it.
+Where some responses of a record survey were refused, those that were counted stand for all: whether
+a response was refused must not depend on the answers in it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class NoiseModel:
 
     people: int
     responses: int
-    """Reports that were counted at each position: k for each person in record linkage."""
+    """Responses that were counted at each position: k for each person in record linkage."""
     noise: float
     cells: int = 1
     """Positions that the row adds up."""
@@ -52,7 +52,7 @@ class NoiseModel:
 
     @property
     def copies(self) -> float:
-        """How many reports stand for one person."""
+        """How many responses stand for one person."""
         return self.responses / self.people
 
     @property

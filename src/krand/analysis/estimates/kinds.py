@@ -40,66 +40,66 @@ class AnswerCounts:
         """Unbiased."""
         return self.law.estimate(self.ones)
 
-    def variances(self, wanted: EstimateOptions) -> Floats:
+    def variances(self, options: EstimateOptions) -> Floats:
         """By noise, and by sampling where the crowd is a sample."""
-        sampled = 0.0 if wanted.sampling is None else wanted.sampling.correction(self.law.people)
+        sampled = 0.0 if options.sampling is None else options.sampling.correction(self.law.people)
         return self.law.sigma**2 + sampled * self.consistent
 
 
 @singledispatch
 def estimate_kind(
-    question: Question, counts: AnswerCounts, wanted: EstimateOptions
+    question: Question, counts: AnswerCounts, options: EstimateOptions
 ) -> QuestionEstimate:
     """A question of any kind but words."""
     raise NotImplementedError(f"no estimator for questions of type {question.kind}")
 
 
 @estimate_kind.register
-def _(question: Words, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+def _(question: Words, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
     hint = "decode words against a list of candidates"
     raise InvalidInput("question", "must not be of type words", question.name, hint)
 
 
 @estimate_kind.register
-def _leveled(question: Leveled, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+def _leveled(question: Leveled, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
     """One answer of several, or none: choice, and where scale and number begin."""
     ones, consistent, law = counts.ones, counts.consistent, counts.law
-    silent = unanswered_row(UNANSWERED, ones, consistent, law, wanted, len(ones) + 1)
-    rows = answer_rows(_labels(question, counts), ones, consistent, law, wanted, len(ones) + 1)
-    return _estimate(question, counts, wanted, rows, silent)
+    unanswered = unanswered_row(UNANSWERED, ones, consistent, law, options, len(ones) + 1)
+    rows = answer_rows(_labels(question, counts), ones, consistent, law, options, len(ones) + 1)
+    return _estimate(question, counts, options, rows, unanswered)
 
 
 @estimate_kind.register
-def _(question: YesNo, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+def _(question: YesNo, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
     """Alone a yes_no counts yes only: "no" and "no answer" cannot be told apart."""
     if len(counts.ones) > 1:
-        return _leveled(question, counts, wanted)
+        return _leveled(question, counts, options)
     labels = _labels(question, counts)
-    rows = answer_rows(labels, counts.ones, counts.consistent, counts.law, wanted, 1)
-    return _estimate(question, counts, wanted, rows, None)
+    rows = answer_rows(labels, counts.ones, counts.consistent, counts.law, options, 1)
+    return _estimate(question, counts, options, rows, None)
 
 
 @estimate_kind.register
-def _(question: Number, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
-    bins = Bins(question, counts.estimate, counts.consistent, counts.variances(wanted))
-    spread = distribution_of(bins, wanted.confidence, wanted.quantiles)
-    return replace(_leveled(question, counts, wanted), distribution=spread)
+def _(question: Number, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
+    bins = Bins(question, counts.estimate, counts.consistent, counts.variances(options))
+    spread = distribution_of(bins, options.confidence, options.quantiles)
+    return replace(_leveled(question, counts, options), distribution=spread)
 
 
 @estimate_kind.register
-def _(question: Scale, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+def _(question: Scale, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
     summaries = scale_summaries(
-        question, counts.estimate, counts.consistent, counts.variances(wanted), wanted.confidence
+        question, counts.estimate, counts.consistent, counts.variances(options), options.confidence
     )
-    return replace(_leveled(question, counts, wanted), summaries=summaries)
+    return replace(_leveled(question, counts, options), summaries=summaries)
 
 
 @estimate_kind.register
-def _(question: PickAny, counts: AnswerCounts, wanted: EstimateOptions) -> QuestionEstimate:
+def _(question: PickAny, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
     ones, consistent, law = counts.ones, counts.consistent, counts.law
-    rows = answer_rows(question.choices, ones, consistent, law, wanted, len(ones))
-    picks = _picks_each(law.summed(len(ones), question.most_ones), ones, consistent, wanted)
-    return replace(_estimate(question, counts, wanted, rows, None), picks=picks)
+    rows = answer_rows(question.choices, ones, consistent, law, options, len(ones))
+    picks = _picks_each(law.summed(len(ones), question.most_ones), ones, consistent, options)
+    return replace(_estimate(question, counts, options, rows, None), picks=picks)
 
 
 def _labels(question: Leveled, counts: AnswerCounts) -> list[str]:
@@ -109,7 +109,7 @@ def _labels(question: Leveled, counts: AnswerCounts) -> list[str]:
 def _estimate(
     question: Question,
     counts: AnswerCounts,
-    wanted: EstimateOptions,
+    options: EstimateOptions,
     rows: tuple[Row, ...],
     unanswered: Row | None,
 ) -> QuestionEstimate:
@@ -117,15 +117,15 @@ def _estimate(
         name=question.name,
         kind=question.kind,
         people=counts.law.people,
-        confidence=wanted.confidence,
-        sampling=wanted.sampling,
+        confidence=options.confidence,
+        sampling=options.sampling,
         rows=rows,
         unanswered=unanswered,
     )
 
 
 def _picks_each(
-    law: NoiseModel, ones: Counts, consistent: Floats, wanted: EstimateOptions
+    law: NoiseModel, ones: Counts, consistent: Floats, options: EstimateOptions
 ) -> PicksEstimate:
     """The mean number of picks of a person.
 
@@ -134,11 +134,11 @@ def _picks_each(
     """
     people, total = law.people, np.array([ones.sum()])
     value, error = float(law.estimate(total)[0]) / people, law.sigma / people
-    low, high = (float(end[0]) / people for end in limits(law, total, wanted.confidence))
-    if wanted.sampling is not None:
+    low, high = (float(end[0]) / people for end in limits(law, total, options.confidence))
+    if options.sampling is not None:
         mean = min(max(value, 0.0), law.most)
-        sampled = wanted.sampling.factor(people) * mean * (law.most - mean)
-        half = normal_quantile(wanted.confidence) * math.sqrt(error**2 + sampled)
+        sampled = options.sampling.factor(people) * mean * (law.most - mean)
+        half = normal_quantile(options.confidence) * math.sqrt(error**2 + sampled)
         low, high = max(0.0, mean - half), min(float(law.most), mean + half)
     shown = float(consistent.sum()) / people
     return PicksEstimate(value, shown, error, Interval(low, high).containing(shown))

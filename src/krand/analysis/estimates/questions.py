@@ -26,46 +26,46 @@ __all__ = ["estimate_question", "estimate_questions"]
 
 
 def estimate_questions(
-    plan: Plan, tally: Tally, wanted: EstimateOptions | None = None
+    plan: Plan, tally: Tally, options: EstimateOptions | None = None
 ) -> tuple[QuestionEstimate, ...]:
     """All questions but `words`, in the order of the survey."""
-    wanted = _checked(wanted)
+    options = _checked(options)
     asked = [q.name for q in plan.survey.questions if q.kind is not Kind.WORDS]
     blocks = {counts.block.offset: counts for counts in block_counts(plan, tally)}
     used = {name: plan.block_of(name).offset for name in asked}
     found = {
         (offset, estimate.name): estimate
         for offset in dict.fromkeys(used.values())
-        for estimate in _of_block(blocks[offset], wanted)
+        for estimate in _of_block(blocks[offset], options)
     }
     return tuple(found[used[name], name] for name in asked)
 
 
 def estimate_question(
-    plan: Plan, tally: Tally, name: str, wanted: EstimateOptions | None = None
+    plan: Plan, tally: Tally, name: str, options: EstimateOptions | None = None
 ) -> QuestionEstimate:
     """One question, by its name."""
-    wanted, block = _checked(wanted), plan.block_of(name)
+    options, block = _checked(options), plan.block_of(name)
     (counts,) = (c for c in block_counts(plan, tally) if c.block.offset == block.offset)
-    (found,) = (e for e in _of_block(counts, wanted) if e.name == name)
+    (found,) = (e for e in _of_block(counts, options) if e.name == name)
     return found
 
 
-def _checked(wanted: EstimateOptions | None) -> EstimateOptions:
-    wanted = EstimateOptions() if wanted is None else wanted
-    check_confidence(wanted.confidence)
-    for level in wanted.quantiles:
+def _checked(options: EstimateOptions | None) -> EstimateOptions:
+    options = EstimateOptions() if options is None else options
+    check_confidence(options.confidence)
+    for level in options.quantiles:
         if not 0 < level < 1:
             rule = "must be between 0 and 1, both excluded"
             raise InvalidInput("quantile", rule, level, "0.5 is the median")
-    return wanted
+    return options
 
 
-def _of_block(counts: BlockCounts, wanted: EstimateOptions) -> Iterator[QuestionEstimate]:
+def _of_block(counts: BlockCounts, options: EstimateOptions) -> Iterator[QuestionEstimate]:
     block, consistent = counts.block, counts.consistent()
     if block.kind is not Kind.TOGETHER:
         (question,) = block.questions
-        yield estimate_kind(question, AnswerCounts(counts.ones, consistent, counts.law), wanted)
+        yield estimate_kind(question, AnswerCounts(counts.ones, consistent, counts.law), options)
         return
     for place, question in enumerate(block.questions):
         margin = AnswerCounts(
@@ -73,4 +73,4 @@ def _of_block(counts: BlockCounts, wanted: EstimateOptions) -> Iterator[Question
             np.asarray(counts.margin(consistent, place), dtype=np.float64),
             counts.margin_law(place),
         )
-        yield estimate_kind(question, margin, wanted)
+        yield estimate_kind(question, margin, options)

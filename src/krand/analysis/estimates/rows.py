@@ -27,7 +27,7 @@ QUARTILES = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True)
 class EstimateOptions:
-    """How sure intervals are to be, and of whom they are to speak."""
+    """The confidence of intervals, and the population that they are about."""
 
     confidence: float = 0.95
     sampling: Sampling | None = None
@@ -39,13 +39,21 @@ def answer_rows(
     ones: Counts,
     consistent: Floats,
     law: NoiseModel,
-    wanted: EstimateOptions,
+    options: EstimateOptions,
     together: int,
 ) -> tuple[Row, ...]:
     """One row for each answer; `together` rows in all are to hold simultaneously."""
-    confidence = simultaneous_confidence(wanted.confidence, together)
-    alone, joint = limits(law, ones, wanted.confidence), limits(law, ones, confidence)
-    return _rows(labels, law.estimate(ones), consistent, law, alone, joint, wanted)
+    confidence = simultaneous_confidence(options.confidence, together)
+    alone, joint = limits(law, ones, options.confidence), limits(law, ones, confidence)
+    return _rows(
+        labels=labels,
+        counts=law.estimate(ones),
+        consistent=consistent,
+        law=law,
+        alone=alone,
+        together=joint,
+        options=options,
+    )
 
 
 def unanswered_row(
@@ -53,17 +61,25 @@ def unanswered_row(
     ones: Counts,
     consistent: Floats,
     law: NoiseModel,
-    wanted: EstimateOptions,
+    options: EstimateOptions,
     together: int,
 ) -> Row:
     """Whoever gave none of the answers: N less the sum of all, with the uncertainty of the sum."""
     people, whole = law.people, law.summed(len(ones))
     answered = np.array([ones.sum()])
-    confidence = simultaneous_confidence(wanted.confidence, together)
-    ends = (limits(whole, answered, level) for level in (wanted.confidence, confidence))
+    confidence = simultaneous_confidence(options.confidence, together)
+    ends = (limits(whole, answered, level) for level in (options.confidence, confidence))
     alone, joint = (people - pair[::-1] for pair in ends)
     count, rest = people - whole.estimate(answered), np.array([people - consistent.sum()])
-    return _rows([label], count, np.maximum(rest, 0.0), whole, alone, joint, wanted)[0]
+    return _rows(
+        labels=[label],
+        counts=count,
+        consistent=np.maximum(rest, 0.0),
+        law=whole,
+        alone=alone,
+        together=joint,
+        options=options,
+    )[0]
 
 
 def _rows(
@@ -73,26 +89,26 @@ def _rows(
     law: NoiseModel,
     alone: Floats,
     together: Floats,
-    wanted: EstimateOptions,
+    options: EstimateOptions,
 ) -> tuple[Row, ...]:
     shares = counts / law.people
-    share_ends = _share_ends(shares, alone, law, wanted)
+    share_ends = _share_ends(shares, alone, law, options)
     method, sigma, people = method_of(law), law.sigma, law.people
-    narrow = bool(readable(np.asarray(sigma), people, wanted.confidence))
+    narrow = bool(readable(np.asarray(sigma), people, options.confidence))
     columns = (counts, consistent, *alone, *together, shares, *share_ends)
     return tuple(
         Row(
-            label,
-            count,
-            fitted,
-            sigma,
-            Interval(a, b).containing(fitted),
-            Interval(c, d).containing(fitted),
-            share,
-            fitted / people,
-            Interval(e, f).containing(fitted / people),
-            narrow and f - e <= 2 * READABLE,
-            method,
+            label=label,
+            count=count,
+            consistent=fitted,
+            standard_error=sigma,
+            interval=Interval(a, b).containing(fitted),
+            simultaneous=Interval(c, d).containing(fitted),
+            share=share,
+            consistent_share=fitted / people,
+            share_interval=Interval(e, f).containing(fitted / people),
+            readable=narrow and f - e <= 2 * READABLE,
+            method=method,
         )
         for label, count, fitted, a, b, c, d, share, e, f in zip(
             labels, *(column.tolist() for column in columns), strict=True
@@ -100,12 +116,12 @@ def _rows(
     )
 
 
-def _share_ends(shares: Floats, alone: Floats, law: NoiseModel, wanted: EstimateOptions) -> Floats:
+def _share_ends(shares: Floats, alone: Floats, law: NoiseModel, options: EstimateOptions) -> Floats:
     """Of the crowd: the counts, divided. Of a population: wider (see `sampling`)."""
-    if wanted.sampling is None:
+    if options.sampling is None:
         return alone / law.people
-    factor = wanted.sampling.factor(law.people)
+    factor = options.sampling.factor(law.people)
     variance = (law.sigma / law.people) ** 2
     possible = np.clip(shares, 0.0, 1.0)
-    ends = share_limits(possible, variance, factor, normal_quantile(wanted.confidence))
+    ends = share_limits(possible, variance, factor, normal_quantile(options.confidence))
     return np.clip(np.stack(ends), 0.0, 1.0)

@@ -57,6 +57,6 @@ def _ratio(weights: Floats, counts: Floats) -> float | None:
 
 
 def _interval(weights: Floats, counts: Floats, variances: Floats, z: float) -> Interval:
-    """A mean cannot lie outside its values, however loud the noise."""
+    """A mean cannot lie outside its values, however large the noise."""
     limits = Interval(*weighted_limits(weights, counts, variances, z))
     return limits.within(float(weights.min()), float(weights.max()))

@@ -90,7 +90,7 @@ class Method(StrEnum):
     """By the normal law, with the skewness of the count taken into account."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One answer: how many people gave it, and how well that is known."""
 
@@ -98,7 +98,7 @@ class Row:
     count: float
     """Unbiased; may be negative or above the crowd."""
     consistent: float
-    """Part of the nearest counts that are possible: what tables and reports show."""
+    """Part of the nearest counts that are possible: what tables and the report show."""
     standard_error: float
     """Of `count`, by the noise alone."""
     interval: Interval
@@ -116,7 +116,7 @@ class Row:
     method: Method
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CdfPoint:
     """The share of the numbers below an edge, among the people who answered."""
 
@@ -188,7 +188,7 @@ class PicksEstimate:
 
 
 class Statistic(StrEnum):
-    """What a summary is."""
+    """What a summary is. Tables and the report show the value with blanks for underscores."""
 
     MEAN = "mean"
     TOP_BOX = "top_box"
@@ -227,14 +227,14 @@ class QuestionEstimate(Shown):
     """None: the crowd is all that is asked about."""
     rows: tuple[Row, ...]
     unanswered: Row | None
-    """None where silence looks like an answer: yes_no alone, and pick_any."""
+    """None where "no answer" looks like an answer: yes_no alone, and pick_any."""
     distribution: Distribution | None = None
     picks: PicksEstimate | None = None
     summaries: tuple[Summary, ...] = ()
 
     @property
     def all_rows(self) -> tuple[Row, ...]:
-        """The answers, and silence where it can be told from them."""
+        """The answers, and "unanswered" where it can be told from them."""
         return self.rows if self.unanswered is None else (*self.rows, self.unanswered)
 
     @property

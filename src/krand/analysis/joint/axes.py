@@ -24,7 +24,7 @@ class Axis:
     bits: Bits
     labels: tuple[str, ...]
     rest_is_answer: bool
-    """Whether "none of them" is an answer (not yes, not this item) rather than silence."""
+    """Whether "none of them" is an answer (not yes, not this item) rather than no answer."""
 
     @property
     def answers(self) -> int:
@@ -65,7 +65,7 @@ def bits_needed(plan: Plan, names: Sequence[str]) -> tuple[Bits, ...]:
 
 def _axis(layout: Layout, name: str) -> Axis:
     question_name, _, answer = name.partition("=")
-    block = layout.block_of(question_name)
+    block = layout.first_block_of(question_name)
     if answer:
         (bit,) = margin_positions(layout, question_name, answer)
         return Axis(name, (bit,), (answer, f"not {answer}"), True)

@@ -4,9 +4,9 @@ Every bit of a record is flipped independently, so the counts of the 2^b pattern
 average, the true ones seen through [[p,q],[q,p]] once for each bit. Taking it back is a butterfly:
 b passes over the table.
 
-Exact variance: an entry is a sum over reports of a product of b factors, one for each bit. A factor
-is unbiased for "this bit is as the pattern says" (t = 0 or 1), with the variance v = pq/(p-q)², so
-its square has the mean t + v, as t² = t. Hence with the true counts x,
+Exact variance: an entry is a sum over responses of a product of b factors, one for each bit. A
+factor is unbiased for "this bit is as the pattern says" (t = 0 or 1), with the variance v =
+pq/(p-q)², so its square has the mean t + v, as t² = t. Hence with the true counts x,
 
     k · Var[entry c] = Σ_t x_t · ( Π_j (1[t_j = c_j] + v)  -  1[t = c] ),
 
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BitTable:
     """Estimated people with each pattern of the bits, as an array with one axis for each bit."""
 
@@ -62,8 +62,16 @@ def bit_table(tally: Tally, noise: float, bits: Bits, confidence: float = 0.95) 
     consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
     spreads = [np.full(2, bit_variance(noise))] * len(bits)
     errors = np.sqrt(product_variance(consistent, spreads) / copies)
-    bands = normal_bands(counts, consistent, errors, tally.people, confidence)
-    return BitTable(bits, tally.people, counts, consistent, errors, *bands)
+    interval, simultaneous = normal_bands(counts, consistent, errors, tally.people, confidence)
+    return BitTable(
+        bits=bits,
+        people=tally.people,
+        counts=counts,
+        consistent=consistent,
+        standard_errors=errors,
+        interval=interval,
+        simultaneous=simultaneous,
+    )
 
 
 def normal_bands(
@@ -104,7 +112,7 @@ def product_variance(table: Floats, spreads: list[Floats]) -> Floats:
 
 
 def counts_of_bits(tally: Tally, bits: Bits) -> Counts:
-    """How many reports have each pattern of these bits, from whatever table holds them all."""
+    """How many responses have each pattern of these bits, from whatever table holds them all."""
     if len(set(bits)) != len(bits):
         raise InvalidInput("bits", "must be different", bits)
     outside = [bit for bit in bits if not 0 <= bit < tally.positions]
@@ -131,4 +139,4 @@ def _table_with(tally: Tally, bits: Bits) -> tuple[Bits, Counts]:
     if tally.table is not None:
         return tuple(range(tally.positions)), tally.table
     rule = "must have been counted jointly"
-    raise InvalidInput("bits", rule, bits, "tally the reports again, and ask for these bits")
+    raise InvalidInput("bits", rule, bits, "tally the responses again, and ask for these bits")

@@ -1,8 +1,8 @@
 """How the cells of a two-way table vary together by the noise.
 
 * Bit linkage: every cell has positions of its own, so cells are independent.
-* Whole records: a cell is a sum over reports of f_a·g_b, where f are the factors of the answers to
-  the first question and g of the second. Given the answers, f has the covariance V_A: v for each
+* Whole records: a cell is a sum over responses of f_a·g_b, where f are the factors of the answers
+  to the first question and g of the second. Given the answers, f has the covariance V_A: v for each
   answer; the factor of "none of them", 1 - Σf, has v for each of them, and -v with each. A person
   gives one answer only, so E[f fᵀ] = diag(t) + V_A; different bits are independent. Hence
 

@@ -6,7 +6,7 @@
 * Whole records: any questions. The people in cell (a, b) have both bits set, so the 2 x 2 table of
   these two bits is all that is needed: its inverse is unbiased, its variance exact. The joint table
   of all bits of both questions would have 2^(A+B) entries, most of them impossible answers, and
-  unbiased estimates of them add up to this very one. Silence is N less the answers.
+  unbiased estimates of them add up to this very one. "Unanswered" is N less the answers.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ from krand.survey.plan import Plan
 __all__ = ["JointTable", "joint_table"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class JointTable:
     """Estimated people in every cell, as arrays with one axis for each question."""
 
     questions: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     answers: tuple[int, ...]
-    """How many labels of each axis are answers; one more, if any, is silence."""
+    """How many labels of each axis are answers; one more, if any, is "unanswered"."""
     people: int
     confidence: float
     counts: Floats
@@ -89,7 +89,8 @@ def joint_table(
     if plan.survey.linkage is Linkage.RECORD:
         return _of_records(plan, tally, axes_of(plan, names), confidence)
     for name in names:
-        plan.layout.block_of(name.partition("=")[0])  # a name nobody asked for is its own mistake
+        # a name that is no question has an error of its own
+        plan.layout.first_block_of(name.partition("=")[0])
     linked = [c for c in blocks if set(names) <= set(c.block.question_names)]
     if not linked or not len(set(names)) == len(names) >= 2:
         raise _never_linked(tuple(names))
@@ -134,23 +135,23 @@ def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> Join
         return Band(low, high).containing(consistent)
 
     return JointTable(
-        tuple(question.name for question in levels),
-        tuple((*(q.level_name(i) for i in range(q.levels)), UNANSWERED) for q in levels),
-        tuple(question.levels for question in levels),
-        law.people,
-        confidence,
-        estimate,
-        consistent,
-        errors,
-        band(confidence),
-        band(simultaneous_confidence(confidence, ones.size)),
-        readable(errors, law.people, confidence),
-        IndependentCells(law.sigma**2) if len(places) == 2 else None,
+        questions=tuple(question.name for question in levels),
+        labels=tuple((*(q.level_name(i) for i in range(q.levels)), UNANSWERED) for q in levels),
+        answers=tuple(question.levels for question in levels),
+        people=law.people,
+        confidence=confidence,
+        counts=estimate,
+        consistent=consistent,
+        standard_errors=errors,
+        interval=band(confidence),
+        simultaneous=band(simultaneous_confidence(confidence, ones.size)),
+        readable=readable(errors, law.people, confidence),
+        noise=IndependentCells(law.sigma**2) if len(places) == 2 else None,
     )
 
 
 def _arranged(counts: BlockCounts, cells: Floats | Counts, places: list[int]) -> Floats:
-    """The cells as a table of the chosen questions, in their order, silence last."""
+    """The cells as a table of the chosen questions, in their order, "unanswered" last."""
     whole = np.asarray(cells, dtype=np.float64).reshape(counts.sizes)
     table = whole.sum(axis=tuple(a for a in range(whole.ndim) if a not in places))
     table = np.transpose(table, [sorted(places).index(place) for place in places])
@@ -168,18 +169,20 @@ def _of_records(plan: Plan, tally: Tally, axes: tuple[Axis, ...], confidence: fl
     if len(axes) == 2:
         margins = (consistent.sum(axis=1), consistent.sum(axis=0))
         linked = LinkedCells(margins, (factors[0], factors[1]), tally.people, copies)
+    interval, simultaneous = normal_bands(counts, consistent, errors, tally.people, confidence)
     return JointTable(
-        tuple(axis.name for axis in axes),
-        tuple(axis.labels for axis in axes),
-        tuple(axis.answers for axis in axes),
-        tally.people,
-        confidence,
-        counts,
-        consistent,
-        errors,
-        *normal_bands(counts, consistent, errors, tally.people, confidence),
-        readable(errors, tally.people, confidence),
-        linked,
+        questions=tuple(axis.name for axis in axes),
+        labels=tuple(axis.labels for axis in axes),
+        answers=tuple(axis.answers for axis in axes),
+        people=tally.people,
+        confidence=confidence,
+        counts=counts,
+        consistent=consistent,
+        standard_errors=errors,
+        interval=interval,
+        simultaneous=simultaneous,
+        readable=readable(errors, tally.people, confidence),
+        noise=linked,
     )
 
 

@@ -103,7 +103,7 @@ def tail_of_zeros(people: int, count: int, noise: float) -> float:
 
 
 def tail_of_outlier(people: int, count: int, noise: float) -> float:
-    """P[M ≥ m] if one person answers 1, whose report is 1 with probability p."""
+    """P[M ≥ m] if one person answers 1, whose response is 1 with probability p."""
     kept, lost = (tail_of_zeros(people - 1, count - own, noise) for own in (1, 0))
     return (1 - noise) * kept + noise * lost
 

@@ -2,7 +2,7 @@
 
 A promise of privacy is about all outcomes. This looks at the one that came out, and asks how much
 more likely it is under one of two neighbouring crowds. What it finds is an illustration of the
-promise, not a replacement: which crowd it really was, no tally tells.
+promise, not a replacement: no tally tells which crowd it was.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """R of the records that came in, for the drafts' outlier pair, and where it lies in its law.
 
-The pair: everybody's record is y, all zeros; or one person's is all ones instead. With T_l reports
-that have l set bits, R = (1/N) Σ T_l (p/q)^(2l-L) (001 (3.4)); with k copies of every record it is
-e_k(w)/C(kN, k). The law is exact for one copy and simulated for more.
+The pair: everybody's record is y, all zeros; or one person's is all ones instead. With T_l
+responses that have l set bits, R = (1/N) Σ T_l (p/q)^(2l-L) (001 (3.4)); with k copies of every
+record it is e_k(w)/C(kN, k). The law is exact for one copy and simulated for more.
 
 It is the law of a crowd of zeros. True ones of a real crowd push R far beyond it.
 """
@@ -66,7 +66,7 @@ def observe_records(plan: Plan, tally: Tally, seed: int = 0) -> RecordSeen:
     histogram, bits = tally.histogram, tally.positions
     responses = int(histogram.sum())
     if responses < 2 * copies:
-        rule = f"must hold the reports of two people, {2 * copies:,}"
+        rule = f"must hold the responses of two people, {2 * copies:,}"
         raise InvalidInput("tally", rule, responses)
     found = float(log_ratio(histogram[None, :], noise, copies)[0])
     if copies == 1:
@@ -91,7 +91,7 @@ def observe_records(plan: Plan, tally: Tally, seed: int = 0) -> RecordSeen:
 
 
 def _tail(law: ReportLaw, responses: int, log_r: float, own: Floats) -> Bounds:
-    """P[R ≥ r]: the sum of w - r over all reports, one of which follows the law `own`.
+    """P[R ≥ r]: the sum of w - r over all responses, one of which follows the law `own`.
 
     Of the rare side the proven bounds are taken. Their upper end counts outcomes that tie with
     the one seen, which belong to "at least"; so it is the value as well.
@@ -131,7 +131,7 @@ def _simulated(
         size = min(step, draws - start)
         own = draw_histograms(rng, cells - 1, noise, copies, size)
         others = draw_histograms(rng, cells - 1, noise, responses - copies, size)
-        # The opposite record's reports have as many ones as those of y have zeros.
+        # The opposite record's responses have as many ones as those of y have zeros.
         for place, drawn in enumerate((others + own, others + own[:, ::-1])):
             hits[place] += np.count_nonzero(log_ratio(drawn, noise, copies) >= log_r - TIE)
     alike, outlier = (proportion(int(count), draws, CONFIDENCE) for count in hits)

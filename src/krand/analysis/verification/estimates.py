@@ -18,7 +18,7 @@ from krand.survey.questions import Kind
 __all__ = ["estimate_checks"]
 
 CHECKS = {
-    "counts": "every count is one that whole reports can give, and sums agree",
+    "counts": "every count is possible, and sums agree",
     "standard_errors": "every standard error is that of the noise",
     "shares": "every share is its count divided by the people",
     "intervals": "every interval is that of its count, noise and confidence",
@@ -39,9 +39,9 @@ def estimate_checks(plan: Plan, results: Results, found: Recovered) -> Iterator[
             continue
         levels = told.distribution.quantiles if told.distribution else ()
         quantiles = tuple(entry.level for entry in levels) or QUARTILES
-        wanted = EstimateOptions(told.confidence, told.sampling, quantiles)
+        options = EstimateOptions(told.confidence, told.sampling, quantiles)
         try:
-            true = estimate_question(plan, found.tally, told.name, wanted)
+            true = estimate_question(plan, found.tally, told.name, options)
         except KrandError as error:
             faults["counts"].append(f"{told.name}: {error}")
             continue
@@ -96,8 +96,8 @@ def _text(value: float | None) -> str:
 
 def _numbers(question: QuestionEstimate) -> Iterator[Number]:
     people = float(question.people)
-    silent = () if question.unanswered is None else (question.unanswered,)
-    for row in (*question.rows, *silent):
+    unanswered = () if question.unanswered is None else (question.unanswered,)
+    for row in (*question.rows, *unanswered):
         yield "counts", row.label, row.count, people
         yield "consistent", row.label, row.consistent, people
         yield "standard_errors", row.label, row.standard_error, 1.0

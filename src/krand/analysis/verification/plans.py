@@ -168,8 +168,8 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     yield check("messages", _other_room(values, plan), sent + _too_few(plan))
     yield check(
         "shifts",
-        [] if values.get("shifts") == true["shifts"] else ["the noise gives others"],
-        "how far one person who lies can move a count follows from messages and noise",
+        [] if values.get("shifts") == true["shifts"] else ["they are not those of this noise"],
+        "how far one dishonest client can move a count follows from messages and noise",
     )
     more = [f"{name} does not belong in a plan" for name in sorted(set(values) - set(true))]
     yield check("nothing_else", more, "the plan holds nothing else")

@@ -76,14 +76,14 @@ def _estimates(block: Block, results: Results) -> NDArray[np.float64] | None:
     for joint in results.joint:
         if joint.table.questions == block.question_names:
             cells = joint.table.counts
-            # A table has silence last, a block first; that nobody answered is no position.
+            # A table has "unanswered" last, a block first; a cell without answers is no position.
             first = np.roll(cells, 1, axis=tuple(range(cells.ndim))).ravel()[1:]
             return first if len(first) == block.positions else None
     return None
 
 
 def _reports(plan: Plan, results: Results) -> int:
-    """How many reports were counted; where some were refused, standard errors tell how many."""
+    """How many responses were counted; where some were refused, standard errors tell how many."""
     if plan.survey.linkage is Linkage.BIT:
         return results.people
     all_of_them = results.people * plan.survey.copies

@@ -84,7 +84,7 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
     yield check(
         "shifts",
         _small_shifts(plan, results, behind),
-        "what lying clients could have done is not understated",
+        "what dishonest clients could have changed is not understated",
     )
 
 
@@ -154,9 +154,9 @@ def _small_shifts(plan: Plan, results: Results, behind: Recovered) -> Iterator[s
         if told.corrupted != corrupted:
             yield f"{told.name} is about {told.corrupted:,} clients, others about {corrupted:,}"
         elif not not_below(told.too_high, found.too_high):
-            yield f"{told.name}: too high by {told.too_high:,.1f}, really {found.too_high:,.1f}"
+            yield f"{told.name}: too high by {told.too_high:,.1f}, should be {found.too_high:,.1f}"
         elif not not_below(told.too_low, found.too_low):
-            yield f"{told.name}: too low by {told.too_low:,.1f}, really {found.too_low:,.1f}"
+            yield f"{told.name}: too low by {told.too_low:,.1f}, should be {found.too_low:,.1f}"
 
 
 def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:

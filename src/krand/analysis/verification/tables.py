@@ -95,17 +95,19 @@ def _from_own_counts(
     factors = [factor_covariance(len(axis.bits), variance) for axis in axes]
     spread = product_variance(consistent, [np.diag(factor) for factor in factors])
     errors: Floats = np.sqrt(spread / copies)
+    interval, simultaneous = normal_bands(counts, consistent, errors, people, told.confidence)
     table = JointTable(
-        tuple(axis.name for axis in axes),
-        tuple(axis.labels for axis in axes),
-        tuple(axis.answers for axis in axes),
-        people,
-        told.confidence,
-        counts,
-        consistent,
-        errors,
-        *normal_bands(counts, consistent, errors, people, told.confidence),
-        readable(errors, people, told.confidence),
+        questions=tuple(axis.name for axis in axes),
+        labels=tuple(axis.labels for axis in axes),
+        answers=tuple(axis.answers for axis in axes),
+        people=people,
+        confidence=told.confidence,
+        counts=counts,
+        consistent=consistent,
+        standard_errors=errors,
+        interval=interval,
+        simultaneous=simultaneous,
+        readable=readable(errors, people, told.confidence),
     )
     if len(axes) != 2:
         return table

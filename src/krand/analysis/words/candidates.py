@@ -36,7 +36,7 @@ class Candidates:
 
 def words_question(layout: Layout, name: str) -> Words:
     """The question of this name, which must be one of type words."""
-    block = layout.block_of(name)
+    block = layout.first_block_of(name)
     question = block.questions[0]
     if len(block.questions) != 1 or not isinstance(question, Words):
         raise InvalidInput("question", "must be a question of type words", name)

@@ -102,7 +102,15 @@ def decode_words(
     named = float(estimates.sum()) / question.hashes
     return WordsEstimate(
         question=block_name,
-        rows=_rows(listed, counted, chances, adjusted, found, people, confidence),
+        rows=_rows(
+            listed=listed,
+            counted=counted,
+            chances=chances,
+            adjusted=adjusted,
+            found=found,
+            people=people,
+            confidence=confidence,
+        ),
         false_discovery_rate=false_discovery_rate,
         confidence=confidence,
         detection_limit=found_from(

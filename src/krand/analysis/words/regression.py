@@ -40,7 +40,7 @@ ENOUGH = 1_000
 LARGE = 400
 """Above so many words that share positions with each other, sparse solvers are faster."""
 HOPELESS = 1e6
-"""A variance so many times that of one position is a division by what is really zero."""
+"""A variance so many times that of one position is a division by zero but for rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

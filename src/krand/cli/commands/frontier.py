@@ -14,7 +14,7 @@ from krand.cli.options import (
     output_options,
     policy_from,
     promise_options,
-    reports_from,
+    responses_from,
     shape_options,
 )
 from krand.errors import InvalidInput
@@ -57,7 +57,7 @@ def frontier(
           --copies-list 1,4,16 --plot frontier.svg
     """
     output = Output(as_json, no_color)
-    policy, responses = policy_from(options), reports_from(options)
+    policy, responses = policy_from(options), responses_from(options)
     if plot is not None:
         if plot.suffix.lower() != ".svg":
             raise InvalidInput("plot", "must be the name of an .svg file", str(plot))

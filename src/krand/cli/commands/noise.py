@@ -14,7 +14,7 @@ from krand.cli.options import (
     output_options,
     policy_from,
     promise_options,
-    reports_from,
+    responses_from,
     shape_options,
 )
 from krand.terminal.output import Output
@@ -43,7 +43,7 @@ def noise(as_json: bool, no_color: bool, **options: Any) -> None:
     from krand.accounting.curator import curator
 
     output = Output(as_json, no_color)
-    policy, responses = policy_from(options), reports_from(options)
+    policy, responses = policy_from(options), responses_from(options)
     with output.progress("planning"):
         plan = plan_noise(policy, responses)
     trusted = curator(policy, responses)

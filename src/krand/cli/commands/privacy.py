@@ -13,7 +13,7 @@ from krand.cli.options import (
     linkage_option,
     noise_option,
     output_options,
-    reports_from,
+    responses_from,
     shape_options,
 )
 from krand.promise import Assurance
@@ -41,7 +41,7 @@ def privacy(as_json: bool, no_color: bool, **options: Any) -> None:
     from krand.accounting.calibration import assess, precision
 
     output = Output(as_json, no_color)
-    responses, q, crowd = reports_from(options), options["noise"], options["crowd"]
+    responses, q, crowd = responses_from(options), options["noise"], options["crowd"]
     with output.progress("assessing"):
         guarantee = assess(responses, q, crowd, options["epsilon"], assurance, options["colluding"])
     spread = precision(responses, q, crowd)

@@ -150,8 +150,8 @@ def randomize(
     console = out.console()
     console.print(f"{done.people:,} people, {done.rows:,} {what}.", markup=False)
     if done.unanswered:
-        silent = ", ".join(f"{name} {count:,}" for name, count in done.unanswered.items())
-        console.print(f"No answer (empty or NaN): {silent}.", markup=False)
+        unanswered = ", ".join(f"{name} {count:,}" for name, count in done.unanswered.items())
+        console.print(f"No answer (empty or NaN): {unanswered}.", markup=False)
     console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
     console.print(f"Written: {output}", markup=False, soft_wrap=True)
 

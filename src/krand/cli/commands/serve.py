@@ -21,11 +21,17 @@ __all__ = ["serve"]
 @click.option(
     "--id-key",
     type=FILE,
-    help="The key by which a retry is recognized, made if absent;"
-    " $XDG_STATE_HOME/krand/spools/ID.key if not given.",
+    help="The key by which a retry is recognized, created if missing;"
+    " by default $XDG_STATE_HOME/krand/spools/ID.key.",
 )
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", type=int, default=8080, show_default=True, help="The port; 0: any free.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    type=int,
+    default=8080,
+    show_default=True,
+    help="Port to listen on; 0 for any free port.",
+)
 @output_options
 def serve(
     as_json: bool,

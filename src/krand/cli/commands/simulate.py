@@ -12,7 +12,7 @@ from krand.cli.options import (
     crowd_options,
     noise_option,
     output_options,
-    reports_from,
+    responses_from,
 )
 from krand.promise import Assurance, Linkage
 from krand.terminal.output import Output
@@ -55,12 +55,20 @@ def simulate(
     output = Output(as_json, no_color)
     drawn = seed is None
     seed = secrets.randbits(32) if seed is None else seed
-    responses = reports_from(options | {"linkage": Linkage.RECORD})
+    responses = responses_from(options | {"linkage": Linkage.RECORD})
     q, crowd, epsilon = options["noise"], options["crowd"], options["epsilon"]
     guarantee = assess(responses, q, crowd, epsilon, Assurance.OUTLIER)
     with output.progress("simulating"):
-        bits, copies = responses.bits, responses.copies
-        simulation = run(bits, q, crowd, epsilon, copies, samples, seed, not plain)
+        simulation = run(
+            bits=responses.bits,
+            noise=q,
+            crowd=crowd,
+            epsilon=epsilon,
+            copies=responses.copies,
+            samples=samples,
+            seed=seed,
+            importance=not plain,
+        )
     comparison = compare(simulation, guarantee, responses.copies)
     if as_json:
         settings = {name: options[name] for name in ("crowd", "bits", "copies", "noise")}
@@ -91,6 +99,6 @@ def simulate(
             " it"
         )
     console.print(
-        f"simulation with seed {seed}{' (drawn)' if drawn else ''}, {samples:,} outcomes for each"
+        f"simulation with seed {seed}{' (random)' if drawn else ''}, {samples:,} outcomes for each"
         " direction; one interval in twenty misses by chance"
     )

@@ -16,7 +16,13 @@ __all__ = ["web"]
 
 @click.command(short_help="Show the planner and a collector's dashboard.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=int, default=8090, show_default=True, help="Port; 0: any.")
+@click.option(
+    "--port",
+    type=int,
+    default=8090,
+    show_default=True,
+    help="Port to listen on; 0 for any free port.",
+)
 @click.option(
     "--plan",
     "plan_file",

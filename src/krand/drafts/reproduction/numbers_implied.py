@@ -58,13 +58,14 @@ def _one_bit_background() -> Number:
     ]
     worst = max(range(len(deltas)), key=deltas.__getitem__)
     return Number(
-        "001-1.2-one-bit",
-        Section.COLLECTIONS,
-        "001 §1.2",
-        "largest $\\delta$ over all backgrounds of one bit, $N=100$, $q=0.05$, $\\epsilon=1.5$",
-        f"{deltas[0]:.3g}",
-        deltas[worst],
-        f"It is reached with {worst} set bit in the background: at small $N$ the counts form a"
+        key="001-1.2-one-bit",
+        section=Section.COLLECTIONS,
+        source="001 §1.2",
+        what="largest $\\delta$ over all backgrounds of one bit, $N=100$, $q=0.05$, "
+        "$\\epsilon=1.5$",
+        printed=f"{deltas[0]:.3g}",
+        computed=deltas[worst],
+        why=f"It is reached with {worst} set bit in the background: at small $N$ the counts form a"
         " coarse lattice. The conjecture holds to leading order only; krand certifies the"
         " supremum over all backgrounds.",
         exposes=deltas[worst] > deltas[0],
@@ -79,14 +80,14 @@ def _agreeing_pair() -> Number:
     worst = max(eta, key=eta.__getitem__)
     outlier = eta[Pattern(5)]
     return Number(
-        "001-1.2-five-bits",
-        Section.COLLECTIONS,
-        "001 §1.2",
-        "largest tail over all homogeneous backgrounds, $L=5$, $N=300$, $q=0.2$, $\\lambda=8$",
-        _implied(outlier),
-        eta[worst],
-        f"In {worst.common} of the 5 bits both answers of the worst pair are what nobody else's is:"
-        " few reports look like either, so that each of them tells more.",
+        key="001-1.2-five-bits",
+        section=Section.COLLECTIONS,
+        source="001 §1.2",
+        what="largest tail over all homogeneous backgrounds, $L=5$, $N=300$, $q=0.2$, $\\lambda=8$",
+        printed=_implied(outlier),
+        computed=eta[worst],
+        why=f"In {worst.common} of the 5 bits both answers of the worst pair are what nobody "
+        "else's is: few reports look like either, so that each of them tells more.",
         exposes=eta[worst] > outlier,
         as_written="at most the outlier pair's",
         implied=True,
@@ -110,16 +111,17 @@ def _sparse(set_bits: int) -> Number:
     third = two_way_eta(Pattern(m, m, m).law(noise), crowd, log(lam))
     bits_set = "one set bit" if m == 1 else f"{m} set bits"
     return Number(
-        f"001-5-set-bits-{m}",
-        Section.SPARSE,
-        "001 §5",
-        f"tail of vectors with {bits_set} at the noise of (3.12) for $L={bits}$,"
+        key=f"001-5-set-bits-{m}",
+        section=Section.SPARSE,
+        source="001 §5",
+        what=f"tail of vectors with {bits_set} at the noise of (3.12) for $L={bits}$,"
         f" $N=1000$, $\\lambda=2$, $q={noise:.4f}$",
-        _implied(free.forward.value),
-        _worse(third),
-        "The draft's outlier differs from a crowd that answers like one of the two. Where everybody"
-        " else gives a third answer, disjoint from both, $\\chi^2=2\\varphi^{2m}-2\\varphi^m$"
-        " instead of $\\varphi^{2m}-1$. Plan with the worse of the two, in both directions.",
+        printed=_implied(free.forward.value),
+        computed=_worse(third),
+        why="The draft's outlier differs from a crowd that answers like one of the two. Where "
+        "everybody else gives a third answer, disjoint from both, "
+        "$\\chi^2=2\\varphi^{2m}-2\\varphi^m$ instead of $\\varphi^{2m}-1$. "
+        "Plan with the worse of the two, in both directions.",
         note=f"The other direction of the draft's pair has {digits(free.reverse.value)}.",
         exposes=_worse(third) > free.forward.value,
         as_written=f"as for {bits} free bits",
@@ -137,7 +139,7 @@ def copies() -> tuple[Number, ...]:
         minimum_crowd=MANY,
         assurance=Assurance.OUTLIER,
     )
-    four = plan_noise(policy, ResponseFormat(LONG, Linkage.RECORD, copies=4))
+    four = plan_noise(policy, ResponseFormat(LONG, linkage=Linkage.RECORD, copies=4))
     printed_four = planner_copies_001_6_3(MANY, LONG, E2, 4)
     setting = "$L=40$, $N=10^7$, $\\lambda=e^2$"
     return (
@@ -150,13 +152,13 @@ def copies() -> tuple[Number, ...]:
             planner_copies_001_6_3(MANY, LONG, E2, 1),
         ),
         Number(
-            "001-6.1-one-copy",
-            Section.COPIES,
-            "001 §6.1",
-            "error of a group of 1 % of the population with one copy, per cent",
-            "10",
-            100 * 3 * sigma_001_4(MANY, one) / (0.01 * MANY),
-            "As in §4: 15 % at three deviations.",
+            key="001-6.1-one-copy",
+            section=Section.COPIES,
+            source="001 §6.1",
+            what="error of a group of 1 % of the population with one copy, per cent",
+            printed="10",
+            computed=100 * 3 * sigma_001_4(MANY, one) / (0.01 * MANY),
+            why="As in §4: 15 % at three deviations.",
         ),
         Number(
             "001-6.1-four-copies",
@@ -179,18 +181,20 @@ def failure_rates() -> tuple[Number, ...]:
 
 def _failure_rate(copies: int, one_copy: float) -> Number:
     noise = planner_copies_001_6_3(MANY, LONG, E2, copies)
-    eta = simulate(LONG, noise, MANY, 2.0, copies, SAMPLES, SEED).eta_forward
+    eta = simulate(
+        bits=LONG, noise=noise, crowd=MANY, epsilon=2.0, copies=copies, samples=SAMPLES, seed=SEED
+    ).eta_forward
     return Number(
-        f"001-6.3-failure-{copies}",
-        Section.COPIES,
-        "001 (6.3)",
-        f"tail $P[R(S^k)>\\lambda]$ at the noise of (6.3), $k={copies}$, $q={noise:.4f}$,"
+        key=f"001-6.3-failure-{copies}",
+        section=Section.COPIES,
+        source="001 (6.3)",
+        what=f"tail $P[R(S^k)>\\lambda]$ at the noise of (6.3), $k={copies}$, $q={noise:.4f}$,"
         " $L=40$, $N=10^7$, $\\lambda=e^2$",
-        _implied(one_copy),
-        eta.value,
-        "(6.3) lets the noise fall as copies are added: it loses a factor $k!$ in (8.21) and, after"
-        " (8.37), the covariances of overlapping subsets. The right noise rises slowly with $k$;"
-        " krand composes the exact law of one copy.",
+        printed=_implied(one_copy),
+        computed=eta.value,
+        why="(6.3) lets the noise fall as copies are added: it loses a factor $k!$ in (8.21) and, "
+        "after (8.37), the covariances of overlapping subsets. The right noise rises slowly with "
+        "$k$; krand composes the exact law of one copy.",
         note=f"95 % interval of the simulation: {digits(eta.low)} to {digits(eta.high)}.",
         exposes=eta.low > one_copy,
         as_written="as with one copy",

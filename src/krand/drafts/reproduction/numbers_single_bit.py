@@ -204,4 +204,13 @@ def _number(
     why: str = "",
     exposes: bool = False,
 ) -> Number:
-    return Number(key, Section.SINGLE_BIT, source, what, printed, computed, why, exposes=exposes)
+    return Number(
+        key=key,
+        section=Section.SINGLE_BIT,
+        source=source,
+        what=what,
+        printed=printed,
+        computed=computed,
+        why=why,
+        exposes=exposes,
+    )

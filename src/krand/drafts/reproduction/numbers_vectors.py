@@ -65,26 +65,26 @@ def _table_row(letter: str, lam: float, crowd: int, noise: str, tail: str) -> tu
     at_right = RatioLaw(right, BITS, crowd).eta(log(lam)).forward.value
     return (
         Number(
-            f"{key}-noise",
-            Section.RATIO,
-            "001 §3.3",
-            f"noise $q$ of (3.12), {setting}",
-            noise,
-            right,
-            "The printed noise does not satisfy (3.12). With the right one the tail is"
+            key=f"{key}-noise",
+            section=Section.RATIO,
+            source="001 §3.3",
+            what=f"noise $q$ of (3.12), {setting}",
+            printed=noise,
+            computed=right,
+            why="The printed noise does not satisfy (3.12). With the right one the tail is"
             f" {digits(at_right)}; with the printed one it is"
             f" {digits(eta.forward.value)}, {eta.forward.value / float(tail):.1f} times what the"
             " draft reports.",
             exposes=True,
         ),
         Number(
-            f"{key}-tail",
-            Section.RATIO,
-            "001 §3.3",
-            f"tail $P[R\\ge\\lambda]$ at the printed noise, {setting}",
-            tail,
-            eta.forward.value,
-            "The draft simulated, without saying how often; this is the exact law.",
+            key=f"{key}-tail",
+            section=Section.RATIO,
+            source="001 §3.3",
+            what=f"tail $P[R\\ge\\lambda]$ at the printed noise, {setting}",
+            printed=tail,
+            computed=eta.forward.value,
+            why="The draft simulated, without saying how often; this is the exact law.",
             note=exact,
             exposes=eta.forward.value > float(tail),
         ),
@@ -105,25 +105,25 @@ def _bound_row(lam: float, crowd: int, noise: str, tail: str) -> tuple[Number, N
     before = tail_bound_001_3_17_unreduced(crowd, BITS, q, 3)
     return (
         Number(
-            f"001-3.4-tail-{crowd}",
-            Section.TAIL,
-            "001 §3.4",
-            f"tail $P[R\\ge 2]$, labelled $\\lambda=2$, $N={crowd}$, $q={noise}$",
-            tail,
-            law.eta(log(2)).forward.value,
-            "The label is wrong: noise and tail are those of $\\lambda=e^2$ in §3.3, where the"
+            key=f"001-3.4-tail-{crowd}",
+            section=Section.TAIL,
+            source="001 §3.4",
+            what=f"tail $P[R\\ge 2]$, labelled $\\lambda=2$, $N={crowd}$, $q={noise}$",
+            printed=tail,
+            computed=law.eta(log(2)).forward.value,
+            why="The label is wrong: noise and tail are those of $\\lambda=e^2$ in §3.3, where the"
             f" exact tail is {digits(law.eta(log(lam)).forward.value)}. Read with the printed"
             " label, about half of all outcomes break the promise.",
             exposes=True,
         ),
         Number(
-            f"001-3.4-bound-{crowd}",
-            Section.TAIL,
-            "001 (3.17)",
-            f"the bound (3.17) at $\\beta=3$, $L=5$, $N={crowd}$, $q={noise}$",
-            BOUNDS[crowd],
-            tail_bound_001_3_17(crowd, BITS, q, 3),
-            "Does not follow from the printed line, nor from the line before it, which gives"
+            key=f"001-3.4-bound-{crowd}",
+            section=Section.TAIL,
+            source="001 (3.17)",
+            what=f"the bound (3.17) at $\\beta=3$, $L=5$, $N={crowd}$, $q={noise}$",
+            printed=BOUNDS[crowd],
+            computed=tail_bound_001_3_17(crowd, BITS, q, 3),
+            why="Does not follow from the printed line, nor from the line before it, which gives"
             f" {digits(before)}. And the inequality behind both bounds the lower tail, not the"
             " one that matters.",
         ),
@@ -156,13 +156,13 @@ def _choice_of_beta() -> tuple[Number, ...]:
             note=f"It bounds the wrong tail; the exact one is {digits(exact[3.5])}.",
         ),
         Number(
-            "001-3.4-beta-cost",
-            Section.TAIL,
-            "001 §3.4",
-            f"by how much $\\beta=3.5$ raises the noise over $\\beta=3$, {setting}",
-            "0.0025",
-            noises[3.5] - noises[3.0],
-            "Harmless: the rise is a third of what the draft says.",
+            key="001-3.4-beta-cost",
+            section=Section.TAIL,
+            source="001 §3.4",
+            what=f"by how much $\\beta=3.5$ raises the noise over $\\beta=3$, {setting}",
+            printed="0.0025",
+            computed=noises[3.5] - noises[3.0],
+            why="Harmless: the rise is a third of what the draft says.",
         ),
     )
 
@@ -285,5 +285,14 @@ def _precise(
     as_written: str = "",
 ) -> Number:
     return Number(
-        key, Section.PRECISION, source, what, printed, computed, why, note, exposes, as_written
+        key=key,
+        section=Section.PRECISION,
+        source=source,
+        what=what,
+        printed=printed,
+        computed=computed,
+        why=why,
+        note=note,
+        exposes=exposes,
+        as_written=as_written,
     )

@@ -58,7 +58,7 @@ def _planned() -> _Planned:
 
 def _least_noise(copies: int, delta: float, start: float) -> float:
     """The least q whose composed δ is at most this: coarse steps first, then one fine one."""
-    reports = ResponseFormat(BITS, Linkage.RECORD, copies=copies)
+    reports = ResponseFormat(BITS, linkage=Linkage.RECORD, copies=copies)
     mechanism = Mechanism(reports, POPULATION, EPSILON, Assurance.OUTLIER)
 
     def excess(q: float, effort: Effort = Effort.QUICK) -> float:
@@ -172,7 +172,15 @@ def failure_rate_of_copies() -> Picture:
 
 def _failures(q: float, copies: int) -> Estimate:
     """P[R > e² | D_m] by importance sampling of e_k, which shares nothing with the exact law."""
-    return simulate(BITS, q, POPULATION, EPSILON, copies, OUTCOMES, SEED).eta_forward
+    return simulate(
+        bits=BITS,
+        noise=q,
+        crowd=POPULATION,
+        epsilon=EPSILON,
+        copies=copies,
+        samples=OUTCOMES,
+        seed=SEED,
+    ).eta_forward
 
 
 def _estimates(label: str, role: str, estimates: list[Estimate]) -> Series:

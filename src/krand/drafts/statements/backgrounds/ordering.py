@@ -82,7 +82,15 @@ def _comparisons(trials: int, q: Fraction, m: int, m_prime: int) -> Iterator[Com
         return
     for k in range(1, trials - shift + 1):
         scaled_alpha = m * (b - 2 * a) + trials * a - k * b
-        yield Comparison(trials, q, m, m_prime, k, k + shift, scaled_alpha)
+        yield Comparison(
+            trials=trials,
+            q=q,
+            m=m,
+            m_prime=m_prime,
+            k=k,
+            k_prime=k + shift,
+            scaled_alpha=scaled_alpha,
+        )
 
 
 def _all_comparisons() -> Iterator[Comparison]:

@@ -204,66 +204,67 @@ def _verdict(
 def _one_hot_outlier(measure: Measure) -> Verdict:
     """001 (5.1)–(5.5): among vectors with required set bits the outlier pair is the worst."""
     return _verdict(
-        "001-5.5-outlier",
-        "001 §5, (5.1)–(5.5)",
-        "If bits are mutually exclusive and a set bit is required, the outlier construction "
+        key="001-5.5-outlier",
+        source="001 §5, (5.1)–(5.5)",
+        says="If bits are mutually exclusive and a set bit is required, the outlier construction "
         "reduces to (5.1)–(5.5). With both directions taken, and the same for exactly $m$ set "
         "bits: no background and pair of such vectors has a larger",
-        "A third background makes both answers unusual: a report that shows one or the other is "
-        r"rare then, and each tells. With $C = 2$ there is no third answer; what fails there is "
+        why="A third background makes both answers unusual: a report that shows one or the other "
+        r"is rare then, and each tells. With $C = 2$ there is no third answer; what fails there is "
         "the statement of section 1.2.",
-        True,
-        0,
-        measure,
+        exactly=True,
+        bound=0,
+        measure=measure,
     )
 
 
 def _one_hot_two_bits(measure: Measure) -> Verdict:
     """001 (5.6)–(5.10): required set bits need the noise of arbitrary vectors of 2m bits."""
     return _verdict(
-        "001-5.10-two-bits",
-        "001 §5, (5.6)–(5.10)",
-        "Vectors encoding mutually exclusive categories only need noise enough to protect "
+        key="001-5.10-two-bits",
+        source="001 §5, (5.6)–(5.10)",
+        says="Vectors encoding mutually exclusive categories only need noise enough to protect "
         "collections of 2 bit vectors that allow for any bit value in any bit position. With "
         "exactly $m$ set bits: compared with the worst background and pair of all vectors of "
         r"$2m$ bits, at the same $N$, $q$ and $\lambda$, none of such vectors has a larger",
-        r"So it is not the outlier pair alone that misleads: with $C > 2m$ options there are "
+        why=r"So it is not the outlier pair alone that misleads: with $C > 2m$ options there are "
         "backgrounds worse than every collection of $2m$ bits.",
-        True,
-        1,
-        measure,
+        exactly=True,
+        bound=1,
+        measure=measure,
     )
 
 
 def _at_most_outlier(measure: Measure) -> Verdict:
     """001 §5: at most m set bits need the noise computed from the outlier pair of 2m bits."""
     return _verdict(
-        "001-5-set-bits-outlier",
-        "001 §5",
-        "If an original vector is not allowed to have more than $m$ set bits, the noise is the "
-        "same as for arbitrary bit vectors of size $L = 2m$. With the noise of these computed, as "
-        "in section 3, from zero vectors and an outlier of ones, both directions taken: no "
+        key="001-5-set-bits-outlier",
+        source="001 §5",
+        says="If an original vector is not allowed to have more than $m$ set bits, the noise is "
+        "the same as for arbitrary bit vectors of size $L = 2m$. With the noise of these computed, "
+        "as in section 3, from zero vectors and an outlier of ones, both directions taken: no "
         "background and pair of such vectors has a larger",
-        "The equivalence in the remark of section 5 is right; that its setup is the worst is not.",
-        False,
-        0,
-        measure,
+        why="The equivalence in the remark of section 5 is right; that its setup is the worst is "
+        "not.",
+        exactly=False,
+        bound=0,
+        measure=measure,
     )
 
 
 def _at_most_all(measure: Measure) -> Verdict:
     """001 §5: at most m set bits need no more noise than all collections of 2m bits."""
     return _verdict(
-        "001-5-set-bits",
-        "001 §5",
-        "If an original vector is not allowed to have more than $m$ set bits, the noise is the "
-        "same as for arbitrary bit vectors of size $L = 2m$: compared with the worst background "
-        r"and pair of all vectors of $2m$ bits, at the same $N$, $q$ and $\lambda$, none of such "
-        "vectors has a larger",
-        r"With $C \le 2m$ it is true, because the vectors are among those of $2m$ bits.",
-        False,
-        1,
-        measure,
+        key="001-5-set-bits",
+        source="001 §5",
+        says="If an original vector is not allowed to have more than $m$ set bits, the noise is "
+        "the same as for arbitrary bit vectors of size $L = 2m$: compared with the worst "
+        r"background and pair of all vectors of $2m$ bits, at the same $N$, $q$ and $\lambda$, "
+        "none of such vectors has a larger",
+        why=r"With $C \le 2m$ it is true, because the vectors are among those of $2m$ bits.",
+        exactly=False,
+        bound=1,
+        measure=measure,
     )
 
 
