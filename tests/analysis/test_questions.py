@@ -326,7 +326,7 @@ def test_a_tally_must_be_of_the_plan(plan: Plan) -> None:
     other = plan_of(QUESTIONS, 0.03, PEOPLE, TOGETHER)
     with pytest.raises(InvalidInput, match=plan.hash):
         estimate_questions(other, tally)
-    with pytest.raises(InvalidInput, match="at least one report"):
+    with pytest.raises(InvalidInput, match="at least one response"):
         estimate_questions(plan, replace(tally, people=0))
     with pytest.raises(InvalidInput, match="positions"):
         estimate_questions(plan, replace(tally, counts=tally.counts[1:]))

@@ -101,7 +101,7 @@ def _above(law: DummyLaw, step: float) -> LossLaw:
     """A pair that dominates: the profile at the nodes, connected (`connect_dots`)."""
     last = math.ceil(float(_losses(law)[0].max()) * (1 + 1e-12) / step)
     nodes = np.arange(last + 1)
-    _, profile = law_profile(law, step * nodes)
+    _, profile = law_profile(law, step * nodes.astype(np.float64))
     profile[-1] = law.half[-1] / DUMMY_GRID * (1 + UNIT)  # beyond all losses: the end alone
     return connect_dots(step, nodes, profile, profile.copy())
 
