@@ -25,6 +25,7 @@ __all__ = [
     "Linkage",
     "Method",
     "NoisePlan",
+    "NoiseSource",
     "Policy",
     "Precision",
     "ResponseFormat",
@@ -59,6 +60,17 @@ class Assurance(StrEnum):
     """Proven for every background."""
     OUTLIER = "outlier"
     """Exact for the attack the drafts analyse; otherwise their conjecture."""
+
+
+class NoiseSource(StrEnum):
+    """Who adds the noise that hides a person."""
+
+    DEVICES = "devices"
+    """Each device flips bits: the promise needs a crowd, and a collector that keeps secrets."""
+    MIXERS = "mixers"
+    """Every mixer adds dummies: the promise needs one honest mixer, and no crowd."""
+    BOTH = "both"
+    """Both promises at once."""
 
 
 class Method(StrEnum):

@@ -10,9 +10,10 @@ from krand.accounting.division import Share, can_be_met, divide_noise, guarantee
 from krand.accounting.suggestions import Nearest, cannot_meet, nearest_policies
 from krand.accounting.volume import Tokens, messages_needed, overflow_bound
 from krand.planning.lying import worst_shifts
+from krand.planning.mixers import mixed_plan, mixed_promise
 from krand.planning.record import record_reports
 from krand.planning.remembered import remember_here
-from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
+from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy, ResponseFormat
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.plan import Margin, Plan, Promise
 from krand.survey.questions import Kind
@@ -33,8 +34,11 @@ def make_plan(survey: Survey) -> Plan:
     >>> [round(precision.half_width_95) for precision in plan.precisions]  # ± people (95 %)
     [6, 7]
     """
-    plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
-    _check_use(plan)
+    if survey.trust.noise is NoiseSource.MIXERS:
+        plan = mixed_plan(survey)
+    else:
+        plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
+        _check_use(plan)
     remember_here(plan)
     return plan
 
@@ -104,6 +108,8 @@ def verify_promise(plan: Plan) -> Promise:
 def promise_for(plan: Plan, policy: Policy) -> Promise:
     """The promise of exactly the plan's noise to a member of another policy's crowd."""
     survey = plan.survey
+    if survey.trust.noise is NoiseSource.MIXERS:
+        return replace(mixed_promise(plan), crowd=policy.minimum_crowd, colluding=policy.colluding)
     if survey.linkage is Linkage.RECORD:
         found = assess(
             record_reports(survey, plan.layout),

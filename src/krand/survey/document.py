@@ -12,7 +12,7 @@ from typing import Any
 
 from krand.promise import Policy
 from krand.survey.questions import question_from, question_values
-from krand.survey.survey import Survey, Together
+from krand.survey.survey import Survey, Together, Trust
 
 __all__ = ["document_of", "survey_of"]
 
@@ -27,6 +27,7 @@ def document_of(survey: Survey) -> dict[str, Any]:
         "policy": _policy(survey),
         "question": [question_values(question) for question in survey.questions],
         "together": [_together(group) for group in survey.together],
+        **_trust(survey.trust),
     }
 
 
@@ -43,6 +44,14 @@ def _policy(survey: Survey) -> dict[str, Any]:
             "assurance": policy.assurance.value,
         }
     )
+
+
+def _trust(trust: Trust) -> dict[str, Any]:
+    """Nothing where devices add the noise and one collector passes it on."""
+    if trust == Trust():
+        return {}
+    values = {"noise": trust.noise.value, "mixers": trust.mixers, "batches": trust.batches}
+    return {"trust": values}
 
 
 def _together(group: Together) -> dict[str, Any]:
@@ -66,6 +75,7 @@ def survey_of(document: dict[str, Any]) -> Survey:
         linkage=document["linkage"],
         copies=document["copies"],
         rounds=document["rounds"],
+        trust=Trust(**_table(document.get("trust", {}))),
     )
 
 

@@ -8,21 +8,32 @@ one, for which no mathematics is needed.
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from krand.promise import NOISE_GRID, Assumption, Assurance, Guarantee, Method, Precision
+from krand.errors import InvalidInput
+from krand.promise import (
+    NOISE_GRID,
+    Assumption,
+    Assurance,
+    DummyLaw,
+    Guarantee,
+    Method,
+    Precision,
+)
 from krand.showing import Shown
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
+from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.survey import Survey
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-__all__ = ["FORMAT", "Margin", "Plan", "Promise", "WorstShift"]
+__all__ = ["FORMAT", "Margin", "Mixer", "Mixing", "Plan", "Promise", "WorstShift"]
 
 FORMAT = "krand-plan-3"
 
@@ -35,7 +46,8 @@ class Promise:
     delta: float
     eta: float
     local_epsilon: float
-    """ε₀: what one response, seen alone, may reveal if collector and analyst collude."""
+    """ε₀: what one response, seen alone, may reveal if collector and analyst collude; infinite
+    where devices add no noise."""
     assurance: Assurance
     method: Method
     crowd: int
@@ -78,6 +90,46 @@ class WorstShift:
     too_low: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixer:
+    """A party that mixes: its name, and the keys by which others know it and seal for it."""
+
+    name: str
+    identity: str
+    """The Ed25519 public key that signs its batches and the plan, 32 bytes in hexadecimal."""
+    keys: tuple[str, ...] = ()
+    """X25519 public keys that a layer is sealed for, one for each round; the collector, which is
+    the first mixer, has none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixing:
+    """What mixers add to a batch, and who they are."""
+
+    laws: tuple[DummyLaw, ...]
+    """Different laws of numbers of dummies, each once."""
+    lane_laws: tuple[int, ...]
+    """For every lane: which of the laws its positions have."""
+    paddings: tuple[int, ...]
+    """For every lane of several messages: how many dummies there are in all; 0 for other lanes."""
+    surplus: float
+    """At most so likely has one person's batch more dummies than that; part of δ."""
+    mixers: tuple[Mixer, ...] = ()
+    """In the order of the chain, the collector first; none in a plan that is not yet theirs."""
+
+    def values(self) -> dict[str, Any]:
+        """Plain data; weights are text, because they are too large for numbers of JSON."""
+        return {
+            "laws": [[str(weight) for weight in law.half] for law in self.laws],
+            "lane_laws": list(self.lane_laws),
+            "paddings": list(self.paddings),
+            "surplus": self.surplus,
+            "mixers": [
+                {"name": m.name, "identity": m.identity, "keys": list(m.keys)} for m in self.mixers
+            ],
+        }
+
+
 @dataclass(frozen=True, kw_only=True)  # without slots: what follows from it is computed once
 class Plan(Shown):
     """A survey, the noise of each of its blocks, and what that promises.
@@ -105,6 +157,8 @@ class Plan(Shown):
     analyst_key: str | None = None
     """The public key that messages are sealed for, 32 bytes in hexadecimal; None where a data
     holder randomizes a whole table, and nothing is sealed."""
+    mixing: Mixing | None = None
+    """The dummies of mixers; None where devices alone add noise."""
 
     def sealed_for(self, key: X25519PublicKey) -> Plan:
         """The plan for sealed collection: what devices send, the holder of this key opens.
@@ -117,9 +171,26 @@ class Plan(Shown):
         """
         return replace(self, analyst_key=key.public_bytes_raw().hex())
 
+    def mixed_by(self, mixers: tuple[Mixer, ...]) -> Plan:
+        """The plan with the mixers that promise to add its dummies, the collector first."""
+        if self.mixing is None:
+            rule = "must be a plan in which mixers add noise"
+            raise InvalidInput("plan", rule, self.survey.trust.noise.value)
+        return replace(self, mixing=replace(self.mixing, mixers=mixers))
+
     @cached_property
     def layout(self) -> Layout:
         return layout_of(self.survey)
+
+    @cached_property
+    def lanes(self) -> tuple[Lane, ...]:
+        """Which messages of a submission are about what."""
+        return lanes_of(self.layout, self.survey.trust.noise, self.messages)
+
+    def law_of(self, lane: Lane) -> DummyLaw:
+        """How many dummies a mixer adds to each position of a lane."""
+        assert self.mixing is not None
+        return self.mixing.laws[self.mixing.lane_laws[lane.number]]
 
     def precision_of(self, question: str) -> Precision:
         """How precise the count of one answer to a question will be, in a group or alone.
@@ -169,7 +240,7 @@ class Plan(Shown):
         blocks = zip(
             self.layout.blocks, self.numerators, self.precisions, self.margins, strict=True
         )
-        promise = self.promise
+        promise, local = self.promise, self.promise.local_epsilon
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
         return {
             "format": FORMAT,
@@ -178,13 +249,14 @@ class Plan(Shown):
             "positions": self.layout.positions,
             "blocks": [_block_values(*entry) for entry in blocks],
             "messages": self.messages,
+            **({} if self.mixing is None else {"mixing": self.mixing.values()}),
             "overflow": self.overflow,
             "shifts": [asdict(shift) for shift in self.shifts],
             "promise": {
                 "epsilon": promise.epsilon,
                 "delta": promise.delta,
                 "eta": promise.eta,
-                "local_epsilon": promise.local_epsilon,
+                "local_epsilon": None if math.isinf(local) else local,
                 "assurance": promise.assurance.value,
                 "method": promise.method.value,
                 "crowd": promise.crowd,

@@ -7,6 +7,7 @@ readable when a formula becomes better. Whether they are right is for `krand ver
 
 from __future__ import annotations
 
+import math
 import re
 from enum import StrEnum
 from pathlib import Path
@@ -19,17 +20,20 @@ from krand.promise import (
     NOISE_GRID,
     Assumption,
     Assurance,
+    DummyLaw,
     Method,
+    NoiseSource,
     Precision,
 )
 from krand.survey.document import survey_of
-from krand.survey.plan import FORMAT, Margin, Plan, Promise, WorstShift
+from krand.survey.plan import FORMAT, Margin, Mixer, Mixing, Plan, Promise, WorstShift
 from krand.survey.plan_check import HINT, check_asked
 
 __all__ = ["parse_plan", "read_plan", "save_plan"]
 
 RULE = "must be a plan made by krand"
 KEY = re.compile("[0-9a-f]{64}")
+WEIGHT = re.compile("[1-9][0-9]{0,18}")
 Code = TypeVar("Code", bound=StrEnum)
 
 
@@ -86,11 +90,12 @@ def _plan(values: dict[str, Any]) -> Plan:
     if key is not None and not KEY.fullmatch(key):
         rule = "must be the 32 bytes of an X25519 public key, in hexadecimal"
         raise InvalidInput("analyst_key", rule, key, HINT)
-    blocks = values["blocks"]
+    blocks, survey = values["blocks"], survey_of(values["survey"])
+    least = 0 if survey.trust.noise is NoiseSource.MIXERS else 1
     return Plan(
-        survey=survey_of(values["survey"]),
+        survey=survey,
         numerators=tuple(
-            whole("noise_numerator", block["noise_numerator"], 1, NOISE_GRID // 2 - 1)
+            whole("noise_numerator", block["noise_numerator"], least, NOISE_GRID // 2 - 1)
             for block in blocks
         ),
         messages=whole("messages", values["messages"], 1),
@@ -100,7 +105,37 @@ def _plan(values: dict[str, Any]) -> Plan:
         margins=tuple(tuple(map(_margin, block.get("margins", []))) for block in blocks),
         shifts=tuple(map(_shift, values["shifts"])),
         analyst_key=key,
+        mixing=_mixing(values["mixing"]) if "mixing" in values else None,
     )
+
+
+def _mixing(values: dict[str, Any]) -> Mixing:
+    return Mixing(
+        laws=tuple(DummyLaw(tuple(map(_weight, law))) for law in values["laws"]),
+        lane_laws=tuple(whole("mixing.lane_laws", each) for each in values["lane_laws"]),
+        paddings=tuple(whole("mixing.paddings", each) for each in values["paddings"]),
+        surplus=_number("mixing.surplus", values["surplus"]),
+        mixers=tuple(map(_mixer, values["mixers"])),
+    )
+
+
+def _weight(value: object) -> int:
+    text = _text("mixing.laws", value)
+    if not WEIGHT.fullmatch(text):
+        raise ValueError("mixing.laws: should be whole numbers as text")
+    return int(text)
+
+
+def _mixer(values: dict[str, Any]) -> Mixer:
+    keys = tuple(_key("mixing.keys", key) for key in values["keys"])
+    identity = _key("mixing.identity", values["identity"])
+    return Mixer(name=_text("mixing.name", values["name"]), identity=identity, keys=keys)
+
+
+def _key(name: str, value: object) -> str:
+    if not KEY.fullmatch(_text(name, value)):
+        raise InvalidInput(name, "must be a key of 32 bytes, in hexadecimal", value, HINT)
+    return str(value)
 
 
 def _precision(values: dict[str, Any]) -> Precision:
@@ -124,11 +159,13 @@ def _shift(values: dict[str, Any]) -> WorstShift:
 
 def _promise(values: dict[str, Any]) -> Promise:
     """Every number is one, of the declared kind."""
-    numbers = ("epsilon", "delta", "eta", "local_epsilon")
+    numbers = ("epsilon", "delta", "eta")
+    local = values["local_epsilon"]
     if not isinstance(values["assumptions"], list):
         raise ValueError("promise.assumptions: should be a list")
     return Promise(
         **{name: _number(f"promise.{name}", values[name]) for name in numbers},
+        local_epsilon=math.inf if local is None else _number("promise.local_epsilon", local),
         assurance=_code("promise.assurance", Assurance, values["assurance"]),
         method=_code("promise.method", Method, values["method"]),
         crowd=whole("promise.crowd", values["crowd"], 1, MAX_CROWD),

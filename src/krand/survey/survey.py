@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from krand.promise import MAX_COPIES, MAX_ROUNDS, Linkage, Policy
+from krand.promise import MAX_COPIES, MAX_ROUNDS, Linkage, NoiseSource, Policy
 from krand.showing import Shown
 from krand.survey.coherence import outline, survey_rules
 from krand.survey.questions import Question
@@ -18,7 +18,10 @@ from krand.survey.rules import (
     whole_rules,
 )
 
-__all__ = ["Survey", "Together"]
+__all__ = ["MAX_BATCHES", "MAX_MIXERS", "Survey", "Together", "Trust"]
+
+MAX_MIXERS = 8
+MAX_BATCHES = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +47,25 @@ class Together:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Trust:
+    """Whom people must trust: who adds the noise, and how many mixers pass a batch on."""
+
+    noise: NoiseSource = NoiseSource.DEVICES
+    mixers: int = 1
+    """How many mixers there are; the collector is the first."""
+    batches: int = 1
+    """How many batches a round may have: mixers add noise to each of them."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "noise", NoiseSource(self.noise))
+        raise_first(self._rules(), ("trust",))
+
+    def _rules(self) -> Iterator[Broken]:
+        yield from whole_rules(self.mixers, 1, MAX_MIXERS, ("mixers",))
+        yield from whole_rules(self.batches, 1, MAX_BATCHES, ("batches",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Survey(Shown):
     """A survey that keeps every rule: another one cannot be constructed.
 
@@ -62,6 +84,7 @@ class Survey(Shown):
     linkage: Linkage = Linkage.BIT
     copies: int = 1
     rounds: int = 1
+    trust: Trust = Trust()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "linkage", Linkage(self.linkage))
@@ -76,3 +99,7 @@ class Survey(Shown):
         outlines = [outline(question) for question in self.questions]
         groups = [group.questions for group in self.together]
         yield from survey_rules(outlines, groups, self.linkage, self.copies)
+        if self.trust.noise is not NoiseSource.DEVICES and self.linkage is Linkage.RECORD:
+            rule = 'must be "devices" with linkage = "record": dummies cannot cover all records'
+            hint = 'analyse few questions jointly with [[together]] and linkage = "bit"'
+            yield Broken(("trust", "noise"), rule, self.trust.noise.value, hint)

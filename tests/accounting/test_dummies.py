@@ -1,0 +1,180 @@
+"""Dummies of mixers: the promise of integer weights, by two ways, and the least noise."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from krand.accounting.curator import divided_curator
+from krand.accounting.division import Share
+from krand.accounting.dummies import (
+    DummyBound,
+    dummy_law,
+    law_profile,
+    padding_needed,
+    surplus_bound,
+)
+from krand.accounting.dummy_division import divide_dummies, dummy_guarantee
+from krand.errors import InvalidInput
+from krand.promise import DUMMY_GRID, DummyLaw, Policy
+
+LONG = bool(os.environ.get("KRAND_LONG"))
+
+
+def exact_delta(laws: list[DummyLaw], signs: tuple[int, ...], factor: Fraction) -> Fraction:
+    """δ by enumeration of all outcomes, in fractions: one position is moved by each sign."""
+    total = Fraction(0)
+    ranges = [range(-1, len(law.weights) + 1) for law in laws]
+
+    def weight(law: DummyLaw, x: int) -> Fraction:
+        inside = 0 <= x < len(law.weights)
+        return Fraction(law.weights[x], DUMMY_GRID) if inside else Fraction(0)
+
+    for outcome in itertools.product(*ranges):
+        pairs = list(zip(laws, outcome, strict=True))
+        here = math.prod((weight(law, x) for law, x in pairs), start=Fraction(1))
+        moved = math.prod(
+            (weight(law, x - s) for (law, x), s in zip(pairs, signs, strict=True)),
+            start=Fraction(1),
+        )
+        total += max(Fraction(0), here - factor * moved)
+    return total
+
+
+LAWS = [dummy_law(1.0, 1.0, 4), dummy_law(1.5, 2.0, 5), dummy_law(2.0, 1.5, 3)]
+
+
+@pytest.mark.parametrize("chosen", [(0,), (1,), (0, 0), (0, 1), (1, 2), (2, 2, 2), (0, 1, 2)])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0])
+def test_delta_is_that_of_every_outcome_enumerated(chosen: tuple[int, ...], epsilon: float) -> None:
+    """Whatever the signs of the moves: both ends hold the exact value, close together."""
+    laws = [LAWS[each] for each in chosen]
+    bound = DummyBound(parts=tuple((law, 1) for law in laws), epsilon=epsilon)
+    factor = Fraction(math.exp(epsilon))
+    signs = list(itertools.product((-1, 1), repeat=len(laws)))
+    found = {exact_delta(laws, each, factor) for each in (signs if len(laws) < 3 else signs[:2])}
+    exact = float(max(found))
+    assert max(found) - min(found) < 1e-17, "all patterns of signs are alike"
+    upper, lower = bound.upper(epsilon), bound.lower()
+    assert lower <= exact * (1 + 1e-12) <= upper * (1 + 1e-11)
+    assert upper <= exact * 1.02 + 1e-15
+    assert lower >= exact * 0.95 - 1e-15
+
+
+def test_the_profile_of_one_position_is_exact_to_rounding() -> None:
+    """Rounded down and up around the sum of fractions."""
+    for law, epsilon in itertools.product(LAWS, (0.0, 0.3, 1.0, 3.0)):
+        low, high = law_profile(law, np.array([epsilon]))
+        exact = float(exact_delta([law], (1,), Fraction(math.exp(epsilon))))
+        assert low[0] <= exact <= high[0]
+        assert high[0] - low[0] < 1e-14
+
+
+PRINTED = {
+    (1, 1.0): (1.357, 14),
+    (2, 1.0): (2.799, 27),
+    (4, 1.0): (5.642, 53),
+    (8, 1.0): (10.83, 90),
+    (16, 1.0): (16.53, 110),
+    (40, 1.0): (26.63, 150),
+    (1, 2.0): (0.602, 10),
+    (2, 2.0): (1.357, 15),
+    (8, 2.0): (5.531, 60),
+    (16, 2.0): (8.677, 70),
+    (40, 2.0): (14.05, 90),
+}
+"""σ at δ = 1e-6 by two other programs, and a reach that must suffice."""
+
+
+@pytest.mark.parametrize(("count", "epsilon"), PRINTED)
+def test_sigma_is_what_other_programs_found(count: int, epsilon: float) -> None:
+    """Never above what is printed, and below it by a fifth of a per cent at most."""
+    policy = Policy(epsilon=epsilon, delta=1e-6, minimum_crowd=2)
+    divided = divide_dummies(policy, [Share(count)])
+    sigma, reach = PRINTED[count, epsilon]
+    digit = 10 ** (math.floor(math.log10(sigma)) - 3)
+    assert 0.998 * sigma <= divided.sigmas[0] <= sigma + 0.5 * digit
+    assert divided.laws[0].reach <= reach
+    assert divided.guarantee.delta.upper <= 1e-6
+    assert divided.guarantee.delta.forward.lower <= divided.guarantee.delta.upper
+
+
+GRID = list(itertools.product((1, 2, 4, 8, 16, 40), (0.5, 1.0, 2.0, 4.0), (1e-6, 1e-12)))
+
+
+@pytest.mark.parametrize(("count", "epsilon", "delta"), GRID if LONG else GRID[2::7])
+def test_no_trusted_curator_needs_less(count: int, epsilon: float, delta: float) -> None:
+    """At most a thousandth above the better of geometric and Gaussian noise."""
+    policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
+    divided = divide_dummies(policy, [Share(count)])
+    central = divided_curator(policy, [Share(count)]).sigmas[0]
+    assert divided.sigmas[0] <= 1.001 * central
+    assert divided.guarantee.delta.upper <= delta
+
+
+def test_in_between_it_is_below_both() -> None:
+    """Eight positions: neither geometric nor Gaussian noise is best."""
+    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=2)
+    divided = divide_dummies(policy, [Share(8)])
+    assert divided.sigmas[0] < 0.97 * divided_curator(policy, [Share(8)]).sigmas[0]
+    assert 1 < divided.shape < 2
+
+
+def test_eta_can_be_promised() -> None:
+    """Converted from δ, as everywhere."""
+    policy = Policy(epsilon=1.0, eta=1e-3, minimum_crowd=2)
+    divided = divide_dummies(policy, [Share(2)])
+    assert divided.guarantee.eta.upper <= 1e-3
+    assert str(divided.guarantee.method) == "dummies-converted"
+
+
+def test_more_weight_gets_less_noise() -> None:
+    """Questions of different weights share one promise, which is kept for all of them."""
+    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=2)
+    shares = [Share(1), Share(2), Share(2, 4.0)]
+    divided = divide_dummies(policy, shares)
+    plain, two, precise = divided.sigmas
+    assert precise < plain < two
+    assert dummy_guarantee(policy, shares, divided.laws) == divided.guarantee
+    assert divided.guarantee.delta.upper <= 1e-6
+    more = dummy_guarantee(policy, shares, divided.laws, rounds=2)
+    assert more.delta.upper > 1e-6, "two rounds reveal more"
+
+
+@pytest.mark.parametrize("positions", [1, 3, 40])
+def test_padding_is_needed_no_more_often_than_stated(positions: int) -> None:
+    """Against the exact law of the sum, by convolution."""
+    law = dummy_law(1.3, 3.0, 12)
+    mass = np.array(law.weights, dtype=float) / DUMMY_GRID
+    total = mass
+    for _ in range(positions - 1):
+        total = np.convolve(total, mass)
+    for most in (law.mean * positions, law.mean * positions + 8, 2 * law.reach * positions - 1):
+        assert total[most + 1 :].sum() <= surplus_bound(law, positions, most) + 1e-15
+    padding = padding_needed(law, positions, 2, 1e-9)
+    assert total[padding - 2 + 1 :].sum() <= 1e-9
+    assert surplus_bound(law, positions, padding - 3) > 1e-9
+
+
+@pytest.mark.parametrize(
+    "half", [(2**63,), (2**62, 2**61), (2**61, 2**61 + 2**60)], ids=["one", "two", "rising"]
+)
+def test_a_law_has_weights_that_add_up(half: tuple[int, ...]) -> None:
+    """Any symmetric law with whole weights will do; mean and variance follow."""
+    law = DummyLaw(half)
+    assert sum(law.weights) == DUMMY_GRID
+    mean = Fraction(sum(x * w for x, w in enumerate(law.weights)), DUMMY_GRID)
+    second = Fraction(sum((x - law.mean) ** 2 * w for x, w in enumerate(law.weights)), DUMMY_GRID)
+    assert (mean, float(second)) == (law.mean, law.variance)
+
+
+@pytest.mark.parametrize("half", [(2**63 - 1,), (2**63 - 2, 0), (2**63 + 2, -1)])
+def test_other_weights_are_refused(half: tuple[int, ...]) -> None:
+    """A mixer that draws from them would draw something else than was promised."""
+    with pytest.raises(InvalidInput, match="weights"):
+        DummyLaw(half)

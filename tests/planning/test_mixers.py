@@ -1,0 +1,147 @@
+"""Plans in which mixers add the noise: promise, precision, padding, file."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from krand.errors import InvalidInput
+from krand.planning.checking import check_promise, too_good
+from krand.planning.making import make_plan, promise_for, verify_promise
+from krand.promise import Assumption, Linkage, Method, NoiseSource, Policy
+from krand.survey.choices import Choices
+from krand.survey.plan import Mixer, Plan
+from krand.survey.plan_file import parse_plan
+from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.survey import Survey, Together, Trust
+
+POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
+TRUST = Trust(noise=NoiseSource.MIXERS, mixers=3)
+LONG_LIST = Choices(tuple(f"option {number}" for number in range(40)))
+QUESTIONS = (
+    YesNo(name="smokes"),
+    Choice(name="pet", choices=Choices(("cat", "dog", "none"))),
+    PickAny(name="places", choices=LONG_LIST, at_most=2),
+)
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    """Twelve people, three mixers."""
+    return make_plan(Survey(id="s", policy=POLICY, questions=QUESTIONS, trust=TRUST))
+
+
+def test_the_promise_needs_one_mixer_and_no_crowd(plan: Plan) -> None:
+    """It names what it rests on; without mixers there would be none."""
+    assert plan.promise.assumptions == (
+        Assumption.ONE_HONEST_MIXER,
+        Assumption.SEALS_HOLD,
+        Assumption.PARTICIPATION_VISIBLE,
+    )
+    assert plan.promise.method is Method.DUMMIES
+    assert plan.promise.delta <= 1e-6
+    assert math.isinf(plan.promise.local_epsilon)
+
+
+def test_other_crowds_are_promised_the_same(plan: Plan) -> None:
+    """799 instead of 800 people, or 2 with all others colluding."""
+    for crowd in (2, 799, 10**6):
+        found = promise_for(plan, replace(POLICY, minimum_crowd=crowd))
+        assert (found.delta, found.eta) == (plan.promise.delta, plan.promise.eta)
+
+
+def test_every_mixer_adds_noise_that_suffices_alone(plan: Plan) -> None:
+    """σ of a count is √3 times that of one mixer; five batches cost √5 more."""
+    for block, precision in zip(plan.layout.blocks, plan.precisions, strict=True):
+        lane = next(lane for lane in plan.lanes if lane.block == block.name)
+        assert precision.sigma == pytest.approx(math.sqrt(3 * plan.law_of(lane).variance))
+    batches = replace(plan.survey, trust=replace(TRUST, batches=5))
+    more = make_plan(batches)
+    assert more.precisions[0].sigma == pytest.approx(math.sqrt(5) * plan.precisions[0].sigma)
+
+
+def test_one_message_for_each_answer(plan: Plan) -> None:
+    """Flips need no room; a liar moves a yes/no or a choice by one."""
+    assert plan.messages == 1 + 1 + 2
+    assert [(shift.too_high, shift.too_low) for shift in plan.shifts] == [(1, 1), (1, 1), (2, 1)]
+
+
+def test_a_choice_of_915_options_takes_one_message() -> None:
+    """602,156 people, ε = 1, δ = 1e-6: σ at most 2.80."""
+    options = Choices(tuple(f"region {number}" for number in range(915)))
+    asked = (Choice(name="region", choices=options),)
+    policy = replace(POLICY, minimum_crowd=602_156)
+    trust = Trust(noise=NoiseSource.MIXERS)
+    found = make_plan(Survey(id="census", policy=policy, questions=asked, trust=trust))
+    assert found.messages == 1
+    assert found.precisions[0].sigma <= 2.80
+
+
+def test_forty_yes_no_questions() -> None:
+    """Ten million people, ε = 2, δ = 1e-6: σ at most 14.06."""
+    asked = tuple(YesNo(name=f"q{number}") for number in range(40))
+    policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
+    trust = Trust(noise=NoiseSource.MIXERS)
+    found = make_plan(Survey(id="many", policy=policy, questions=asked, trust=trust))
+    assert {round(precision.sigma, 9) for precision in found.precisions} == {
+        round(found.precisions[0].sigma, 9)
+    }
+    assert found.precisions[0].sigma <= 14.06
+
+
+def test_padding_is_part_of_the_promise(plan: Plan) -> None:
+    """A long list is filled up with nulls; less of them is a worse promise, which is refused."""
+    assert plan.mixing is not None
+    assert [padding > 0 for padding in plan.mixing.paddings] == [False, False, True]
+    assert 0 < plan.mixing.surplus <= 1e-9
+    fewer = replace(plan.mixing, paddings=(0, 0, plan.mixing.paddings[2] - 200))
+    changed = replace(plan, mixing=fewer)
+    assert verify_promise(changed).delta > 1.0001 * plan.promise.delta
+    assert list(too_good(changed.promise, verify_promise(changed)))
+    with pytest.raises(InvalidInput, match="must not promise more"):
+        check_promise(changed)
+
+
+def test_the_file_brings_everything_back(plan: Plan) -> None:
+    """Weights as text; an infinite ε₀ as null; mixers with their keys."""
+    mixers = (
+        Mixer(name="collector", identity="ab" * 32),
+        Mixer(name="university", identity="cd" * 32, keys=("ef" * 32,)),
+    )
+    mixed = plan.mixed_by(mixers)
+    assert parse_plan(mixed.bytes) == mixed
+    assert mixed.hash != plan.hash
+    assert b'"local_epsilon":null' in plan.bytes
+    assert verify_promise(parse_plan(mixed.bytes)) == plan.promise
+
+
+def test_weights_that_were_changed_are_refused(plan: Plan) -> None:
+    """Less noise than promised does not add up, or does not keep the promise."""
+    weight = str(plan.mixing.laws[0].half[1]).encode() if plan.mixing else b""
+    broken = plan.bytes.replace(weight, str(int(weight) + 1).encode())
+    with pytest.raises(InvalidInput, match="2\\^63"):
+        parse_plan(broken)
+
+
+def test_records_have_no_dummies() -> None:
+    """2^L cells cannot be covered: the survey is refused, with what to do instead."""
+    with pytest.raises(InvalidInput, match="dummies cannot cover") as caught:
+        Survey(id="s", policy=POLICY, questions=QUESTIONS[:2], linkage=Linkage.RECORD, trust=TRUST)
+    assert "together" in caught.value.hint
+
+
+@pytest.mark.parametrize("values", [{"mixers": 0}, {"mixers": 9}, {"batches": 0}])
+def test_trust_has_limits(values: dict[str, int]) -> None:
+    """One to eight mixers, at least one batch."""
+    with pytest.raises(InvalidInput, match="trust"):
+        Trust(noise=NoiseSource.MIXERS, **values)
+
+
+def test_a_group_is_estimated_by_its_cells() -> None:
+    """A question of a group adds up cells, each with its noise."""
+    asked, groups = QUESTIONS[:2], (Together(("smokes", "pet")),)
+    found = make_plan(Survey(id="s", policy=POLICY, questions=asked, together=groups, trust=TRUST))
+    smokes = found.precision_of("smokes")
+    assert smokes.sigma == pytest.approx(math.sqrt(4) * found.precisions[0].sigma)
