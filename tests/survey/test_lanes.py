@@ -49,7 +49,7 @@ def test_a_group_is_one_lane_with_one_message() -> None:
     asked = (YesNo(name="a"), Choice(name="b", choices=options(2)), YesNo(name="c"))
     found = lanes(*asked, groups=(Together(("a", "b")),))
     assert [(lane.block, lane.positions, lane.messages) for lane in found] == [
-        ("a+b", 5, 1),
+        ("a+b", 8, 1),
         ("c", 1, 1),
     ]
     assert [lane.has_noisy_nulls for lane in found] == [True, False]
