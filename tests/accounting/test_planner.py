@@ -123,10 +123,14 @@ policies = st.builds(
     st.sampled_from([OUTLIER, CERTIFIED]),
 )
 formats = st.one_of(
-    st.builds(ResponseFormat, st.integers(1, 12), st.just(BIT)),
-    st.builds(ResponseFormat, st.integers(1, 20), st.just(RECORD)),
-    st.builds(ResponseFormat, st.integers(5, 12), st.just(RECORD), max_set_bits=st.integers(1, 2)),
-    st.builds(ResponseFormat, st.integers(5, 50), st.just(BIT), max_set_bits=st.integers(1, 2)),
+    st.builds(ResponseFormat, st.integers(1, 12), linkage=st.just(BIT)),
+    st.builds(ResponseFormat, st.integers(1, 20), linkage=st.just(RECORD)),
+    st.builds(
+        ResponseFormat, st.integers(5, 12), linkage=st.just(RECORD), max_set_bits=st.integers(1, 2)
+    ),
+    st.builds(
+        ResponseFormat, st.integers(5, 50), linkage=st.just(BIT), max_set_bits=st.integers(1, 2)
+    ),
 )
 
 
