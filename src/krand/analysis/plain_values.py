@@ -26,6 +26,7 @@ Reader = Callable[[Any], Any]
 
 EXACT = 2**53
 """Whole numbers beyond it are rounded where a number is asked for."""
+ARRAY: Any = get_origin(NDArray[Any])
 NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
@@ -101,6 +102,11 @@ def _named(parts: Mapping[str, Reader], values: Any) -> dict[str, Any]:
     return found
 
 
+def _element(arguments: tuple[Any, ...]) -> Any:
+    """What an array holds: NDArray is the class itself, or since numpy 2.5 a name for it."""
+    return get_args(arguments[1])[0] if ARRAY is np.ndarray else arguments[0]
+
+
 @cache
 def _reader(kind: Any) -> Reader:
     """What turns plain data into a value of this type; made once for each type."""
@@ -119,8 +125,8 @@ def _reader(kind: Any) -> Reader:
         return _tuple(arguments)
     if origin is Mapping:
         return _mapping(_reader(arguments[1]))
-    if origin is np.ndarray:
-        return _array(get_args(arguments[1])[0])
+    if origin is ARRAY:
+        return _array(_element(arguments))
     return _enum(kind) if issubclass(kind, Enum) else _dataclass(kind)
 
 
