@@ -16,6 +16,7 @@ from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
 import numpy as np
+from numpy.typing import NDArray
 
 from krand.errors import KrandError
 from krand.survey.rules import path_text
