@@ -3,8 +3,9 @@
 PYTHON  ?= python3
 BIN     := .venv/bin
 ORACLES := .venv-oracles
-# All tests of a file in one process: what its fixtures compute is computed once.
-PARALLEL ?= -n 2 --dist loadfile
+# All tests of a file in one process: what its fixtures compute is computed once. Three processes for
+# two cores: tests of browsers, servers and kills wait more than they compute.
+PARALLEL ?= -n 3 --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo drafts test lint unit drafts-test oracles durations coverage long bench bench-check docs clean
