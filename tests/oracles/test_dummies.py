@@ -1,0 +1,50 @@
+"""Dummies of mixers beside dp-accounting: δ of the same integer weights, once with each library."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from components import require
+from krand.accounting.division import Share
+from krand.accounting.dummies import DummyBound
+from krand.accounting.dummy_division import divide_dummies
+from krand.promise import DUMMY_GRID, DummyLaw, Policy
+
+pld = require("dp_accounting.pld.privacy_loss_distribution")
+
+
+def composed_delta(law: DummyLaw, count: int, epsilon: float, pessimistic: bool) -> float:
+    """δ(ε) of `count` pairs (Z, Z+1); an outcome that only one of them has is infinitely bad."""
+    upper = {x: math.log(w / DUMMY_GRID) for x, w in enumerate(law.weights)}
+    lower = {x + 1: log for x, log in upper.items()}
+    found = pld.from_two_probability_mass_functions(
+        lower,
+        upper,
+        pessimistic_estimate=pessimistic,
+        value_discretization_interval=epsilon / 40_000,
+        log_mass_truncation_bound=-60,
+    )
+    return float(found.self_compose(count).get_delta_for_epsilon(epsilon))
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-12])
+@pytest.mark.parametrize(("count", "epsilon"), [(1, 1.0), (2, 1.0), (4, 0.5), (8, 2.0), (40, 2.0)])
+def test_the_least_noise_keeps_its_promise_by_another_library(
+    count: int, epsilon: float, delta: float
+) -> None:
+    """Their lower answer is below ours, their upper one not much above; δ is kept by both.
+
+    Theirs rounds losses to a grid, which matters where geometric losses add up to ε exactly.
+    """
+    law = divide_dummies(
+        Policy(epsilon=epsilon, delta=delta, minimum_crowd=2), [Share(count)]
+    ).laws[0]
+    ours = DummyBound(parts=((law, count),), epsilon=epsilon)
+    low, high = (composed_delta(law, count, epsilon, way) for way in (False, True))
+    assert low <= ours.upper(epsilon) * (1 + 1e-6)
+    assert ours.lower() <= high * (1 + 1e-6)
+    assert ours.upper(epsilon) <= high * 1.01
+    assert ours.upper(epsilon) <= delta
+    assert low <= delta
