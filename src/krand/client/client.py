@@ -1,15 +1,18 @@
-"""A person's device: answers in, sealed messages out, once per round."""
+"""A person's device: answers in, sealed messages out, once per round.
+
+What draws random numbers is imported when somebody answers: it needs numpy, which takes longer to
+load than all the rest, and many an app only shows a survey.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from krand.client.ledger import Ledger, Submission
-from krand.client.randomizer import message_format, message_lanes, payloads
 from krand.client.sending import send
 from krand.client.transport import Transport
 from krand.promise import NoiseSource
-from krand.randomness.generator import SecureRandom, secure_random
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_pinned
@@ -19,6 +22,9 @@ from krand.wire.messages import Payload
 from krand.wire.plan_signatures import PlanSignature, check_signatures
 from krand.wire.sealing import Sealer
 from krand.wire.submissions import version_of
+
+if TYPE_CHECKING:
+    from krand.randomness.generator import SecureRandom
 
 __all__ = ["Client"]
 
@@ -65,6 +71,8 @@ class Client:
         A second randomization would reveal more than the plan promises, so the first one stays
         even if somebody changes their mind.
         """
+        from krand.randomness.generator import secure_random
+
         true_ones = encode(self.plan.layout, answers)
         return self.ledger.submission(
             self.plan, round_number, lambda: self._made(round_number, true_ones, secure_random())
@@ -86,11 +94,15 @@ class Client:
     def _made(
         self, round_number: int, true_ones: tuple[int, ...], random: SecureRandom
     ) -> Submission:
+        from krand.client.randomizer import payloads
+
         random.refresh()  # the device may have slept or been copied since the last draw
         sealed = self._sealed(round_number, payloads(self.plan, true_ones, random))
         return Submission(random.bytes(SUBMISSION_ID_LENGTH), sealed, version_of(self.plan))
 
     def _sealed(self, round_number: int, made: list[Payload]) -> tuple[bytes, ...]:
+        from krand.client.randomizer import message_format, message_lanes
+
         plan = self.plan
         if plan.mixing is not None:
             layers = LayerSealer(plan, round_number)
