@@ -16,10 +16,11 @@ from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
+from krand.survey.lanes import Lane
 from krand.survey.layout import Block
 from krand.survey.plan import Plan
 
-__all__ = ["BlockCounts", "block_counts", "check_fits"]
+__all__ = ["BlockCounts", "block_counts", "check_fits", "counts_nulls", "mixed_law", "question_law"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -112,6 +113,26 @@ def _ones(tally: Tally, block: Block) -> Counts:
     return tally.counts[block.offset : block.offset + block.positions]
 
 
+def counts_nulls(lane: Lane, block: Block) -> bool:
+    """Whether an empty message is an answer like any other, "unanswered", and shown as such."""
+    return lane.has_noisy_nulls and bool(block.levels)
+
+
+def mixed_law(plan: Plan, block: Block, people: int, batches: int) -> DummyModel:
+    """The law of one position of a block, with the dummies of all mixers and batches."""
+    lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
+    mixes = plan.survey.trust.mixers * batches
+    return DummyModel(people=people, law=plan.law_of(lane), mixes=mixes)
+
+
+def question_law(plan: Plan, name: str, people: int, batches: int) -> CountModel | None:
+    """The law of one answer to a question; None where devices add the noise, and it is normal."""
+    if plan.mixing is None:
+        return None
+    block = plan.block_of(name)
+    return mixed_law(plan, block, people, batches).summed(block.cells_of(name))
+
+
 def _mixed_counts(plan: Plan, tally: Tally, block: Block) -> BlockCounts:
     """All lanes of a block have one law; only a lane of its own has nulls that are an answer."""
     lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
@@ -119,11 +140,7 @@ def _mixed_counts(plan: Plan, tally: Tally, block: Block) -> BlockCounts:
     return BlockCounts(
         block=block,
         ones=_ones(tally, block),
-        law=DummyModel(
-            people=tally.people,
-            law=plan.law_of(lane),
-            mixes=plan.survey.trust.mixers * len(tally.batches),
-        ),
-        nulls=int(tally.lane_nulls[lane.number]) if lane.has_noisy_nulls else None,
+        law=mixed_law(plan, block, tally.people, len(tally.batches)),
+        nulls=int(tally.lane_nulls[lane.number]) if counts_nulls(lane, block) else None,
         refused=sum(tally.rejected.values()),
     )

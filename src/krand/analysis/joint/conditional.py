@@ -118,7 +118,8 @@ def _shares(
     with_row = covariance.sum(axis=1)
     low, high = ratio_limits(cells, bottom, own, all_of_row, with_row, z)
     ratio = cells / row if row > 0 else np.zeros(len(cells))
-    error = ratio_error(ratio, bottom, own, all_of_row, with_row)
+    divisor = bottom if row > 0 else np.ones(len(cells))
+    error = ratio_error(ratio, divisor, own, all_of_row, with_row)
     shown = fitted / fitted_row if fitted_row > 0 else None
     ends = zip(low.tolist(), high.tolist(), strict=True)
     possible = [Interval(*pair).within(0.0, 1.0) for pair in ends]
