@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from scipy.special import chdtrc
 
 from krand.accounting.dummies import dummy_law
-from krand.mixing.dummies import NULL, draw_dummies, draw_lane, draw_numbers, least_and_most
+from krand.batches.chain import dummies_allowed
+from krand.mixing.dummies import NULL, draw_dummies, draw_lane, draw_numbers
 from krand.promise import DUMMY_GRID, DummyLaw
 from krand.randomness.generator import SecureRandom
 from krand.survey.lanes import Lane
@@ -154,7 +155,7 @@ def test_numbers_of_dummies_stay_within_what_a_plan_allows(plan: Plan) -> None:
     """Those of honest mixers do; the ends are reached by extreme draws."""
     extremes: tuple[Callable[[int], int], ...] = (lambda _: 0, lambda _: 2**64 - 1)
     for lane in plan.lanes:
-        least, most = least_and_most(plan, lane)
+        least, most = dummies_allowed(plan, lane)
         assert least <= draw_lane(plan, lane, SecureRandom()).total <= most
         words = [Scripted(*map(end, range(lane.positions + 1))) for end in extremes]
         totals = [draw_lane(plan, lane, script).total for script in words]  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from krand.randomness.generator import SecureRandom
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 
-__all__ = ["NULL", "LaneDummies", "draw_dummies", "draw_lane", "draw_numbers", "least_and_most"]
+__all__ = ["NULL", "LaneDummies", "draw_dummies", "draw_lane", "draw_numbers"]
 
 NULL = -1
 """In place of a position: an empty message."""
@@ -86,17 +86,6 @@ def draw_dummies(plan: Plan, random: SecureRandom) -> Iterator[LaneDummies]:
     """The dummies of one batch, lane by lane; each lane is drawn when it is asked for."""
     for lane in plan.lanes:
         yield draw_lane(plan, lane, random)
-
-
-def least_and_most(plan: Plan, lane: Lane) -> tuple[int, int]:
-    """How many dummies a mixer that keeps to the plan can add to a lane."""
-    most = 2 * plan.law_of(lane).reach * lane.positions
-    if lane.is_single:
-        return most, most
-    if lane.has_noisy_nulls:
-        return 0, most + 2 * plan.law_of(lane).reach
-    padding = _padding(plan, lane)
-    return padding, max(padding, most)
 
 
 def _padding(plan: Plan, lane: Lane) -> int:
