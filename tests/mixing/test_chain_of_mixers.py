@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +15,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from krand.batches.chain import (
-    SignedLink,
     chain_bytes,
     dummies_allowed,
     read_chain,
@@ -44,6 +44,7 @@ from mixing.chains import (
 )
 
 ALONE = MixOptions(workers=1)
+PEOPLE = random_answers(20)
 
 
 @dataclass
@@ -112,8 +113,22 @@ def chain(tmp_path: Path) -> Chain:
 
 
 @pytest.fixture(scope="module")
-def people() -> list[tuple[int | None, int | None, tuple[int, ...]]]:
-    return random_answers(20)
+def begun_once(tmp_path_factory: pytest.TempPathFactory) -> Chain:
+    party, folder = mixed_plan_for(mixers=3), tmp_path_factory.mktemp("begun")
+    chain = Chain(party, stores_of(party, folder), folder)
+    chain.first(sealed_people(chain.plan, PEOPLE))
+    return chain
+
+
+@pytest.fixture
+def begun(begun_once: Chain, tmp_path: Path) -> tuple[Chain, MixedFiles]:
+    """A chain whose first mixer has mixed a batch: a copy for each test."""
+    folder = tmp_path / "begun"
+    shutil.copytree(begun_once.folder, folder)
+    stores = tuple(folder / path.name for path in begun_once.stores)
+    (data,), (signed,) = (folder / "1").glob("*.parquet"), (folder / "1").glob("*.chain.json")
+    files = MixedFiles(data=data, chain=signed, link=read_chain(signed)[-1].link)
+    return Chain(begun_once.party, stores, folder), files
 
 
 def lanes_of(files: MixedFiles) -> list[tuple[int, np.ndarray]]:
@@ -191,9 +206,11 @@ def test_many_processes_and_files_give_the_same_counts(
     assert counted(chain.party, last) == told(chain.plan, people) + dummies
 
 
-def test_rule_1_a_message_filed_under_another_lane_is_refused(chain: Chain, people: list) -> None:
+def test_rule_1_a_message_filed_under_another_lane_is_refused(
+    begun: tuple[Chain, MixedFiles],
+) -> None:
     """An earlier mixer moves one person's choice to the yes/no lane, where it would be alone."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     lanes = lanes_of(files)
     moved = lanes[1][1][:1]
     lanes[0] = (0, np.concatenate([lanes[0][1][1:], moved]))
@@ -202,10 +219,10 @@ def test_rule_1_a_message_filed_under_another_lane_is_refused(chain: Chain, peop
     assert sum(counts.refused for counts in found.link.lanes) == 1
 
 
-def test_rule_1_a_message_of_another_round_is_refused(chain: Chain, people: list) -> None:
+def test_rule_1_a_message_of_another_round_is_refused(begun: tuple[Chain, MixedFiles]) -> None:
     """A message of round 2 in a batch of round 1."""
-    files = chain.first(sealed_people(chain.plan, people))
-    other = sealed_people(chain.plan, people[:1], round_number=2)
+    chain, files = begun
+    other = sealed_people(chain.plan, PEOPLE[:1], round_number=2)
     lanes = lanes_of(files)
     lanes[0] = (0, np.concatenate([lanes[0][1][1:], other[0, :1]]))
     found = chain.next(2, chain.forged(files, lanes))
@@ -224,9 +241,9 @@ def test_rule_1_every_field_binds_a_layer(chain: Chain) -> None:
             open_layer(keys[1][0], *wrong, sealed)
 
 
-def test_rule_2_repeats_in_one_batch_are_dropped(chain: Chain, people: list) -> None:
+def test_rule_2_repeats_in_one_batch_are_dropped(chain: Chain) -> None:
     """By the collector, and by a later mixer when an earlier one makes copies."""
-    messages = sealed_people(chain.plan, people).copy()
+    messages = sealed_people(chain.plan, PEOPLE).copy()
     messages[1] = messages[0]
     files = chain.first(messages)
     assert [counts.repeats for counts in files.link.lanes] == [1, 1, 2]
@@ -244,9 +261,9 @@ def test_rule_2_repeats_in_one_batch_are_dropped(chain: Chain, people: list) -> 
     ], "a copy of enc is a repeat, whatever follows it"
 
 
-def test_rule_2_repeats_across_batches_of_a_round_are_dropped(chain: Chain, people: list) -> None:
+def test_rule_2_repeats_across_batches_of_a_round_are_dropped(chain: Chain) -> None:
     """By the collector, and by a later mixer; the digests survive a restart."""
-    messages = sealed_people(chain.plan, people)
+    messages = sealed_people(chain.plan, PEOPLE)
     others = sealed_people(chain.plan, random_answers(20, seed=2)).copy()
     others[3] = messages[5]
     first = chain.first(messages)
@@ -260,9 +277,9 @@ def test_rule_2_repeats_across_batches_of_a_round_are_dropped(chain: Chain, peop
     assert [counts.repeats for counts in found.link.lanes] == [3, 0, 0]
 
 
-def test_rule_3_the_same_input_gives_the_same_bytes(chain: Chain, people: list) -> None:
+def test_rule_3_the_same_input_gives_the_same_bytes(chain: Chain) -> None:
     """Again, into the same folder or another one; also for the collector."""
-    messages = sealed_people(chain.plan, people)
+    messages = sealed_people(chain.plan, PEOPLE)
     name = batch_id()
     one = chain.first(messages, name)
     again = chain.first(messages[::-1].copy(), name, out="elsewhere")
@@ -275,19 +292,19 @@ def test_rule_3_the_same_input_gives_the_same_bytes(chain: Chain, people: list) 
         assert found.chain.read_bytes() == two.chain.read_bytes()
 
 
-def test_rule_3_other_submissions_under_the_same_id_are_refused(chain: Chain, people: list) -> None:
+def test_rule_3_other_submissions_under_the_same_id_are_refused(chain: Chain) -> None:
     """An id names one set of messages."""
     name = batch_id()
-    chain.first(sealed_people(chain.plan, people), name)
+    chain.first(sealed_people(chain.plan, PEOPLE), name)
     with pytest.raises(InvalidInput, match="mixed under this id before"):
-        chain.first(sealed_people(chain.plan, people), name)
+        chain.first(sealed_people(chain.plan, PEOPLE), name)
 
 
 def test_rule_3_a_batch_that_the_mixer_before_drew_twice_is_refused(
-    chain: Chain, people: list
+    begun: tuple[Chain, MixedFiles],
 ) -> None:
     """The same id in another file: an earlier mixer was run on two copies of its store."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     chain.next(2, files)
     lanes = lanes_of(files)
     lanes[0] = (0, lanes[0][1][::-1])
@@ -295,9 +312,9 @@ def test_rule_3_a_batch_that_the_mixer_before_drew_twice_is_refused(
         chain.next(2, chain.forged(files, lanes))
 
 
-def test_rule_3_a_lost_output_is_not_drawn_again(chain: Chain, people: list) -> None:
+def test_rule_3_a_lost_output_is_not_drawn_again(begun: tuple[Chain, MixedFiles]) -> None:
     """If nothing is left of it, the input is refused by name."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     two = chain.next(2, files)
     digest = two.link.input_sha256
     (chain.stores[1] / "outbox" / f"{digest}.parquet").unlink()
@@ -308,17 +325,17 @@ def test_rule_3_a_lost_output_is_not_drawn_again(chain: Chain, people: list) -> 
     assert two.link.output_sha256 in caught.value.hint
 
 
-def test_rule_3_a_second_run_at_the_same_time_is_refused(chain: Chain, people: list) -> None:
+def test_rule_3_a_second_run_at_the_same_time_is_refused(begun: tuple[Chain, MixedFiles]) -> None:
     """One lock for the store."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     with MixerStore(chain.stores[1]), pytest.raises(Unavailable, match="in use"):
         chain.next(2, files)
 
 
-def test_rule_5_a_closed_round_is_not_mixed(chain: Chain, people: list) -> None:
+def test_rule_5_a_closed_round_is_not_mixed(begun: tuple[Chain, MixedFiles]) -> None:
     """Its key is gone; batches that left can be written again only if they are still there."""
-    files = chain.first(sealed_people(chain.plan, people))
-    late = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
+    late = chain.first(sealed_people(chain.plan, PEOPLE))
     two = chain.next(2, files)
     with MixerStore(chain.stores[1]) as store:
         store.close_round(1)
@@ -333,10 +350,10 @@ def test_rule_5_a_closed_round_is_not_mixed(chain: Chain, people: list) -> None:
         chain.next(2, files)
 
 
-def test_rule_7_only_bytes_decide_what_is_refused(chain: Chain, people: list) -> None:
+def test_rule_7_only_bytes_decide_what_is_refused(chain: Chain) -> None:
     """A message whose inside is not a message leaves like any other; a broken seal does not."""
     plan, lane = chain.plan, chain.plan.lanes[0]
-    files = chain.first(sealed_people(plan, people))
+    files = chain.first(sealed_people(plan, PEOPLE))
     lanes = lanes_of(files)
     sealer = LayerSealer(plan, 1)
     odd = bytearray(sealer.seal(lane, Token(lane.offset)))
@@ -371,9 +388,11 @@ def test_rule_8_dummies_are_sealed_like_messages_of_people(chain: Chain) -> None
     assert counted(chain.party, files).total() == files.link.messages_out
 
 
-def test_a_batch_of_another_plan_is_refused(chain: Chain, people: list, tmp_path: Path) -> None:
+def test_a_batch_of_another_plan_is_refused(
+    begun: tuple[Chain, MixedFiles], tmp_path: Path
+) -> None:
     """The chain names its plan, and a store serves one plan."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     survey = replace(chain.plan.survey, id="other")
     other = replace(chain.plan, survey=survey)
     chain.next(2, files)
@@ -383,9 +402,9 @@ def test_a_batch_of_another_plan_is_refused(chain: Chain, people: list, tmp_path
         mix_batch(store, other, files.data, files.chain, tmp_path / "out", ALONE)
 
 
-def test_mixers_out_of_order_are_refused(chain: Chain, people: list) -> None:
+def test_mixers_out_of_order_are_refused(begun: tuple[Chain, MixedFiles]) -> None:
     """Mixer 3 before mixer 2, mixer 2 twice, mixer 2 in place of the collector."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     with pytest.raises(InvalidInput, match="this is mixer 3"):
         chain.next(3, files)
     with pytest.raises(InvalidInput, match="this is mixer 2"):
@@ -395,9 +414,11 @@ def test_mixers_out_of_order_are_refused(chain: Chain, people: list) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 10, -1])
-def test_truncated_and_changed_files_are_refused(chain: Chain, people: list, size: int) -> None:
+def test_truncated_and_changed_files_are_refused(
+    begun: tuple[Chain, MixedFiles], size: int
+) -> None:
     """By their hash, before they are read."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     content = files.data.read_bytes()
     files.data.write_bytes(content[:size])
     with pytest.raises(InvalidInput, match="vouches for"):
@@ -432,9 +453,11 @@ BROKEN: dict[str, Callable[[MixedFiles], Callable[[Path], None]]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_signed_files_that_are_no_batches_are_named(chain: Chain, people: list, name: str) -> None:
+def test_signed_files_that_are_no_batches_are_named(
+    begun: tuple[Chain, MixedFiles], name: str
+) -> None:
     """A mixer before this one may sign anything: no traceback, nothing written."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     wrong = broken(chain, files, BROKEN[name](files))
     with pytest.raises(InvalidInput, match="batch"):
         chain.next(2, wrong)
@@ -442,9 +465,9 @@ def test_signed_files_that_are_no_batches_are_named(chain: Chain, people: list, 
     chain.next(2, files)
 
 
-def test_a_wrong_key_opens_nothing_and_writes_nothing(chain: Chain, people: list) -> None:
+def test_a_wrong_key_opens_nothing_and_writes_nothing(begun: tuple[Chain, MixedFiles]) -> None:
     """Devices sealed for another plan: the run says so."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     noise = [
         (number, np.random.default_rng(1).integers(0, 256, rows.shape, np.uint8))
         for number, rows in lanes_of(files)
@@ -455,9 +478,11 @@ def test_a_wrong_key_opens_nothing_and_writes_nothing(chain: Chain, people: list
     chain.next(2, files)
 
 
-def test_too_many_refused_messages_are_the_operators_decision(chain: Chain, people: list) -> None:
+def test_too_many_refused_messages_are_the_operators_decision(
+    begun: tuple[Chain, MixedFiles],
+) -> None:
     """The share is named; a larger limit allows it."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     lanes = lanes_of(files)
     spoiled = lanes[2][1].copy()
     spoiled[:, -1] ^= 1
@@ -481,10 +506,10 @@ def test_a_plan_allows_so_many_batches(tmp_path: Path) -> None:
 
 
 def test_a_file_that_changes_while_it_is_read_is_refused(
-    chain: Chain, people: list, monkeypatch: pytest.MonkeyPatch
+    begun: tuple[Chain, MixedFiles], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Otherwise messages could be opened whose digests were never kept."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     honest, reads = mixer.MixedBatch.chunks, Counter[int]()
 
     def changing(self: mixer.MixedBatch, lane: int) -> Iterator[np.ndarray]:
@@ -497,9 +522,9 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         chain.next(2, files)
 
 
-def test_other_files_in_the_output_folder_are_not_replaced(chain: Chain, people: list) -> None:
+def test_other_files_in_the_output_folder_are_not_replaced(begun: tuple[Chain, MixedFiles]) -> None:
     """A batch file may be the only copy."""
-    files = chain.first(sealed_people(chain.plan, people))
+    chain, files = begun
     (chain.folder / "2").mkdir()
     for ending in ("parquet", "chain.json"):
         path = chain.folder / "2" / f"batch-{files.link.batch_id}-2.{ending}"
@@ -515,15 +540,3 @@ def test_submissions_have_the_shape_of_the_plan(chain: Chain, shape: tuple[int, 
     """Number and length of messages are those of the plan."""
     with pytest.raises(InvalidInput, match="people × 4 × 150"):
         chain.first(np.zeros(shape, np.uint8))
-
-
-def test_links_name_the_chain_before_them(chain: Chain, people: list) -> None:
-    """A chain whose first link was signed again does not fit the second one."""
-    files = chain.first(sealed_people(chain.plan, people))
-    two = chain.next(2, files)
-    links = list(read_chain(two.chain))
-    resigned = replace(links[0].link, submissions=len(people))
-    verify_chain(chain.plan, [sign_link(resigned, chain.party.identities[0]), links[1]])
-    odd = SignedLink(links[0].link, bytes(64))
-    with pytest.raises(InvalidInput, match="signed"):
-        verify_chain(chain.plan, [odd, links[1]])
