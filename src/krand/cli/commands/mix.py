@@ -108,9 +108,7 @@ def keygen(
 @store_option
 @anchor_option
 @output_options
-def check(
-    as_json: bool, no_color: bool, plan_file: Path, store: Path, anchor: Path | None
-) -> None:
+def check(as_json: bool, no_color: bool, plan_file: Path, store: Path, anchor: Path | None) -> None:
     """Check that a plan names this mixer's keys and promises no more than its dummies give.
 
     \b
