@@ -55,7 +55,7 @@ def send(
     each wait.
     """
     address, transport = _address(url, plan_hash), transport or Http()
-    body = submission_bytes(round_number, submission.id, submission.messages)
+    body = submission_bytes(round_number, submission.id, submission.messages, submission.version)
     random, wait, asked, problem = random or secure_random(), FIRST_WAIT, 0.0, ""
     for attempt in range(attempts):
         if attempt:

@@ -200,6 +200,7 @@ class PhraseTexts:
             "unknown_version": "unknown version",
             "unknown_kind": "unknown kind",
             "position_out_of_range": "position out of range",
+            "outside_its_lane": "outside its lane",
             "padding_not_zero": "padding not zero",
             "repeated": "repeated",
         }
