@@ -19,6 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from krand.analysis.tally import Tally
+from krand.batches.chain import dummies_allowed
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 
@@ -27,15 +28,7 @@ __all__ = ["lane_messages", "odd_lanes"]
 
 def lane_messages(plan: Plan, lane: Lane, people: int, mixes: int) -> tuple[int, int]:
     """The least and the most messages of a lane, of so many people and draws of dummies."""
-    assert plan.mixing is not None
-    sent, most = people * lane.messages, 2 * plan.law_of(lane).reach
-    if lane.is_single:
-        least, most = most, most
-    elif lane.has_noisy_nulls:
-        least, most = 0, most * (lane.positions + 1)
-    else:
-        least = plan.mixing.paddings[lane.number]
-        most = max(least, most * lane.positions)
+    sent, (least, most) = people * lane.messages, dummies_allowed(plan, lane)
     return sent + mixes * least, sent + mixes * most
 
 

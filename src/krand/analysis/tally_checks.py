@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from krand.analysis.actual_promise import actual_promise
+from krand.analysis.chain_checks import chains_check
 from krand.analysis.checks import Check, check, policy_check
 from krand.analysis.lane_checks import odd_lanes
 from krand.analysis.tally import Tally
@@ -68,7 +69,8 @@ def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None)
     yield check("counts", _odd_counts(plan, tally), "all counts add up")
     yield provenance_check(tally)
     if tally.provenance is Provenance.DEVICES or tally.manifests:
-        yield manifests_check(tally, key)
+        signed = plan.mixing is None
+        yield manifests_check(tally, key) if signed else chains_check(plan, tally)
 
 
 def _crowd(plan: Plan, tally: Tally) -> str:
