@@ -20,7 +20,7 @@ from krand.collector.states import State
 from krand.collector.store import Batch, Messages, Store
 from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, sync_folder
-from krand.mixing.mixer import MixedFiles, MixOptions, first_mix
+from krand.mixing.mixer import MixedFiles, MixOptions, check_plan, first_mix
 from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
 
@@ -37,12 +37,14 @@ class ReleasedMix:
     files: MixedFiles
 
 
-def close_batch(store: Store) -> Batch | None:
+def close_batch(store: Store, mixer: MixerStore, plan: Plan) -> Batch | None:
     """Seal the open batch, however few people are in it; at least one.
 
     None if a sealed batch has not left yet: an interrupted command that is run again must not close
-    the next batch as well.
+    the next batch as well. A store that could not mix the batch is refused first.
     """
+    _check_plan(store, plan)
+    _check_mixer(mixer, plan, store.config.format.round)
     if any(batch.state is State.SEALED for batch in store.batches()):
         return None
     return store.seal()
@@ -107,6 +109,15 @@ def _fill(messages: Messages, store: Store, batch: Batch, folder: Path) -> None:
         total += len(rows)
     if total != batch.messages or (taken != batch.people * counts).any():
         raise InternalError(f"{total} messages in a batch of {batch.messages}, by lane {taken}")
+
+
+def _check_mixer(mixer: MixerStore, plan: Plan, round_number: int) -> None:
+    if check_plan(mixer, plan) != 1:
+        rule = "must be the first mixer of the plan, the collector"
+        raise InvalidInput("store", rule, mixer.name, "other mixers mix batches of the one before")
+    if mixer.is_closed(round_number):
+        rule = "must be a round that the mixer's store has not closed"
+        raise InvalidInput("round", rule, round_number, "the store mixes no more of its batches")
 
 
 def _check_plan(store: Store, plan: Plan) -> None:

@@ -148,16 +148,14 @@ def _mixed(
     """Batches that the collector mixes as the first mixer, and the last batch."""
     from krand.collector.first_mixer import close_batch, mix_sealed
     from krand.collector.opening import open_spool
-    from krand.mixing.mixer import check_plan
     from krand.mixing.store import MixerStore
 
     with (
         MixerStore(options["mixer_store"], options["anchor"]) as mixer,
         open_spool(plan, spool, round_number, create=False) as opened,
     ):
-        check_plan(mixer, plan)  # before anything is closed
         if options["close"]:
-            close_batch(opened)
+            close_batch(opened, mixer, plan)
         with out.progress("releasing"):
             done = mix_sealed(opened, mixer, plan, output)
         waiting = opened.batches()[-1]
