@@ -23,7 +23,15 @@ from krand.survey.survey import Survey, Trust
 from krand.wire.plan_signatures import PlanSignature, sign_plan
 from plans import PROMISE
 
-__all__ = ["ANSWERS", "QUESTIONS", "Chain", "chain_of", "plan_for_mixers", "survey_for"]
+__all__ = [
+    "ANSWERS",
+    "QUESTIONS",
+    "Chain",
+    "chain_for",
+    "chain_of",
+    "plan_for_mixers",
+    "survey_for",
+]
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
 QUESTIONS = (
@@ -86,7 +94,13 @@ def plan_for_mixers(survey: Survey) -> Plan:
 
 
 def chain_of(survey: Survey) -> Chain:
-    """The survey's plan with new mixers and a new analyst."""
+    """The survey with hardly any dummies, new mixers and a new analyst."""
+    return chain_for(plan_for_mixers(survey))
+
+
+def chain_for(plan: Plan) -> Chain:
+    """The plan with new mixers and a new analyst."""
+    survey = plan.survey
     hops = range(1, survey.trust.mixers + 1)
     identities = tuple(Ed25519PrivateKey.generate() for _ in hops)
     keys = {
@@ -101,5 +115,5 @@ def chain_of(survey: Survey) -> Chain:
         )
         for hop, identity in zip(hops, identities, strict=True)
     )
-    plan = plan_for_mixers(survey).sealed_for(analyst.public_key()).mixed_by(mixers)
-    return Chain(plan=plan, analyst=analyst, identities=identities, keys=keys)
+    whole = plan.sealed_for(analyst.public_key()).mixed_by(mixers)
+    return Chain(plan=whole, analyst=analyst, identities=identities, keys=keys)

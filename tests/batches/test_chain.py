@@ -133,7 +133,6 @@ def one_lane_less(link: Link) -> Link:
 
 FORGERIES: dict[str, tuple[int, str, Change]] = {
     "plan": (2, "chain.plan", lambda link: replace(link, plan="ff" * 32)),
-    "round outside the plan": (1, "chain.round", lambda link: replace(link, round=3)),
     "another round": (2, "chain.round", lambda link: replace(link, round=2)),
     "hop": (2, "chain.hop", lambda link: replace(link, hop=3)),
     "mixer": (2, "chain.mixer", lambda link: replace(link, mixer="cd" * 32)),
@@ -172,6 +171,14 @@ def test_rule_7_a_mixer_that_signs_a_wrong_link_is_found(party: Party, name: str
     with pytest.raises(InvalidInput) as caught:
         verify_chain(party.plan, links)
     assert caught.value.field == field
+
+
+@pytest.mark.parametrize("wrong", [0, 3])
+def test_a_round_that_the_plan_does_not_have_is_refused(party: Party, wrong: int) -> None:
+    """Also where all links agree on it."""
+    first = chain_of(party, 1, lambda link: replace(link, round=wrong))[0]
+    with pytest.raises(InvalidInput, match="must be a round of the plan, 1 to 2"):
+        verify_chain(party.plan, [first])
 
 
 def test_rule_7_every_lane_has_as_many_people(party: Party) -> None:

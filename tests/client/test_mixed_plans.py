@@ -15,6 +15,7 @@ from krand.client.ledger import Ledger, Submission
 from krand.client.randomizer import message_lanes, payloads
 from krand.collector.opening import config_of
 from krand.errors import InternalError, InvalidInput
+from krand.planning.making import make_plan
 from krand.promise import NoiseSource
 from krand.randomness.generator import secure_random
 from krand.survey.encoding import encode
@@ -25,7 +26,7 @@ from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
 from krand.wire.layers import LaneOpener, length_at, open_layer
 from krand.wire.messages import Null, Payload, Token
 from krand.wire.submissions import HEAD_LENGTH, SubmissionFormat, submission_bytes
-from mixed_plans import ANSWERS, Chain, chain_of, plan_for_mixers, survey_for
+from mixed_plans import ANSWERS, QUESTIONS, Chain, chain_for, chain_of, plan_for_mixers, survey_for
 from survey.drawing import answers, surveys
 
 CHAINS = {mixers: chain_of(survey_for(mixers)) for mixers in (1, 2, 3)}
@@ -35,7 +36,9 @@ CHAIN = CHAINS[3]
 def client_of(chain: Chain, **changes: object) -> Client:
     """A device that was given everything; `changes` are what it was given instead."""
     plan = chain.plan
-    given = {"expected_hash": plan.hash, "signatures": chain.signatures, **changes}
+    given = {"expected_hash": plan.hash, **changes}
+    if "signatures" not in given:
+        given["signatures"] = chain.signatures
     return Client(plan, UnsafeMemoryLedger(), **given)  # type: ignore[arg-type]
 
 
@@ -204,6 +207,14 @@ def test_a_plan_without_the_analysts_key_is_refused() -> None:
     plan = replace(CHAIN.plan, analyst_key=None)
     with pytest.raises(InvalidInput, match="analyst_key: must be in the plan"):
         client_of(replace(CHAIN, plan=plan))
+
+
+def test_a_plan_of_the_planner_is_taken() -> None:
+    """From the survey to what the analyst finds."""
+    asked = replace(survey_for(2), questions=QUESTIONS[:1])
+    chain = chain_for(make_plan(asked))
+    made = client_of(chain).prepare({"smokes": True})
+    assert opened(chain, made) == [Token(0)]
 
 
 def test_lanes_of_messages_follow_the_plan() -> None:

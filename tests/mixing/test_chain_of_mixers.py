@@ -24,8 +24,11 @@ from krand.batches.chain import (
 from krand.batches.mixed import file_sha256, write_mixed
 from krand.errors import InvalidInput, Unavailable
 from krand.mixing import mixer
+from krand.mixing.dummies import LaneDummies, draw_lane
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
 from krand.mixing.store import MixerStore
+from krand.randomness.generator import SecureRandom
+from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.wire.layers import LayerSealer, length_at, open_layer
 from krand.wire.messages import Token
@@ -540,3 +543,20 @@ def test_submissions_have_the_shape_of_the_plan(chain: Chain, shape: tuple[int, 
     """Number and length of messages are those of the plan."""
     with pytest.raises(InvalidInput, match="people × 4 × 150"):
         chain.first(np.zeros(shape, np.uint8))
+
+
+def test_rule_9_a_mixer_forgets_its_numbers(
+    begun: tuple[Chain, MixedFiles], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a run all numbers of dummies are overwritten, and the store has none of them."""
+    chain, files = begun
+    drawn: list[LaneDummies] = []
+
+    def kept(plan: Plan, lane: Lane, random: SecureRandom) -> LaneDummies:
+        drawn.append(draw_lane(plan, lane, random))
+        return drawn[-1]
+
+    monkeypatch.setattr(mixer, "draw_lane", kept)
+    found = chain.next(2, files)
+    assert found.link.dummies > sum(one.nulls for one in drawn) > 0
+    assert not any(one.tokens.any() for one in drawn)

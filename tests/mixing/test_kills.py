@@ -13,7 +13,9 @@ import random
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
@@ -172,3 +174,37 @@ def check_whole(setting: Setting, folder: Path, hop: int) -> None:
             chain = folder / "in" / f"batch-{NAME}-1.chain.json"
             files = mix_batch(store, setting.party.plan, data, chain, folder / "out", ALONE)
         assert counted(setting.party, files).total() == links[-1].link.messages_out
+
+
+def is_alive(number: int) -> bool:
+    """A process that has ended but whose parent has not asked yet is not alive."""
+    try:
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+def test_processes_with_a_key_end_with_their_parent() -> None:
+    """Otherwise an opening key would stay in the memory of a process that nobody knows."""
+    tests = str(Path(__file__).resolve().parents[1])
+    path = os.pathsep.join([tests, *filter(None, sys.path)])
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("crew_at_work.py"))],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": path},
+    ) as parent:
+        assert parent.stdout is not None
+        numbers = [int(number) for number in parent.stdout.readline().split()]
+        assert len(numbers) == 2
+        assert all(map(is_alive, numbers))
+        parent.kill()
+    until = time.monotonic() + 30
+    while any(map(is_alive, numbers)) and time.monotonic() < until:
+        time.sleep(0.05)
+    left = [number for number in numbers if is_alive(number)]
+    for number in left:
+        os.kill(number, signal.SIGKILL)
+    assert not left

@@ -202,6 +202,9 @@ def test_rule_5_a_round_is_not_closed_before_its_batches_are_out(tmp_path: Path)
             store.close_round(1)
         store.mark_published(mixed_of("one"))
         store.close_round(1)
+        for wrong in (0, -1, 10_001):
+            with pytest.raises(InvalidInput, match="round"):
+                store.close_round(wrong)
 
 
 def test_rule_2_digests_last_until_their_round_is_closed(tmp_path: Path) -> None:

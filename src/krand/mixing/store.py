@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from krand.errors import InvalidInput, Unavailable
 from krand.files import complete_file, read_whole, sync_folder, unwritable
 from krand.mixing.keys import MixerKeys, descriptor_bytes
+from krand.promise import MAX_ROUNDS
 
 if TYPE_CHECKING:
     from io import FileIO
@@ -221,6 +222,8 @@ class MixerStore:
 
     def close_round(self, round_number: int) -> None:
         """Erase the round's key, then forget its digests and outputs; for ever."""
+        if not 1 <= round_number <= MAX_ROUNDS:
+            raise InvalidInput("round", f"must be from 1 to {MAX_ROUNDS:,}", round_number)
         for mixed in self.of_round(round_number):
             if not mixed.published:
                 rule = "must have been written before its round is closed"
