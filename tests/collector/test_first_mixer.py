@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -151,18 +152,40 @@ def test_twelve_people_reach_the_analyst_by_one_mixer(
     party, people = mixed_plan_for(mixers=1, batches=1), random_answers(12)
     prepared(party, tmp_path)
     with running(tmp_path / "plan.json", tmp_path / "spool", tmp_path / "log") as collector:
-        for answers in people:
+        first = client_of(party)
+        old = submission_body(first, people[0])  # kept, as if its answer were lost
+        first.submit(collector.url, said(people[0]))
+        for answers in people[1:]:
             client_of(party).submit(collector.url, said(answers))
         with drawn_dummies(monkeypatch) as dummies:
             (batch,) = done(released(tmp_path, "--close", "--json"))["released"]
         with pytest.raises(InvalidInput, match="410 must not be closed"):
             client_of(party).submit(collector.url, said(people[0]))
+        new = submission_body(client_of(party), people[0])
+        for kind in ("application/octet-stream", "application/octet-stream; a=b"):  # both ways in
+            status_of_new, told_new = posted(collector.port, party, new, kind)
+            assert (status_of_new, told_new["error"]["field"]) == (410, "round")
+            assert posted(collector.port, party, old, kind) == (202, {"status": "known"})
     assert (batch["number"], batch["people"], batch["repeats"]) == (1, 12, 0)
     assert batch["dummies"] == dummies.total()
     files = through_the_chain(party, tmp_path, Path(batch["batch"]), Path(batch["chain"]))
     check_everybody(party, files, people, dummies)
     with open_spool(party.plan, tmp_path / "spool") as spool:
         assert [entry.state for entry in spool.batches()] == [State.RELEASED]
+
+
+def submission_body(client: Client, answers: Answers) -> bytes:
+    made = client.prepare(said(answers))
+    return submission_bytes(1, made.id, made.messages, made.version)
+
+
+def posted(port: int, party: Party, body: bytes, kind: str) -> tuple[int, dict[str, Any]]:
+    """The status and the answer."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        path = f"/v1/{party.plan.hash}/submissions"
+        connection.request("POST", path, body, {"Content-Type": kind})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
 
 
 def test_forty_people_reach_the_analyst_by_three_mixers(
@@ -230,6 +253,23 @@ def status(folder: Path) -> dict[str, Any]:
     assert text.exit_code == 0, text.output
     assert "The round is closed" in text.output or "--close can close 1 batch" in text.output
     return done(CliRunner().invoke(krand, [*command, "--json"]))
+
+
+def test_an_anchored_store_needs_its_anchor(tmp_path: Path) -> None:
+    """It is replaced by the release, so that an older copy of the store cannot mix again."""
+    party = mixed_plan_for(mixers=1)
+    (tmp_path / "plan.json").write_bytes(party.plan.bytes)
+    stores_of(party, tmp_path, anchored=True)
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        spool.add(sealed(party, 2))
+    assert refusal(released(tmp_path, "--close", "--json"))["field"] == "anchor"
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        assert [batch.state for batch in spool.batches()] == [State.OPEN]
+    before = (tmp_path / "anchor-1").read_bytes()
+    anchor = ("--anchor", str(tmp_path / "anchor-1"))
+    (batch,) = done(released(tmp_path, *anchor, "--close", "--json"))["released"]
+    assert batch["people"] == 2
+    assert (tmp_path / "anchor-1").read_bytes() != before
 
 
 def test_an_empty_batch_is_not_closed(tmp_path: Path) -> None:

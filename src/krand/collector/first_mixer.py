@@ -101,11 +101,11 @@ def _fill(messages: Messages, store: Store, batch: Batch, folder: Path) -> None:
     firsts, taken = np.cumsum(counts) - counts, np.zeros(len(counts), np.int64)
     total = 0
     for numbers, rows in store.lane_messages(batch, folder):
-        for lane in np.unique(numbers).tolist():
-            own = rows[numbers == lane]
-            places = taken[lane] + np.arange(len(own))
-            taken[lane] += len(own)
-            messages[places // counts[lane], firsts[lane] + places % counts[lane]] = own
+        order = np.argsort(numbers, kind="stable")
+        lanes, here = numbers[order], np.bincount(numbers, minlength=len(counts))
+        places = taken[lanes] + np.arange(len(lanes)) - (np.cumsum(here) - here)[lanes]
+        taken += here
+        messages[places // counts[lanes], firsts[lanes] + places % counts[lanes]] = rows[order]
         total += len(rows)
     if total != batch.messages or (taken != batch.people * counts).any():
         raise InternalError(f"{total} messages in a batch of {batch.messages}, by lane {taken}")
