@@ -168,6 +168,6 @@ def test_rule_9_randomness_is_fresh_and_numbers_are_erased(plan: Plan) -> None:
         random = Scripted(*[2**63] * (lane.positions + 1))
         found = draw_lane(plan, lane, random)  # type: ignore[arg-type]
         assert random.refreshed == 1
-        assert str(int(found.tokens[0])) not in repr(found)
+        assert "tokens" not in repr(found)
         found.erase()
         assert not found.tokens.any()
