@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from krand.analysis.estimates.counted import BlockCounts, block_counts
 from krand.analysis.estimates.values import QuestionEstimate, Row
 from krand.analysis.results import Results
@@ -71,7 +73,9 @@ def answers_beside_truth(results: Results, tally: Tally, truth: Truth) -> tuple[
 def _answers(question: QuestionEstimate, counts: BlockCounts) -> Iterator[Answer]:
     block, ones = counts.block, counts.ones
     if block.kind is Kind.TOGETHER:
-        ones = counts.margin(ones, block.question_names.index(question.name)).astype("int64")
+        cells = np.append(question.people - ones.sum(), ones)  # nothing answered is the first cell
+        _, *sums = counts.margin(cells, block.question_names.index(question.name)).tolist()
+        ones = np.array(sums, dtype=np.int64)
     for row, people in zip(question.rows, ones.tolist(), strict=True):
         yield _answer(question.name, row, people)
     if question.unanswered is not None:

@@ -29,7 +29,7 @@ anchor_option = click.option(
     type=FILE,
     help="A file on another disk, replaced with every run: an older copy of the store is useless.",
 )
-plan_argument = click.argument("plan_file", metavar="PLAN", type=FILE)
+plan_argument = click.argument("plan_file", type=FILE)
 
 
 @click.group(short_help="Run a mixer: keys, plans, batches.")
