@@ -135,7 +135,7 @@ formats = st.one_of(
 
 
 @given(policies, formats)
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 def test_noise_is_minimal(policy, responses):
     """Whatever the policy, a passes and a-1 fails, and the guarantee says so."""
     try:

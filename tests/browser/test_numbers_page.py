@@ -253,7 +253,7 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(planner: Page) -> N
     assert box is not None
     assert box["y"] >= 0
     planner.keyboard.press("Enter")
-    assert planner.url.endswith("#main")
+    planner.wait_for_url(re.compile("#main$"))
 
 
 def test_what_it_rests_on_opens_by_keyboard(planner: Page) -> None:

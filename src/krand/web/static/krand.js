@@ -113,7 +113,7 @@ function liveNumbers(form, result, frontier) {
       const state = response.headers.get("X-State");
       result.section.dataset.state = state;
       markInvalid(form, response.headers.get("X-Field"));
-      history.replaceState(null, "", `/?${query()}`);
+      history.replaceState(null, "", `/?${query()}${location.hash}`);
       if (state !== "invalid") showFrontier(LATER);
       else frontier.empty(); // nothing is computed: an old comparison would be of other values
     });
