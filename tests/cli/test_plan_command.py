@@ -197,3 +197,34 @@ def test_a_plan_needs_no_other_file(tmp_path: Path) -> None:
     plain.write_text(SURVEY, encoding="utf-8")
     again = run("plan", str(plain), "--json")
     assert json.loads(again.stdout)["hash"] == plan.hash  # the list, not its file, is what counts
+
+
+MIXERS = SURVEY.replace("minimum_crowd = 20_000\n", "") + '[trust]\nnoise = "mixers"\nmixers = 3\n'
+
+
+def test_explain_shows_coalitions_and_sources_of_noise(survey: Path) -> None:
+    """What remains for a person, and in one line what mixers would give instead."""
+    values = json.loads(run("plan", str(survey), "--explain", "--json").stdout)
+    assert [row["coalition"] for row in values["coalitions"]][:2] == ["analyst", "people"]
+    assert [option["mixers"] for option in values["noise_sources"]] == [1, 1, 3]
+    text = " ".join(run("plan", str(survey), "--explain").stdout.split())
+    assert "the analyst and 200 of 20,000 people" in text
+    assert 'With noise = "mixers" in [trust] no crowd is needed, only one honest mixer.' in text
+
+
+def test_a_plan_of_mixers_says_what_it_rests_on(survey: Path, tmp_path: Path) -> None:
+    """No crowd, no share of the people, no q; it can be written without mixers' keys."""
+    survey.write_text(MIXERS, encoding="utf-8")
+    done = run("plan", str(survey), "--explain", "-o", str(tmp_path / "plan.json"))
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.stdout.split())
+    assert "If at least one of the 3 mixers is honest, changing your answers" in text
+    assert "however few people take part" in text
+    assert "the analyst, all other people and 2 of 3 mixers" in text
+    assert "If at least 2 people" not in text
+    assert "inf" not in text
+    assert "With noise" not in text
+    assert "too noisy" not in done.output
+    plan = read_plan(tmp_path / "plan.json")
+    assert plan.mixing is not None
+    assert plan.mixing.mixers == ()

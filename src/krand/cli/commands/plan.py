@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +14,30 @@ from krand.terminal.output import Output
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+    from rich.console import Console
 
+    from krand.planning.coalitions import Remainder
+    from krand.planning.noise_sources import SourceOption
+    from krand.survey.plan import Plan
     from krand.wording.plans import Alternative
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Explanation:
+    """What --explain adds: other sources of noise, coalitions, other methods."""
+
+    sources: tuple[SourceOption, ...]
+    coalitions: tuple[Remainder, ...]
+    alternatives: tuple[Alternative, ...]
+
+    def values(self) -> dict[str, Any]:
+        from dataclasses import asdict
+
+        return {
+            "noise_sources": [asdict(option) for option in self.sources],
+            "coalitions": [asdict(row) for row in self.coalitions],
+            "alternatives": [asdict(way) for way in self.alternatives],
+        }
 
 
 @click.command(short_help="Turn a survey file into a plan with its noise.")
@@ -28,7 +52,8 @@ if TYPE_CHECKING:
 @click.option(
     "--explain",
     is_flag=True,
-    help="Also show how the noise was divided, and compare the alternatives.",
+    help="Also show how the noise was divided, what remains if others work together, and compare"
+    " the alternatives.",
 )
 @output_options
 def plan(
@@ -68,11 +93,7 @@ def plan(
     key = None if analyst_key is None else _key(analyst_key)
     with out.progress("planning") as progress:
         made = make_plan(asked)
-        others: tuple[Alternative, ...] = ()
-        if explain:
-            from krand.wording.plans import alternatives
-
-            others = alternatives(made, progress)
+        explanation = _explain(made, progress) if explain else None
     made = made if key is None else made.sealed_for(key)
     remember(made)  # its promise has just been computed
     if output is not None:
@@ -83,15 +104,11 @@ def plan(
     if lost:
         out.warn(lost)
     if as_json:
-        from dataclasses import asdict
-
-        values = {"hash": made.hash, **made.values()}
-        if explain:
-            values["alternatives"] = [asdict(way) for way in others]
-        out.json(values)
+        found = {} if explanation is None else explanation.values()
+        out.json({"hash": made.hash, **made.values(), **found})
         return
     from krand.wording.phrases import liars_can
-    from krand.wording.plans import alternatives_table, promise_sentence, survey_table
+    from krand.wording.plans import promise_sentence, survey_table
 
     console = out.console()
     console.print(survey_table(made))
@@ -102,17 +119,43 @@ def plan(
         markup=False,
         highlight=False,
     )
-    console.print(_sealed_for(key), markup=False, highlight=False)
-    if explain:
-        console.print(
-            "The noise is divided so that its variance pq/(p-q)² grows with √(t/w), where t is the"
-            " number of bits that one person can change and w is the weight of the question.",
-            markup=False,
-        )
-        console.print(alternatives_table(others))
+    console.print(_sealed_for(key, made), markup=False, highlight=False)
+    if explanation is not None:
+        _show(explanation, made, console)
     console.print(f"Plan {made.hash}", markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _explain(made: Plan, progress: Callable[[str], None] | None) -> _Explanation:
+    from krand.planning.coalitions import coalitions_of
+    from krand.planning.noise_sources import noise_sources
+    from krand.wording.plans import alternatives
+
+    return _Explanation(
+        sources=noise_sources(made),
+        coalitions=coalitions_of(made),
+        alternatives=alternatives(made, progress),
+    )
+
+
+def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
+    from krand.wording.coalitions import coalitions_table
+    from krand.wording.plans import (
+        alternatives_table,
+        division_sentence,
+        mixers_instead,
+        sources_table,
+    )
+
+    console.print(division_sentence(made), markup=False)
+    console.print(coalitions_table(explanation.coalitions, made))
+    if explanation.sources:
+        console.print(sources_table(explanation.sources, made))
+    instead = mixers_instead(explanation.sources)
+    if instead:
+        console.print(instead, markup=False)
+    console.print(alternatives_table(explanation.alternatives))
 
 
 def _key(path: Path) -> X25519PublicKey:
@@ -121,9 +164,11 @@ def _key(path: Path) -> X25519PublicKey:
     return load_public_key(path)
 
 
-def _sealed_for(key: X25519PublicKey | None) -> str:
+def _sealed_for(key: X25519PublicKey | None, made: Plan) -> str:
     from krand.wire.keys import fingerprint
 
+    if key is None and made.mixing is not None:
+        return "The plan has no analyst's key, which devices and mixers need: --analyst-key."
     if key is None:
         return (
             "The plan has no analyst's key, so it can only be used for a data holder's table; a"
