@@ -305,7 +305,8 @@ getattr(collector, sys.argv[2])(Path(sys.argv[3]), int(sys.argv[4]))
 
 def spool_setting(messages: int) -> SpoolConfig:
     """Ten messages a person."""
-    return SpoolConfig("ab" * 32, messages // 10, SubmissionFormat(1, 54, 10))
+    format = SubmissionFormat(1, 54, 10)
+    return SpoolConfig(plan_hash="ab" * 32, crowd=messages // 10, format=format)
 
 
 def filled_spool(place: Path, messages: int) -> None:

@@ -126,7 +126,8 @@ def _seen(scene: Scene) -> Seen:
 def _copied(scene: Scene, place: Path) -> tuple[Copy, list[bytes], list[list[bytes]]]:
     ids = [os.urandom(16) for _ in range(scene.people)]
     messages = [[os.urandom(LENGTH) for _ in range(MESSAGES)] for _ in ids]
-    config = SpoolConfig("ab" * 32, 10**6, SubmissionFormat(1, LENGTH, MESSAGES))
+    format = SubmissionFormat(1, LENGTH, MESSAGES)
+    config = SpoolConfig(plan_hash="ab" * 32, crowd=10**6, format=format)
     with Spool(place / "spool", config, place / "key") as spool:
         for first in range(0, scene.people, scene.group):
             numbers = range(first, min(first + scene.group, scene.people))

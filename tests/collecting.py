@@ -59,7 +59,8 @@ WAIT_SECONDS = 60.0
 
 def spool_config(crowd: int, messages: int = 2, length: int = LENGTH) -> SpoolConfig:
     """A spool's config without any survey behind it."""
-    return SpoolConfig(PLAN, crowd, SubmissionFormat(1, length, messages))
+    format = SubmissionFormat(1, length, messages)
+    return SpoolConfig(plan_hash=PLAN, crowd=crowd, format=format)
 
 
 def message(number: int, copy: int, length: int = LENGTH) -> bytes:

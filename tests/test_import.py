@@ -37,6 +37,12 @@ def test_importing_krand_loads_no_mathematics() -> None:
     assert loaded_after("import krand; krand.Policy, krand.ResponseFormat") == set()
 
 
+def test_a_device_loads_numpy_only_when_somebody_answers() -> None:
+    """Reading a plan and showing its questions needs none of what is slow to load."""
+    needed = {"cryptography", "sqlite3"}
+    assert loaded_after("from krand import Client, Ledger, read_plan") == needed
+
+
 @pytest.mark.parametrize("name", ["plan_noise", "assess", "frontier"])
 def test_planning_avoids_the_slow_parts_of_scipy(name: str) -> None:
     """Planning does without scipy.stats, scipy.optimize and everything for display."""

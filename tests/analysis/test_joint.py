@@ -97,7 +97,7 @@ def test_a_plan_says_how_precise_each_question_of_a_group_will_be(grouped: Plan)
         assert margin.precision == grouped.precision_of(margin.question)
         assert margin.precision.sigma == pytest.approx(block.margin_law(place).sigma)
         assert margin.precision.sigma == pytest.approx(grouped.precisions[0].sigma * cells**0.5)
-        sums = [block.margin(ones[: len(block.ones)], place) for ones in counts]
+        sums = [block.margin(np.append(0, ones[: len(block.ones)]), place)[1:] for ones in counts]
         spread = block.margin_law(place).estimate(np.array(sums)).std(axis=0)
         assert spread == pytest.approx(np.full(len(spread), margin.precision.sigma), rel=0.08)
     assert grouped.margins[1] == ()

@@ -12,7 +12,8 @@ import math
 import os
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -48,13 +49,20 @@ def place() -> Iterator[Path]:
 
 
 def copied(
-    place: Path, people: int, group: int, quiet: tuple[int, ...] = (), crowd: int = 10**6
+    place: Path,
+    people: int,
+    group: int,
+    quiet: tuple[int, ...] = (),
+    crowd: int = 10**6,
+    lanes: tuple[int, ...] = (),
 ) -> tuple[Copy, Crowd]:
     """The folder of a collector that runs on, after these people have come, so many at a time.
 
     `quiet` are the numbers of people after whom there was a quiet moment.
     """
-    spool = Spool(place / "spool", spool_config(crowd, MESSAGES, LENGTH))
+    config = spool_config(crowd, MESSAGES, LENGTH)
+    config = replace(config, lanes=lanes, closings=1 if lanes else 0)
+    spool = Spool(place / "spool", config)
     ids = [os.urandom(16) for _ in range(people)]
     messages = [[os.urandom(LENGTH) for _ in range(MESSAGES)] for _ in range(people)]
     for first in range(0, people, group):
@@ -100,6 +108,33 @@ def test_no_person_is_tied_to_a_message(place: Path, people: int, group: int, qu
     assert guessed > 0.98 * people * MESSAGES
     print(f"\n{people} people, {group} at a time: {right} of {guessed} guesses right")
     assert right <= chance_at_most(guessed / min(people, MINIMUM_GROUP))
+
+
+@pytest.mark.parametrize(("people", "group"), [(60, 1), (300, 1), (300, 3), (300, 40)])
+@pytest.mark.parametrize("quiet", [False, True])
+def test_lanes_do_not_tie_messages_of_one_person(
+    place: Path, people: int, group: int, quiet: bool
+) -> None:
+    """The attacker knows every lane: ids to messages, and a message of one lane to the others."""
+    lanes = (1, 1, 1, 1, 1)
+    copy, crowd = copied(place, people, group, (people,) if quiet else (), crowd=1, lanes=lanes)
+    firsts, others = [own[0] for own in crowd.messages], [own[1:] for own in crowd.messages]
+    for anchors, messages in ((crowd.digests, crowd.messages), (firsts, others)):
+        ways, guessed = tied_by_place(copy, anchors, messages)
+        assert guessed > 0.98 * people * len(messages[0])
+        assert max(ways) <= chance_at_most(guessed / min(people, MINIMUM_GROUP))
+    right = same_rank(copy, crowd)
+    assert right <= chance_at_most(people * len(lanes) / min(people, MINIMUM_GROUP))
+
+
+def same_rank(copy: Copy, crowd: Crowd) -> int:
+    """How often the n-th message of one lane and of the next are of one person."""
+    ranked = []
+    for lane in range(MESSAGES):
+        places = copy.places(own[lane] for own in crowd.messages)
+        found = [(place.at, owner) for owner, place in enumerate(places) if place is not None]
+        ranked.append([owner for _, owner in sorted(found)])
+    return sum(a == b for one, two in pairwise(ranked) for a, b in zip(one, two, strict=False))
 
 
 @pytest.mark.parametrize(("people", "group"), [(60, 1), (300, 1), (300, 7), (1_000, 40)])

@@ -19,6 +19,7 @@ from krand.cli.main import krand
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_format
 from krand.collector.opening import config_of, open_spool
+from krand.collector.states import State
 from krand.collector.store import StoreUnavailable
 from krand.promise import Linkage
 from krand.survey.plan import Plan
@@ -31,6 +32,7 @@ from krand.wire.keys import (
 from krand.wire.messages import Token
 from krand.wire.sealing import Sealer
 from krand.wire.submissions import Submitted
+from mixing.chains import mixed_plan_for
 
 CROWD = 30
 
@@ -122,6 +124,34 @@ def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan:
     for line in (at / "log").read_text(encoding="utf-8").splitlines():
         if line.startswith("{") and line.endswith("}") and len(line) > 1:
             assert set(json.loads(line)) == {"level", "event"}
+
+
+def test_devices_noise_is_not_released_by_closing(at: Path, plan: Plan) -> None:
+    """Its promise needs the crowd; options of mixers are refused, too, and nothing is sealed."""
+    filled(at, plan, 2)
+    error = refusal(at, 2, "release", "--close")
+    assert (error["field"], error["rule"]) == ("close", "must not be given with devices' noise")
+    assert "wait for more people" in error["hint"]
+    for name in ("mixer_store", "anchor"):
+        option = "--" + name.replace("_", "-")
+        assert refusal(at, 2, "release", option, str(at / "x"))["field"] == name
+    with open_spool(plan, at / "spool") as spool:
+        assert [batch.state for batch in spool.batches()] == [State.OPEN]
+
+
+def test_each_source_of_noise_needs_its_key(at: Path, plan: Plan) -> None:
+    """A signing key for devices' noise, a mixer's store for mixers' noise."""
+    filled(at, plan, 2)
+    files = ("--plan", str(at / "plan.json"), "--spool", str(at / "spool"), "-o", str(at / "out"))
+    found = CliRunner().invoke(krand, ["release", *files, "--json"])
+    error = json.loads(found.stdout)["error"]
+    assert (error["field"], error["rule"]) == ("key", "must be given with devices' noise")
+    assert "krand keygen --signing" in error["hint"]
+    (at / "plan.json").write_bytes(mixed_plan_for(mixers=1).plan.bytes)
+    assert refusal(at, 2, "release")["field"] == "key"
+    found = CliRunner().invoke(krand, ["release", *files, "--json"])
+    error = json.loads(found.stdout)["error"]
+    assert (error["field"], error["rule"]) == ("mixer_store", "must be given with mixers' noise")
 
 
 def free_port() -> int:

@@ -13,6 +13,8 @@ import pytest
 
 from krand.testing import small_plan
 from krand.wire.keys import generate_private_key
+from krand.wire.plan_signatures import signature_bytes
+from mixed_plans import chain_of, survey_for
 
 NEEDED = ("krand", "numpy", "cryptography", "cffi", "_cffi_backend")
 ABSENT = ("scipy", "pyarrow", "pydantic", "click", "rich", "jinja2")
@@ -26,6 +28,19 @@ client = krand.Client(plan, krand.Ledger("ledger.sqlite"), expected_hash=sys.arg
 submission = client.prepare({"smokes": True, "pet": "cat"})
 print(json.dumps({"messages": len(submission.messages), "planned": plan.messages,
                   "loaded": sorted(sys.modules)}))
+"""
+
+
+THROUGH_MIXERS = """
+import json, sys
+import krand
+from krand.wire.plan_signatures import read_signature
+plan = krand.read_plan("plan.json")
+signatures = [read_signature(name) for name in sys.argv[2:]]
+ledger = krand.Ledger("ledger.sqlite")
+client = krand.Client(plan, ledger, expected_hash=sys.argv[1], signatures=signatures)
+submission = client.prepare({"smokes": True, "pet": "cat"})
+print(json.dumps({"lengths": list(map(len, submission.messages)), "loaded": sorted(sys.modules)}))
 """
 
 
@@ -75,6 +90,19 @@ def test_a_device_reads_a_plan_and_makes_a_submission(device: Path, tmp_path: Pa
     (tmp_path / "plan.json").write_bytes(plan.bytes)
     said = json.loads(_run(device, TAKE_PART, plan.hash, folder=tmp_path))
     assert said["messages"] == said["planned"] == plan.messages
+    assert not set(FORBIDDEN) & set(said["loaded"])
+
+
+def test_a_device_seals_for_mixers(device: Path, tmp_path: Path) -> None:
+    """The plan and its signatures are files; nothing more is needed for layers."""
+    chain = chain_of(survey_for(3))
+    (tmp_path / "plan.json").write_bytes(chain.plan.bytes)
+    names = [f"signature-{place}.json" for place in range(3)]
+    for name, signature in zip(names, chain.signatures, strict=True):
+        (tmp_path / name).write_bytes(signature_bytes(signature))
+    code, name = THROUGH_MIXERS, chain.plan.hash
+    said = json.loads(_run(device, code, name, *names, folder=tmp_path))
+    assert said["lengths"] == [150] * chain.plan.messages
     assert not set(FORBIDDEN) & set(said["loaded"])
 
 

@@ -83,7 +83,8 @@ def _submission_format(linkage: Linkage) -> SubmissionFormat:
 
 def config_for(crowd: int) -> SpoolConfig:
     """What the spool of such a plan is for."""
-    return SpoolConfig(plan_of(crowd).hash, crowd, _submission_format(linkage_now()))
+    format = _submission_format(linkage_now())
+    return SpoolConfig(plan_hash=plan_of(crowd).hash, crowd=crowd, format=format)
 
 
 def messages_of(number: int) -> list[bytes]:

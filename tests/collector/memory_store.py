@@ -11,7 +11,7 @@ from typing import Self
 import numpy as np
 
 from krand.collector.states import State, check_change
-from krand.collector.store import Batch, Messages, SpoolConfig
+from krand.collector.store import Batch, LaneNumbers, Messages, RoundClosed, SpoolConfig
 from krand.errors import InvalidInput
 from krand.randomness.generator import secure_random
 from krand.wire.submissions import Submitted
@@ -26,7 +26,7 @@ class Contents:
     config: SpoolConfig | None = None
     ids: set[bytes] = field(default_factory=set)
     batches: list[Batch] = field(default_factory=list)
-    messages: dict[int, list[bytes]] = field(default_factory=dict)
+    messages: dict[int, list[tuple[int, bytes]]] = field(default_factory=dict)
 
 
 class MemoryStore:
@@ -50,15 +50,34 @@ class MemoryStore:
     def add(self, submissions: Sequence[Submitted]) -> list[bool]:
         return [self._add_one(submission) for submission in submissions]
 
+    def known(self, submissions: Sequence[Submitted]) -> list[bool]:
+        return [submission.id in self._contents.ids for submission in submissions]
+
+    def seal(self) -> Batch:
+        batch = self._contents.batches[-1]
+        if not self.config.closings:
+            raise InvalidInput("batch", "must be sealed by its crowd alone", "closed early")
+        if batch.state is not State.OPEN:
+            raise RoundClosed
+        if not batch.people:
+            raise InvalidInput("people", "must be at least 1", 0)
+        self._seal(batch)
+        return self._now(batch)
+
     def batches(self) -> tuple[Batch, ...]:
         return tuple(self._contents.batches)
 
     def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
+        return (rows for _, rows in self.lane_messages(batch, scratch))
+
+    def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
         now = self._now(batch)
         if now.state is not State.SEALED:
             raise InvalidInput("batch", "must be sealed", now.state.value)
-        joined = np.frombuffer(b"".join(self._contents.messages[batch.number]), np.uint8)
-        return iter([joined.reshape(-1, self.config.format.message_length)])
+        lanes, messages = zip(*self._contents.messages[batch.number], strict=True)
+        joined = np.frombuffer(b"".join(messages), np.uint8)
+        rows = joined.reshape(-1, self.config.format.message_length)
+        return iter([(np.array(lanes), rows)])
 
     def mark_released(self, batch: Batch, sha256: str) -> None:
         now = self._now(batch)
@@ -80,14 +99,19 @@ class MemoryStore:
     def _add_one(self, submission: Submitted) -> bool:
         if submission.id in self._contents.ids:
             return False
+        if self._contents.batches[-1].state is not State.OPEN:
+            raise RoundClosed
         self._contents.ids.add(submission.id)
         batch, length = self._contents.batches[-1], self.config.format.message_length
         sent = submission.messages
-        messages = [sent[at : at + length] for at in range(0, len(sent), length)]
+        counts = enumerate(self.config.lane_messages)
+        lanes = [lane for lane, count in counts for _ in range(count)]
+        starts = range(0, len(sent), length)
+        messages = [(lane, sent[a : a + length]) for lane, a in zip(lanes, starts, strict=True)]
         self._contents.messages[batch.number] += messages
         grown = replace(batch, people=batch.people + 1, messages=batch.messages + len(messages))
         self._contents.batches[-1] = grown
-        if grown.people == grown.crowd:
+        if grown.people == grown.crowd and not self.config.closings:
             self._seal(grown)
         return True
 
@@ -96,7 +120,8 @@ class MemoryStore:
         held = self._contents.messages[batch.number]
         order = secure_random().permutation(len(held))
         self._contents.messages[batch.number] = [held[place] for place in order]
-        self._begin()
+        if batch.number != self.config.closings:
+            self._begin()
 
     def _begin(self) -> None:
         number = len(self._contents.batches) + 1

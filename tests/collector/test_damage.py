@@ -268,10 +268,10 @@ def edit(folder: Path, statement: str, *values: object) -> None:
 @pytest.mark.parametrize(
     "statement",
     [
-        "UPDATE setting SET value = '17' WHERE name = 'population'",
+        "UPDATE setting SET value = '17' WHERE name = 'crowd'",
         "UPDATE setting SET value = zeroblob(16) WHERE name = 'id_key'",
-        "DELETE FROM setting WHERE name = 'population'",
-        f"UPDATE batches SET population = {SOME}",
+        "DELETE FROM setting WHERE name = 'crowd'",
+        f"UPDATE batches SET crowd = {SOME}",
         f"UPDATE batches SET people = {CROWD} WHERE state = 'open'",
         "UPDATE batches SET state = 'sealed' WHERE state = 'open'",
         "UPDATE batches SET state = 'oqen' WHERE state = 'open'",

@@ -1,8 +1,8 @@
 """Spools that an older krand wrote: of this format they open, of an older one they are refused.
 
 The files in data/ were written by the krand of their format. Version 1: five people in a sealed
-batch and two in the open one, at rest and as a crash leaves it. Version 3, the present one: twenty
-and five, at rest.
+batch and two in the open one, at rest and as a crash leaves it. Version 3, and version 4, which is
+the present one: twenty and five, at rest.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ require("uvicorn")
 require("starlette")
 
 DATA = Path(__file__).parent / "data"
-AGE = ["spool-1-closed", "spool-1-crashed"]
-CONFIG = SpoolConfig("5a" * 32, 5, SubmissionFormat(1, 24, 2))
+AGE = ["spool-1-closed", "spool-1-crashed", "spool-3-closed"]
+CONFIG = SpoolConfig(plan_hash="5a" * 32, crowd=5, format=SubmissionFormat(1, 24, 2))
 """What the old spools are for."""
 
 
@@ -60,7 +60,8 @@ def test_an_older_spool_is_refused_and_kept(age: str, tmp_path: Path) -> None:
     before = rows_in(folder, tmp_path / "before")
     assert sum("INSERT INTO" in row and "messages_" in row for row in before) > 1
     for _ in range(2):
-        with pytest.raises(InvalidInput, match=r"version \d+ of the format, found '1'") as caught:
+        found = rf"version 4 of the format, found '{age.split('-')[1]}'"
+        with pytest.raises(InvalidInput, match=found) as caught:
             Spool(folder, CONFIG)
         assert caught.value.field == "spool"
         assert "release what is in it with the krand that wrote it" in caught.value.hint
@@ -90,7 +91,7 @@ def test_commands_refuse_an_older_spool(command: str, tmp_path: Path) -> None:
 
 def test_a_spool_of_the_present_format_opens(tmp_path: Path) -> None:
     """It is undamaged, knows everybody in it, and hands out the messages of its sealed batch."""
-    folder, config = unpacked("spool-3-closed", tmp_path / "spool"), replace(CONFIG, crowd=20)
+    folder, config = unpacked("spool-4-closed", tmp_path / "spool"), replace(CONFIG, crowd=20)
     key = (folder / "id.key").rename(tmp_path / "id.key")
     with Spool(folder, config, key) as spool:
         spool.check()

@@ -152,7 +152,7 @@ def test_a_spool_of_an_older_format_is_refused(tmp_path: Path) -> None:
         rows["digest"] = digest_of(rows)
         older.executemany("REPLACE INTO setting VALUES (?, ?)", rows.items())
     older.close()
-    with pytest.raises(InvalidInput, match=r"version 3 .*'1'.*krand that wrote it"):
+    with pytest.raises(InvalidInput, match=r"version 4 .*'1'.*krand that wrote it"):
         Spool(tmp_path / "s", config_for(CROWD))
 
 

@@ -23,7 +23,7 @@ from krand.collector.metrics import metrics_text
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
-from krand.collector.store import MINIMUM_GROUP, Batch, SpoolConfig, Store
+from krand.collector.store import MINIMUM_GROUP, Batch, RoundClosed, SpoolConfig, Store
 from krand.errors import InternalError, InvalidInput
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.submissions import Submitted
@@ -71,6 +71,83 @@ def test_a_new_store_has_one_open_batch(open_store: Opener) -> None:
         assert store.config == CONFIG
     assert (batch.number, batch.state, batch.crowd) == (1, State.OPEN, CROWD)
     assert (batch.people, batch.messages, batch.sha256) == (0, 0, None)
+
+
+LANED = replace(CONFIG, crowd=1, lanes=(1,) * CONFIG.format.messages, closings=2)
+"""Where mixers add the noise: every message is a lane, and two batches may be closed."""
+
+
+@pytest.mark.parametrize("numbers", [range(12), range(100)])
+def test_every_message_keeps_its_lane(open_store: Opener, tmp_path: Path, numbers: range) -> None:
+    """People come one by one and in a large group; the lane is the place in the submission."""
+    with open_store(LANED) as store:
+        for number in numbers[:50]:
+            store.add(people([number]))
+        store.add(people(numbers[50:]))
+        sealed = store.seal()
+        found = Counter(
+            (int(lane), row.tobytes())
+            for lanes, rows in store.lane_messages(sealed, tmp_path)
+            for lane, row in zip(lanes, rows, strict=True)
+        )
+        store.check()
+    copies = range(CONFIG.format.messages)
+    assert found == Counter((copy, message(n, copy)) for n in numbers for copy in copies)
+
+
+def test_a_round_is_closed_after_the_planned_closings(open_store: Opener, tmp_path: Path) -> None:
+    """Whatever the crowd, but at least one; then only retries are known, and nothing is stored."""
+    with open_store(LANED) as store:
+        with pytest.raises(InvalidInput, match="people: must be at least 1"):
+            store.seal()
+        store.add(people(range(3)))
+        assert [batch.state for batch in store.batches()] == [State.OPEN]
+        assert store.seal().people == 3
+        store.add(people([3]))
+        assert store.seal().state is State.SEALED
+        for _ in range(2):
+            with pytest.raises(RoundClosed, match="must not be closed"):
+                store.add(people([0, 4]))
+        with pytest.raises(RoundClosed):
+            store.seal()
+        assert store.add(people([0])) == [False]
+        assert store.known(people([0, 4, 3])) == [True, False, True]
+        store.probe()
+    with open_store(LANED) as store:
+        first, second = store.batches()
+        assert (first.people, second.people) == (3, 1)
+        assert "krand_people_gathered 0" in metrics_text(Intake(store).counts, (first, second))
+        store.mark_released(first, "5a" * 32)
+        store.check()
+        with pytest.raises(RoundClosed):
+            store.add(people([4]))
+
+
+def test_without_closings_a_batch_cannot_be_closed(open_store: Opener) -> None:
+    """Devices' noise needs the crowd."""
+    with open_store(CONFIG) as store:
+        store.add(people(range(CROWD - 1)))
+        with pytest.raises(InvalidInput, match="sealed by its crowd alone"):
+            store.seal()
+        assert [batch.state for batch in store.batches()] == [State.OPEN]
+
+
+def test_a_retry_after_the_closing_is_still_acknowledged(open_store: Opener) -> None:
+    """Somebody whose answer was lost must not be told that they are not in it."""
+
+    async def asked() -> list[object]:
+        intake = Intake(store)
+        intake.start()
+        waiting = [intake.submit(one) for one in people([1, 7, 2])]
+        found = await asyncio.gather(*waiting, return_exceptions=True)
+        await intake.check_ready()
+        await intake.stop()
+        return [type(one) if isinstance(one, Exception) else one for one in found]
+
+    store = open_store(replace(LANED, closings=1))
+    store.add(people([1, 2, 3]))
+    store.seal()
+    assert asyncio.run(asked()) == [False, RoundClosed, False]
 
 
 def test_a_retry_is_counted_once(open_store: Opener) -> None:

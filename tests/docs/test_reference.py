@@ -6,6 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import fields
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -23,12 +24,14 @@ from krand.analysis import tally as tallies
 from krand.analysis.results import make_results
 from krand.analysis.results_file import results_values
 from krand.analysis.tally import Tally
-from krand.batches import manifest
+from krand.batches import chain, manifest, mixed
 from krand.batches import responses as responses
 from krand.batches import sealed as batches
 from krand.cli.exit_codes import EXIT_CODES
 from krand.cli.main import krand
+from krand.mixing import keys as mixer_keys
 from krand.survey import plan as plans
+from krand.survey.plan import Mixer
 from krand.testing import small_plan
 from krand.wire.keys import generate_private_key
 from krand.wire.rejections import REPEATED, Rejection
@@ -198,6 +201,10 @@ def test_every_key_of_the_files_is_in_the_reference() -> None:
         assert not {key for key in keys if f"`{key}`" not in text}
     for module in (plans, tallies, results_file, manifest, responses, batches):
         assert f"`{module.FORMAT}`" in text
+    for module in (chain, mixed, mixer_keys):
+        assert f"`{module.FORMAT}`" in text
+    for value in (chain.Link, chain.LaneCounts, Mixer):
+        assert not {field.name for field in fields(value) if f"`{field.name}`" not in text}
 
 
 def test_every_rejection_is_in_the_reference() -> None:

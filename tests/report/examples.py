@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
@@ -31,7 +32,15 @@ from krand.survey.survey import Survey, Together
 from krand.wire.keys import generate_signing_key
 from plans import true_plan
 
-__all__ = ["PEOPLE", "SCRIPT", "Example", "bit_example", "record_example", "refused_example"]
+__all__ = [
+    "PEOPLE",
+    "SCRIPT",
+    "Example",
+    "bit_example",
+    "mixed_example",
+    "record_example",
+    "refused_example",
+]
 
 PEOPLE = 20_000
 SIGNER = generate_signing_key()
@@ -167,3 +176,18 @@ def record_example() -> Example:
     counted = replace(tally, histogram=histogram, batches=("cd" * 32,))
     joint = (("smokes", "colour"), ("smokes", "colour", "drives"))
     return _example(plan, counted, ResultsOptions(joint=joint))
+
+
+@cache
+def mixed_example() -> Example:
+    """Noise of three mixers; twelve people, though more were planned for."""
+    asked = (
+        YesNo(name="smokes"),
+        Choice(name="colour", choices=COLOURS),
+        PickAny(name="pets", choices=Choices(["cat", "dog", "none"])),
+    )
+    plan = mixed_plan_of(asked, mixers=3, epsilon=4.0)
+    crowd = {(("smokes", True), ("colour", "red"), ("pets", ("cat",))): 9, (): 3}
+    (tally,) = mixed_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
+    values = results_values(make_results(plan, tally))
+    return Example(plan, tally, json.dumps(values, ensure_ascii=False))

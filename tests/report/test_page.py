@@ -20,6 +20,7 @@ from krand.report.figures import Scale
 from krand.report.page import date_in
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import sampling_error
+from krand.showing import number as shown_number
 from krand.wording.guarantees import assumption_texts
 from krand.wording.number_format import NumberFormat
 from report.examples import (
@@ -27,6 +28,7 @@ from report.examples import (
     SCRIPT,
     Example,
     bit_example,
+    mixed_example,
     record_example,
     refused_example,
 )
@@ -543,3 +545,17 @@ def test_records_of_a_table_are_said_to_be_handed_on() -> None:
     page = report_page(results_in(values))
     assert "Every person sent" not in page
     assert "it handed on 3 copies" in page
+
+
+def test_mixers_take_the_place_of_crowd_and_flips() -> None:
+    """What the promise needs, who must be honest, what was added, and how large the noise is."""
+    page = report_page(mixed_example().results)
+    assert "the promise needs no crowd" in page
+    assert "as long as one of the 3 mixers follows the rules" in page
+    assert "even if all other participants" in page
+    assert "Each of 3 mixers added up to" in page
+    assert "exact law of one honest mixer" in page
+    assert "was flipped" not in page
+    assert "If collector and analyst collude" not in page
+    plan = mixed_example().plan
+    assert shown_number(plan.precisions[0].sigma) in page

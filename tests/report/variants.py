@@ -21,10 +21,11 @@ from krand.analysis.estimates.values import (
 )
 from krand.analysis.results import JointResult, Results
 from krand.batches.provenance import DistinctPeople, Provenance
-from krand.promise import Assurance
+from krand.promise import Assurance, NoiseSource
 from krand.survey.questions import Kind, Number
+from krand.survey.survey import Trust
 from krand.wire.rejections import REPEATED, Rejection
-from report.examples import bit_example, record_example, refused_example
+from report.examples import bit_example, mixed_example, record_example, refused_example
 
 __all__ = ["UNKNOWN_REASON", "VARIANTS", "results_of"]
 
@@ -289,10 +290,18 @@ RECORDS: dict[str, Change] = {
     "one copy": _survey(copies=1),
     "not kept": _with(kept=False),
 }
+MIXED: dict[str, Change] = {
+    "as they are": _with(),
+    "of devices": _with(provenance=Provenance.DEVICES),
+    "one alone": _survey(trust=Trust(noise=NoiseSource.MIXERS)),
+    "one refused": _with(rejected={"wrong_length": 1}),
+    "refused": _with(rejected={"wrong_length": 2}),
+}
 VARIANTS: dict[str, Callable[[], Results]] = {
     **{f"bits, {name}": lambda c=c: c(bit_example().results) for name, c in BITS.items()},
     **{f"records, {name}": lambda c=c: c(record_example().results) for name, c in RECORDS.items()},
     "not kept": lambda: refused_example().results,
+    **{f"mixers, {name}": lambda c=c: c(mixed_example().results) for name, c in MIXED.items()},
 }
 """What makes the results, by name."""
 

@@ -19,14 +19,14 @@ from krand.batches.responses import read_header, response_batches
 from krand.client.randomizer import reported_positions
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
-from krand.promise import Linkage, Policy
+from krand.promise import Linkage, NoiseSource, Policy
 from krand.randomness.generator import secure_random
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.limits import CrowdTooSmall
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, YesNo
-from krand.survey.survey import Survey
+from krand.survey.survey import Survey, Trust
 from krand.tables import answers as reading
 from krand.tables import randomizing as batch
 from krand.tables import responses
@@ -212,6 +212,15 @@ def test_a_second_randomization_is_refused(apart: Plan, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="second randomization"):
         made(apart, table_of([PERSON] * 150), tmp_path)
     assert done.output.read_bytes() == before
+
+
+def test_a_table_has_no_mixers(tmp_path: Path) -> None:
+    """Devices do not flip where mixers add the noise: responses would be the true answers."""
+    trust = Trust(noise=NoiseSource.MIXERS)
+    plan = make_plan(Survey(id="habits", policy=POLICY, questions=QUESTIONS, trust=trust))
+    with pytest.raises(InvalidInput, match="devices add the noise"):
+        made(plan, table_of([PERSON] * 150), tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_round_that_was_not_planned_is_refused(apart: Plan, tmp_path: Path) -> None:

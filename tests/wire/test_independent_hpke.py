@@ -17,7 +17,10 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from krand.wire.layers import LaneOpener, open_layer, seal_layers
+from krand.wire.messages import Token
 from krand.wire.sealing import SUITE
+from mixed_plans import chain_of, survey_for
 
 KEM_SUITE = b"KEM" + bytes.fromhex("0020")
 HPKE_SUITE = b"HPKE" + bytes.fromhex("0020 0001 0001")
@@ -183,3 +186,48 @@ def test_the_second_hpke_opens_the_test_vectors() -> None:
     for case in readable:
         sealed = bytes.fromhex(case["sealed"])
         assert open_sealed(sealed, recipient, infos[case["plan"]]).hex() == case["plaintext"]
+
+
+def info_of(hop: int, plan_hash: str, round_number: int, lane: int) -> bytes:
+    """What a layer is bound to, read off the document once more."""
+    where = f"{round_number:04x}{lane:08x}"
+    return b"krand message" + bytes.fromhex(f"02{hop:02x}{plan_hash}{where}")
+
+
+def test_the_second_hpke_opens_the_layers_of_the_test_vectors() -> None:
+    """Chains of one, two and three mixers, down to the plaintext, with infos of its own."""
+    file = Path(__file__).parent / "layer_vectors.json"
+    vectors = json.loads(file.read_text(encoding="utf-8"))
+    keys = {
+        (key["hop"], key["round"]): X25519PrivateKey.from_private_bytes(
+            bytes.fromhex(key["private_key"])
+        )
+        for key in vectors["keys"]
+    }
+    assert {case["mixers"] for case in vectors["accepted"]} == {1, 2, 3}
+    for case in vectors["accepted"]:
+        sealed = bytes.fromhex(case["layers"][0]["sealed"])
+        for hop in (*range(2, case["mixers"] + 1), 0):
+            info = info_of(hop, vectors["plan_hash"], case["round"], case["lane"])
+            sealed = open_sealed(sealed, keys[hop, case["round"] if hop else None], info)
+        assert sealed.hex() == case["plaintext"]
+
+
+@pytest.mark.parametrize("mixers", [1, 2, 3])
+def test_layers_of_the_second_hpke_and_of_krand_are_the_same(mixers: int) -> None:
+    """What a device seals the second one opens, hop by hop, and the other way round."""
+    chain = chain_of(survey_for(mixers))
+    plan, lane = chain.plan, chain.plan.lanes[2]
+    hops = (*range(2, mixers + 1), 0)
+    plaintext = bytes.fromhex("0201") + (11).to_bytes(4, "big")
+    infos = {hop: info_of(hop, plan.hash, 2, lane.number) for hop in hops}
+    sealed = seal_layers(plan, 2, lane, Token(11))
+    for hop in hops:
+        sealed = open_sealed(sealed, chain.key_of(hop, 2), infos[hop])
+    assert sealed == plaintext
+    for hop in reversed(hops):
+        recipient = chain.key_of(hop, 2).public_key()
+        sealed = seal(sealed, recipient, infos[hop], X25519PrivateKey.generate())
+    for hop in hops[:-1]:
+        sealed = open_layer(chain.key_of(hop, 2), plan, 2, hop, lane.number, sealed)
+    assert LaneOpener(chain.analyst, plan, 2).open(lane, sealed) == Token(11)

@@ -24,6 +24,8 @@ PLAN = bytes(range(32))
 BITS = MessageFormat(Linkage.BIT, 40)
 RECORD = MessageFormat(Linkage.RECORD, 12)
 RECORD_PAYLOAD = Vector(b"\xa5\xf0")
+REASONS = [reason for reason in Rejection if reason is not Rejection.OUTSIDE_ITS_LANE]
+"""Those of version 1, which has no lanes."""
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
 
 
@@ -193,7 +195,7 @@ def mixture() -> tuple[list[bytes], list[int], Counter[Rejection]]:
     messages += [messages[0][:-1]] * 60 + [stranger.seal(Token(1)) for _ in range(50)]
     messages += [raw("020100000000") for _ in range(40)] + [raw("010200000000")] * 30
     messages += [raw("010100000028")] * 20 + [raw("010000000001")] * 10
-    refused = zip(Rejection, (60, 50, 40, 30, 20, 10), strict=True)
+    refused = zip(REASONS, (60, 50, 40, 30, 20, 10), strict=True)
     return messages, positions, Counter(dict(refused))
 
 
@@ -206,7 +208,7 @@ def test_a_thousand_messages_are_counted_by_what_became_of_them() -> None:
     assert opened.vectors.shape == (0, 4)
     assert opened.nulls == 290
     assert opened.rejected == refused
-    assert set(opened.rejected) == set(Rejection)
+    assert set(opened.rejected) == set(REASONS)
     assert opened.messages == len(messages) == 1000
 
 

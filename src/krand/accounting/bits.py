@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,6 +37,7 @@ __all__ = [
     "outlier_pair",
     "search_share",
     "survey_losses",
+    "worst_pairs",
     "worst_profile",
 ]
 
@@ -296,17 +297,23 @@ def worst_profile(
     """An upper bound of max_m δ_m(ε), both directions, at every ε ≥ 0."""
     if buckets == OUTLIER_ONLY:
         return np.asarray(np.maximum(*outlier_pair(q, crowd, copies).profile(epsilons)))
-    counted = _counted(q, crowd, copies, WIDEST)
     if is_blanketed(q, crowd):
         return _blanket_profile(q, crowd, epsilons)
-    window = 2 * TAIL * math.sqrt(counted * copies * q * (1 - q))
-    buckets = min(buckets, max(FEWEST_BUCKETS, int(BUCKET_WORK / window)))
     worst = np.zeros(epsilons.size)
-    for low, high in bucket_edges(counted, buckets):
-        forward, reverse = background_pair(q, low, counted - 1 - high, copies).profile(epsilons)
+    for pair in worst_pairs(q, crowd, buckets, copies):
+        forward, reverse = pair.profile(epsilons)
         np.maximum(worst, forward, out=worst)
         np.maximum(worst, reverse, out=worst)
     return worst
+
+
+def worst_pairs(q: float, crowd: int, buckets: int = BUCKETS, copies: int = 1) -> Iterator[BitPair]:
+    """Pairs of which one dominates for every background, or its mirror does."""
+    counted = _counted(q, crowd, copies, WIDEST)
+    window = 2 * TAIL * math.sqrt(counted * copies * q * (1 - q))
+    buckets = min(buckets, max(FEWEST_BUCKETS, int(BUCKET_WORK / window)))
+    for low, high in bucket_edges(counted, buckets):
+        yield background_pair(q, low, counted - 1 - high, copies)
 
 
 def _blanket_profile(q: float, crowd: int, epsilons: Floats) -> Floats:

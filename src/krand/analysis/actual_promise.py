@@ -4,6 +4,9 @@ Each batch was shuffled alone, so the smallest one counts. A message that had to
 come from a client that added no noise, and each may come from another client: so each is taken as
 one more person who hides nobody. They are added to the colluding people that the policy plans for.
 These send messages that look like everybody else's, so none of them is among the refused ones.
+
+Where mixers add the noise, the promise needs no crowd: neither the number of people nor refused
+messages change it.
 """
 
 from __future__ import annotations
@@ -13,8 +16,8 @@ from dataclasses import replace
 from krand.analysis.tally import Tally
 from krand.batches.provenance import Provenance
 from krand.errors import CannotMeet
-from krand.planning.making import promise_for
-from krand.promise import Assumption
+from krand.planning.making import promise_for, verify_promise
+from krand.promise import Assumption, NoiseSource
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan, Promise
 from krand.survey.plan_check import keeps_policy
@@ -30,6 +33,8 @@ __all__ = [
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
     """The promise recomputed for exactly the plan's noise and this tally's crowd."""
     check_crowd(plan, tally.crowd)
+    if plan.survey.trust.noise is NoiseSource.MIXERS:
+        return replace(verify_promise(plan), crowd=tally.crowd)
     policy, absent = plan.survey.policy, absent_people(plan, tally)
     if absent > tally.crowd - 2:
         refused = absent - policy.colluding

@@ -21,7 +21,15 @@ from numpy.typing import NDArray
 from krand.errors import KrandError
 from krand.survey.rules import path_text
 
-__all__ = ["Malformed", "plain", "said_format", "typed", "typed_fields", "written_names"]
+__all__ = [
+    "Malformed",
+    "infinite_epsilon",
+    "plain",
+    "said_format",
+    "typed",
+    "typed_fields",
+    "written_names",
+]
 
 Reader = Callable[[Any], Any]
 
@@ -70,6 +78,13 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(entry) for entry in value]
     return value
+
+
+def infinite_epsilon(promise: Any) -> Any:
+    """A promise as plain data, in which an infinite ε₀ is None, as a value has it."""
+    if isinstance(promise, dict) and promise.get("local_epsilon", 0) is None:
+        return {**promise, "local_epsilon": math.inf}
+    return promise
 
 
 def typed(kind: Any, value: Any) -> Any:

@@ -10,7 +10,9 @@ from importlib.metadata import version
 from krand import __version__
 from krand.analysis.actual_promise import actual_promise, keeps_policy
 from krand.analysis.estimates.corruption import WorstShift, worst_shifts
-from krand.analysis.estimates.counted import block_counts
+from krand.analysis.estimates.counted import block_counts, question_law
+from krand.analysis.estimates.dummies import CountModel
+from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import QuestionEstimate
@@ -27,7 +29,7 @@ from krand.showing import Shown
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
 
-__all__ = ["JointResult", "Results", "ResultsOptions", "make_results"]
+__all__ = ["JointResult", "Results", "ResultsOptions", "laws_of", "make_results"]
 
 Names = tuple[str, ...]
 
@@ -145,6 +147,12 @@ def make_results(
     )
 
 
+def laws_of(results: Sequence[Results], question: str) -> tuple[CountModel, ...]:
+    """The laws of one answer to a question, where mixers add the noise."""
+    found = (question_law(each.plan, question, each.people, len(each.batches)) for each in results)
+    return tuple(law for law in found if law is not None)
+
+
 def _groups(plan: Plan, asked: tuple[Names, ...]) -> tuple[Names, ...]:
     """What was declared together, then what is asked for beyond."""
     declared = tuple(group.questions for group in plan.survey.together)
@@ -174,6 +182,7 @@ def _check_candidates(plan: Plan, candidates: Mapping[str, Sequence[str]]) -> No
 
 def _words(plan: Plan, tally: Tally, name: str, options: ResultsOptions) -> WordsEstimate:
     (counts,) = (c for c in block_counts(plan, tally) if c.block.name == name)
+    confidence = options.estimate_options.confidence
     return decode_words(
         plan.layout,
         name,
@@ -181,7 +190,8 @@ def _words(plan: Plan, tally: Tally, name: str, options: ResultsOptions) -> Word
         counts.law.sigma,
         tally.people,
         options.candidates[name],
-        confidence=options.estimate_options.confidence,
+        confidence=confidence,
+        z=quantile_of(counts.law, confidence),
     )
 
 

@@ -14,7 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from krand.analysis.joint.tables import JointTable
-from krand.analysis.plain_values import Malformed, plain, said_format, typed_fields, written_names
+from krand.analysis.plain_values import (
+    Malformed,
+    infinite_epsilon,
+    plain,
+    said_format,
+    typed_fields,
+    written_names,
+)
 from krand.analysis.results import Results
 from krand.errors import InvalidInput, KrandError
 from krand.files import complete_file, json_object, read_whole
@@ -145,6 +152,8 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     """Everything but the plan, which the caller has read; it need not be the one inside."""
     named = ("format", "plan", "plan_hash")
     rest = {name: value for name, value in values.items() if name not in named}
+    if "promise" in rest:
+        rest["promise"] = infinite_epsilon(rest["promise"])
     try:
         found = Results(plan=plan, **typed_fields(Results, rest, but=("plan",)))
     except Malformed as error:
@@ -162,6 +171,9 @@ def _faults(found: Results) -> Iterator[str]:
     """What types cannot say: numbers that must be possible, tables that must be rectangular."""
     if not 1 <= found.people <= MAX_CROWD:
         yield f"people: should be from 1 to {MAX_CROWD:,}"
+    batches, planned = len(found.batches), found.plan.survey.trust.batches
+    if found.plan.mixing is not None and not 1 <= batches <= planned:
+        yield f"batches: should be 1 to {planned:,}, each with its dummies"
     levels = [
         *(question.confidence for question in found.questions),
         *(words.confidence for words in found.words),

@@ -27,6 +27,8 @@ Counts = NDArray[np.int64]
 Bits = tuple[int, ...]
 
 FORMAT = "krand-tally-2"
+MIXED_FORMAT = "krand-tally-3"
+"""Of a tally that counts empty messages lane by lane, where mixers add the noise."""
 
 MAX_TABLE_BITS = 16
 """The full table of 2^b vectors is kept for records of up to so many bits."""
@@ -77,6 +79,8 @@ class Tally(Shown):
     """How answers became noisy; what nobody vouches for is nothing but a simulation."""
     distinct_people: DistinctPeople | None = None
     """Who declared that the files of several runs are about different people."""
+    lane_nulls: Counts | None = None
+    """Where mixers add the noise: how many messages of every lane are empty; `nulls` in all."""
     manifests: tuple[str, ...] = ()
     """What the collector signed about each batch, as it stands in the manifest's file, sorted."""
 
@@ -96,8 +100,9 @@ class Tally(Shown):
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data; `tally_from` reads it back."""
+        lanes = {} if self.lane_nulls is None else {"lane_nulls": self.lane_nulls.tolist()}
         return {
-            "format": FORMAT,
+            "format": MIXED_FORMAT if lanes else FORMAT,
             "plan": self.plan_hash,
             "linkage": self.linkage.value,
             "positions": self.positions,
@@ -113,6 +118,7 @@ class Tally(Shown):
             ],
             "histogram": None if self.histogram is None else self.histogram.tolist(),
             "nulls": self.nulls,
+            **lanes,
             "rejected": dict(sorted(self.rejected.items())),
             "batches": list(self.batches),
             "ids": list(self.ids),
@@ -128,8 +134,9 @@ def empty_tally(
     positions: int,
     round_number: int = 1,
     joint: tuple[Bits, ...] = (),
+    lanes: int = 0,
 ) -> Tally:
-    """Nothing counted yet: the beginning of every sum."""
+    """Nothing counted yet: the beginning of every sum; lanes, where mixers add the noise."""
     record = linkage is Linkage.RECORD
     whole = record and positions <= MAX_TABLE_BITS
     return Tally(
@@ -144,6 +151,7 @@ def empty_tally(
         table=np.zeros(1 << positions, np.int64) if whole else None,
         joint={chosen: np.zeros(1 << len(chosen), np.int64) for chosen in joint},
         histogram=np.zeros(positions + 1, np.int64) if record else None,
+        lane_nulls=np.zeros(lanes, np.int64) if lanes else None,
     )
 
 
@@ -163,6 +171,7 @@ def merged(first: Tally, second: Tally) -> Tally:
         joint={bits: counts + second.joint[bits] for bits, counts in first.joint.items()},
         histogram=_sum(first.histogram, second.histogram),
         nulls=first.nulls + second.nulls,
+        lane_nulls=_sum(first.lane_nulls, second.lane_nulls),
         rejected=dict(Counter(first.rejected) + Counter(second.rejected)),
         batches=tuple(sorted(first.batches + second.batches)),
         ids=tuple(sorted(first.ids + second.ids)),

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from krand.analysis.actual_promise import actual_promise
+from krand.analysis.chain_checks import chains_check
 from krand.analysis.checks import Check, check, policy_check
+from krand.analysis.lane_checks import odd_lanes
 from krand.analysis.tally import Tally
 from krand.batches.manifest import Manifest, manifest_in, parse_manifest
 from krand.batches.provenance import Provenance, is_random_id
 from krand.errors import InvalidInput, KrandError
 from krand.promise import Linkage
-from krand.survey.limits import check_crowd
+from krand.survey.limits import check_crowd, crowd_needed
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
@@ -63,17 +65,22 @@ def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None)
     rounds = plan.survey.rounds
     out = [] if 1 <= tally.round <= rounds else [f"round {tally.round:,} was not planned"]
     yield check("round", out, f"round {tally.round:,} of {rounds:,} that were planned")
-    yield check(
-        "crowd", _small_crowd(plan, tally), f"{tally.people:,} people, as many as planned or more"
-    )
+    yield check("crowd", _small_crowd(plan, tally), _crowd(plan, tally))
     yield check("counts", _odd_counts(plan, tally), "all counts add up")
     yield provenance_check(tally)
     if tally.provenance is Provenance.DEVICES or tally.manifests:
-        yield manifests_check(tally, key)
+        signed = plan.mixing is None
+        yield manifests_check(tally, key) if signed else chains_check(plan, tally)
+
+
+def _crowd(plan: Plan, tally: Tally) -> str:
+    if crowd_needed(plan) == 1:
+        return f"{tally.people:,} people; the promise needs no crowd"
+    return f"{tally.people:,} people, as many as planned or more"
 
 
 def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
-    planned = plan.survey.policy.minimum_crowd
+    planned = crowd_needed(plan)
     if tally.crowd < planned:
         yield f"{tally.crowd:,} people are fewer than the {planned:,} that were planned"
     if tally.people < tally.crowd * max(1, len(tally.batches)):
@@ -86,7 +93,8 @@ def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
     if tally.linkage is Linkage.BIT:
         if tally.responses != tally.people:
             yield f"{tally.responses:,} responses of {tally.people:,} people"
-        yield from _other_messages(plan, tally)
+        odd = _other_messages if plan.mixing is None else odd_lanes
+        yield from odd(plan, tally)
         return
     if tally.responses > tally.people * plan.survey.copies:
         yield f"{tally.responses:,} responses are more than {plan.survey.copies:,} for each person"

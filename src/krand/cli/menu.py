@@ -51,6 +51,7 @@ MENU = (
             Item("serve", "Collect submissions for a plan."),
             Item("status", "Show a collector's progress."),
             Item("release", "Write the batches that are complete."),
+            Item("mix", "Run a mixer: keys, plans, batches."),
             Item("randomize", "Turn a table of answers into noisy responses."),
         ),
     ),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from krand.batches.provenance import Provenance
-from krand.promise import READABLE
+from krand.promise import READABLE, NoiseSource
 from krand.showing import decimals_for, fixed, number
-from krand.wording.collusion import if_they_collude
+from krand.wording.collusion import if_mixers_collude, if_they_collude
 from krand.wording.phrases import (
     EVENLY,
     at_most,
@@ -70,6 +70,9 @@ def _collusion(results: Results) -> str:
     """Without a collector there is nobody to collude with the analyst."""
     if results.provenance is Provenance.TABLE:
         return ""
+    trust = results.plan.survey.trust
+    if trust.noise is NoiseSource.MIXERS:
+        return f" {if_mixers_collude(trust.mixers)}."
     return f" {if_they_collude(results.promise.local_epsilon)}."
 
 

@@ -1,19 +1,30 @@
-"""A person's device: answers in, sealed messages out, once per round."""
+"""A person's device: answers in, sealed messages out, once per round.
+
+What draws random numbers is imported when somebody answers: it needs numpy, which takes longer to
+load than all the rest, and many an app only shows a survey.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from krand.client.ledger import Ledger, Submission
-from krand.client.randomizer import message_format, payloads
 from krand.client.sending import send
 from krand.client.transport import Transport
-from krand.randomness.generator import SecureRandom, secure_random
+from krand.promise import NoiseSource
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_pinned
 from krand.wire.keys import analyst_key_of
+from krand.wire.layers import LayerSealer
+from krand.wire.messages import Payload
+from krand.wire.plan_signatures import PlanSignature, check_signatures
 from krand.wire.sealing import Sealer
+from krand.wire.submissions import version_of
+
+if TYPE_CHECKING:
+    from krand.randomness.generator import SecureRandom
 
 __all__ = ["Client"]
 
@@ -24,7 +35,8 @@ class Client:
     """Takes part in the survey of one plan; messages are sealed for the key in the plan.
 
     `expected_hash` is the published hash of the plan, which is built into an app; any other plan is
-    refused. The hash vouches for the promise, so that a device need not compute it.
+    refused. The hash vouches for the promise, so that a device need not compute it. Where mixers
+    add the noise, `signatures` are those of all of them: a plan that one did not sign is refused.
     `transport` sends submissions: over HTTP, unless a test provides another one.
 
     >>> from krand import Client, Ledger, generate_private_key
@@ -44,11 +56,14 @@ class Client:
         ledger: Ledger,
         *,
         expected_hash: str,
+        signatures: Iterable[PlanSignature] = (),
         transport: Transport | None = None,
     ) -> None:
         check_pinned(plan, expected_hash)
+        analyst_key_of(plan)
+        if plan.survey.trust.noise is not NoiseSource.DEVICES or plan.mixing is not None:
+            check_signatures(plan, signatures)
         self.plan, self.ledger, self.transport = plan, ledger, transport
-        self._sealer = Sealer(analyst_key_of(plan), message_format(plan), bytes.fromhex(plan.hash))
 
     def prepare(self, answers: Mapping[str, object], round_number: int = 1) -> Submission:
         """The submission of this round; later calls return identical bytes, whatever the answers.
@@ -56,9 +71,11 @@ class Client:
         A second randomization would reveal more than the plan promises, so the first one stays
         even if somebody changes their mind.
         """
+        from krand.randomness.generator import secure_random
+
         true_ones = encode(self.plan.layout, answers)
         return self.ledger.submission(
-            self.plan, round_number, lambda: self._made(true_ones, secure_random())
+            self.plan, round_number, lambda: self._made(round_number, true_ones, secure_random())
         )
 
     def submit(self, url: str, answers: Mapping[str, object], round_number: int = 1) -> None:
@@ -74,7 +91,21 @@ class Client:
         """Record that the collector has the submission, so that it need not be kept."""
         self.ledger.acknowledge(self.plan, round_number)
 
-    def _made(self, true_ones: tuple[int, ...], random: SecureRandom) -> Submission:
+    def _made(
+        self, round_number: int, true_ones: tuple[int, ...], random: SecureRandom
+    ) -> Submission:
+        from krand.client.randomizer import payloads
+
         random.refresh()  # the device may have slept or been copied since the last draw
-        sealed = tuple(map(self._sealer.seal, payloads(self.plan, true_ones, random)))
-        return Submission(random.bytes(SUBMISSION_ID_LENGTH), sealed)
+        sealed = self._sealed(round_number, payloads(self.plan, true_ones, random))
+        return Submission(random.bytes(SUBMISSION_ID_LENGTH), sealed, version_of(self.plan))
+
+    def _sealed(self, round_number: int, made: list[Payload]) -> tuple[bytes, ...]:
+        from krand.client.randomizer import message_format, message_lanes
+
+        plan = self.plan
+        if plan.mixing is not None:
+            layers = LayerSealer(plan, round_number)
+            return tuple(map(layers.seal, message_lanes(plan), made))
+        sealer = Sealer(analyst_key_of(plan), message_format(plan), bytes.fromhex(plan.hash))
+        return tuple(map(sealer.seal, made))

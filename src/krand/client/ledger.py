@@ -22,6 +22,8 @@ from pathlib import Path
 from krand.errors import InvalidInput
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
+from krand.wire.submissions import VERSION as FIRST_VERSION
+from krand.wire.submissions import version_of
 
 __all__ = ["AlreadySubmitted", "Entry", "Ledger", "Spent", "Submission"]
 
@@ -57,10 +59,13 @@ class AlreadySubmitted(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What one person sends for one round: sealed messages of one length, in random order."""
+    """What one person sends for one round: sealed messages of one length."""
 
     id: bytes
     messages: tuple[bytes, ...]
+    """In random order, or in the order of the plan's lanes and random within a lane."""
+    version: int = FIRST_VERSION
+    """Of the format, as the plan determines it."""
     kept: bool = field(default=False, compare=False)
     """Whether it was made and kept earlier; then it contains the first answers."""
 
@@ -128,7 +133,8 @@ class Ledger:
                 name, joined, length = row
                 if joined is None:
                     raise AlreadySubmitted(plan, round_number)
-                return Submission(name, _split(joined, length), kept=True)
+                messages = _split(joined, length)
+                return Submission(name, messages, version_of(plan), kept=True)
             made = make()
             promise = plan.promise
             values = (plan.survey.id, promise.epsilon, promise.delta, made.id)

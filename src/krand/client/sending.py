@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from krand.client.ledger import Submission
 from krand.client.transport import Http, Transport, collector_parts
 from krand.errors import InvalidInput, Unavailable
-from krand.randomness.generator import SecureRandom, secure_random
 from krand.wire.submissions import submission_bytes
+
+if TYPE_CHECKING:
+    from krand.randomness.generator import SecureRandom
 
 __all__ = ["Failed", "NotDelivered", "send"]
 
@@ -55,7 +58,9 @@ def send(
     each wait.
     """
     address, transport = _address(url, plan_hash), transport or Http()
-    body = submission_bytes(round_number, submission.id, submission.messages)
+    body = submission_bytes(round_number, submission.id, submission.messages, submission.version)
+    from krand.randomness.generator import secure_random
+
     random, wait, asked, problem = random or secure_random(), FIRST_WAIT, 0.0, ""
     for attempt in range(attempts):
         if attempt:

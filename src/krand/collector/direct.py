@@ -14,7 +14,15 @@ from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from krand.collector.connection import BoundedConnection
-from krand.collector.http import ACCEPTED, CONTENT_TYPE, KNOWN, Collector, failure, unavailable
+from krand.collector.http import (
+    ACCEPTED,
+    CONTENT_TYPE,
+    KNOWN,
+    Collector,
+    failure,
+    not_stored,
+    unavailable,
+)
 from krand.collector.store import StoreUnavailable
 
 __all__ = ["DirectConnection", "answer_bytes"]
@@ -107,8 +115,8 @@ class DirectConnection(BoundedConnection):
         self.loop.call_soon(self._answer, found, answer_bytes(checked))
 
     def _stored(self, found: _Submission, stored: asyncio.Future[bool]) -> None:
-        if stored.exception() is not None:
-            self._answer(found, answer_bytes(unavailable()))
+        if (error := stored.exception()) is not None:
+            self._answer(found, answer_bytes(not_stored(error)))
         else:
             self._answer(found, ACCEPTED_BYTES if stored.result() else KNOWN_BYTES)
 

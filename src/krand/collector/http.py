@@ -21,7 +21,7 @@ from starlette.routing import Route
 from krand.collector.intake import Intake
 from krand.collector.metrics import metrics_text
 from krand.collector.openapi import describe_api
-from krand.collector.store import StoreUnavailable
+from krand.collector.store import RoundClosed, StoreUnavailable
 from krand.errors import KrandError
 from krand.wire.submissions import Refused, Submitted
 
@@ -39,6 +39,7 @@ __all__ = [
     "Submissions",
     "busy",
     "failure",
+    "not_stored",
     "unavailable",
 ]
 
@@ -129,6 +130,13 @@ def unavailable() -> Response:
     return _problem(503, "spool", "cannot store anything now; try again", RETRY_AFTER)
 
 
+def not_stored(error: BaseException) -> Response:
+    """The answer to a submission that was not stored: for good, or to be tried again."""
+    if isinstance(error, RoundClosed):
+        return _problem(410, error.field, error.rule)
+    return unavailable()
+
+
 class Submissions:
     """The route for submissions: each is stored durably, or refused with a reason."""
 
@@ -163,8 +171,8 @@ class Submissions:
             return checked
         try:
             return ACCEPTED if await self.intake.submit(checked) else KNOWN
-        except StoreUnavailable:
-            return unavailable()
+        except (StoreUnavailable, RoundClosed) as error:
+            return not_stored(error)
 
     def checked(self, body: bytes) -> Submitted | Response:
         """The submission in a body, or the answer that refuses it."""

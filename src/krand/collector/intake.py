@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from krand.collector.store import MINIMUM_GROUP, Batch, Store, StoreUnavailable
+from krand.collector.store import MINIMUM_GROUP, Batch, RoundClosed, Store, StoreUnavailable
 from krand.errors import KrandError
 from krand.wire.submissions import Submitted
 
@@ -167,12 +167,11 @@ class Intake:
         submissions = [entry.submission for entry in group]
         try:
             verdicts = await loop.run_in_executor(self._thread, self.store.add, submissions)
+        except RoundClosed:
+            await self._tell_closed(group)
+            return
         except Exception as error:  # whatever it was: nobody in this group is acknowledged
-            self._note_failure(error)
-            self.counts.unavailable += len(group)
-            for entry in group:
-                if not entry.stored.done():
-                    entry.stored.set_exception(_as_unavailable(error))
+            self._fail(group, error)
             return
         self._note_success()
         for entry, new in zip(group, verdicts, strict=True):
@@ -180,6 +179,33 @@ class Intake:
             self.counts.repeated += not new
             if not entry.stored.done():  # the client may have disconnected meanwhile
                 entry.stored.set_result(new)
+
+    async def _tell_closed(self, group: list[_Waiting]) -> None:
+        """Nobody new is stored any more. A retry of what was stored is still acknowledged."""
+        loop = asyncio.get_running_loop()
+        submissions = [entry.submission for entry in group]
+        try:
+            known = await loop.run_in_executor(self._thread, self.store.known, submissions)
+        except Exception as error:
+            self._fail(group, error)
+            return
+        for entry, before in zip(group, known, strict=True):
+            self.counts.repeated += before
+            self.counts.refused += not before
+            if entry.stored.done():
+                continue
+            if before:
+                entry.stored.set_result(False)
+            else:
+                entry.stored.set_exception(RoundClosed())
+
+    def _fail(self, group: list[_Waiting], error: Exception) -> None:
+        """Nothing of this group was stored: its submissions are to be tried again."""
+        self._note_failure(error)
+        self.counts.unavailable += len(group)
+        for entry in group:
+            if not entry.stored.done():
+                entry.stored.set_exception(_as_unavailable(error))
 
     def _note_failure(self, error: Exception) -> None:
         """Log each failure once, however many requests it affects."""

@@ -39,7 +39,7 @@ def metrics_text(counts: Counts, batches: Sequence[Batch]) -> str:
             "krand_people_gathered",
             "gauge",
             f"People in the open batch, in steps of {step}.",
-            coarse(batches[-1].people, step),
+            coarse(batches[-1].people, step) if batches[-1].state is State.OPEN else 0,
         ),
         "# HELP krand_batches Batches by state.",
         "# TYPE krand_batches gauge",

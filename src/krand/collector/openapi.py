@@ -28,6 +28,7 @@ REFUSALS = {
     "400": "the connection ended early",
     "404": "another plan is collected here",
     "408": "the body took too long",
+    "410": "the round is closed; nothing more is taken",
     "413": "the body is too long",
     "415": "the body is not application/octet-stream",
     "422": "the body is not a submission of this plan and round",

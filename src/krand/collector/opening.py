@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from krand.client.randomizer import message_format
 from krand.collector.sqlite.reading import batches_in
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import Batch, SpoolConfig, Store
@@ -14,18 +13,31 @@ from krand.planning.checking import check_promise
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 from krand.wire.keys import analyst_key_of
-from krand.wire.submissions import SubmissionFormat
+from krand.wire.mixers import check_mixers
+from krand.wire.submissions import format_of
 
 __all__ = ["config_of", "open_spool", "read_batches"]
 
 
 def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
-    """What the store of a plan and round is for. The plan must have the analyst's key."""
+    """What the store of a plan and round is for. The plan must have the analyst's key.
+
+    Where mixers add the noise, the crowd is no condition: the operator closes batches, each with at
+    least one person, as many as the plan allows. All mixers must be in the plan.
+    """
     analyst_key_of(plan)
     check_round(plan, round_number)
-    message_length = message_format(plan).sealed_length
-    submission_format = SubmissionFormat(round_number, message_length, plan.messages)
-    return SpoolConfig(plan.hash, plan.promise.crowd, submission_format)
+    submissions = format_of(plan, round_number)
+    if plan.mixing is None:
+        return SpoolConfig(plan_hash=plan.hash, crowd=plan.promise.crowd, format=submissions)
+    check_mixers(plan)
+    return SpoolConfig(
+        plan_hash=plan.hash,
+        crowd=1,
+        format=submissions,
+        lanes=tuple(lane.messages for lane in plan.lanes),
+        closings=plan.survey.trust.batches,
+    )
 
 
 def open_spool(

@@ -30,7 +30,7 @@ from krand.survey.limits import CrowdTooSmall
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["Released", "release_batch", "release_sealed"]
+__all__ = ["Released", "check_output", "release_batch", "release_sealed", "writing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def release_batch(store: Store, batch: Batch, folder: Path, key: Ed25519PrivateK
     if batch.state is not State.SEALED or batch.people < store.config.crowd:
         raise InvalidInput("batch", "must be sealed", batch.state.value)
     ensure_directory("output", folder)
-    _check_output(folder)
+    check_output(folder)
     name = f"batch-{batch.number:06d}"
     data, manifest_file = folder / f"{name}.parquet", folder / f"{name}.manifest.json"
     length = store.config.format.message_length
@@ -89,14 +89,14 @@ def release_batch(store: Store, batch: Batch, folder: Path, key: Ed25519PrivateK
         lambda stream: stream.write(content),
         lambda: _other_manifest(manifest_file),
     )
-    with _writing(folder):
+    with writing(folder):
         sync_folder(folder)
         sync_folder(folder.parent)
     store.mark_released(batch, digest)
     return Released(batch, data, manifest_file)
 
 
-def _check_output(folder: Path) -> None:
+def check_output(folder: Path) -> None:
     """A released file is the only copy of its batch: others must not be able to remove it."""
     mode = folder.stat().st_mode
     if os.name == "posix" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
@@ -116,7 +116,7 @@ def _written_once(
         if path.is_symlink():  # its target may change after the store has forgotten the batch
             hint = "remove it: the batch must be written to this folder itself"
             raise Exists("output", "must not be a link", str(path), hint) from None
-    with _writing(path), tempfile.TemporaryFile(dir=path.parent) as again:
+    with writing(path), tempfile.TemporaryFile(dir=path.parent) as again:
         write(again)
         again.seek(0)
         digest = hashlib.file_digest(again, "sha256").hexdigest()
@@ -158,7 +158,8 @@ def _id_of(path: Path) -> str | None:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
+    """Name the output if it cannot be written."""
     try:
         yield
     except OSError as error:

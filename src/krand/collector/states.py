@@ -2,7 +2,8 @@
 
     open ──(as many people as planned)──▶ sealed ──(files are written)──▶ released
 
-There is no other change, and no way around the planned crowd.
+There is no other change, and no way around the planned crowd. Where mixers add the noise, that is
+one person, and the operator seals the batch.
 """
 
 from __future__ import annotations

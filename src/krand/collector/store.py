@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.collector.states import State
-from krand.errors import Unavailable
+from krand.errors import InvalidInput, Unavailable
 from krand.wire.submissions import SubmissionFormat, Submitted
 
 __all__ = [
     "MINIMUM_GROUP",
     "Batch",
+    "LaneNumbers",
     "Messages",
+    "RoundClosed",
     "SpoolConfig",
     "Store",
     "StoreUnavailable",
@@ -32,21 +34,42 @@ MINIMUM_GROUP = 32
 """A copy of a store shows nobody's messages or id among fewer people than this, once so many have
 submitted. A group of this size that is stored together hides its own members."""
 
+CLOSED_RULE = "must not be closed: its batches were sealed, and nothing more is taken"
 Messages = NDArray[np.uint8]
 """One message a row."""
+LaneNumbers = NDArray[np.int64]
+"""The lane of each message."""
 
 
 class StoreUnavailable(Unavailable):
     """The disk is full or fails. Nothing was stored, and nothing may be acknowledged."""
 
 
-@dataclass(frozen=True, slots=True)
+class RoundClosed(InvalidInput):
+    """The operator has closed the round. Nothing was stored, and trying again is useless."""
+
+    def __init__(self) -> None:
+        super().__init__("round", CLOSED_RULE, "closed")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpoolConfig:
     """What a store is for. It cannot be changed afterwards."""
 
     plan_hash: str
     crowd: int
+    """People that a batch needs before it is sealed."""
     format: SubmissionFormat
+    lanes: tuple[int, ...] = ()
+    """Messages of a submission in each lane, in order; empty where all are in lane 0."""
+    closings: int = 0
+    """How many batches the operator may close, whatever their crowd; then the round is closed. 0
+    where a batch is sealed when its crowd is complete, and never before."""
+
+    @property
+    def lane_messages(self) -> tuple[int, ...]:
+        """Messages of a submission in each lane."""
+        return self.lanes or (self.format.messages,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,8 +92,10 @@ class Store(Protocol):
     """Submissions of one plan and round, in batches.
 
     Exactly one batch is open, the last one. A batch is sealed as soon as its crowd is complete, and
-    the next one opens. Nothing that a store keeps tells which messages belong together, who sent
-    them, when they came or in which order.
+    the next one opens. Where the configuration has closings, a batch is sealed by `seal` instead,
+    and after the last closing none is open. A store keeps the lane of every message. Nothing else
+    that it keeps tells which messages belong together, who sent them, when they came or in which
+    order.
 
     Every method raises StoreUnavailable for a failure that may pass, such as a full disk, and
     InvalidInput for one that does not, such as damage.
@@ -84,7 +109,17 @@ class Store(Protocol):
         """Store them durably, all or none. For each: whether it is new.
 
         A submission whose id was counted before is not stored again. Batches that become complete
-        are sealed.
+        are sealed. Any new submission after the round was closed raises RoundClosed; `known` tells
+        which ones are not new.
+        """
+
+    def known(self, submissions: Sequence[Submitted]) -> list[bool]:
+        """For each: whether it was counted before. Nothing is stored."""
+
+    def seal(self) -> Batch:
+        """Seal the open batch at the operator's wish, if the configuration allows that.
+
+        A batch without people is InvalidInput. After the last closing the round is closed.
         """
 
     def batches(self) -> tuple[Batch, ...]:
@@ -97,6 +132,9 @@ class Store(Protocol):
         interrupted writes the same bytes again. `scratch` is a folder for temporary files. A batch
         that is not sealed is InvalidInput.
         """
+
+    def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
+        """The same messages in the same order, each with its lane."""
 
     def mark_released(self, batch: Batch, sha256: str) -> None:
         """Record that the files of a sealed batch are written, and forget its messages for good.

@@ -18,7 +18,7 @@ from krand.survey.plan import Margin, Mixing, Plan, Promise, WorstShift
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
-__all__ = ["mixed_plan", "mixed_promise"]
+__all__ = ["mixed_from", "mixed_plan", "mixed_promise"]
 
 SURPLUS_SHARE = 1000
 """The part of δ or η that dummies beyond their padding may take."""
@@ -32,24 +32,50 @@ def mixed_plan(survey: Survey) -> Plan:
     asked = _without_surplus(survey.policy) if padded else survey.policy
     divided = divide_dummies(asked, shares, survey.rounds)
     mixing = _mixing(survey, layout, lanes, divided.laws)
-    sigmas = [
-        math.sqrt(survey.trust.mixers * survey.trust.batches) * sigma for sigma in divided.sigmas
-    ]
-    plan = Plan(
+    plan = mixed_from(survey, mixing, Promise.of(divided.guarantee))
+    return replace(plan, promise=mixed_promise(plan))
+
+
+def mixed_from(
+    survey: Survey, mixing: Mixing, promise: Promise, analyst_key: str | None = None
+) -> Plan:
+    """The plan with these dummies: messages and precision follow from them."""
+    layout = layout_of(survey)
+    lanes = lanes_of(layout, NoiseSource.MIXERS, 0)
+    _check_mixing(mixing, lanes)
+    laws = [mixing.laws[mixing.lane_laws[_first_lane(lanes, b).number]] for b in layout.blocks]
+    mixes = survey.trust.mixers * survey.trust.batches
+    sigmas = [math.sqrt(mixes * law.variance) for law in laws]
+    return Plan(
         survey=survey,
         numerators=(0,) * len(layout.blocks),
         messages=sum(lane.messages for lane in lanes),
         overflow=0.0,
-        promise=Promise.of(divided.guarantee),
+        promise=promise,
         precisions=tuple(_precision(sigma, survey.policy) for sigma in sigmas),
         margins=tuple(
             _margins(block, sigma, survey.policy)
             for block, sigma in zip(layout.blocks, sigmas, strict=True)
         ),
         shifts=tuple(_shift(block, lanes) for block in layout.blocks),
-        mixing=mixing,
+        analyst_key=analyst_key,
+        mixing=replace(mixing, surplus=_surplus(mixing, lanes)),
     )
-    return replace(plan, promise=mixed_promise(plan))
+
+
+def _check_mixing(mixing: Mixing, lanes: Sequence[Lane]) -> None:
+    """Every lane has a law, lanes of one question the same: the promise counts it once."""
+    for name, found in (("lane_laws", mixing.lane_laws), ("paddings", mixing.paddings)):
+        if len(found) != len(lanes):
+            raise InvalidInput(f"mixing.{name}", f"must be {len(lanes):,}, a lane each", len(found))
+    of_block: dict[str, int] = {}
+    for lane, law in zip(lanes, mixing.lane_laws, strict=True):
+        if not 0 <= law < len(mixing.laws):
+            rule = f"must name one of {len(mixing.laws):,} laws"
+            raise InvalidInput("mixing.lane_laws", rule, law)
+        if of_block.setdefault(lane.block, law) != law:
+            rule = f"must be the same for all lanes of {lane.block}"
+            raise InvalidInput("mixing.lane_laws", rule, law)
 
 
 def mixed_promise(plan: Plan) -> Promise:
@@ -57,12 +83,9 @@ def mixed_promise(plan: Plan) -> Promise:
     mixing, survey = plan.mixing, plan.survey
     if mixing is None:
         raise InvalidInput("plan", "must have laws of dummies", plan.hash)
+    _check_mixing(mixing, plan.lanes)
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
-    surplus = survey.rounds * math.fsum(
-        surplus_bound(plan.law_of(lane), lane.positions, padding - _own(lane))
-        for lane, padding in zip(plan.lanes, mixing.paddings, strict=True)
-        if lane.messages > 1
-    )
+    surplus = survey.rounds * _surplus(mixing, plan.lanes)
     shares = _shares(plan.layout)
     found = dummy_guarantee(survey.policy, shares, laws, survey.rounds, surplus)
     return Promise.of(found)
@@ -94,16 +117,20 @@ def _mixing(
         else 0
         for lane in lanes
     )
-    surplus = math.fsum(
-        surplus_bound(of_block[lane.block], lane.positions, padding - _own(lane))
-        for lane, padding in zip(lanes, paddings, strict=True)
-        if lane.messages > 1
-    )
     return Mixing(
         laws=different,
         lane_laws=tuple(different.index(of_block[lane.block]) for lane in lanes),
         paddings=paddings,
-        surplus=surplus,
+        surplus=0.0,
+    )
+
+
+def _surplus(mixing: Mixing, lanes: Sequence[Lane]) -> float:
+    """At most so likely has one batch more dummies in a lane than its padding hides."""
+    return math.fsum(
+        surplus_bound(mixing.laws[law], lane.positions, padding - _own(lane))
+        for lane, law, padding in zip(lanes, mixing.lane_laws, mixing.paddings, strict=True)
+        if lane.messages > 1
     )
 
 

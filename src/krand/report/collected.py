@@ -39,8 +39,13 @@ def _records(results: Results, language: Language) -> str:
 
 
 def noise(results: Results, language: Language) -> Named:
-    """How often bits were flipped."""
+    """How often bits were flipped, or how many dummies were added."""
     own, number = language.texts.collected, language.numbers.number
+    mixing, mixers = results.plan.mixing, results.plan.survey.trust.mixers
+    if mixing is not None:
+        whole = language.numbers.whole
+        most = whole(2 * max(law.reach for law in mixing.laws))
+        return Named(own.noise, own.dummies.of(mixers).format(number=whole(mixers), most=most))
     noises = sorted(set(results.plan.noises))
     if len(noises) == 1:
         text = own.one_noise[results.provenance].format(noise=number(noises[0]))

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from krand.analysis.estimates.counted import mixed_law
 from krand.analysis.estimates.intervals import normal_quantile
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.files import write_atomically
-from krand.promise import READABLE
+from krand.promise import READABLE, NoiseSource
 from krand.report.collected import nobody_can_check, noise, travelled
 from krand.report.figures import of_confidence
 from krand.report.joint import JointView, joint_views
@@ -81,6 +82,7 @@ def report_page(
         checked=nobody_can_check(results, words),
         table=results.provenance is Provenance.TABLE,
         blocks=_blocks(results, words),
+        mixed=results.plan.mixing is not None,
         results=results,
     )
 
@@ -133,8 +135,14 @@ def _lead(results: Results, language: Language) -> str:
     simulated = results.provenance is Provenance.SIMULATION
     return (own.lead_simulation if simulated else own.lead).format(
         parts=", ".join(parts),
-        how_noisy=language.shared.provenance.how_noisy[results.provenance],
+        how_noisy=_how_noisy(results, language),
     )
+
+
+def _how_noisy(results: Results, language: Language) -> str:
+    own = language.shared.provenance
+    mixed = results.plan.mixing is not None and results.provenance is Provenance.DEVICES
+    return own.noisy_by_mixers if mixed else own.how_noisy[results.provenance]
 
 
 def _results_lead(results: Results, language: Language) -> str:
@@ -162,6 +170,8 @@ def _key_numbers(results: Results, language: Language) -> tuple[tuple[str, str, 
     name, slack = ("δ", promise.delta) if policy.delta is not None else ("η", promise.eta)
     kept = own.kept if results.kept else own.not_kept
     needed = own.people_needed.format(crowd=numbers.whole(policy.minimum_crowd))
+    if results.plan.survey.trust.noise is NoiseSource.MIXERS:
+        needed = own.any_crowd
     cards = [
         (own.people, numbers.whole(results.people), needed),
         (
@@ -192,13 +202,18 @@ def _typical(results: Results) -> tuple[float, float] | None:
 
 
 def _blocks(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
-    """Of every block its questions, positions and noise."""
+    """Of every block its questions, positions and noise: q of flips, or σ of dummies."""
     plan, numbers = results.plan, language.numbers
+    noises = plan.noises
+    if plan.mixing is not None:
+        batches = len(results.batches)
+        laws = [mixed_law(plan, block, results.people, batches) for block in plan.layout.blocks]
+        noises = tuple(law.sigma for law in laws)
     return tuple(
         (
             " + ".join(block.question_names),
             numbers.whole(block.positions),
             numbers.number(noise),
         )
-        for block, noise in zip(plan.layout.blocks, plan.noises, strict=True)
+        for block, noise in zip(plan.layout.blocks, noises, strict=True)
     )

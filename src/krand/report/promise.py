@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
+from krand.promise import NoiseSource
 from krand.report.distributions import sentence
 from krand.report.languages import Language
-from krand.wording.collusion import SLIGHT, what_remains
+from krand.wording.collusion import SLIGHT, if_mixers_collude, what_remains
 from krand.wording.guarantees import assumption_texts, method_text
 from krand.wording.phrases import factor, refused_messages
 
@@ -108,7 +109,11 @@ def _terms(results: Results, language: Language) -> Iterator[Named]:
         yield Named(own.data_holder, own.data_holder_text)
         yield Named(own.false_answers, own.false_answers_text)
         return
-    yield Named(own.collusion, _collusion(promise.local_epsilon, language))
+    trust = results.plan.survey.trust
+    if trust.noise is NoiseSource.MIXERS:
+        yield Named(own.mixers, if_mixers_collude(trust.mixers, language.shared) + ".")
+    else:
+        yield Named(own.collusion, _collusion(promise.local_epsilon, language))
     yield Named(own.refused, _refused(results, language))
 
 
@@ -124,6 +129,8 @@ def _odds(results: Results, language: Language) -> str:
 def _colluding(results: Results, language: Language) -> str:
     own, whole = language.texts.promise, language.numbers.whole
     told = results.promise.colluding
+    if results.plan.survey.trust.noise is NoiseSource.MIXERS:
+        return own.anybody_colludes
     if not told:
         return own.nobody_colludes
     refused = sum(results.rejected.values())

@@ -100,6 +100,7 @@ class CardTexts:
 
     people: str = "People"
     people_needed: str = "at least {crowd} were needed"
+    any_crowd: str = "the promise needs no crowd"
     privacy: str = "Privacy"
     kept: Mapping[Assurance, str] = table(
         {
@@ -326,6 +327,9 @@ class PromiseTexts:
     )
     colluding: str = "Colluding participants"
     nobody_colludes: str = "The promise assumes that no participant helps the analyst."
+    anybody_colludes: str = (
+        "The promise holds even if all other participants tell the analyst everything they know."
+    )
     as_if_refused: Plural = Plural(
         "The promise is computed as if the refused message came from another participant who added"
         " no noise. It assumes that nobody else helps the analyst.",
@@ -356,6 +360,7 @@ class PromiseTexts:
     collusion_plain: str = (
         "{remains}: together, the two may see a person's answers plainly in that person's messages"
     )
+    mixers: str = "If mixers and analyst collude"
     refused: str = "Refused messages"
     none_refused: str = "None: every message could be read."
     relies_on: str = "What it relies on"
@@ -483,11 +488,21 @@ class CollectedTexts:
             " {most}, depending on the question.",
         }
     )
+    dummies: Plural = Plural(
+        "Devices added no noise. The collector, the only mixer, added up to {most} dummy messages"
+        " to each position, at random and sealed like everybody's. The analyst subtracts how many"
+        " there are on average.",
+        "Devices added no noise. Each of {number} mixers added up to {most} dummy messages to each"
+        " position, at random and sealed like everybody's. The analyst subtracts how many there"
+        " are on average.",
+    )
     blocks: str = "Noise of every question"
     blocks_caption: str = "How often a bit of each question is flipped"
     question: str = "Question"
     positions: str = "Positions"
     noise_q: str = "Noise q"
+    sigmas_caption: str = "Standard deviation of the noise in each count, in people"
+    noise_sigma: str = "Noise σ"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

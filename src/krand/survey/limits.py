@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from krand.errors import InvalidInput
+from krand.promise import NoiseSource
 from krand.survey.plan import Plan
 
-__all__ = ["CrowdTooSmall", "check_crowd", "check_round"]
+__all__ = ["CrowdTooSmall", "check_crowd", "check_round", "crowd_needed"]
 
 
 class CrowdTooSmall(InvalidInput):
     """Fewer people than the noise was planned for: each of them would be less hidden."""
 
 
+def crowd_needed(plan: Plan) -> int:
+    """How many people the promise needs: one, where mixers add the noise."""
+    return 1 if plan.survey.trust.noise is NoiseSource.MIXERS else plan.promise.crowd
+
+
 def check_crowd(plan: Plan, people: int) -> None:
-    """Refuse a crowd that is smaller than planned; there is no way to insist."""
-    planned = plan.promise.crowd
+    """Refuse a crowd that is smaller than the promise needs; there is no way to insist."""
+    planned = crowd_needed(plan)
     if people < planned:
         raise CrowdTooSmall(
             "people",

@@ -29,7 +29,7 @@ from krand.survey.document import survey_of
 from krand.survey.plan import FORMAT, Margin, Mixer, Mixing, Plan, Promise, WorstShift
 from krand.survey.plan_check import HINT, check_asked
 
-__all__ = ["parse_plan", "read_plan", "save_plan"]
+__all__ = ["mixing_of", "parse_plan", "read_plan", "save_plan"]
 
 RULE = "must be a plan made by krand"
 KEY = re.compile("[0-9a-f]{64}")
@@ -105,11 +105,12 @@ def _plan(values: dict[str, Any]) -> Plan:
         margins=tuple(tuple(map(_margin, block.get("margins", []))) for block in blocks),
         shifts=tuple(map(_shift, values["shifts"])),
         analyst_key=key,
-        mixing=_mixing(values["mixing"]) if "mixing" in values else None,
+        mixing=mixing_of(values["mixing"]) if "mixing" in values else None,
     )
 
 
-def _mixing(values: dict[str, Any]) -> Mixing:
+def mixing_of(values: dict[str, Any]) -> Mixing:
+    """What `Mixing.values` gave; ValueError and the like for anything else."""
     return Mixing(
         laws=tuple(DummyLaw(tuple(map(_weight, law))) for law in values["laws"]),
         lane_laws=tuple(whole("mixing.lane_laws", each) for each in values["lane_laws"]),

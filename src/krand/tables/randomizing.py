@@ -98,6 +98,7 @@ def randomize(
     The run is recorded in the ledger before the file appears. If the process is killed in between,
     the ledger records a file that does not exist, which is safe.
     """
+    _check_flips(plan)
     check_promise(plan)
     check_round(plan, round_number)
     others = ledger.admit(plan, round_number, declared)
@@ -147,6 +148,14 @@ def randomize(
         run=run,
         unanswered=silent,
     )
+
+
+def _check_flips(plan: Plan) -> None:
+    """Refuse a plan in which mixers add the noise: responses of a table would have none."""
+    if plan.mixing is not None:
+        rule = "must be a plan in which devices add the noise"
+        hint = "there are no mixers between a data holder's table and its responses"
+        raise InvalidInput("plan", rule, f"noise of {plan.survey.trust.noise}", hint)
 
 
 @contextmanager

@@ -13,7 +13,10 @@ from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.sealed import write_batch
 from krand.client.transport import Reply
 from krand.collector.opening import config_of
+from krand.collector.store import RoundClosed
+from krand.errors import InvalidInput
 from krand.files import complete_file, ensure_directory
+from krand.mixing.mixer import first_mix
 from krand.randomness.generator import secure_random
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan
@@ -23,17 +26,20 @@ from krand.wire.submissions import Refused
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
+    from krand.mixing.store import MixerStore
+
 __all__ = ["FakeCollector"]
 
-ACCEPTED, NOT_FOUND, REFUSED = 202, 404, 422
+ACCEPTED, NOT_FOUND, GONE, REFUSED = 202, 404, 410, 422
 
 
 class FakeCollector:
     """Takes what clients send, by the rules of the real one; give it to them as `transport`.
 
     It reads submissions, knows a retry by its id, refuses what is no submission of the plan and
-    round, and releases nothing below the planned crowd. Two things differ: it forgets everything
-    when the program ends, and all people go into one batch, however many come.
+    round, and releases nothing below the planned crowd. Where mixers add the noise, it is the first
+    mixer, and releasing closes the round. Two things differ: it forgets everything when the program
+    ends, and all people go into one batch, however many come.
 
     >>> from krand import Client, generate_private_key
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
@@ -62,6 +68,7 @@ class FakeCollector:
         self._failures: deque[Reply | OSError] = deque()
         self._key = generate_signing_key()
         self._id = secure_random().bytes(16).hex()
+        self._closed = False
 
     @property
     def people(self) -> int:
@@ -92,6 +99,8 @@ class FakeCollector:
             return self._refusal(REFUSED, refusal.rule)
         if submitted.id in self._submissions:
             self.repeated += 1
+        elif self._closed:
+            return self._refusal(GONE, RoundClosed().rule)
         self._submissions.setdefault(submitted.id, submitted.messages)
         return Reply(ACCEPTED)
 
@@ -105,11 +114,15 @@ class FakeCollector:
         rows = [whole[place : place + length] for place in range(0, len(whole), length)]
         return [rows[place] for place in secure_random().permutation(len(rows))]
 
-    def release(self, folder: str | Path) -> Path:
+    def release(self, folder: str | Path, mixer: MixerStore | None = None) -> Path:
         """Write the batch and beside it its signed manifest; the path of the batch.
 
-        A crowd below the planned one is refused.
+        A crowd below the planned one is refused. Where mixers add the noise, the crowd is no
+        condition: `mixer` is the store of the first one, the batch has its dummies, and beside it
+        is the chain. From then on the round is closed.
         """
+        if self.plan.mixing is not None:
+            return self._mixed(Path(folder), mixer)
         check_crowd(self.plan, self.people)
         folder = Path(folder)
         ensure_directory("output", folder)
@@ -130,6 +143,17 @@ class FakeCollector:
         with complete_file("output", manifest, replace=False) as stream:
             stream.write(manifest_bytes(vouched, self._key))
         return data
+
+    def _mixed(self, folder: Path, mixer: MixerStore | None) -> Path:
+        if mixer is None:
+            rule, hint = "must be given with mixers' noise", "it is the first mixer's store"
+            raise InvalidInput("mixer", rule, None, hint)
+        if not self.people:
+            raise InvalidInput("people", "must be at least 1", 0, "nobody has come yet")
+        rows = np.frombuffer(b"".join(self._submissions.values()), np.uint8)
+        shape = (self.people, self._format.messages, self._format.message_length)
+        self._closed = True
+        return first_mix(mixer, self.plan, self.round, self._id, rows.reshape(shape), folder).data
 
     def _refusal(self, status: int, rule: str) -> Reply:
         self.refused.append(rule)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "analyst_key_of",
     "check_analyst_key",
+    "check_order",
     "fingerprint",
     "generate_private_key",
     "generate_signing_key",
@@ -184,7 +185,7 @@ def parse_public_key(pem: bytes, source: str = "PEM text") -> X25519PublicKey:
     key = _public_key(pem, source)
     if not isinstance(key, X25519PublicKey):
         raise InvalidInput("public key", "must be an X25519 key", source, _found(key))
-    _check_order(key, "public key", source)
+    check_order(key, "public key", source)
     return key
 
 
@@ -195,7 +196,7 @@ def analyst_key_of(plan: Plan) -> X25519PublicKey:
         hint = "recreate it: krand plan survey.toml --analyst-key key.pub.pem -o plan.json"
         raise InvalidInput("analyst_key", rule, None, hint)
     key = X25519PublicKey.from_public_bytes(bytes.fromhex(plan.analyst_key))
-    _check_order(key, "analyst_key", plan.analyst_key)
+    check_order(key, "analyst_key", plan.analyst_key)
     return key
 
 
@@ -208,7 +209,7 @@ def check_analyst_key(plan: Plan, private_key: X25519PrivateKey) -> None:
         raise InvalidInput("private key", rule, fingerprint(given), hint)
 
 
-def _check_order(key: X25519PublicKey, field: str, source: str) -> None:
+def check_order(key: X25519PublicKey, field: str, source: str) -> None:
     """Reject the few values that are not real keys: anybody could open what is sealed for them."""
     try:
         X25519PrivateKey.generate().exchange(key)

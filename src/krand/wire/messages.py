@@ -130,7 +130,7 @@ class MessageFormat:
         raise RejectedMessage(Rejection.UNKNOWN_KIND)
 
     def _position_bytes(self, position: int) -> bytes:
-        number = _whole_number(position)
+        number = whole_number(position)
         if number is None or not 0 <= number < self.positions:
             rule = f"must be a whole number from 0 to {self.positions - 1:,}"
             raise InvalidInput("position", rule, position)
@@ -171,7 +171,7 @@ def _null(payload: bytes) -> Null:
     return Null()
 
 
-def _whole_number(value: object) -> int | None:
+def whole_number(value: object) -> int | None:
     """The value as an int (also for numpy's integers), or None if it is not one."""
     if isinstance(value, bool):
         return None

@@ -8,7 +8,7 @@ a message of another plan or version cannot be opened.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,17 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["PLAN_HASH_LENGTH", "PURPOSE", "SUITE", "Opened", "Opener", "Sealer", "seal_info"]
+__all__ = [
+    "PLAN_HASH_LENGTH",
+    "PURPOSE",
+    "SUITE",
+    "Opened",
+    "Opener",
+    "Sealer",
+    "check_plan_hash",
+    "open_each",
+    "seal_info",
+]
 
 SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 PURPOSE = b"krand message"
@@ -33,10 +43,15 @@ PLAN_HASH_LENGTH = 32
 
 def seal_info(plan_hash: bytes) -> bytes:
     """What each seal is bound to: purpose, version, plan; of fixed length, so unambiguous."""
+    check_plan_hash(plan_hash)
+    return PURPOSE + bytes((FORMAT_VERSION,)) + plan_hash
+
+
+def check_plan_hash(plan_hash: bytes) -> None:
+    """Refuse a hash that was shortened or printed."""
     if len(plan_hash) != PLAN_HASH_LENGTH:
         rule = f"must be the {PLAN_HASH_LENGTH} bytes of a SHA-256"
         raise InvalidInput("plan_hash", rule, f"{len(plan_hash)} bytes")
-    return PURPOSE + bytes((FORMAT_VERSION,)) + plan_hash
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,25 +116,34 @@ class Opener:
 
         Takes separate bytes objects, or a 2-D array of bytes with one message per row.
         """
-        import numpy as np
+        return open_each(sealed, self.open, self.format.payload_length)
 
-        positions: list[int] = []
-        vectors = bytearray()
-        nulls, rejected = 0, Counter[Rejection]()
-        for message in _messages(sealed):
-            try:
-                payload = self.open(message)
-            except RejectedMessage as refusal:
-                rejected[refusal.reason] += 1
-                continue
-            if isinstance(payload, Token):
-                positions.append(payload.position)
-            elif isinstance(payload, Vector):
-                vectors += payload.packed
-            else:
-                nulls += 1
-        rows = np.frombuffer(vectors, np.uint8).reshape(-1, self.format.payload_length)
-        return Opened(np.array(positions, np.int64), rows, nulls, rejected)
+
+def open_each(
+    sealed: Iterable[bytes] | NDArray[np.uint8],
+    open_one: Callable[[bytes], Payload],
+    payload_length: int,
+) -> Opened:
+    """The payloads of many messages, and how many were refused for which reason."""
+    import numpy as np
+
+    positions: list[int] = []
+    vectors = bytearray()
+    nulls, rejected = 0, Counter[Rejection]()
+    for message in _messages(sealed):
+        try:
+            payload = open_one(message)
+        except RejectedMessage as refusal:
+            rejected[refusal.reason] += 1
+            continue
+        if isinstance(payload, Token):
+            positions.append(payload.position)
+        elif isinstance(payload, Vector):
+            vectors += payload.packed
+        else:
+            nulls += 1
+    rows = np.frombuffer(vectors, np.uint8).reshape(-1, payload_length)
+    return Opened(np.array(positions, np.int64), rows, nulls, rejected)
 
 
 def _messages(sealed: Iterable[bytes] | NDArray[np.uint8]) -> Iterator[bytes]:

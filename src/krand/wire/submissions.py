@@ -2,7 +2,9 @@
 
     version (1) || round (2) || id (16) || message || message || …
 
-The plan determines the length and number of messages, so all submissions have the same length.
+The plan determines the version, and the length and number of messages, so all submissions have the
+same length. Devices that add noise send version 1. Where mixers add it, devices send version 2:
+messages stand in the order of the plan's lanes, and have a layer for every mixer but the first.
 Anything else is refused with a reason.
 """
 
@@ -10,8 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
+from krand.wire.lane_format import LANE_VERSION, length_at
+from krand.wire.messages import MessageFormat
+
+if TYPE_CHECKING:
+    from krand.survey.plan import Plan
 
 __all__ = [
     "HEAD_LENGTH",
@@ -20,7 +28,9 @@ __all__ = [
     "Refused",
     "SubmissionFormat",
     "Submitted",
+    "format_of",
     "submission_bytes",
+    "version_of",
 ]
 
 VERSION = 1
@@ -44,7 +54,7 @@ class Refusal(StrEnum):
 
 _RULES = {
     Refusal.TOO_SHORT: f"must have a header of {HEAD_LENGTH} bytes",
-    Refusal.UNKNOWN_VERSION: f"must have version {VERSION}",
+    Refusal.UNKNOWN_VERSION: "must have the version of the plan's submissions",
     Refusal.OTHER_ROUND: "must belong to the round that is being collected",
     Refusal.WRONG_LENGTH: "must contain exactly the plan's number of messages, of its length",
 }
@@ -74,6 +84,7 @@ class SubmissionFormat:
     round: int
     message_length: int
     messages: int
+    version: int = VERSION
 
     @property
     def length(self) -> int:
@@ -84,7 +95,7 @@ class SubmissionFormat:
         """The submission in these bytes, or Refused."""
         if len(body) < HEAD_LENGTH:
             raise Refused(Refusal.TOO_SHORT)
-        if body[0] != VERSION:
+        if body[0] != self.version:
             raise Refused(Refusal.UNKNOWN_VERSION)
         if int.from_bytes(body[1:3]) != self.round:
             raise Refused(Refusal.OTHER_ROUND)
@@ -93,8 +104,24 @@ class SubmissionFormat:
         return Submitted(body[3:HEAD_LENGTH], body[HEAD_LENGTH:])
 
 
-def submission_bytes(round_number: int, name: bytes, messages: tuple[bytes, ...]) -> bytes:
+def version_of(plan: Plan) -> int:
+    """The version of a plan's submissions."""
+    return VERSION if plan.mixing is None else LANE_VERSION
+
+
+def format_of(plan: Plan, round_number: int = 1) -> SubmissionFormat:
+    """The format of a plan's submissions in one round."""
+    if plan.mixing is None:
+        length = MessageFormat(plan.survey.linkage, plan.layout.positions).sealed_length
+    else:
+        length = length_at(plan, 1)
+    return SubmissionFormat(round_number, length, plan.messages, version_of(plan))
+
+
+def submission_bytes(
+    round_number: int, name: bytes, messages: tuple[bytes, ...], version: int = VERSION
+) -> bytes:
     """The bytes that are sent; a retry sends the same."""
     if len(name) != ID_LENGTH:
         raise InvalidInput("id", f"must have {ID_LENGTH} bytes", f"{len(name)} bytes")
-    return bytes((VERSION,)) + round_number.to_bytes(2) + name + b"".join(messages)
+    return bytes((version,)) + round_number.to_bytes(2) + name + b"".join(messages)

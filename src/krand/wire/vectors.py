@@ -28,7 +28,16 @@ from krand.wire.messages import (
 from krand.wire.rejections import Rejection
 from krand.wire.sealing import PURPOSE, SUITE, Sealer, seal_info
 
-__all__ = ["make_vectors", "packed"]
+__all__ = ["SUITE_VALUES", "WARNING", "digest", "make_vectors", "packed"]
+
+WARNING = "keys for tests only: they are public and protect nothing"
+SUITE_VALUES = {
+    "name": "RFC 9180 base mode: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM",
+    "mode": 0,
+    "kem_id": 0x0020,
+    "kdf_id": 0x0001,
+    "aead_id": 0x0001,
+}
 
 FORMATS = {
     "one bit": MessageFormat(Linkage.BIT, 1),
@@ -86,14 +95,8 @@ def make_vectors() -> dict[str, Any]:
     return {
         "format": "krand message",
         "version": FORMAT_VERSION,
-        "warning": "keys for tests only: they are public and protect nothing",
-        "suite": {
-            "name": "RFC 9180 base mode: DHKEM(X25519, HKDF-SHA256), HKDF-SHA256, AES-128-GCM",
-            "mode": 0,
-            "kem_id": 0x0020,
-            "kdf_id": 0x0001,
-            "aead_id": 0x0001,
-        },
+        "warning": WARNING,
+        "suite": SUITE_VALUES,
         "recipient": {
             "private_key": key.private_bytes_raw().hex(),
             "public_key": key.public_key().public_bytes_raw().hex(),
@@ -115,14 +118,15 @@ def packed(ones: list[int], positions: int) -> bytes:
 
 
 def _test_key(word: str) -> X25519PrivateKey:
-    return X25519PrivateKey.from_private_bytes(_digest(f"key: {word}"))
+    return X25519PrivateKey.from_private_bytes(digest(f"key: {word}"))
 
 
 def _plan_hash(plan: str) -> bytes:
-    return _digest(f"plan: {plan}")
+    return digest(f"plan: {plan}")
 
 
-def _digest(words: str) -> bytes:
+def digest(words: str) -> bytes:
+    """32 bytes that everybody can derive: keys and hashes of the test vectors."""
     return hashlib.sha256(f"krand test vectors, {words}".encode()).digest()
 
 

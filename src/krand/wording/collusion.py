@@ -2,13 +2,23 @@
 
 They see each response by itself, and ε₀ bounds what it reveals: if two sets of answers were equally
 likely before, one of them can become at most e^ε₀ times as likely as the other.
+
+Where mixers add the noise, one of them must follow the rules; devices alone hide nothing.
 """
 
 from __future__ import annotations
 
 from krand.wording.texts import ENGLISH, Texts
 
-__all__ = ["REAL", "SLIGHT", "WEAK", "if_they_collude", "protection", "what_remains"]
+__all__ = [
+    "REAL",
+    "SLIGHT",
+    "WEAK",
+    "if_mixers_collude",
+    "if_they_collude",
+    "protection",
+    "what_remains",
+]
 
 REAL, WEAK, SLIGHT = 1.0, 3.0, 7.0
 """Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all: an
@@ -38,3 +48,8 @@ def if_they_collude(local_epsilon: float, texts: Texts = ENGLISH) -> str:
     return texts.collusion.if_they_collude.format(
         said=what_remains(local_epsilon, texts), epsilon=texts.numbers.at_most(local_epsilon)
     )
+
+
+def if_mixers_collude(mixers: int, texts: Texts = ENGLISH) -> str:
+    """The promise holds as long as one of so many mixers follows the rules."""
+    return texts.collusion.mixers.of(mixers).format(number=texts.numbers.whole(mixers))

@@ -109,6 +109,7 @@ class ProvenanceTexts:
             "simulation": "Nobody was asked: the people and their answers are simulated.",
         }
     )
+    noisy_by_mixers: str = "Mixers added dummy messages, which hide every answer in the counts."
     trusted: Mapping[str, str] = table(
         {
             "devices": "",
@@ -141,6 +142,12 @@ class CollusionTexts:
     remains: str = "{protection} remains"
     there_is: str = "there is {protection}"
     if_they_collude: str = "If collector and analyst collude, {said} (ε₀ = {epsilon})"
+    mixers: Plural = Plural(
+        "The promise holds as long as the collector, the only mixer, follows the rules, whatever"
+        " everybody else does. If the collector works with the analyst, there is no protection",
+        "The promise holds as long as one of the {number} mixers follows the rules, whatever"
+        " everybody else does. If all of them work with the analyst, there is no protection",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,6 +219,12 @@ class PhraseTexts:
         " hide anybody. The promise allowed for {planned}; in the worst case there are now"
         " {colluding} among {crowd}, so {name} is {now}. The survey promised {asked}.",
     )
+    refused_mixed: Plural = Plural(
+        "{number} message was refused ({reasons}) and not counted. The promise does not depend on"
+        " it.",
+        "{number} messages were refused ({reasons}) and not counted. The promise does not depend"
+        " on them.",
+    )
     reason: str = "{number} {why}"
     reasons: Mapping[str, str] = table(
         {
@@ -220,6 +233,7 @@ class PhraseTexts:
             "unknown_version": "unknown version",
             "unknown_kind": "unknown kind",
             "position_out_of_range": "position out of range",
+            "outside_its_lane": "outside its lane",
             "padding_not_zero": "padding not zero",
             "repeated": "repeated",
         }

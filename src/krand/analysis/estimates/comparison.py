@@ -4,6 +4,9 @@ The difference of two shares has an interval made of the two shares' own ones (t
 variance estimates recovery: Zou and Donner 2008; Newcombe's for shares without noise): where these
 are symmetric it is s₁-s₂ ± z√(σ₁²+σ₂²). The two must have been randomized apart. If both crowds
 are samples, they must have been drawn apart as well.
+
+Dummies of mixers have heavier tails than the normal law, so their laws are given beside the
+estimates; then z is that of the law which needs more.
 """
 
 from __future__ import annotations
@@ -15,9 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
+from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import (
     check_confidence,
     normal_quantile,
+    quantile_of,
     simultaneous_confidence,
 )
 from krand.analysis.estimates.sampling import share_limits
@@ -68,10 +73,13 @@ class CombinedRow:
 
 
 def compare_surveys(
-    first: QuestionEstimate, second: QuestionEstimate, confidence: float = 0.95
+    first: QuestionEstimate,
+    second: QuestionEstimate,
+    confidence: float = 0.95,
+    laws: Sequence[CountModel] = (),
 ) -> tuple[Difference, ...]:
     """The same question in two surveys: the difference of the shares, answer by answer."""
-    z = normal_quantile(check_confidence(confidence))
+    z = _quantile(laws, check_confidence(confidence))
     pairs = _matched([first, second])
     return tuple(_difference((first, second), rows, z, len(pairs)) for rows in pairs)
 
@@ -131,7 +139,9 @@ def tested_difference(
 
 
 def combine_surveys(
-    estimates: Sequence[QuestionEstimate], confidence: float = 0.95
+    estimates: Sequence[QuestionEstimate],
+    confidence: float = 0.95,
+    laws: Sequence[CountModel] = (),
 ) -> tuple[CombinedRow, ...]:
     """One share from several surveys or rounds that asked the same, each with its own noise.
 
@@ -142,7 +152,8 @@ def combine_surveys(
     check_confidence(confidence)
     matched = _matched(list(estimates))
     together = simultaneous_confidence(confidence, len(matched))
-    return tuple(_combined(estimates, rows, confidence, together) for rows in matched)
+    z = _quantile(laws, confidence), _quantile(laws, together)
+    return tuple(_combined(estimates, rows, *z) for rows in matched)
 
 
 def _combined(
@@ -154,10 +165,7 @@ def _combined(
     weights /= weights.sum()
     share = np.asarray(weights @ np.array([row.share for row in rows]))
     variance, factor = float(weights**2 @ noise), float(weights**2 @ factors)
-    ends = [
-        np.clip(share_limits(share, variance, factor, normal_quantile(level)), 0.0, 1.0)
-        for level in (alone, together)
-    ]
+    ends = [np.clip(share_limits(share, variance, factor, z), 0.0, 1.0) for z in (alone, together)]
     interval, simultaneous = (Interval(float(low), float(high)) for low, high in ends)
     return CombinedRow(
         label=rows[0].label,
@@ -166,6 +174,11 @@ def _combined(
         interval=interval,
         simultaneous=simultaneous,
     )
+
+
+def _quantile(laws: Sequence[CountModel], confidence: float) -> float:
+    found = (quantile_of(law, confidence) for law in laws)
+    return max(found, default=normal_quantile(confidence))
 
 
 def _noise_variance(estimate: QuestionEstimate, row: Row) -> float:

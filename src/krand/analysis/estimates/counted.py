@@ -1,4 +1,9 @@
-"""What estimating starts from: the ones of every block, with the law they follow."""
+"""What estimating starts from: the ones of every block, with the law they follow.
+
+Where mixers add the noise and everybody sends one message about a block, an empty message is
+counted like an answer, with dummies of its own. Otherwise those who answered nothing are whoever
+all answers leave.
+"""
 
 from __future__ import annotations
 
@@ -6,41 +11,57 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from krand.analysis.estimates.dummies import CountModel, DummyModel
 from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
+from krand.survey.lanes import Lane
 from krand.survey.layout import Block
 from krand.survey.plan import Plan
 
-__all__ = ["BlockCounts", "block_counts", "check_fits"]
+__all__ = ["BlockCounts", "block_counts", "check_fits", "counts_nulls", "mixed_law", "question_law"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class BlockCounts:
     """The ones of every position of a block; `law` is that of one position."""
 
     block: Block
     ones: Counts
-    law: NoiseModel
+    law: CountModel
+    nulls: int | None = None
+    """Empty messages, where they are counted like an answer."""
+    refused: int = 0
+    """Messages that were refused; some may have been about this block."""
 
     def consistent(self) -> Floats:
-        """The nearest possible counts of all positions."""
-        raw = self.law.estimate(self.ones)
-        return nearest_possible(raw, self.law.people, self.block.most_ones)
+        """The nearest possible counts: first of those who answered nothing, then of positions."""
+        people = self.law.people
+        if self.nulls is None:
+            raw = self.law.estimate(self.ones)
+            fitted = nearest_possible(raw, people, self.block.most_ones)
+            return np.concatenate([[max(0.0, people - float(fitted.sum()))], fitted])
+        raw = self.law.estimate(self.cells)
+        return nearest_possible(raw, people, least=max(0, people - self.refused))
+
+    @property
+    def cells(self) -> Counts:
+        """The counts of all positions, and first that of empty messages, or 0."""
+        return np.concatenate([[self.nulls or 0], self.ones])
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """Levels of every question of a group and, first, no answer."""
         return tuple(question.levels + 1 for question in self.block.levels)
 
-    def margin(self, values: Floats | Counts, place: int) -> Floats | Counts:
-        """The cells of a group added up to one of its questions; no answer is left out."""
-        table = np.concatenate([[0], values]).reshape(self.sizes)
+    def margin(self, cells: Floats | Counts, place: int) -> Floats | Counts:
+        """The cells of a group added up to one of its questions; no answer is first."""
+        table = cells.reshape(self.sizes)
         others = tuple(axis for axis in range(table.ndim) if axis != place)
-        return np.asarray(table.sum(axis=others)[1:])
+        return np.asarray(table.sum(axis=others))
 
-    def margin_law(self, place: int) -> NoiseModel:
+    def margin_law(self, place: int) -> CountModel:
         """The law of one level of that question: a sum over all cells of the others."""
         return self.law.summed(self.block.cells_of(self.block.question_names[place]))
 
@@ -56,16 +77,70 @@ def check_fits(plan: Plan, tally: Tally) -> None:
     if tally.people < 1 or tally.responses < 1:
         found = min(tally.people, tally.responses)
         raise InvalidInput("tally", "must count at least one response", found)
+    if plan.mixing is not None:
+        _check_mixed(plan, tally)
+
+
+def _check_mixed(plan: Plan, tally: Tally) -> None:
+    """Every batch has its dummies: without their number nothing can be subtracted."""
+    if not 1 <= len(tally.batches) <= plan.survey.trust.batches:
+        rule = f"must count 1 to {plan.survey.trust.batches:,} batches, as planned"
+        hint = "mixers add dummies to every batch, so their number must be known"
+        raise InvalidInput("tally", rule, len(tally.batches), hint)
+    nulls = tally.lane_nulls
+    if nulls is None or len(nulls) != len(plan.lanes):
+        rule = f"must count the empty messages of {len(plan.lanes):,} lanes"
+        raise InvalidInput("tally", rule, "none" if nulls is None else len(nulls))
 
 
 def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
     """The counts of every block, once the tally is seen to be of this plan."""
     check_fits(plan, tally)
+    blocks = plan.layout.blocks
+    if plan.mixing is not None:
+        return tuple(_mixed_counts(plan, tally, block) for block in blocks)
     return tuple(
         BlockCounts(
-            block,
-            tally.counts[block.offset : block.offset + block.positions],
-            NoiseModel(people=tally.people, responses=tally.responses, noise=noise),
+            block=block,
+            ones=_ones(tally, block),
+            law=NoiseModel(people=tally.people, responses=tally.responses, noise=noise),
         )
-        for block, noise in zip(plan.layout.blocks, plan.noises, strict=True)
+        for block, noise in zip(blocks, plan.noises, strict=True)
+    )
+
+
+def _ones(tally: Tally, block: Block) -> Counts:
+    return tally.counts[block.offset : block.offset + block.positions]
+
+
+def counts_nulls(lane: Lane, block: Block) -> bool:
+    """Whether an empty message is an answer like any other, "unanswered", and shown as such."""
+    return lane.has_noisy_nulls and bool(block.levels)
+
+
+def mixed_law(plan: Plan, block: Block, people: int, batches: int) -> DummyModel:
+    """The law of one position of a block, with the dummies of all mixers and batches."""
+    lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
+    mixes = plan.survey.trust.mixers * batches
+    return DummyModel(people=people, law=plan.law_of(lane), mixes=mixes)
+
+
+def question_law(plan: Plan, name: str, people: int, batches: int) -> CountModel | None:
+    """The law of one answer to a question; None where devices add the noise, and it is normal."""
+    if plan.mixing is None:
+        return None
+    block = plan.block_of(name)
+    return mixed_law(plan, block, people, batches).summed(block.cells_of(name))
+
+
+def _mixed_counts(plan: Plan, tally: Tally, block: Block) -> BlockCounts:
+    """All lanes of a block have one law; only a lane of its own has nulls that are an answer."""
+    lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
+    assert tally.lane_nulls is not None
+    return BlockCounts(
+        block=block,
+        ones=_ones(tally, block),
+        law=mixed_law(plan, block, tally.people, len(tally.batches)),
+        nulls=int(tally.lane_nulls[lane.number]) if counts_nulls(lane, block) else None,
+        refused=sum(tally.rejected.values()),
     )

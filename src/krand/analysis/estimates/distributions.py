@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.intervals import normal_quantile, simultaneous_confidence
+from krand.analysis.estimates.dummies import CountModel
+from krand.analysis.estimates.intervals import quantile_of, simultaneous_confidence
 from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.ratios import weighted_limits
 from krand.analysis.estimates.values import CdfPoint, Distribution, Interval, MeanEstimate, Quantile
@@ -24,7 +25,7 @@ from krand.survey.questions import Number
 __all__ = ["Bins", "distribution_of"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Bins:
     """The estimated bins of a question, counted independently of each other."""
 
@@ -34,6 +35,8 @@ class Bins:
     consistent: Floats
     variances: Floats
     """By noise, and by sampling where the crowd is a sample."""
+    law: CountModel
+    """Of the count of one bin."""
 
     def below(self, edge: int) -> int:
         """How many bins lie below an edge."""
@@ -54,7 +57,7 @@ def distribution_of(bins: Bins, confidence: float, levels: Sequence[float]) -> D
         exact=all(low == high for low, high in ends),
         cdf=cdf,
         quantiles=quantiles,
-        mean=_mean(bins, normal_quantile(confidence)),
+        mean=_mean(bins, quantile_of(bins.law, confidence)),
     )
 
 
@@ -62,11 +65,9 @@ def _cdf(bins: Bins, confidence: float) -> tuple[CdfPoint, ...]:
     """At every edge; 0 and 1 are certain at the ends of bins that are not open."""
     edges = bins.question.edges
     unknown = sum(0 < bins.below(edge) < len(bins.counts) for edge in range(len(edges)))
-    together = simultaneous_confidence(confidence, unknown)
-    return tuple(
-        _point(bins, edge, normal_quantile(confidence), normal_quantile(together))
-        for edge in range(len(edges))
-    )
+    levels = confidence, simultaneous_confidence(confidence, unknown)
+    alone, together = (quantile_of(bins.law, level) for level in levels)
+    return tuple(_point(bins, edge, alone, together) for edge in range(len(edges)))
 
 
 def _point(bins: Bins, edge: int, alone: float, together: float) -> CdfPoint:

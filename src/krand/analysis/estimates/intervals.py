@@ -3,6 +3,7 @@
 Which way is decided by the variance of the count, V = Tpq, not by the size of the crowd: ten
 million people with q = 2·10⁻⁵ flip only 200 bits.
 
+* Dummies of mixers: the exact law of their sum, whatever V is (see `dummies`).
 * V < 200: the exact law (see `exact`). It never covers less often than it says.
 * V ≥ 200: the normal law, with the skewness of M, (p-q)(1-2D/T)/√V, to first order: both ends
   move by (1-2d/cN)(z²-1)/(6k) people, half a person at 95 %, two and a half where a thousand rows
@@ -22,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from krand.analysis.estimates.dummies import CountModel, DummyModel
 from krand.analysis.estimates.exact import exact_limits
 from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.values import Method
@@ -35,6 +37,7 @@ __all__ = [
     "method_of",
     "normal_limits",
     "normal_quantile",
+    "quantile_of",
     "readable",
     "simultaneous_confidence",
 ]
@@ -72,12 +75,20 @@ def readable(errors: Floats, people: int, confidence: float) -> NDArray[np.bool_
     return np.asarray(normal_quantile(confidence) * errors <= READABLE * people)
 
 
-def method_of(law: NoiseModel) -> Method:
+def quantile_of(law: CountModel, confidence: float) -> float:
+    """How many standard deviations weighted sums of such rows need on each side."""
+    normal = normal_quantile(confidence)
+    return max(normal, law.quantile(confidence)) if isinstance(law, DummyModel) else normal
+
+
+def method_of(law: CountModel) -> Method:
     """Which interval a row gets."""
+    if isinstance(law, DummyModel):
+        return Method.EXACT
     return Method.EXACT if law.spread < EXACT_BELOW else Method.NORMAL
 
 
-def limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -> Floats:
+def limits(law: CountModel, ones: NDArray[np.int64], confidence: float) -> Floats:
     """Both ends in people, as two rows, inside what the crowd allows.
 
     A count that noise brought below what nobody would give on average says no more than that one:
@@ -85,6 +96,8 @@ def limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -> Float
     estimate of everybody. So no interval shrinks to a point, and none covers less often than it
     says: the ends move outwards only.
     """
+    if isinstance(law, DummyModel):
+        return _dummy_limits(law, ones, confidence)
     nobody = law.trials * law.noise
     everybody = nobody + law.people * law.most * law.copies * (1 - 2 * law.noise)
     possible = np.array([math.ceil(nobody), math.floor(everybody)])
@@ -92,6 +105,13 @@ def limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -> Float
     low, high = ends[:, :-2]
     ends = np.stack([np.minimum(low, ends[0, -1]), np.maximum(high, ends[1, -2])])
     return np.clip(ends, 0.0, law.people * law.most)
+
+
+def _dummy_limits(law: DummyModel, ones: NDArray[np.int64], confidence: float) -> Floats:
+    """T - nR ± w, likewise."""
+    middle, half, most = law.estimate(ones), law.distance(confidence), law.people * law.most
+    ends = np.stack([np.minimum(middle, most) - half, np.maximum(middle, 0) + half])
+    return np.asarray(np.clip(ends, 0.0, most))
 
 
 def _limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -> Floats:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Floats", "NoiseModel", "bit_variance"]
+__all__ = ["Counts", "Floats", "NoiseModel", "bit_variance"]
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -13,8 +13,9 @@ from functools import singledispatch
 import numpy as np
 
 from krand.analysis.estimates.distributions import Bins, distribution_of
-from krand.analysis.estimates.intervals import limits, normal_quantile
-from krand.analysis.estimates.inversion import Floats, NoiseModel
+from krand.analysis.estimates.dummies import CountModel
+from krand.analysis.estimates.intervals import limits, quantile_of
+from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.rows import EstimateOptions, answer_rows, unanswered_row
 from krand.analysis.estimates.scales import scale_summaries
 from krand.analysis.estimates.values import Interval, PicksEstimate, QuestionEstimate, Row
@@ -23,17 +24,27 @@ from krand.errors import InvalidInput
 from krand.survey.decoding import UNANSWERED
 from krand.survey.questions import Leveled, Number, PickAny, Question, Scale, Words, YesNo
 
-__all__ = ["AnswerCounts", "estimate_kind"]
+__all__ = ["AnswerCounts", "Unanswered", "estimate_kind"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class Unanswered:
+    """Those who gave no answer, where they are counted like an answer."""
+
+    ones: int
+    consistent: float
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class AnswerCounts:
     """The counts of every answer to one question, alone or as the margin of a group."""
 
     ones: Counts
     consistent: Floats
-    law: NoiseModel
+    law: CountModel
     """Of the count of one answer."""
+    unanswered: Unanswered | None = None
+    """None where it is what all answers leave."""
 
     @property
     def estimate(self) -> Floats:
@@ -64,8 +75,13 @@ def _(question: Words, counts: AnswerCounts, options: EstimateOptions) -> Questi
 def _leveled(question: Leveled, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
     """One answer of several, or none: choice, and where scale and number begin."""
     ones, consistent, law = counts.ones, counts.consistent, counts.law
-    unanswered = unanswered_row(UNANSWERED, ones, consistent, law, options, len(ones) + 1)
-    rows = answer_rows(_labels(question, counts), ones, consistent, law, options, len(ones) + 1)
+    together, none = len(ones) + 1, counts.unanswered
+    rows = answer_rows(_labels(question, counts), ones, consistent, law, options, together)
+    if none is None:
+        unanswered = unanswered_row(UNANSWERED, ones, consistent, law, options, together)
+    else:
+        own, fitted = np.array([none.ones]), np.array([none.consistent])
+        (unanswered,) = answer_rows([UNANSWERED], own, fitted, law, options, together)
     return _estimate(question, counts, options, rows, unanswered)
 
 
@@ -81,15 +97,22 @@ def _(question: YesNo, counts: AnswerCounts, options: EstimateOptions) -> Questi
 
 @estimate_kind.register
 def _(question: Number, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
-    bins = Bins(question, counts.estimate, counts.consistent, counts.variances(options))
+    bins = Bins(
+        question=question,
+        counts=counts.estimate,
+        consistent=counts.consistent,
+        variances=counts.variances(options),
+        law=counts.law,
+    )
     spread = distribution_of(bins, options.confidence, options.quantiles)
     return replace(_leveled(question, counts, options), distribution=spread)
 
 
 @estimate_kind.register
 def _(question: Scale, counts: AnswerCounts, options: EstimateOptions) -> QuestionEstimate:
+    z = quantile_of(counts.law, options.confidence)
     summaries = scale_summaries(
-        question, counts.estimate, counts.consistent, counts.variances(options), options.confidence
+        question, counts.estimate, counts.consistent, counts.variances(options), z
     )
     return replace(_leveled(question, counts, options), summaries=summaries)
 
@@ -125,7 +148,7 @@ def _estimate(
 
 
 def _picks_each(
-    law: NoiseModel, ones: Counts, consistent: Floats, options: EstimateOptions
+    law: CountModel, ones: Counts, consistent: Floats, options: EstimateOptions
 ) -> PicksEstimate:
     """The mean number of picks of a person.
 
@@ -138,7 +161,7 @@ def _picks_each(
     if options.sampling is not None:
         mean = min(max(value, 0.0), law.most)
         sampled = options.sampling.factor(people) * mean * (law.most - mean)
-        half = normal_quantile(options.confidence) * math.sqrt(error**2 + sampled)
+        half = quantile_of(law, options.confidence) * math.sqrt(error**2 + sampled)
         low, high = max(0.0, mean - half), min(float(law.most), mean + half)
     shown = float(consistent.sum()) / people
     return PicksEstimate(value, shown, error, Interval(low, high).containing(shown))

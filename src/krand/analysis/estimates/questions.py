@@ -13,11 +13,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from krand.analysis.estimates.counted import BlockCounts, block_counts
+from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import check_confidence
-from krand.analysis.estimates.kinds import AnswerCounts, estimate_kind
+from krand.analysis.estimates.inversion import Floats
+from krand.analysis.estimates.kinds import AnswerCounts, Unanswered, estimate_kind
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import QuestionEstimate
-from krand.analysis.tally import Tally
+from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind
@@ -62,15 +64,21 @@ def _checked(options: EstimateOptions | None) -> EstimateOptions:
 
 
 def _of_block(counts: BlockCounts, options: EstimateOptions) -> Iterator[QuestionEstimate]:
-    block, consistent = counts.block, counts.consistent()
+    block, cells, consistent = counts.block, counts.cells, counts.consistent()
     if block.kind is not Kind.TOGETHER:
         (question,) = block.questions
-        yield estimate_kind(question, AnswerCounts(counts.ones, consistent, counts.law), options)
+        yield estimate_kind(question, _answers(counts, cells, consistent, counts.law), options)
         return
     for place, question in enumerate(block.questions):
-        margin = AnswerCounts(
-            np.asarray(counts.margin(counts.ones, place), dtype=np.int64),
-            np.asarray(counts.margin(consistent, place), dtype=np.float64),
-            counts.margin_law(place),
-        )
+        ones = np.asarray(counts.margin(cells, place), dtype=np.int64)
+        fitted = np.asarray(counts.margin(consistent, place), dtype=np.float64)
+        margin = _answers(counts, ones, fitted, counts.margin_law(place))
         yield estimate_kind(question, margin, options)
+
+
+def _answers(
+    counts: BlockCounts, cells: Counts, consistent: Floats, law: CountModel
+) -> AnswerCounts:
+    """The answers to one question, and first no answer: counted itself, or what they leave."""
+    none = None if counts.nulls is None else Unanswered(int(cells[0]), float(consistent[0]))
+    return AnswerCounts(ones=cells[1:], consistent=consistent[1:], law=law, unanswered=none)

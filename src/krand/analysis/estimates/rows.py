@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import (
     limits,
     method_of,
-    normal_quantile,
+    quantile_of,
     readable,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats, NoiseModel
+from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.sampling import Sampling, share_limits
 from krand.analysis.estimates.values import Interval, Row
 from krand.analysis.tally import Counts
@@ -38,7 +39,7 @@ def answer_rows(
     labels: Sequence[str],
     ones: Counts,
     consistent: Floats,
-    law: NoiseModel,
+    law: CountModel,
     options: EstimateOptions,
     together: int,
 ) -> tuple[Row, ...]:
@@ -60,7 +61,7 @@ def unanswered_row(
     label: str,
     ones: Counts,
     consistent: Floats,
-    law: NoiseModel,
+    law: CountModel,
     options: EstimateOptions,
     together: int,
 ) -> Row:
@@ -86,7 +87,7 @@ def _rows(
     labels: Sequence[str],
     counts: Floats,
     consistent: Floats,
-    law: NoiseModel,
+    law: CountModel,
     alone: Floats,
     together: Floats,
     options: EstimateOptions,
@@ -116,12 +117,12 @@ def _rows(
     )
 
 
-def _share_ends(shares: Floats, alone: Floats, law: NoiseModel, options: EstimateOptions) -> Floats:
+def _share_ends(shares: Floats, alone: Floats, law: CountModel, options: EstimateOptions) -> Floats:
     """Of the crowd: the counts, divided. Of a population: wider (see `sampling`)."""
     if options.sampling is None:
         return alone / law.people
     factor = options.sampling.factor(law.people)
     variance = (law.sigma / law.people) ** 2
     possible = np.clip(shares, 0.0, 1.0)
-    ends = share_limits(possible, variance, factor, normal_quantile(options.confidence))
+    ends = share_limits(possible, variance, factor, quantile_of(law, options.confidence))
     return np.clip(np.stack(ends), 0.0, 1.0)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from krand.analysis.estimates.intervals import normal_quantile
 from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.ratios import weighted_limits
 from krand.analysis.estimates.values import Interval, Statistic, Summary
@@ -18,9 +17,9 @@ __all__ = ["scale_summaries"]
 
 
 def scale_summaries(
-    question: Scale, counts: Floats, consistent: Floats, variances: Floats, confidence: float
+    question: Scale, counts: Floats, consistent: Floats, variances: Floats, z: float
 ) -> tuple[Summary, ...]:
-    """Mean and both boxes, from counts that vary independently; none if nobody answered."""
+    """Mean and both boxes, z deviations each way, from independent counts; none without answers."""
     if consistent.sum() <= 0:
         return ()
     bottom, top = question.boxes
@@ -29,7 +28,6 @@ def scale_summaries(
         Statistic.TOP_BOX: top,
         Statistic.BOTTOM_BOX: bottom,
     }
-    z = normal_quantile(confidence)
     return tuple(
         Summary(
             statistic=statistic,

@@ -5,6 +5,9 @@ and add up to at most mN (less where people left the question unanswered). All p
 have the same noise, so the nearest point in the plain sense is the one of weighted least squares.
 It is `raw - τ` cut at 0 and N, where τ ≥ 0 brings the sum down to mN (the conditions of Karush,
 Kuhn and Tucker); the sum falls in straight pieces as τ grows, so τ is found without a search.
+
+Where everybody sends one message and an empty one is counted like an answer, the sum is N, less
+what was refused. Then τ may be negative, which is the same with larger raw counts.
 """
 
 from __future__ import annotations
@@ -16,12 +19,14 @@ from krand.analysis.estimates.inversion import Floats
 __all__ = ["nearest_possible"]
 
 
-def nearest_possible(raw: Floats, people: float, most_ones: int = 1) -> Floats:
-    """The point of {0 ≤ x ≤ N, Σx ≤ mN} that is nearest to the unbiased counts."""
+def nearest_possible(raw: Floats, people: float, most_ones: int = 1, least: float = 0.0) -> Floats:
+    """The point of {0 ≤ x ≤ N, least ≤ Σx ≤ mN} nearest to the unbiased counts; least ≤ N."""
     room = float(people * most_ones)
     cut = np.clip(raw, 0.0, people)
-    if cut.sum() <= room:
+    if least <= cut.sum() <= room:
         return cut
+    if cut.sum() < least:
+        raw, room = raw + (people - raw.max()), float(least)
     moved: Floats = np.clip(raw - _shift(raw, people, room), 0.0, people)
     return moved
 
@@ -32,6 +37,8 @@ def _shift(raw: Floats, people: float, room: float) -> float:
     corners = corners[corners >= 0]
     sums = _excess(raw, corners) - _excess(raw - people, corners)
     after = int(np.argmax(sums <= room))  # the last corner leaves nothing, so there is one
+    if not after:  # the first corner is it, but for rounding
+        return 0.0
     here, there = corners[after - 1], corners[after]
     fall = sums[after - 1] - sums[after]
     return float(here + (there - here) * (sums[after - 1] - room) / fall)

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from krand.analysis.estimates.comparison import Difference, tested_difference
-from krand.analysis.estimates.intervals import normal_quantile
 from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.ratios import ratio_error, ratio_limits
 from krand.analysis.estimates.sampling import Sampling
@@ -76,7 +75,7 @@ def conditional_table(
         fitted = consistent[row, :columns]
         covariance = noise.of_row(row, columns) + sampled * np.diag(fitted)
         label, labels = table.labels[place][row], table.labels[1 - place]
-        z = normal_quantile(table.confidence)
+        z = noise.quantile(table.confidence)
         groups.append(_shares(label, labels, counts[row, :columns], fitted, covariance, z))
     return ConditionalTable(given, table.questions[1 - place], table.confidence, tuple(groups))
 
@@ -119,7 +118,8 @@ def _shares(
     with_row = covariance.sum(axis=1)
     low, high = ratio_limits(cells, bottom, own, all_of_row, with_row, z)
     ratio = cells / row if row > 0 else np.zeros(len(cells))
-    error = ratio_error(ratio, bottom, own, all_of_row, with_row)
+    divisor = bottom if row > 0 else np.ones(len(cells))
+    error = ratio_error(ratio, divisor, own, all_of_row, with_row)
     shown = fitted / fitted_row if fitted_row > 0 else None
     ends = zip(low.tolist(), high.tolist(), strict=True)
     possible = [Interval(*pair).within(0.0, 1.0) for pair in ends]

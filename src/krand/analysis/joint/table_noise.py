@@ -17,6 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from krand.analysis.estimates.dummies import CountModel
+from krand.analysis.estimates.intervals import normal_quantile, quantile_of
 from krand.analysis.estimates.inversion import Floats
 
 __all__ = ["IndependentCells", "LinkedCells", "TableNoise", "factor_covariance"]
@@ -32,9 +34,18 @@ def factor_covariance(answers: int, variance: float) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IndependentCells:
-    """Cells that all have this variance, and nothing in common."""
+    """Cells that all follow this law, and have nothing in common."""
 
-    variance: float
+    law: CountModel
+
+    @property
+    def variance(self) -> float:
+        """Of one cell."""
+        return self.law.sigma**2
+
+    def quantile(self, confidence: float) -> float:
+        """How many standard deviations a sum over cells needs on each side."""
+        return quantile_of(self.law, confidence)
 
     def of_row(self, row: int, columns: int) -> Floats:
         """The covariance of the first cells of one row."""
@@ -57,6 +68,10 @@ class LinkedCells:
     factors: tuple[Floats, Floats]
     people: int
     copies: float
+
+    def quantile(self, confidence: float) -> float:
+        """How many standard deviations a sum over cells needs on each side."""
+        return normal_quantile(confidence)
 
     def of_row(self, row: int, columns: int) -> Floats:
         """The covariance of the first cells of one row."""

@@ -20,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.estimates.counted import BlockCounts, block_counts
+from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import (
     check_confidence,
     limits,
     readable,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats, NoiseModel, bit_variance
+from krand.analysis.estimates.inversion import Floats, bit_variance
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band, same_fields
 from krand.analysis.joint.axes import Axis, axes_of
@@ -110,7 +111,7 @@ def _never_linked(names: tuple[str, ...]) -> InvalidInput:
     )
 
 
-def _table_law(counts: BlockCounts, names: Sequence[str]) -> NoiseModel:
+def _table_law(counts: BlockCounts, names: Sequence[str]) -> CountModel:
     """The law of a cell of these questions: a sum over the answers to the others of the group."""
     members = zip(counts.block.question_names, counts.sizes, strict=True)
     return counts.law.summed(math.prod(size for name, size in members if name not in names))
@@ -119,19 +120,19 @@ def _table_law(counts: BlockCounts, names: Sequence[str]) -> NoiseModel:
 def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> JointTable:
     levels = [counts.block.levels[place] for place in places]
     law = _table_law(counts, [question.name for question in levels])
-    cells = np.concatenate([[0], counts.ones])  # the cell in which nothing is answered is no bit
-    ones = _arranged(counts, cells, places).astype(np.int64)
-    fitted = counts.consistent()
-    nobody = max(0.0, law.people - float(fitted.sum()))
-    consistent = _arranged(counts, np.concatenate([[nobody], fitted]), places)
+    ones = _arranged(counts, counts.cells, places).astype(np.int64)
+    consistent = _arranged(counts, counts.consistent(), places)
     estimate, errors = law.estimate(ones), np.full(ones.shape, law.sigma)
-    rest = law.summed(ones.size - 1)  # nobody answered: what all other cells leave
+    rest = law.summed(ones.size - 1)  # nothing answered: what all other cells leave
     others = np.array([ones.sum() - ones.flat[-1]])
-    estimate.flat[-1], errors.flat[-1] = law.people - rest.estimate(others)[0], rest.sigma
+    counted = counts.nulls is not None  # like any other cell
+    if not counted:
+        estimate.flat[-1], errors.flat[-1] = law.people - rest.estimate(others)[0], rest.sigma
 
     def band(level: float) -> Band:
         low, high = (end.reshape(ones.shape) for end in limits(law, ones.ravel(), level))
-        low.flat[-1], high.flat[-1] = law.people - limits(rest, others, level)[::-1, 0]
+        if not counted:
+            low.flat[-1], high.flat[-1] = law.people - limits(rest, others, level)[::-1, 0]
         return Band(low, high).containing(consistent)
 
     return JointTable(
@@ -146,7 +147,7 @@ def _of_group(counts: BlockCounts, places: list[int], confidence: float) -> Join
         interval=band(confidence),
         simultaneous=band(simultaneous_confidence(confidence, ones.size)),
         readable=readable(errors, law.people, confidence),
-        noise=IndependentCells(law.sigma**2) if len(places) == 2 else None,
+        noise=IndependentCells(law) if len(places) == 2 else None,
     )
 
 

@@ -67,6 +67,13 @@ class BitsSeen:
 def observe(plan: Plan, tally: Tally, most: int = 10, seed: int = 0) -> RecordSeen | BitsSeen:
     """The ratio of the actual outcome; `most` positions are described one by one."""
     check_fits(plan, tally)
+    if plan.mixing is not None:
+        rule = "must be of a plan in which devices add the noise"
+        hint = (
+            "the ratios compare crowds whose devices flip bits; with mixers' noise the promise"
+            " holds for every crowd, and krand verify recomputes it"
+        )
+        raise InvalidInput("tally", rule, "noise of mixers", hint)
     if tally.people < 2:
         hint = "nobody hides in a crowd of one"
         raise InvalidInput("tally", "must count at least two people", tally.people, hint)

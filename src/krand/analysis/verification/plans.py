@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from krand.analysis.checks import Check, check, policy_check, promise_check
-from krand.analysis.plain_values import Malformed, said_format, typed
+from krand.analysis.plain_values import Malformed, infinite_epsilon, said_format, typed
 from krand.analysis.verification.comparing import differences
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import planned_from, verify_promise
-from krand.promise import NOISE_GRID, Linkage
+from krand.planning.mixers import mixed_from
+from krand.promise import NOISE_GRID, Linkage, NoiseSource
 from krand.survey.canonical import canonical_json, sha256_of
+from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import FORMAT, Plan, Promise
+from krand.survey.plan_file import mixing_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
 
@@ -53,6 +56,8 @@ class _Claimed:
 def _claimed(values: Mapping[str, Any], source: str) -> _Claimed:
     names = [field.name for field in fields(_Claimed) if field.name in values]
     told = {"analyst_key": None, **{name: values[name] for name in names}}
+    if "promise" in told:
+        told["promise"] = infinite_epsilon(told["promise"])
     blocks = told.get("blocks")
     told["numerators"] = [
         block.get("noise_numerator") if isinstance(block, dict) else None
@@ -94,8 +99,8 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
         raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
     told = _claimed(values, source)
     try:
-        survey = survey_from_document(told.survey)
-    except KrandError as error:
+        survey = _survey(told.survey)
+    except (KrandError, TypeError, KeyError) as error:
         return PlanFound((Check("survey", False, str(error)),))
     survey_holds = Check("survey", True, f"the survey {survey.id} keeps every rule")
     layout = layout_of(survey)
@@ -104,11 +109,9 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
         _other_positions(values, layout),
         f"{layout.positions:,} positions follow from the survey's questions",
     )
-    numerators = told.numerators
-    noise = check("noise", _impossible_noise(numerators, survey), _noises(numerators))
-    if not (positions.holds and noise.holds):
-        return PlanFound((survey_holds, positions, noise))
-    plan = planned_from(survey, numerators, told.promise, told.analyst_key)
+    noise, plan = _planned(told, survey, values) if positions.holds else (None, None)
+    if noise is None or plan is None:
+        return PlanFound((survey_holds, positions, *([] if noise is None else [noise])))
     try:
         true = verify_promise(plan)
     except KrandError as error:
@@ -118,6 +121,32 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     follow = _consequences(values, plan)
     checks = (survey_holds, positions, noise, *follow, promised, policy_check(plan, true))
     return PlanFound(checks, plan, true)
+
+
+def _survey(document: Mapping[str, Any]) -> Survey:
+    """As a survey file, or as a plan has it where it says whom people trust."""
+    return survey_of(dict(document)) if "trust" in document else survey_from_document(document)
+
+
+def _planned(
+    told: _Claimed, survey: Survey, values: Mapping[str, Any]
+) -> tuple[Check, Plan | None]:
+    """What follows from the survey and the noise that is claimed; no plan if that is impossible."""
+    numerators = told.numerators
+    if survey.trust.noise is not NoiseSource.MIXERS:
+        noise = check("noise", _impossible_noise(numerators, survey), _noises(numerators))
+        if not noise.holds:
+            return noise, None
+        return noise, planned_from(survey, numerators, told.promise, told.analyst_key)
+    try:
+        mixing = mixing_of(values["mixing"])
+        plan = mixed_from(survey, mixing, told.promise, told.analyst_key)
+    except (KrandError, ValueError, KeyError, TypeError, AttributeError) as error:
+        return Check("noise", False, f"mixing: {error}"), None
+    flips = [] if set(numerators) == {0} else ["devices flip bits, which is not planned"]
+    most = max(law.reach for law in mixing.laws)
+    says = f"every mixer adds up to {2 * most:,} dummies to each position, by weights that add up"
+    return check("noise", flips, says), None if flips else plan
 
 
 def _canonical(values: dict[str, Any]) -> bytes:
@@ -166,6 +195,9 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     )
     sent = f"{plan.messages:,} messages from each person follow from noise and policy"
     yield check("messages", _other_room(values, plan), sent + _too_few(plan))
+    if plan.mixing is not None:
+        other = [] if values["mixing"] == true["mixing"] else ["surplus is not that of the laws"]
+        yield check("mixing", other, "surplus dummies are as rare as the plan says")
     yield check(
         "shifts",
         [] if values.get("shifts") == true["shifts"] else ["they are not those of this noise"],

@@ -3,6 +3,10 @@
 An estimate is (M/k - Nq)/(p-q) with a whole number M of counted ones, so M can be read off it, and
 everything else of a question follows from M, its count first: one that was edited is hardly ever
 one that whole ones give. If it is, the numbers beside it give it away.
+
+Where mixers add the noise, an estimate is T - nR with a whole number T of counted tokens or empty
+messages. Empty messages of other lanes follow from the number of people, and nothing is estimated
+from them.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analysis.estimates.counted import counts_nulls, mixed_law
 from krand.analysis.results import Results
 from krand.analysis.tally import Tally, empty_tally
 from krand.promise import Linkage
@@ -40,6 +45,8 @@ def recovered(plan: Plan, results: Results) -> Recovered:
     responses = _reports(plan, results)
     counts = np.zeros(layout.positions, dtype=np.int64)
     lost: list[str] = []
+    lanes = 0 if plan.mixing is None else len(plan.lanes)
+    lane_nulls = np.zeros(lanes, dtype=np.int64)
     for block, noise in zip(layout.blocks, plan.noises, strict=True):
         if block.kind is Kind.WORDS:
             continue
@@ -47,10 +54,17 @@ def recovered(plan: Plan, results: Results) -> Recovered:
         if estimates is None:
             lost.extend(block.question_names)
             continue
+        place = slice(block.offset, block.offset + block.positions)
+        if lanes:
+            cells = _mixed(plan, block, results, estimates)
+            lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
+            counts[place] = cells[1:]
+            lane_nulls[lane.number] = cells[0] if counts_nulls(lane, block) else 0
+            continue
         copies = responses / results.people
-        ones = estimates * copies * (1 - 2 * noise) + noise * responses
-        counts[block.offset : block.offset + block.positions] = np.clip(np.rint(ones), 0, MOST)
-    empty = empty_tally(plan.hash, survey.linkage, layout.positions, results.round)
+        ones = estimates[1:] * copies * (1 - 2 * noise) + noise * responses
+        counts[place] = np.clip(np.rint(ones), 0, MOST)
+    empty = empty_tally(plan.hash, survey.linkage, layout.positions, results.round, lanes=lanes)
     tally = replace(
         empty,
         people=results.people,
@@ -58,6 +72,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
         responses=responses,
         counts=counts,
         nulls=results.nulls,
+        lane_nulls=lane_nulls if lanes else None,
         rejected=results.rejected,
         batches=results.batches,
         ids=results.ids,
@@ -67,18 +82,32 @@ def recovered(plan: Plan, results: Results) -> Recovered:
     return Recovered(tally, tuple(lost))
 
 
+def _mixed(
+    plan: Plan, block: Block, results: Results, estimates: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """Counted messages: first empty ones, then tokens."""
+    law = mixed_law(plan, block, results.people, len(results.batches))
+    found = np.rint(estimates + law.draws * law.law.mean)
+    return np.clip(found, 0, MOST).astype(np.int64)
+
+
 def _estimates(block: Block, results: Results) -> NDArray[np.float64] | None:
-    """The estimate at every position of a block; None if the results do not have it."""
+    """The estimate of "nothing answered", or 0, and at every position of a block.
+
+    None if the results do not have it.
+    """
     if block.kind is not Kind.TOGETHER:
-        rows = next((q.rows for q in results.questions if q.name == block.name), ())
-        values = np.array([row.count for row in rows], dtype=np.float64)
-        return values if len(values) == block.positions else None
+        asked = next((q for q in results.questions if q.name == block.name), None)
+        if asked is None or len(asked.rows) != block.positions:
+            return None
+        none = 0.0 if asked.unanswered is None else asked.unanswered.count
+        return np.array([none, *(row.count for row in asked.rows)], dtype=np.float64)
     for joint in results.joint:
         if joint.table.questions == block.question_names:
             cells = joint.table.counts
-            # A table has "unanswered" last, a block first; a cell without answers is no position.
-            first = np.roll(cells, 1, axis=tuple(range(cells.ndim))).ravel()[1:]
-            return first if len(first) == block.positions else None
+            # A table has "unanswered" last, a block first.
+            first = np.roll(cells, 1, axis=tuple(range(cells.ndim))).ravel()
+            return first if len(first) == block.positions + 1 else None
     return None
 
 

@@ -25,6 +25,7 @@ from krand.analysis.verification.recovering import Recovered, recovered
 from krand.analysis.verification.tables import joint_check
 from krand.errors import KrandError
 from krand.survey.canonical import sha256_of
+from krand.survey.limits import crowd_needed
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
 
@@ -62,7 +63,7 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
     rounds = plan.survey.rounds
     out = [] if 1 <= results.round <= rounds else [f"round {results.round:,} was not planned"]
     yield check("round", out, f"round {results.round:,} of {rounds:,} that were planned")
-    yield check("crowd", _small_crowd(plan, results), _crowd(results))
+    yield check("crowd", _small_crowd(plan, results), _crowd(plan, results))
     behind = recovered(plan, results)
     yield provenance_check(behind.tally)
     try:
@@ -89,7 +90,7 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
 
 
 def _small_crowd(plan: Plan, results: Results) -> Iterator[str]:
-    planned = plan.survey.policy.minimum_crowd
+    planned = crowd_needed(plan)
     if results.crowd < planned:
         yield f"{results.crowd:,} people are fewer than the {planned:,} that were planned"
     if results.people < results.crowd * max(1, len(results.batches)):
@@ -99,7 +100,9 @@ def _small_crowd(plan: Plan, results: Results) -> Iterator[str]:
         )
 
 
-def _crowd(results: Results) -> str:
+def _crowd(plan: Plan, results: Results) -> str:
+    if crowd_needed(plan) == 1:
+        return f"{results.people:,} people; the promise needs no crowd"
     return (
         f"{results.people:,} people, nobody in a batch of fewer than {results.crowd:,}, which is as"
         " many as planned"
@@ -110,6 +113,8 @@ def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
     """The guarantee for the crowd; the planned crowd's own has been computed already."""
     policy = plan.survey.policy
     planned = policy.minimum_crowd, policy.colluding
+    if found.true is not None and crowd_needed(plan) == 1:
+        return replace(found.true, crowd=tally.crowd)
     if found.true is not None and (tally.crowd, absent_people(plan, tally)) == planned:
         return resting_on(found.true, tally.provenance)
     return actual_promise(plan, tally)

@@ -84,8 +84,12 @@ def decode_words(
     candidates: Sequence[str],
     false_discovery_rate: float = 0.05,
     confidence: float = 0.95,
+    z: float | None = None,
 ) -> WordsEstimate:
-    """The words of a list, from unbiased estimates of how many people set each position."""
+    """The words of a list, from unbiased estimates of how many people set each position.
+
+    z: how many σ intervals need on each side; None where the noise is nearly normal.
+    """
     question = words_question(layout, block_name)
     _check(estimates, question.size, sigma, people)
     for field, value in (
@@ -98,7 +102,7 @@ def decode_words(
     chances = p_values(estimates, listed.positions)
     adjusted = adjusted_p_values(chances)
     found = adjusted <= false_discovery_rate
-    counted = regress(estimates, listed.positions, found, sigma, confidence)
+    counted = regress(estimates, listed.positions, found, sigma, confidence, z)
     named = float(estimates.sum()) / question.hashes
     return WordsEstimate(
         question=block_name,

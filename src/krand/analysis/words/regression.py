@@ -71,12 +71,17 @@ def regress(
     found: NDArray[np.bool_],
     sigma: float,
     confidence: float,
+    z: float | None = None,
 ) -> Regression:
-    """Counts and intervals; found words explain each other, the others explain nothing."""
+    """Counts and intervals; found words explain each other, the others explain nothing.
+
+    z: how many σ averages of counts need on each side; None where the noise is nearly normal.
+    """
+    z = float(ndtri((1 + confidence) / 2)) if z is None else z
     hashes = positions.shape[1]
     touched = np.zeros(len(estimates), dtype=bool)
     touched[positions[found]] = True
-    left = _left_over(estimates[~touched], sigma, hashes, confidence)
+    left = _left_over(estimates[~touched], sigma, hashes, confidence, z)
     beyond, chosen = estimates - left.level, positions[found]
     everywhere = np.ones(len(estimates), dtype=bool)
     rest = beyond - _explained(_solve(beyond, chosen, everywhere)[0], chosen, len(beyond))
@@ -111,8 +116,10 @@ def _averages(values: Floats, usable: NDArray[np.bool_]) -> tuple[Floats, Floats
     return np.where(usable, values, 0.0).sum(axis=1) / used, used
 
 
-def _left_over(untouched: Floats, sigma: float, hashes: int, confidence: float) -> _LeftOver:
-    half = float(ndtri((1 + confidence) / 2)) / np.sqrt(hashes)
+def _left_over(
+    untouched: Floats, sigma: float, hashes: int, confidence: float, z: float
+) -> _LeftOver:
+    half = z / np.sqrt(hashes)
     if len(untouched) < 2 / (1 - CENTRAL):
         return _LeftOver(0.0, sigma, -half * sigma, half * sigma)
     low, high = np.quantile(untouched, [(1 - CENTRAL) / 2, (1 + CENTRAL) / 2])

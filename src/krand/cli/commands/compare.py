@@ -38,20 +38,22 @@ def compare(
       krand compare spring.json autumn.json --question search_engine
     """
     from krand.analysis.estimates.comparison import compare_surveys
+    from krand.analysis.results import laws_of
     from krand.analysis.results_file import read_results
 
     out = Output(as_json, no_color)
-    here, there = (
-        {question.name: question for question in read_results(path).questions}
-        for path in (first, second)
-    )
+    both = [read_results(path) for path in (first, second)]
+    here, there = ({question.name: question for question in each.questions} for each in both)
     shared = names or tuple(name for name in here if name in there)
     for name in shared:
         if name not in here or name not in there:
             raise InvalidInput("question", "must be in both results files", name)
     if not shared:
         raise InvalidInput("question", "must be in both results files", "none is")
-    found = {name: compare_surveys(here[name], there[name], confidence) for name in shared}
+    found = {
+        name: compare_surveys(here[name], there[name], confidence, laws_of(both, name))
+        for name in shared
+    }
     if as_json:
         values = {name: [asdict(row) for row in rows] for name, rows in found.items()}
         out.json({"first": str(first), "second": str(second), "questions": values})

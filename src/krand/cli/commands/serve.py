@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -10,6 +11,9 @@ from krand.cli.options import output_options, plan_option, round_option, spool_o
 from krand.cli.plans import checked_plan
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE
+
+if TYPE_CHECKING:
+    from krand.survey.plan import Plan
 
 __all__ = ["serve"]
 
@@ -47,8 +51,10 @@ def serve(
 
     A submission is acknowledged only when it is on the disk. No address, header, cookie, time or
     order of arrival is stored. When as many people as planned have submitted, the batch is sealed,
-    and krand release writes it. Ctrl-C or SIGTERM stops the collector. Acknowledged submissions are
-    not lost, even if it is killed. Put a proxy with TLS in front of it.
+    and krand release writes it. Where mixers add the noise, krand release --close seals it.
+
+    Ctrl-C or SIGTERM stops the collector. Acknowledged submissions are not lost, even if it is
+    killed. Put a proxy with TLS in front of it.
 
     \b
     Example:
@@ -69,8 +75,15 @@ def serve(
     else:
         console = out.console(stderr=True)
         for line in (
-            f"Collecting {plan.survey.id}, round {round_number}, for {plan.promise.crowd:,} people",
+            f"Collecting {plan.survey.id}, round {round_number}, {_until(plan)}",
             f"POST {address}",
         ):
             console.print(line, markup=False, soft_wrap=True)
     run(server, listener)
+
+
+def _until(plan: Plan) -> str:
+    """When a batch is complete."""
+    if plan.mixing is None:
+        return f"for {plan.promise.crowd:,} people"
+    return "until krand release --close"

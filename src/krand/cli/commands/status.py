@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from krand.cli.options import output_options, plan_option, round_option, spool_option
 from krand.cli.plans import checked_plan
 from krand.terminal.output import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from krand.collector.store import Batch
+    from krand.survey.plan import Plan
 
 __all__ = ["status"]
 
@@ -24,6 +31,9 @@ def status(
     as_json: bool, no_color: bool, plan_file: Path, spool: Path, round_number: int, check: bool
 ) -> None:
     """Show the batches of a spool (open, sealed, released) and the crowd so far.
+
+    Where mixers add the noise, no crowd is needed, and the last line says how many batches can
+    still be closed.
 
     The number of people in the open batch is rounded down to coarse steps, so that watching it does
     not show when somebody took part.
@@ -50,8 +60,10 @@ def status(
         if batch.state is State.OPEN:
             values |= {"people": coarse(batch.people, step), "messages": None}
         shown.append(values)
+    left = _closings_left(plan, batches)
     if as_json:
-        out.json({"plan": plan.hash, "round": round_number, "step": step, "batches": shown})
+        found = {"plan": plan.hash, "round": round_number, "step": step, "batches": shown}
+        out.json(found if left is None else {**found, "closings_left": left})
         return
     from rich.table import Table
 
@@ -63,7 +75,27 @@ def status(
     for values in shown:
         about = "about " if values["state"] == State.OPEN else ""
         people, needed = f"{about}{values['people']:,}", f"{values['crowd']:,}"
+        needed = needed if left is None else "any"
         table.add_row(str(values["number"]), values["state"].value, people, needed)
     out.console().print(table)
+    if left is not None:
+        out.console().print(_closing_line(left), markup=False)
     if check:
         out.console().print("Nothing is damaged.", markup=False)
+
+
+def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:
+    """How many batches the operator can still close; None where the crowd decides."""
+    from krand.collector.states import State
+
+    if plan.mixing is None:
+        return None
+    closed = sum(batch.state is not State.OPEN for batch in batches)
+    return plan.survey.trust.batches - closed
+
+
+def _closing_line(left: int) -> str:
+    if not left:
+        return "The round is closed: nothing more is taken."
+    batches = "1 batch" if left == 1 else f"{left:,} batches"
+    return f"krand release --close can close {batches} of this round."

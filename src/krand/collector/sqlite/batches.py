@@ -16,12 +16,12 @@ from krand.collector.sqlite.damage import DIGEST_BYTES, TAG_BYTES, Damage, diges
 from krand.collector.sqlite.high_water_mark import Progress
 from krand.collector.sqlite.tables import TABLES, message_table, tables_of
 from krand.collector.states import State, check_change
-from krand.collector.store import Batch, SpoolConfig
+from krand.collector.store import Batch, RoundClosed, SpoolConfig
 from krand.errors import InvalidInput
 
 __all__ = ["BatchTable", "Entry", "check_config"]
 
-VERSION = 3
+VERSION = 4
 ID_BYTES = 16
 
 
@@ -34,11 +34,10 @@ class Entry:
     ids: int = 0
 
     def with_more(self, people: int, messages: int, rows: int, ids: int) -> Self:
-        """The same after some more people, sealed if they complete the crowd."""
+        """The same after some more people."""
         old = self.batch
         batch = replace(old, people=old.people + people, messages=old.messages + messages)
-        more = replace(self, batch=batch, rows=self.rows ^ rows, ids=self.ids ^ ids)
-        return more.moved(State.SEALED) if batch.people >= batch.crowd else more
+        return replace(self, batch=batch, rows=self.rows ^ rows, ids=self.ids ^ ids)
 
     def moved(self, state: State, sha256: str | None = None) -> Self:
         """The same in the next state, if that change is allowed."""
@@ -77,13 +76,21 @@ class Entry:
 
 def _check(batch: Batch, config: SpoolConfig) -> None:
     """What holds for every batch, whoever wrote its row."""
-    complete = batch.people == config.crowd
     if batch.crowd != config.crowd:
         raise Damage(f"batch {batch.number} is not of the planned crowd")
-    if complete is (batch.state is State.OPEN) or not 0 <= batch.people <= config.crowd:
+    if not _may_have(batch, config):
         raise Damage(f"batch {batch.number} is {batch.state} with {batch.people:,} people")
     if batch.messages != batch.people * config.format.messages:
         raise Damage(f"batch {batch.number} has {batch.messages:,} messages")
+
+
+def _may_have(batch: Batch, config: SpoolConfig) -> bool:
+    """Whether a batch in this state can have so many people."""
+    is_open = batch.state is State.OPEN
+    if config.closings:
+        return batch.people >= (0 if is_open else config.crowd)
+    complete = batch.people == config.crowd
+    return complete is not is_open and 0 <= batch.people <= config.crowd
 
 
 class BatchTable:
@@ -121,13 +128,21 @@ class BatchTable:
         self.write(Entry(batch))
 
     def all(self) -> list[Entry]:
-        """Every batch in order. A missing batch, or a second open one, is Damage."""
+        """Every batch in order. A missing batch, or a second open one, is Damage.
+
+        Once all closings were used, none is open.
+        """
         rows = self._connection.execute("SELECT * FROM batches ORDER BY number").fetchall()
         entries = [Entry.read(row, self._config) for row in rows]
         numbers = [entry.batch.number for entry in entries]
         if not numbers or numbers != list(range(1, len(numbers) + 1)):
             raise Damage("a batch is missing")
-        if [e.batch.number for e in entries if e.batch.state is State.OPEN] != numbers[-1:]:
+        closings = self._config.closings
+        if closings and len(numbers) > closings:
+            raise Damage("there are more batches than the plan allows")
+        unsealed = [e.batch.number for e in entries if e.batch.state is State.OPEN]
+        closed = not unsealed and len(numbers) == closings
+        if unsealed != numbers[-1:] and not closed:
             raise Damage("not exactly one batch is open, the last one")
         return entries
 
@@ -140,11 +155,17 @@ class BatchTable:
             raise Damage("a batch is missing")
         return Entry.read(row, self._config)
 
-    def open(self) -> Entry:
-        """The batch that takes people."""
+    def last(self) -> Entry:
+        """The batch that began last, open or not."""
         (number,) = self._connection.execute("SELECT max(number) FROM batches").fetchone()
-        entry = self.one(number)
+        return self.one(number)
+
+    def open(self) -> Entry:
+        """The batch that takes people. There is none when the round is closed: RoundClosed."""
+        entry = self.last()
         if entry.batch.state is not State.OPEN:
+            if entry.batch.number == self._config.closings:
+                raise RoundClosed
             raise Damage("the last batch is not open")
         return entry
 
@@ -191,5 +212,5 @@ def _entries_of(config: SpoolConfig) -> dict[str, bytes]:
     """The configuration as it is stored."""
     numbers = (config.crowd, config.format.round, config.format.message_length)
     values = (VERSION, config.plan_hash, *numbers, config.format.messages)
-    names = ("version", "plan", "population", "round", "message_length", "messages")
+    names = ("version", "plan", "crowd", "round", "message_length", "messages")
     return {n: str(v).encode() for n, v in zip(names, values, strict=True)}

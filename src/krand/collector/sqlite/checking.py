@@ -10,6 +10,7 @@ import numpy as np
 
 from krand.collector.sqlite.batches import Entry
 from krand.collector.sqlite.damage import DIGEST_BYTES, Damage, added_up, tag_of
+from krand.collector.sqlite.laned import LaneColumn
 from krand.collector.sqlite.mixing import KEY_BYTES
 from krand.collector.sqlite.pool import Pool
 from krand.collector.sqlite.tables import message_table
@@ -28,7 +29,7 @@ def checked_rows(
 
     A missing, changed or repeated message raises Damage, at the latest after the last row.
     """
-    length = KEY_BYTES + config.format.message_length
+    length = KEY_BYTES + LaneColumn(config).stored_length
     messages, total = 0, 0
     table = message_table(entry.batch.number)
     for key, content, tag in connection.execute(f"SELECT * FROM {table}"):

@@ -5,7 +5,8 @@ row for each would tie the digest of an id to its messages, and one person to th
 and messages go into a pool of at least 32 people, which is rewritten each time: the digests in the
 order of their bytes, the messages in the order of their random keys. The same content always has
 the same bytes, in whatever order it came. When the pool holds twice as many people, half of its
-digests and half of its messages, drawn independently, move to the tables.
+digests and half of its messages, drawn independently, move to the tables: half of every lane, so
+that each message stays among those of as many people.
 
 A group of 32 people or more hides its own members, and goes to the tables at once.
 """
@@ -18,8 +19,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from krand.collector.sqlite.damage import DIGEST_BYTES, Damage, tag_of
+from krand.collector.sqlite.laned import LaneColumn
 from krand.collector.sqlite.mixing import KEY_BYTES, sorted_by_key
-from krand.collector.store import MINIMUM_GROUP, Messages
+from krand.collector.store import MINIMUM_GROUP, Messages, SpoolConfig
 from krand.randomness.generator import SecureRandom
 
 __all__ = ["Pool"]
@@ -31,9 +33,10 @@ IDS, MESSAGES = "ids", "messages"
 class Pool:
     """Digests and keyed messages of recent submissions. The caller holds the transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, length: int, messages: int) -> None:
-        self._connection = connection
-        self._width, self._each = KEY_BYTES + length, messages
+    def __init__(self, connection: sqlite3.Connection, config: SpoolConfig) -> None:
+        self._connection, self._lanes = connection, LaneColumn(config)
+        self._width = KEY_BYTES + self._lanes.stored_length
+        self._each = config.format.messages
 
     def create(self) -> None:
         """Make it, empty."""
@@ -74,14 +77,20 @@ class Pool:
     def add_messages(self, fresh: Messages, random: SecureRandom) -> Messages:
         """Put messages in. Returns those that move to the table, in random order."""
         held = np.concatenate([self.messages(), fresh])
-        leaving = len(held) - self.sample_size() if len(held) >= MOST_PEOPLE * self._each else 0
-        order = random.permutation(len(held))
-        self.keep_messages(held[order[leaving:]])
-        return held[order[:leaving]]
+        if len(held) < MOST_PEOPLE * self._each:
+            self.keep_messages(held)
+            return held[:0]
+        return self.keep_some(held[random.permutation(len(held))])
 
-    def sample_size(self) -> int:
-        """The number of messages of a minimum group."""
-        return MINIMUM_GROUP * self._each
+    def keep_some(self, shuffled: Messages) -> Messages:
+        """Hold as many messages of every lane as a minimum group sends. Returns the others.
+
+        The messages must be in random order; those that are returned are.
+        """
+        numbers = self._lanes.numbers(shuffled, KEY_BYTES)
+        kept = self._lanes.first_of_each(numbers, MINIMUM_GROUP)
+        self.keep_messages(shuffled[kept])
+        return shuffled[~kept]
 
     def _read(self, name: str, width: int) -> bytes:
         row = self._connection.execute(

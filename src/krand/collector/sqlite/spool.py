@@ -2,7 +2,8 @@
 
 One file for one plan and round. A submission and the number of people change in one transaction,
 which is synced before the submission is acknowledged. Submissions that arrive with few others wait
-in the pool. Every batch has a table of its own, in which messages lie under random keys. A retry is
+in the pool. Every batch has a table of its own, in which messages lie under random keys, each with
+its lane where the plan has several. A retry is
 recognized by a digest of its id, whose key lies elsewhere. The journal shows what arrived together,
 so it is emptied whenever nobody is waiting. The spool stores no time, no address and no order of
 arrival.
@@ -28,6 +29,7 @@ from krand.collector.sqlite.damage import DIGEST_BYTES, added_up, tag_of
 from krand.collector.sqlite.disk import WAIT_SECONDS, Presence, connected, make_folder, named
 from krand.collector.sqlite.high_water_mark import HighWaterMark, Progress
 from krand.collector.sqlite.id_key import check_of, find_key, usual_place
+from krand.collector.sqlite.laned import LaneColumn
 from krand.collector.sqlite.mixing import KEY_BYTES, in_key_order, keyed, mixed_rows, rows_of
 from krand.collector.sqlite.pool import Pool
 from krand.collector.sqlite.seen_ids import SeenIds
@@ -39,7 +41,14 @@ from krand.collector.sqlite.tables import (
     small_enough,
 )
 from krand.collector.states import State
-from krand.collector.store import MINIMUM_GROUP, Batch, Messages, SpoolConfig, StoreUnavailable
+from krand.collector.store import (
+    MINIMUM_GROUP,
+    Batch,
+    LaneNumbers,
+    Messages,
+    SpoolConfig,
+    StoreUnavailable,
+)
 from krand.errors import InternalError, InvalidInput
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.wire.submissions import Submitted
@@ -68,9 +77,8 @@ class Spool:
             self._connection = stack.enter_context(closing(connected(self.path)))
             self._batches = BatchTable(self._connection, config)
             self._seen_ids = SeenIds(self._connection)
-            self._pool = Pool(
-                self._connection, config.format.message_length, config.format.messages
-            )
+            self._pool = Pool(self._connection, config)
+            self._lanes = LaneColumn(config)
             self._own = self._prepare(acknowledged, id_key)
             self._presence = Presence(self.path, self._high_water_mark.path)
             stack.pop_all()  # nothing is wrong: they stay open
@@ -115,6 +123,31 @@ class Spool:
         self._added = True
         return verdicts
 
+    def known(self, submissions: Sequence[Submitted]) -> list[bool]:
+        """For each: whether it was counted before. Nothing is stored."""
+        with named(self.path), self._snapshot():
+            digests, known = self._digests(submissions)
+        return [digest in known for digest in digests]
+
+    def seal(self) -> Batch:
+        """Seal the open batch at the operator's wish, if the configuration allows that."""
+        if not self.config.closings:
+            hint = "its noise needs the planned crowd: wait for more people"
+            raise InvalidInput("batch", "must be sealed by its crowd alone", "closed early", hint)
+        random = secure_random()
+        random.refresh()
+        with named(self.path):
+            with self._transaction():
+                entry = self._batches.open()
+                if not entry.batch.people:
+                    raise InvalidInput("people", "must be at least 1", 0, "nobody has come yet")
+                sealed = self._seal(entry, random)
+                if self._is_small():
+                    self._rearrange()
+            self._presence.check()
+        self.settle()
+        return sealed.batch
+
     def batches(self) -> tuple[Batch, ...]:
         """All batches in the order of their numbers, the open one last."""
         with named(self.path):
@@ -131,12 +164,17 @@ class Spool:
 
     def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
         """All messages of a sealed batch, in the order of their random keys."""
+        return (rows for _, rows in self.lane_messages(batch, scratch))
+
+    def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
+        """The same messages in the same order, each with its lane."""
         with named(self.path), self._snapshot():
             state = self._batches.one(batch.number).batch.state
         if state is not State.SEALED:
             raise InvalidInput("batch", "must be sealed", state.value)
-        width = KEY_BYTES + self._length
-        return in_key_order(self.rows_of(batch), width, batch.messages * width, scratch)
+        width, lanes = KEY_BYTES + self._length, self._lanes
+        chunks = in_key_order(self.rows_of(batch), width, batch.messages * width, scratch)
+        return ((lanes.numbers(rows), rows[:, lanes.width :]) for rows in chunks)
 
     def mark_released(self, batch: Batch, sha256: str) -> None:
         """Record that the files are written, and forget the messages for good."""
@@ -199,7 +237,7 @@ class Spool:
         """Write something that changes nothing, to see whether the disk works."""
         with named(self.path), self._transaction():
             self._presence.check()
-            self._batches.write(self._batches.open())
+            self._batches.write(self._batches.last())
 
     def check_people(self) -> None:
         """Check that everybody who was counted is still known, so that nobody is counted twice."""
@@ -216,19 +254,23 @@ class Spool:
                 for _ in self.rows_of(batch):
                     pass
 
-    def _fresh(self, submissions: Sequence[Submitted]) -> tuple[Fresh, list[bool]]:
+    def _digests(self, submissions: Sequence[Submitted]) -> tuple[list[bytes], set[bytes]]:
+        """The digests of their ids, and all digests that are known and may be among them."""
         key = self._digests_with()
         digests = [
             hashlib.blake2b(one.id, digest_size=DIGEST_BYTES, key=key).digest()
             for one in submissions
         ]
-        known = self._seen_ids.known(digests) | set(self._pool.ids())
+        return digests, self._seen_ids.known(digests) | set(self._pool.ids())
+
+    def _fresh(self, submissions: Sequence[Submitted]) -> tuple[Fresh, list[bool]]:
+        digests, known = self._digests(submissions)
         fresh: dict[bytes, bytes] = {}
         verdicts = []
         for digest, one in zip(digests, submissions, strict=True):
             verdicts.append(digest not in known and digest not in fresh)
             if verdicts[-1]:
-                fresh[digest] = one.messages
+                fresh[digest] = self._lanes.added_to(one.messages)
         return list(fresh.items()), verdicts
 
     def _store(self, fresh: Fresh, random: SecureRandom) -> bool:
@@ -244,7 +286,7 @@ class Spool:
         moved = bool(leaving)
         while fresh:
             entry = self._batches.open()
-            room = entry.batch.crowd - entry.batch.people
+            room = len(fresh) if self.config.closings else entry.batch.crowd - entry.batch.people
             now, fresh = fresh[:room], fresh[room:]
             bodies = [body for _, body in now]
             if many:
@@ -254,14 +296,22 @@ class Spool:
             total = added_up(int.from_bytes(digest) for digest, _ in now)
             messages = sum(map(len, bodies)) // self._length
             more = entry.with_more(len(now), messages, rows, total)
-            sealed = more.batch.state is State.SEALED
-            if sealed:
-                more = replace(more, rows=more.rows ^ self._empty_pool(entry, random))
-            self._batches.write(more)
-            if sealed:
-                self._batches.begin(entry.batch.number + 1)
-            moved = moved or left or sealed
+            full = not self.config.closings and more.batch.people >= more.batch.crowd
+            if full:
+                self._seal(more, random)
+            else:
+                self._batches.write(more)
+            moved = moved or left or full
         return moved
+
+    def _seal(self, entry: Entry, random: SecureRandom) -> Entry:
+        """The batch takes no more people. The next one opens, if the plan allows another."""
+        rows = entry.rows ^ self._empty_pool(entry, random)
+        sealed = replace(entry, rows=rows).moved(State.SEALED)
+        self._batches.write(sealed)
+        if entry.batch.number != self.config.closings:
+            self._batches.begin(entry.batch.number + 1)
+        return sealed
 
     def _put_into_pool(
         self, entry: Entry, bodies: list[bytes], random: SecureRandom
@@ -303,9 +353,7 @@ class Spool:
         messages = np.frombuffer(b"".join(rows), np.uint8).reshape(-1, KEY_BYTES + self._length)
         messages, total = random.shuffled(messages), 0
         if entry.batch.state is State.OPEN:
-            size = self._pool.sample_size()
-            self._pool.keep_messages(messages[:size])
-            messages, total = messages[size:], self._pool.sum()
+            messages, total = self._pool.keep_some(messages), self._pool.sum()
         table = message_table(entry.batch.number)
         self._connection.execute(f"DROP TABLE {table}")
         self._connection.execute(MESSAGES.format(table))
@@ -314,7 +362,8 @@ class Spool:
 
     @property
     def _length(self) -> int:
-        return self.config.format.message_length
+        """Of a message as it is stored, with its lane."""
+        return self._lanes.stored_length
 
     def _digests_with(self) -> bytes:
         if not self._digest_key:

@@ -37,7 +37,7 @@ TABLES = {
     "batches": """CREATE TABLE batches (
         number INTEGER PRIMARY KEY,
         state TEXT NOT NULL,
-        population INTEGER NOT NULL, -- of the plan: never changes
+        crowd INTEGER NOT NULL,      -- of the plan: never changes
         people INTEGER NOT NULL,
         messages INTEGER NOT NULL,
         rows BLOB NOT NULL,          -- the tags of its messages, added up

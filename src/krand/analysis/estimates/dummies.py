@@ -1,0 +1,80 @@
+"""From counts with dummies back to people, where mixers add the noise.
+
+Devices do not flip. Each of h mixers adds Z dummies to every position of each of b batches, so a
+row that adds up c positions counts T = D + S, where D people gave the answer and S is the sum of
+n = h·b·c independent numbers of dummies. The law of S is known exactly, from the plan alone: its
+mean is n·R, its variance n·σ², whatever the answers and however many people there are. Hence T - nR
+is unbiased for D, and S is as far above its mean as below: intervals are T - nR ± w, with w from
+the exact law. They never cover less often than they say.
+
+Means, shares of those who answered and other ratios weigh rows differently, and sums with weights
+have laws of their own. Their intervals use a number of standard deviations that suffices for sums
+of one to eight rows and half a person more; enumerated, it suffices for other weights as well.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from krand.accounting.dummy_sums import sum_distance
+from krand.analysis.estimates.inversion import Counts, Floats, NoiseModel
+from krand.promise import DummyLaw
+
+__all__ = ["CountModel", "DummyModel"]
+
+ROWS = 8
+"""Sums of more rows are nearer to the normal law than these."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DummyModel:
+    """How the tokens of one row come about."""
+
+    people: int
+    law: DummyLaw
+    """Of the dummies of one mixer at one position."""
+    mixes: int
+    """h·b: how many times dummies were added to every position."""
+    cells: int = 1
+    """Positions that the row adds up."""
+    most: int = 1
+    """The most of these positions that one person can set."""
+
+    @property
+    def draws(self) -> int:
+        """n: how many numbers of dummies the row adds up."""
+        return self.mixes * self.cells
+
+    @property
+    def spread(self) -> float:
+        """n·σ²: the variance of the count."""
+        return self.draws * self.law.variance
+
+    @property
+    def sigma(self) -> float:
+        """The standard error of the estimate, in people."""
+        return math.sqrt(self.spread)
+
+    def estimate(self, ones: Counts) -> Floats:
+        """The unbiased number of people, T - nR."""
+        return np.asarray(ones, dtype=np.float64) - self.draws * self.law.mean
+
+    def summed(self, cells: int, most: int = 1) -> DummyModel:
+        """The law of a sum over so many rows."""
+        return replace(self, cells=self.cells * cells, most=most)
+
+    def distance(self, confidence: float) -> int:
+        """w: the estimate is further than this from the truth with at most 1 - confidence."""
+        return sum_distance(self.law, self.draws, (1 - confidence) / 2)
+
+    def quantile(self, confidence: float) -> float:
+        """How many standard deviations suffice for weighted sums of rows."""
+        sums = (self.summed(rows) for rows in range(1, ROWS + 1))
+        return max((row.distance(confidence) + 0.5) / row.sigma for row in sums)
+
+
+CountModel = NoiseModel | DummyModel
+"""How the ones of a row come about: flips of devices, or dummies of mixers."""

@@ -1,0 +1,294 @@
+"""The chain of a mixed batch: one signed link of every mixer that it has passed.
+
+A link vouches for what a mixer received and what it passed on: the hashes of both files, and for
+every lane how many messages came, were repeats, were refused, were added as dummies, and left. Each
+link also has the hash of the link before it. `verify_chain` follows them.
+
+What a chain cannot show is that a mixer was honest: whoever lies about a number can sign it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from krand.batches.provenance import is_random_id
+from krand.errors import InvalidInput
+from krand.files import json_object, read_whole, whole
+from krand.survey.canonical import EXACT, canonical_json
+from krand.survey.lanes import Lane
+from krand.survey.plan import Mixer, Plan
+from krand.wire.mixers import check_mixers
+
+__all__ = [
+    "CHAIN_FORMAT",
+    "FORMAT",
+    "LaneCounts",
+    "Link",
+    "SignedLink",
+    "chain_bytes",
+    "dummies_allowed",
+    "parse_chain",
+    "read_chain",
+    "sign_link",
+    "verify_chain",
+]
+
+FORMAT = "krand-mix-1"
+CHAIN_FORMAT = "krand-chain-1"
+RULE = f"must be a file of the format {CHAIN_FORMAT}"
+PURPOSE = b"krand mix link"
+"""Signed before the content, so that a signature cannot be mistaken for one of another kind."""
+COUNTS = ("messages_in", "repeats", "refused", "dummies", "messages_out")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaneCounts:
+    """What happened to the messages of one lane."""
+
+    messages_in: int
+    repeats: int
+    refused: int
+    dummies: int
+    messages_out: int
+
+    @property
+    def balance(self) -> int:
+        """How many messages must have left."""
+        return self.messages_in - self.repeats - self.refused + self.dummies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Link:
+    """What one mixer vouches for."""
+
+    plan: str
+    round: int
+    hop: int
+    """The mixer's place in the chain; the collector is 1."""
+    mixer: str
+    """Its identity: the Ed25519 public key in hexadecimal."""
+    submissions: int
+    """Distinct submissions, each by one person, as the collector counted them."""
+    messages_in: int
+    repeats: int
+    refused: Mapping[str, int]
+    """How many messages were refused, by reason."""
+    dummies: int
+    messages_out: int
+    lanes: tuple[LaneCounts, ...]
+    input_sha256: str
+    """Of the file that was mixed; empty for the collector, which received submissions."""
+    output_sha256: str
+    batch_id: str
+    """Random, drawn by the collector when the batch began; the same along the chain."""
+    previous: str
+    """The SHA-256 of the link before it, with its signature; empty for the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SignedLink:
+    """A link and its signature, which may not have been verified yet."""
+
+    link: Link
+    signature: bytes
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Plain data, as in the file."""
+        return {**_content(self.link), "signature": self.signature.hex()}
+
+    @property
+    def sha256(self) -> str:
+        """By which the next link names this one."""
+        return hashlib.sha256(canonical_json(self.values)).hexdigest()
+
+
+def sign_link(link: Link, key: Ed25519PrivateKey) -> SignedLink:
+    """The link with the mixer's signature."""
+    return SignedLink(link, key.sign(PURPOSE + canonical_json(_content(link))))
+
+
+def chain_bytes(links: Sequence[SignedLink]) -> bytes:
+    """The file that goes with a batch: all links so far, as canonical JSON."""
+    return canonical_json({"format": CHAIN_FORMAT, "links": [link.values for link in links]})
+
+
+def read_chain(path: str | Path) -> tuple[SignedLink, ...]:
+    """The links in a file; nothing is verified yet."""
+    return parse_chain(read_whole("chain", path), str(path))
+
+
+def parse_chain(content: bytes, source: str = "chain") -> tuple[SignedLink, ...]:
+    """The links in these bytes; nothing is verified yet."""
+    values = json_object("chain", content, source, RULE)
+    try:
+        if values.pop("format") != CHAIN_FORMAT or set(values) != {"links"}:
+            raise _malformed(source)
+        return tuple(map(_signed_link, values["links"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _malformed(source, str(error) if isinstance(error, ValueError) else "") from None
+
+
+def verify_chain(plan: Plan, links: Sequence[SignedLink]) -> None:
+    """Refuse a chain that is not one of this plan, in order, unbroken, with numbers that add up."""
+    mixers = check_mixers(plan)
+    if not 1 <= len(links) <= len(mixers):
+        rule = f"must have 1 to {len(mixers)} links, one for each mixer of the plan"
+        raise InvalidInput("chain", rule, len(links))
+    for hop, (mixer, signed) in enumerate(zip(mixers, links, strict=False), 1):
+        for problem in _problems(plan, mixer, hop, signed):
+            raise problem
+    _check_first(plan, links[0].link)
+    for before, after in pairwise(links):
+        _check_joint(before, after)
+
+
+def dummies_allowed(plan: Plan, lane: Lane) -> tuple[int, int]:
+    """The least and the greatest number of dummies that the plan's law gives a lane."""
+    reach = plan.law_of(lane).reach
+    most = 2 * reach * lane.positions
+    if lane.is_single:
+        return most, most
+    if lane.has_noisy_nulls:
+        return 0, most + 2 * reach
+    assert plan.mixing is not None
+    padding = plan.mixing.paddings[lane.number]
+    return padding, max(padding, most)
+
+
+def _problems(plan: Plan, mixer: Mixer, hop: int, signed: SignedLink) -> Iterator[InvalidInput]:
+    """What is wrong with one link by itself."""
+    link, where = signed.link, f"in link {hop} of the chain"
+    expected = (
+        ("plan", plan.hash, "is it a batch of another plan?"),
+        ("hop", hop, "mixers work in the order of the plan, each once"),
+        ("mixer", mixer.identity, f"the plan names {mixer.name}"),
+    )
+    for name, value, hint in expected:
+        if (found := getattr(link, name)) != value:
+            yield InvalidInput(f"chain.{name}", f"must be {value} {where}", found, hint)
+    if not _is_signed(signed):
+        rule = f"must be signed by its mixer and unchanged {where}"
+        yield InvalidInput("chain", rule, link.mixer)
+    if not 1 <= link.round <= plan.survey.rounds:
+        rule = f"must be a round of the plan, 1 to {plan.survey.rounds:,}, {where}"
+        yield InvalidInput("chain.round", rule, link.round)
+    yield from _unbalanced(plan, link, where)
+
+
+def _unbalanced(plan: Plan, link: Link, where: str) -> Iterator[InvalidInput]:
+    if len(link.lanes) != len(plan.lanes):
+        rule = f"must be the {len(plan.lanes)} lanes of the plan {where}"
+        yield InvalidInput("chain.lanes", rule, len(link.lanes))
+    for lane, counts in zip(plan.lanes, link.lanes, strict=True):
+        if counts.messages_out != counts.balance:
+            rule = f"must be in - repeats - refused + dummies in lane {lane.number} {where}"
+            yield InvalidInput("chain.messages_out", rule, counts.messages_out)
+        least, most = dummies_allowed(plan, lane)
+        if not least <= counts.dummies <= most:
+            rule = f"must be {least:,} to {most:,} in lane {lane.number} {where}"
+            yield InvalidInput("chain.dummies", rule, counts.dummies)
+    for name in COUNTS:
+        total = sum(getattr(counts, name) for counts in link.lanes)
+        told = sum(link.refused.values()) if name == "refused" else getattr(link, name)
+        if told != total:
+            rule = f"must be the sum over all lanes, {total:,}, {where}"
+            yield InvalidInput(f"chain.{name}", rule, told)
+
+
+def _check_first(plan: Plan, link: Link) -> None:
+    """The collector received the same number of people in every lane, and no file."""
+    for lane, counts in zip(plan.lanes, link.lanes, strict=True):
+        if counts.messages_in != link.submissions * lane.messages:
+            rule = f"must be {lane.messages} for each of {link.submissions:,} people in every lane"
+            found = f"{counts.messages_in:,} in lane {lane.number}"
+            hint = "messages of a lane were dropped or added before they were mixed"
+            raise InvalidInput("chain.messages_in", rule, found, hint)
+    for name in ("input_sha256", "previous"):
+        if getattr(link, name):
+            raise InvalidInput(f"chain.{name}", "must be empty in link 1", getattr(link, name))
+
+
+def _check_joint(before: SignedLink, after: SignedLink) -> None:
+    """A link takes up exactly what the one before it passed on."""
+    first, then = before.link, after.link
+    where = f"in link {then.hop} as in link {first.hop} of the chain"
+    expected: tuple[tuple[str, object, object], ...] = (
+        ("previous", before.sha256, then.previous),
+        ("input_sha256", first.output_sha256, then.input_sha256),
+        ("round", first.round, then.round),
+        ("batch_id", first.batch_id, then.batch_id),
+        ("submissions", first.submissions, then.submissions),
+    )
+    for name, value, found in expected:
+        if found != value:
+            raise InvalidInput(f"chain.{name}", f"must be {value} {where}", found)
+    for number, (left, came) in enumerate(zip(first.lanes, then.lanes, strict=True)):
+        if came.messages_in != left.messages_out:
+            rule = f"must be the {left.messages_out:,} of lane {number} that left, {where}"
+            raise InvalidInput("chain.messages_in", rule, came.messages_in)
+
+
+def _is_signed(signed: SignedLink) -> bool:
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signed.link.mixer))
+        key.verify(signed.signature, PURPOSE + canonical_json(_content(signed.link)))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def _content(link: Link) -> dict[str, Any]:
+    return {"format": FORMAT, **asdict(link)}
+
+
+def _signed_link(values: dict[str, Any]) -> SignedLink:
+    left = dict(values)
+    signature = bytes.fromhex(left.pop("signature"))
+    if left.pop("format") != FORMAT:
+        raise ValueError(f"a link must have the format {FORMAT}")
+    lanes = tuple(LaneCounts(**counts) for counts in left.pop("lanes"))
+    link = Link(**left, lanes=lanes)
+    _check_types(link)
+    return SignedLink(link, signature)
+
+
+def _check_types(link: Link) -> None:
+    for name in ("round", "hop", "submissions", *COUNTS):
+        if name != "refused":
+            whole(name, getattr(link, name), 0, EXACT)
+    for counts in link.lanes:
+        for name in COUNTS:
+            whole(name, getattr(counts, name), 0, EXACT)
+    for reason, count in link.refused.items():
+        whole(f"refused.{reason:.40}", count, 0, EXACT)
+    texts: tuple[tuple[str, Callable[[str], bool]], ...] = (
+        ("plan", _is_hash),
+        ("mixer", _is_hash),
+        ("output_sha256", _is_hash),
+        ("input_sha256", lambda text: text == "" or _is_hash(text)),
+        ("previous", lambda text: text == "" or _is_hash(text)),
+    )
+    for name, holds in texts:
+        value = getattr(link, name)
+        if not isinstance(value, str) or not holds(value):
+            raise ValueError(f"{name} must be 64 hexadecimal digits")
+    if not is_random_id(link.batch_id):
+        raise ValueError("batch_id must be 32 hexadecimal digits")
+
+
+def _is_hash(text: str) -> bool:
+    return len(text) == 64 and all(digit in "0123456789abcdef" for digit in text)
+
+
+def _malformed(source: str, fault: str = "") -> InvalidInput:
+    hint = "the mixer that wrote the batch writes it beside the batch"
+    return InvalidInput("chain", RULE, source, f"{fault}; {hint}" if fault else hint)

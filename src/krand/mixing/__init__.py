@@ -1,0 +1,1 @@
+"""A mixer: opens its layer of a batch, adds dummies, shuffles every lane, signs, passes it on."""

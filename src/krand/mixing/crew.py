@@ -1,0 +1,167 @@
+"""Processes that open and seal, because both hold the interpreter; a few chunks wait at a time."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+from numpy.typing import NDArray
+
+from krand.errors import InternalError
+from krand.mixing.dummies import NULL
+from krand.wire.layers import LayerSealer, layer_info, open_layers
+from krand.wire.messages import Null, Token
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from krand.survey.plan import Plan
+
+__all__ = ["AT_A_TIME", "Crew", "Layer"]
+
+AT_A_TIME = 2**11
+"""Messages that a process opens in less than a second."""
+WORTH_A_PROCESS = 2 * AT_A_TIME
+"""For fewer messages, starting processes takes longer than the work."""
+
+Rows = NDArray[np.uint8]
+Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """What a process needs to know to remove a mixer's layer, and to seal its dummies."""
+
+    plan: Plan
+    round_number: int
+    hop: int
+    key: bytes | None = field(repr=False)
+    """The opening key; None for the collector, which removes no layer."""
+
+
+class Worker:
+    """Opens and seals in one process."""
+
+    def __init__(self, layer: Layer) -> None:
+        self._layer, self._plan_hash = layer, bytes.fromhex(layer.plan.hash)
+        self._sealer = LayerSealer(layer.plan, layer.round_number, after=layer.hop)
+        self._key = None if layer.key is None else X25519PrivateKey.from_private_bytes(layer.key)
+
+    def open(self, lane: int, rows: Rows) -> tuple[Rows, int]:
+        """What is inside, without what was refused, and how many that is.
+
+        The collector removes no layer and refuses nothing.
+        """
+        if self._key is None:
+            return rows, 0
+        layer = self._layer
+        info = layer_info(layer.hop, self._plan_hash, layer.round_number, lane)
+        opened, kept = open_layers(self._key, info, rows)
+        return opened, len(rows) - int(kept.sum())
+
+    def seal(self, lane: int, positions: NDArray[np.int64]) -> Rows:
+        """Dummies with these positions, in the layers that other messages have when they leave."""
+        place = self._layer.plan.lanes[lane]
+        payloads = (Null() if at == NULL else Token(at) for at in positions.tolist())
+        joined = b"".join(self._sealer.seal(place, payload) for payload in payloads)
+        return np.frombuffer(joined, np.uint8).reshape(-1, self._sealer.length)
+
+
+class Crew:
+    """As many processes as there are cores, or this one alone where there is little to do."""
+
+    def __init__(self, layer: Layer, messages: int, workers: int | None) -> None:
+        cores = os.cpu_count() or 1 if workers is None else workers
+        self._alone = Worker(layer)
+        self._count = cores if messages >= WORTH_A_PROCESS else 1
+        self._pool: ProcessPoolExecutor | None = None
+        if self._count > 1:
+            # Not forked: Arrow's threads would not be there in the children.
+            context = get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._count, context, _start, (layer,))
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def opened(self, lane: int, chunks: Iterable[Rows]) -> Iterator[tuple[Rows, int]]:
+        """Opened chunks in their order, each with the number of messages that were refused."""
+        tasks = ((lane, part) for rows in chunks for part in _parts(rows))
+        return self._shared(tasks, _open, lambda task: self._alone.open(*task))
+
+    def sealed(self, lane: int, chunks: Iterable[NDArray[np.int64]]) -> Iterator[Rows]:
+        """Sealed dummies."""
+        tasks = ((lane, positions) for positions in chunks)
+        return self._shared(tasks, _seal, lambda task: self._alone.seal(*task))
+
+    def _shared(
+        self,
+        tasks: Iterable[Task],
+        there: Callable[[Task], Done],
+        here: Callable[[Task], Done],
+    ) -> Iterator[Done]:
+        if self._pool is None:
+            yield from map(here, tasks)
+            return
+        waiting: deque[Future[Done]] = deque()
+        for task in tasks:
+            waiting.append(self._pool.submit(there, task))
+            if len(waiting) > 2 * self._count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _parts(rows: Rows) -> Iterator[Rows]:
+    for start in range(0, len(rows), AT_A_TIME):
+        yield rows[start : start + AT_A_TIME]
+
+
+_worker: Worker | None = None
+"""Of a process that works for a crew."""
+
+
+def _start(layer: Layer) -> None:
+    global _worker
+    _worker = Worker(layer)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """A process whose parent was killed would keep the key in memory."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _own_worker() -> Worker:
+    if _worker is None:
+        raise InternalError("a process was asked to work before it had a key")
+    return _worker
+
+
+def _open(task: tuple[int, Rows]) -> tuple[Rows, int]:
+    return _own_worker().open(*task)
+
+
+def _seal(task: tuple[int, NDArray[np.int64]]) -> Rows:
+    return _own_worker().seal(*task)

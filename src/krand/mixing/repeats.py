@@ -1,0 +1,53 @@
+"""Repeats: copies of a message, in one batch or across all batches of a round.
+
+A message is known by its encapsulated key (`enc`), which no two honest messages share. A copy that
+left twice would mark the person who sent it, so only the first one is mixed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.mixing.store import BUCKETS, DIGEST, Digests, in_bucket
+
+__all__ = ["content_hash", "digests_of", "repeated"]
+
+ENC_LENGTH = 32
+"""Bytes of the encapsulated key, with which a sealed message begins."""
+
+
+def digests_of(rows: NDArray[np.uint8]) -> Digests:
+    """One digest for each message, in their order."""
+    heads = memoryview(np.ascontiguousarray(rows[:, :ENC_LENGTH]).tobytes())
+    places = range(0, len(heads), ENC_LENGTH)
+    found = (hashlib.sha256(heads[i : i + ENC_LENGTH]).digest()[: DIGEST.itemsize] for i in places)
+    return np.frombuffer(b"".join(found), DIGEST)
+
+
+def repeated(digests: Digests, seen: Callable[[int], Digests]) -> NDArray[np.bool_]:
+    """Which messages are copies of an earlier one; `seen` gives earlier digests of a bucket."""
+    mask = np.zeros(len(digests), np.bool_)
+    for bucket in range(BUCKETS):
+        own = in_bucket(digests, bucket)
+        _, first = np.unique(digests[own], return_index=True)
+        again = np.ones(len(own), np.bool_)
+        again[first] = False
+        mask[own] = again | np.isin(digests[own], seen(bucket))
+    return mask
+
+
+def content_hash(digests: Digests) -> str:
+    """A name for the messages, whatever their order."""
+    found = hashlib.sha256()
+    for part in _sorted_parts(digests):
+        found.update(part.tobytes())
+    return found.hexdigest()
+
+
+def _sorted_parts(digests: Digests) -> Iterable[Digests]:
+    for bucket in range(BUCKETS):
+        yield np.sort(digests[in_bucket(digests, bucket)])

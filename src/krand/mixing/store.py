@@ -1,0 +1,433 @@
+"""A mixer's store: keys, digests of messages that were seen, and what was mixed, under one lock.
+
+A folder that only its owner may read. In it one SQLite file has everything that decides whether
+something is mixed; `outbox` has the batches that were mixed, until their round is closed.
+
+A batch leaves in this order. Its output is written to the outbox, complete. One transaction then
+records the input, the digests of its messages, and the output with its hash. Only after that are
+files written for others. A process that ends before the transaction has shown nothing; one that
+ends after it has recorded the only output that this input will ever have.
+
+**Anchor.** A store that is restored from a backup would draw noise for the same input a second
+time. So its keys can be encrypted under a value in a second file, the anchor, which is replaced
+with every change: an older store cannot be opened with the anchor of today. The transaction also
+holds the next value, encrypted under the present one, so that an interruption between store and
+anchor is repaired by the next run; nothing is shown to others before the anchor is replaced. If
+store and anchor are restored together, nobody can notice.
+
+Digests are the first 8 bytes of the SHA-256 of a message's encapsulated key. Two messages that
+share them by chance are taken for a repeat, which is harmless.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from numpy.typing import NDArray
+
+from krand.errors import InvalidInput, Unavailable
+from krand.files import complete_file, read_whole, sync_folder, unwritable
+from krand.mixing.keys import MixerKeys, descriptor_bytes
+from krand.promise import MAX_ROUNDS
+
+if TYPE_CHECKING:
+    from io import FileIO
+
+    from krand.survey.plan import Mixer
+
+__all__ = ["BUCKETS", "DIGEST", "Digests", "Mixed", "MixerStore", "create_store", "in_bucket"]
+
+FILE, LOCK, OUTBOX = "mixer.sqlite", "lock", "outbox"
+OWNER_ONLY, OWNER_FOLDER = 0o600, 0o700
+FORMAT = "krand-mixer-store-1"
+ANCHOR_FORMAT = b"krand-anchor-1 "
+ANCHOR_BYTES, NONCE_BYTES = 32, 12
+SEALED_KEYS, NEXT_ANCHOR = b"krand mixer keys", b"krand next anchor"
+BUCKETS = 256
+"""Digests are stored by their first byte, so that few are in memory at a time."""
+TABLES = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE closed (round INTEGER PRIMARY KEY);
+CREATE TABLE mixed (
+    input TEXT PRIMARY KEY, content TEXT NOT NULL, round INTEGER NOT NULL,
+    batch_id TEXT NOT NULL UNIQUE, output_sha256 TEXT NOT NULL, chain BLOB NOT NULL,
+    published INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE digests (
+    round INTEGER NOT NULL, bucket INTEGER NOT NULL, input TEXT NOT NULL, content BLOB NOT NULL,
+    PRIMARY KEY (round, bucket, input)
+) WITHOUT ROWID;
+"""
+PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")
+
+DIGEST = np.dtype("<u8")
+"""How digests are kept, on every machine."""
+
+Digests = NDArray[np.uint64]
+
+
+def in_bucket(digests: Digests, bucket: int) -> NDArray[np.int64]:
+    """The places of the digests that begin with this byte, without a copy of them all."""
+    lowest = digests.view(np.uint8)[:: DIGEST.itemsize]
+    return np.flatnonzero(lowest == bucket)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mixed:
+    """What one input became: recorded before anybody sees it."""
+
+    input: str
+    """The name of the input: the hash of the file, or the id of a collector's batch."""
+    content: str
+    """A hash of the input's messages, whatever their order."""
+    round: int
+    batch_id: str
+    output_sha256: str
+    chain: bytes
+    """The chain file of the output."""
+    published: bool = False
+
+
+def create_store(folder: Path, name: str, keys: MixerKeys, anchor: Path | None = None) -> Mixer:
+    """A new store with these keys; the mixer's public description."""
+    described = keys.described(name)
+    descriptor_bytes(described)  # checks the name
+    _make_folder(folder)
+    if anchor is not None and os.path.lexists(anchor):
+        hint = "it may belong to another store: name another file"
+        raise InvalidInput("anchor", "must not exist yet", str(anchor), hint)
+    connection = _connected(folder / FILE, create=True)
+    try:
+        value = os.urandom(ANCHOR_BYTES) if anchor is not None else None
+        if anchor is not None and value is not None:
+            _write_anchor(anchor, value)
+        with _transaction(connection):
+            for statement in TABLES.split(";"):
+                connection.execute(statement)
+            _set_fact(connection, "format", FORMAT.encode())
+            _set_fact(connection, "name", name.encode())
+            _set_fact(connection, "anchored", bytes((anchor is not None,)))
+            _set_fact(connection, "keys", _locked(value, keys.to_bytes(), SEALED_KEYS))
+    finally:
+        connection.close()
+    sync_folder(folder)
+    return described
+
+
+class MixerStore:
+    """An open store; nobody else can open it until it is closed."""
+
+    def __init__(self, folder: Path, anchor: Path | None = None) -> None:
+        self.folder, self._anchor = folder, anchor
+        self._lock = _locked_file(folder)
+        try:
+            self._connection = _connected(folder / FILE, create=False)
+            try:
+                self._check_format()
+                self._value = self._anchor_value()
+                self.keys = self._opened_keys()
+            except BaseException:
+                self._connection.close()
+                raise
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> MixerStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file and the lock."""
+        self._connection.close()
+        self._lock.close()
+
+    @property
+    def name(self) -> str:
+        """What the mixer is called in plans."""
+        return self._fact("name").decode()
+
+    @property
+    def plan(self) -> str:
+        """The hash of the only plan that these keys serve; empty before it is signed or used."""
+        return self._fact("plan", b"").decode()
+
+    def bind(self, plan_hash: str) -> None:
+        """Serve this plan and no other: keys in two plans would be two plans for two people."""
+        if self.plan not in ("", plan_hash):
+            rule = f"must be the plan that this mixer serves, {self.plan}"
+            hint = "a store serves one plan; create another one with krand mix keygen"
+            raise InvalidInput("plan", rule, plan_hash, hint)
+        if not self.plan:
+            with self._changed():
+                _set_fact(self._connection, "plan", plan_hash.encode())
+
+    def is_closed(self, round_number: int) -> bool:
+        """Whether the round's key is erased."""
+        found = "SELECT 1 FROM closed WHERE round = ?"
+        return self._connection.execute(found, (round_number,)).fetchone() is not None
+
+    def mixed(self, name: str) -> Mixed | None:
+        """What an input became, if it was mixed."""
+        return next(self._rows("input = ?", name), None)
+
+    def of_batch(self, batch_id: str) -> Mixed | None:
+        """What the collector's batch of this id became, whatever file it came in."""
+        return next(self._rows("batch_id = ?", batch_id), None)
+
+    def of_round(self, round_number: int) -> tuple[Mixed, ...]:
+        """All that was mixed in a round."""
+        return tuple(self._rows("round = ?", round_number))
+
+    def staged(self, name: str) -> Path:
+        """Where the output of an input is kept until its round is closed."""
+        return self.folder / OUTBOX / f"{name}.parquet"
+
+    def seen(self, round_number: int, bucket: int) -> Digests:
+        """Digests of all messages of the round that came before and begin with this byte."""
+        found = "SELECT content FROM digests WHERE round = ? AND bucket = ?"
+        rows = self._connection.execute(found, (round_number, bucket))
+        return np.frombuffer(b"".join(content for (content,) in rows), DIGEST)
+
+    def record(self, mixed: Mixed, digests: Digests) -> None:
+        """One transaction: from now on this input has this output, and no other."""
+        values = (mixed.input, mixed.content, mixed.round, mixed.batch_id, mixed.output_sha256)
+        with self._changed():
+            self._connection.execute(
+                "INSERT INTO mixed VALUES (?, ?, ?, ?, ?, ?, 0)", (*values, mixed.chain)
+            )
+            for bucket, content in _in_buckets(digests):
+                self._connection.execute(
+                    "INSERT INTO digests VALUES (?, ?, ?, ?)",
+                    (mixed.round, bucket, mixed.input, content),
+                )
+
+    def mark_published(self, mixed: Mixed) -> None:
+        """The files are where they were asked for."""
+        with _transaction(self._connection):
+            self._connection.execute(
+                "UPDATE mixed SET published = 1 WHERE input = ?", (mixed.input,)
+            )
+
+    def close_round(self, round_number: int) -> None:
+        """Erase the round's key, then forget its digests and outputs; for ever."""
+        if not 1 <= round_number <= MAX_ROUNDS:
+            raise InvalidInput("round", f"must be from 1 to {MAX_ROUNDS:,}", round_number)
+        for mixed in self.of_round(round_number):
+            if not mixed.published:
+                rule = "must have been written before its round is closed"
+                hint = "mix it again: the output is ready"
+                raise InvalidInput("batch", rule, mixed.batch_id, hint)
+        keys = self.keys.without(round_number)
+        with self._changed(keys):
+            self._connection.execute("INSERT OR IGNORE INTO closed VALUES (?)", (round_number,))
+            self._connection.execute("DELETE FROM digests WHERE round = ?", (round_number,))
+        self.keys = keys
+        # The journal still has the page with the old keys: it is emptied, too.
+        self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        for mixed in self.of_round(round_number):
+            self.staged(mixed.input).unlink(missing_ok=True)
+
+    def sweep(self) -> None:
+        """Remove outputs that an interrupted run left without recording them."""
+        for path in (self.folder / OUTBOX).iterdir():
+            if self.mixed(path.stem) is None:
+                path.unlink()
+
+    @contextmanager
+    def _changed(self, keys: MixerKeys | None = None) -> Iterator[None]:
+        """A transaction that also replaces the anchor."""
+        following = None if self._value is None else os.urandom(ANCHOR_BYTES)
+        with _transaction(self._connection):
+            yield
+            content = (self.keys if keys is None else keys).to_bytes()
+            _set_fact(self._connection, "keys", _locked(following, content, SEALED_KEYS))
+            if self._value is not None and following is not None:
+                _set_fact(self._connection, "next", _locked(self._value, following, NEXT_ANCHOR))
+        if self._anchor is not None and following is not None:
+            _write_anchor(self._anchor, following)
+            self._value = following
+
+    def _rows(self, condition: str, value: object) -> Iterator[Mixed]:
+        names = "input, content, round, batch_id, output_sha256, chain, published"
+        found = f"SELECT {names} FROM mixed WHERE {condition} ORDER BY input"
+        for row in self._connection.execute(found, (value,)).fetchall():
+            *values, published = row
+            fields: dict[str, Any] = dict(zip(names.split(", "), values, strict=False))
+            yield Mixed(**fields, published=bool(published))
+
+    def _fact(self, name: str, default: bytes | None = None) -> bytes:
+        found = "SELECT value FROM facts WHERE name = ?"
+        row = self._connection.execute(found, (name,)).fetchone()
+        if row is None and default is None:
+            raise self._not_a_store()
+        return bytes(default or b"") if row is None else bytes(row[0])
+
+    def _check_format(self) -> None:
+        try:
+            known = self._fact("format") == FORMAT.encode()
+        except sqlite3.DatabaseError:
+            known = False
+        if not known:
+            raise self._not_a_store()
+
+    def _not_a_store(self) -> InvalidInput:
+        hint = "krand mix keygen creates one"
+        return InvalidInput("store", "must be a mixer's store", str(self.folder), hint)
+
+    def _anchor_value(self) -> bytes | None:
+        if self._fact("anchored") == b"\0":
+            if self._anchor is not None:
+                hint = "leave out --anchor, or create a store with it"
+                raise InvalidInput("anchor", "must not be given for this store", "", hint)
+            return None
+        if self._anchor is None:
+            hint = "name the file with --anchor, as when the store was created"
+            raise InvalidInput("anchor", "must be given for this store", None, hint)
+        return _read_anchor(self._anchor)
+
+    def _opened_keys(self) -> MixerKeys:
+        sealed = self._fact("keys")
+        try:
+            return MixerKeys.from_bytes(_unlocked(self._value, sealed, SEALED_KEYS))
+        except InvalidTag:
+            self._go_on_to_next_anchor()
+        return MixerKeys.from_bytes(_unlocked(self._value, sealed, SEALED_KEYS))
+
+    def _go_on_to_next_anchor(self) -> None:
+        """A run was interrupted between store and anchor: the anchor is replaced now."""
+        assert self._anchor is not None
+        try:
+            following = _unlocked(self._value, self._fact("next", b""), NEXT_ANCHOR)
+            _unlocked(following, self._fact("keys"), SEALED_KEYS)
+        except (InvalidTag, ValueError):
+            rule = "must be the anchor that was written together with this store"
+            hint = (
+                "the store or the anchor is an older copy. An older store would add other noise to"
+                " batches that have left, so it cannot be used: create a new one, for a new plan"
+            )
+            raise InvalidInput("anchor", rule, str(self._anchor), hint) from None
+        _write_anchor(self._anchor, following)
+        self._value = following
+
+
+def _in_buckets(digests: Digests) -> Iterator[tuple[int, bytes]]:
+    for bucket in range(BUCKETS):
+        own = in_bucket(digests, bucket)
+        if own.size:
+            yield bucket, digests[own].tobytes()
+
+
+def _locked(value: bytes | None, content: bytes, purpose: bytes) -> bytes:
+    """Encrypted under an anchor's value; as it is where there is no anchor."""
+    if value is None:
+        return content
+    nonce = os.urandom(NONCE_BYTES)
+    return nonce + AESGCM(value).encrypt(nonce, content, purpose)
+
+
+def _unlocked(value: bytes | None, content: bytes, purpose: bytes) -> bytes:
+    if value is None:
+        return content
+    return AESGCM(value).decrypt(content[:NONCE_BYTES], content[NONCE_BYTES:], purpose)
+
+
+def _write_anchor(path: Path, value: bytes) -> None:
+    """Replace the file in one step."""
+    previous = os.umask(0o077)
+    try:
+        with complete_file("anchor", path, replace=True) as stream:
+            stream.write(ANCHOR_FORMAT + value.hex().encode() + b"\n")
+        with suppress(OSError):
+            sync_folder(path.parent)
+    finally:
+        os.umask(previous)
+
+
+def _read_anchor(path: Path) -> bytes:
+    content = read_whole("anchor", path)
+    text = content.removeprefix(ANCHOR_FORMAT).strip()
+    try:
+        value = bytes.fromhex(text.decode())
+    except (ValueError, UnicodeDecodeError):
+        value = b""
+    if not content.startswith(ANCHOR_FORMAT) or len(value) != ANCHOR_BYTES:
+        raise InvalidInput("anchor", "must be a mixer's anchor", str(path))
+    return value
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=OWNER_FOLDER, parents=True)
+        (folder / OUTBOX).mkdir(mode=OWNER_FOLDER)
+    except FileExistsError:
+        hint = "name another folder: the keys in a store exist nowhere else"
+        raise InvalidInput("store", "must not exist yet", str(folder), hint) from None
+    except OSError as error:
+        raise unwritable("store", folder, error) from None
+
+
+def _locked_file(folder: Path) -> FileIO:
+    """Held as long as the store is open."""
+    import fcntl
+    from io import FileIO
+
+    if not (folder / FILE).is_file():
+        hint = "krand mix keygen creates one"
+        raise InvalidInput("store", "must be a mixer's store", str(folder), hint)
+    try:
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, OWNER_ONLY)
+    except OSError as error:
+        raise unwritable("store", folder, error) from None
+    file = FileIO(handle, "r+b")
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise Unavailable(f"the store {folder} is in use by another process; try again") from None
+    return file
+
+
+def _connected(path: Path, *, create: bool) -> sqlite3.Connection:
+    if create:
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw", isolation_level=None, uri=True
+    )
+    try:
+        for pragma in PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise InvalidInput("store", "must be a mixer's store", str(path), str(error)) from None
+    return connection
+
+
+@contextmanager
+def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            connection.execute("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.DatabaseError):
+                connection.execute("ROLLBACK")
+            raise
+    except sqlite3.OperationalError as error:
+        raise Unavailable(f"the store cannot be written now: {error}") from None
+
+
+def _set_fact(connection: sqlite3.Connection, name: str, value: bytes) -> None:
+    connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (name, value))

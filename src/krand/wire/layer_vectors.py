@@ -1,0 +1,233 @@
+"""Test vectors of version 2: `python -m krand.wire.layer_vectors > layer_vectors.json`.
+
+Messages through chains of one, two and three mixers. As in `krand.wire.vectors`, each run gives the
+same file except for the values called "sealed", and keys are for tests only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from krand.survey.lanes import Lane
+from krand.wire.lane_format import ANALYST, LANE_VERSION, PLAINTEXT_LENGTH, LaneFormat
+from krand.wire.layers import layer_info
+from krand.wire.messages import MAX_POSITIONS, SEAL_LENGTH, Null, Payload, Token
+from krand.wire.plan_signatures import PURPOSE as PLAN_PURPOSE
+from krand.wire.rejections import Rejection
+from krand.wire.sealing import SUITE
+from krand.wire.vectors import SUITE_VALUES, WARNING, digest
+
+__all__ = ["make_layer_vectors"]
+
+LANES = (
+    Lane(number=0, block="yes or no", offset=0, positions=1, messages=1),
+    Lane(number=1, block="choice", offset=1, positions=5, messages=1),
+    Lane(number=2, block="long list", offset=6, positions=60, messages=3),
+    Lane(
+        number=70_000, block="last", offset=66, positions=MAX_POSITIONS - 66, messages=1
+    ),  # a number of three bytes
+)
+YES_NO, CHOICE, LIST, LAST = LANES
+CHAINS = (1, 2, 3)
+ROUNDS = (1, 2, 0x0102)
+PLAN_HASH = digest("plan: mixed")
+OTHER_PLAN = digest("plan: another")
+PAYLOADS: tuple[tuple[Lane, Payload], ...] = (
+    (YES_NO, Token(0)),
+    (YES_NO, Null()),
+    (CHOICE, Token(1)),
+    (CHOICE, Token(5)),
+    (CHOICE, Null()),
+    (LIST, Token(6)),
+    (LIST, Token(65)),
+    (LIST, Null()),
+    (LAST, Token(0x010203)),
+    (LAST, Token(MAX_POSITIONS - 1)),
+)
+MALFORMED: tuple[tuple[str, Lane, str, Rejection], ...] = (
+    ("a byte too short", CHOICE, "0201000000", Rejection.WRONG_LENGTH),
+    ("a byte too long", CHOICE, "02010000000100", Rejection.WRONG_LENGTH),
+    ("version 1", CHOICE, "010100000001", Rejection.UNKNOWN_VERSION),
+    ("version 3", CHOICE, "030100000001", Rejection.UNKNOWN_VERSION),
+    ("a vector", CHOICE, "020200000001", Rejection.UNKNOWN_KIND),
+    ("kind 255", CHOICE, "02ff00000000", Rejection.UNKNOWN_KIND),
+    ("position before the lane", CHOICE, "020100000000", Rejection.OUTSIDE_ITS_LANE),
+    ("position after the lane", CHOICE, "020100000006", Rejection.OUTSIDE_ITS_LANE),
+    ("little-endian position", CHOICE, "020101000000", Rejection.OUTSIDE_ITS_LANE),
+    ("largest number", LAST, "0201ffffffff", Rejection.OUTSIDE_ITS_LANE),
+    ("null with a mark", CHOICE, "020000000001", Rejection.PADDING_NOT_ZERO),
+)
+"""Name, lane, plaintext, reason; each plaintext is also sealed unchanged, for the analyst."""
+
+
+def make_layer_vectors() -> dict[str, Any]:
+    """The whole file; the values called "sealed" differ from run to run."""
+    return {
+        "format": "krand message",
+        "version": LANE_VERSION,
+        "warning": WARNING,
+        "suite": SUITE_VALUES,
+        "plan_hash": PLAN_HASH.hex(),
+        "keys": list(_keys()),
+        "lanes": [
+            {
+                "number": lane.number,
+                "offset": lane.offset,
+                "positions": lane.positions,
+                "messages": lane.messages,
+            }
+            for lane in LANES
+        ],
+        "lengths": [
+            {"mixers": mixers, "hop": hop, "length": _length(mixers, hop)}
+            for mixers in CHAINS
+            for hop in (*range(1, mixers + 1), ANALYST)
+        ],
+        "accepted": [
+            _accepted(mixers, round_number, lane, payload)
+            for mixers, round_number in zip(CHAINS, ROUNDS, strict=True)
+            for lane, payload in PAYLOADS
+        ],
+        "rejected": [*_malformed(), *_filed_elsewhere(), *_damaged()],
+        "plan_signatures": [_plan_signature(hop) for hop in range(1, max(CHAINS) + 1)],
+    }
+
+
+def _key(hop: int, round_number: int) -> X25519PrivateKey:
+    """The analyst has one key for all rounds."""
+    word = "analyst" if hop == ANALYST else f"mixer {hop}, round {round_number}"
+    return X25519PrivateKey.from_private_bytes(digest(f"key: {word}"))
+
+
+def _keys() -> Iterator[dict[str, Any]]:
+    analyst: list[tuple[int, int | None]] = [(ANALYST, None)]
+    mixers = [(hop, number) for hop in range(2, max(CHAINS) + 1) for number in ROUNDS]
+    for hop, number in [*analyst, *mixers]:
+        key = _key(hop, number or 0)
+        yield {
+            "hop": hop,
+            "round": number,
+            "private_key": key.private_bytes_raw().hex(),
+            "public_key": key.public_key().public_bytes_raw().hex(),
+        }
+
+
+def _hops(mixers: int, hop: int = 1) -> tuple[int, ...]:
+    """Who opens what arrives at a hop, literally as the format defines it."""
+    first = mixers + 1 if hop == ANALYST else max(hop, 2)
+    return (*range(first, mixers + 1), ANALYST)
+
+
+def _length(mixers: int, hop: int) -> int:
+    return PLAINTEXT_LENGTH + SEAL_LENGTH * len(_hops(mixers, hop))
+
+
+def _info(hop: int, round_number: int, lane: Lane, plan_hash: bytes = PLAN_HASH) -> bytes:
+    return layer_info(hop, plan_hash, round_number, lane.number)
+
+
+def _accepted(mixers: int, round_number: int, lane: Lane, payload: Payload) -> dict[str, Any]:
+    plaintext = LaneFormat(lane).encode(payload)
+    layers: list[dict[str, Any]] = []
+    sealed = plaintext
+    for hop in reversed(_hops(mixers)):
+        info = _info(hop, round_number, lane)
+        sealed = SUITE.encrypt(sealed, _key(hop, round_number).public_key(), info)
+        layers.insert(0, {"hop": hop, "info": info.hex(), "sealed": sealed.hex()})
+    return {
+        "mixers": mixers,
+        "round": round_number,
+        "lane": lane.number,
+        "payload": {"kind": "token", "position": payload.position}
+        if isinstance(payload, Token)
+        else {"kind": "null"},
+        "plaintext": plaintext.hex(),
+        "layers": layers,
+    }
+
+
+def _malformed() -> Iterator[dict[str, Any]]:
+    """Correctly sealed for the analyst, with invalid content."""
+    key = _key(ANALYST, 1).public_key()
+    for name, lane, plaintext, reason in MALFORMED:
+        sealed = SUITE.encrypt(bytes.fromhex(plaintext), key, _info(ANALYST, 1, lane))
+        yield _rejected(name, (ANALYST, 1, lane), plaintext, sealed, reason)
+
+
+def _filed_elsewhere() -> Iterator[dict[str, Any]]:
+    """Messages that arrive at mixer 2 of 3 or at the analyst, made for somewhere else."""
+    for hop in (2, ANALYST):
+        key = _key(hop, 1).public_key()
+        inside = LaneFormat(CHOICE).encode(Token(1)) if hop == ANALYST else bytes(_length(3, 3))
+        for name, info in (
+            ("another lane", _info(hop, 1, YES_NO)),
+            ("another round", _info(hop, 2, CHOICE)),
+            ("another hop", _info(3, 1, CHOICE)),
+            ("another plan", _info(hop, 1, CHOICE, OTHER_PLAN)),
+            ("version 1 in info", _version_one(_info(hop, 1, CHOICE))),
+            ("no info", b""),
+        ):
+            sealed = SUITE.encrypt(inside, key, info)
+            reason = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
+            yield _rejected(f"{name}, at hop {hop}", (hop, 1, CHOICE), None, sealed, reason)
+
+
+def _damaged() -> Iterator[dict[str, Any]]:
+    """A message on its way to mixer 2 of 3 that somebody changed."""
+    whole = bytes.fromhex(_accepted(3, 1, CHOICE, Token(1))["layers"][0]["sealed"])
+    for name, sealed, reason in (
+        ("last byte missing", whole[:-1], Rejection.WRONG_LENGTH),
+        ("a layer too few", whole[SEAL_LENGTH:], Rejection.WRONG_LENGTH),
+        ("first bit changed", _flipped(whole, 0), Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN),
+        ("inner layer changed", _flipped(whole, 40), Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN),
+        ("last bit changed", _flipped(whole, -1), Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN),
+    ):
+        yield _rejected(name, (2, 1, CHOICE), None, sealed, reason)
+
+
+def _version_one(info: bytes) -> bytes:
+    return info.replace(b"krand message\x02", b"krand message\x01")
+
+
+def _flipped(sealed: bytes, place: int) -> bytes:
+    changed = bytearray(sealed)
+    changed[place] ^= 1
+    return bytes(changed)
+
+
+def _rejected(
+    name: str, where: tuple[int, int, Lane], plaintext: str | None, sealed: bytes, reason: Rejection
+) -> dict[str, Any]:
+    hop, round_number, lane = where
+    return {
+        "name": name,
+        "mixers": max(CHAINS),
+        "hop": hop,
+        "round": round_number,
+        "lane": lane.number,
+        "plaintext": plaintext,
+        "sealed": sealed.hex(),
+        "rejection": str(reason),
+    }
+
+
+def _plan_signature(hop: int) -> dict[str, Any]:
+    """Ed25519 draws nothing: these are the same in every run."""
+    key = Ed25519PrivateKey.from_private_bytes(digest(f"identity: mixer {hop}"))
+    signed = PLAN_PURPOSE + PLAN_HASH
+    return {
+        "hop": hop,
+        "private_key": key.private_bytes_raw().hex(),
+        "identity": key.public_key().public_bytes_raw().hex(),
+        "signed": signed.hex(),
+        "signature": key.sign(signed).hex(),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(make_layer_vectors(), indent=2))

@@ -1,0 +1,224 @@
+"""Layers of seals: for the analyst inside, around it for mixer h, then h - 1, …, 2.
+
+Every layer is bound to its hop, plan, round and lane through `info`: a mixer that files a message
+elsewhere only spoils it. The collector is mixer 1 and has no layer. A mixer's dummies have the
+layers that other messages still have when they leave it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+from krand.errors import InvalidInput
+from krand.survey.limits import check_round
+from krand.wire.keys import analyst_key_of
+from krand.wire.lane_format import (
+    ANALYST,
+    FIRST_WITH_LAYER,
+    LANE_VERSION,
+    LaneFormat,
+    layers_at,
+    length_at,
+)
+from krand.wire.messages import POSITION_LENGTH, SEAL_LENGTH, Payload
+from krand.wire.mixers import opening_key_of
+from krand.wire.rejections import RejectedMessage, Rejection
+from krand.wire.sealing import PURPOSE, SUITE, Opened, check_plan_hash, open_each
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from krand.survey.lanes import Lane
+    from krand.survey.plan import Plan
+
+__all__ = [
+    "LaneOpener",
+    "LayerSealer",
+    "layer_info",
+    "length_at",
+    "open_layer",
+    "open_layers",
+    "seal_layers",
+]
+
+LARGEST_HOP = 2**8 - 1
+LARGEST_ROUND = 2**16 - 1
+LARGEST_LANE = 2**32 - 1
+
+
+def layer_info(hop: int, plan_hash: bytes, round_number: int, lane: int) -> bytes:
+    """What a layer is bound to: purpose, version, hop, plan, round, lane; of fixed length."""
+    check_plan_hash(plan_hash)
+    if hop != ANALYST:
+        _check_range("hop", hop, FIRST_WITH_LAYER, LARGEST_HOP)
+    _check_range("round", round_number, 1, LARGEST_ROUND)
+    _check_range("lane", lane, 0, LARGEST_LANE)
+    where = round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")
+    return PURPOSE + bytes((LANE_VERSION, hop)) + plan_hash + where
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerSealer:
+    """Seals messages of one plan and round: a device's, or the dummies of a mixer.
+
+    `after` is the mixer whose dummies they are. A device's messages have all layers, as have the
+    dummies of the collector, mixer 1.
+    """
+
+    plan: Plan
+    round_number: int
+    after: int = 1
+    _keys: tuple[tuple[int, X25519PublicKey], ...] = field(init=False, repr=False)
+    """Hop and key of every layer, the innermost first."""
+    _lanes: dict[Lane, _SealedLane] = field(init=False, repr=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_round(self.plan, self.round_number)
+        hops = _hops_after(self.plan, self.after)
+        keys = tuple((hop, _public_key(self.plan, hop, self.round_number)) for hop in hops)
+        object.__setattr__(self, "_keys", keys)
+
+    @property
+    def length(self) -> int:
+        """Of every sealed message."""
+        return length_at(self.plan, ANALYST) + SEAL_LENGTH * (len(self._keys) - 1)
+
+    def seal(self, lane: Lane, payload: Payload) -> bytes:
+        """A message of the lane in all its layers; sealing it again gives different bytes."""
+        known = self._lanes.get(lane)
+        if known is None:
+            known = self._lanes[lane] = self._sealed_lane(lane)
+        sealed = known.format.encode(payload)
+        for key, info in known.layers:
+            sealed = SUITE.encrypt(sealed, key, info)
+        return sealed
+
+    def _sealed_lane(self, lane: Lane) -> _SealedLane:
+        form, name = LaneFormat(_lane_of(self.plan, lane)), bytes.fromhex(self.plan.hash)
+        layers = tuple(
+            (key, layer_info(hop, name, self.round_number, lane.number)) for hop, key in self._keys
+        )
+        return _SealedLane(form, layers)
+
+
+@dataclass(frozen=True, slots=True)
+class _SealedLane:
+    """What all messages of a lane have in common."""
+
+    format: LaneFormat
+    layers: tuple[tuple[X25519PublicKey, bytes], ...]
+    """Key and info, the innermost first."""
+
+
+def seal_layers(plan: Plan, round_number: int, lane: Lane, payload: Payload) -> bytes:
+    """One message in all layers; for many, `LayerSealer` prepares keys once."""
+    return LayerSealer(plan, round_number).seal(lane, payload)
+
+
+def open_layer(
+    key: X25519PrivateKey, plan: Plan, round_number: int, hop: int, lane: int, sealed: bytes
+) -> bytes:
+    """What is inside the layer of one hop, or RejectedMessage; `lane` is the lane's number."""
+    check_round(plan, round_number)
+    if len(sealed) != length_at(plan, hop):
+        raise RejectedMessage(Rejection.WRONG_LENGTH)
+    if not 0 <= lane < len(plan.lanes):
+        raise InvalidInput("lane", f"must be from 0 to {len(plan.lanes) - 1:,}", lane)
+    info = layer_info(hop, bytes.fromhex(plan.hash), round_number, lane)
+    return _opened(key, info, sealed)
+
+
+def open_layers(
+    key: X25519PrivateKey, info: bytes, rows: NDArray[np.uint8]
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """What is inside the layers of one lane, and which of the rows opened; the order stays.
+
+    Nothing but the seal decides what is kept.
+    """
+    import numpy as np
+
+    if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape[1] <= SEAL_LENGTH:
+        rule = f"must be a 2-D array of uint8 with rows above {SEAL_LENGTH} bytes"
+        raise InvalidInput("rows", rule, f"{rows.dtype}, {rows.shape}")
+    count, length = rows.shape
+    joined, opened = memoryview(rows.tobytes()), bytearray()
+    kept, decrypt = np.zeros(count, np.bool_), SUITE.decrypt
+    for place in range(count):
+        try:
+            opened += decrypt(joined[place * length : (place + 1) * length], key, info)
+        except InvalidTag:
+            continue
+        kept[place] = True
+    return np.frombuffer(opened, np.uint8).reshape(-1, length - SEAL_LENGTH), kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LaneOpener:
+    """Opens messages of one plan and round, lane by lane, with the analyst's key."""
+
+    key: X25519PrivateKey = field(repr=False)
+    plan: Plan
+    round_number: int
+
+    def __post_init__(self) -> None:
+        check_round(self.plan, self.round_number)
+
+    def open(self, lane: Lane, sealed: bytes) -> Payload:
+        """The payload of one message, or RejectedMessage with the reason."""
+        return self._open(self._format(lane), self._info(lane), sealed)
+
+    def open_all(self, lane: Lane, sealed: Iterable[bytes] | NDArray[np.uint8]) -> Opened:
+        """The payloads of many messages of a lane; refused ones are counted by reason.
+
+        Takes separate bytes objects, or a 2-D array of bytes with one message per row.
+        """
+        form, info = self._format(lane), self._info(lane)
+        return open_each(sealed, lambda message: self._open(form, info, message), POSITION_LENGTH)
+
+    def _open(self, form: LaneFormat, info: bytes, sealed: bytes) -> Payload:
+        if len(sealed) != length_at(self.plan, ANALYST):
+            raise RejectedMessage(Rejection.WRONG_LENGTH)
+        return form.decode(_opened(self.key, info, sealed))
+
+    def _format(self, lane: Lane) -> LaneFormat:
+        return LaneFormat(_lane_of(self.plan, lane))
+
+    def _info(self, lane: Lane) -> bytes:
+        return layer_info(ANALYST, bytes.fromhex(self.plan.hash), self.round_number, lane.number)
+
+
+def _opened(key: X25519PrivateKey, info: bytes, sealed: bytes) -> bytes:
+    try:
+        return SUITE.decrypt(sealed, key, info)
+    except InvalidTag:
+        raise RejectedMessage(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN) from None
+
+
+def _hops_after(plan: Plan, mixer: int) -> tuple[int, ...]:
+    """Who opens what leaves a mixer, the innermost layer first."""
+    mixers = plan.survey.trust.mixers
+    if not 1 <= mixer <= mixers:
+        raise InvalidInput("after", f"must be a mixer, from 1 to {mixers}", mixer)
+    return layers_at(plan, mixer + 1 if mixer < mixers else ANALYST)[::-1]
+
+
+def _public_key(plan: Plan, hop: int, round_number: int) -> X25519PublicKey:
+    return analyst_key_of(plan) if hop == ANALYST else opening_key_of(plan, hop, round_number)
+
+
+def _lane_of(plan: Plan, lane: Lane) -> Lane:
+    """The lane, if the plan has it: a lane of another plan may have other positions."""
+    if plan.lanes[lane.number : lane.number + 1] != (lane,):
+        raise InvalidInput("lane", "must be a lane of the plan", lane.number)
+    return lane
+
+
+def _check_range(name: str, value: int, low: int, high: int) -> None:
+    if not low <= value <= high:
+        raise InvalidInput(name, f"must be from {low:,} to {high:,}", value)

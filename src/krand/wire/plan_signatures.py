@@ -1,0 +1,115 @@
+"""Detached signatures of a plan by its mixers: all of them have the same plan, and checked it.
+
+They are outside of the plan, because they are over its hash. A device that asks for all of them
+cannot be given a plan of its own, with mixers that were invented for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from krand.errors import InvalidInput
+from krand.files import json_object, read_whole
+from krand.survey.canonical import canonical_json
+from krand.wire.mixers import check_mixers
+
+if TYPE_CHECKING:
+    from krand.survey.plan import Mixer, Plan
+
+__all__ = [
+    "FORMAT",
+    "PURPOSE",
+    "PlanSignature",
+    "check_signatures",
+    "parse_signature",
+    "read_signature",
+    "sign_plan",
+    "signature_bytes",
+]
+
+FORMAT = "krand-plan-signature-1"
+RULE = f"must be a file of the format {FORMAT}"
+PURPOSE = b"krand plan"
+"""Signed before the hash, so that a signature cannot be mistaken for one of another kind."""
+DIGITS = {"plan": 64, "mixer": 64, "signature": 128}
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSignature:
+    """A mixer's signature of a plan; all values in hexadecimal."""
+
+    plan: str
+    """The plan's hash."""
+    mixer: str
+    """The mixer's identity, an Ed25519 public key."""
+    signature: str
+
+
+def sign_plan(plan: Plan, key: Ed25519PrivateKey) -> PlanSignature:
+    """The signature of one of the plan's mixers. It has to verify the plan's promise first."""
+    identity = key.public_key().public_bytes_raw().hex()
+    if identity not in {mixer.identity for mixer in check_mixers(plan)}:
+        rule = "must be the identity of a mixer of the plan"
+        raise InvalidInput("identity", rule, identity, "the plan names other mixers")
+    return PlanSignature(plan.hash, identity, key.sign(_signed(plan)).hex())
+
+
+def check_signatures(plan: Plan, signatures: Iterable[PlanSignature]) -> None:
+    """Refuse a plan that not all of its mixers signed; an error names the first that is missing.
+
+    Signatures of other plans and by others are ignored.
+    """
+    found = [signature for signature in signatures if signature.plan == plan.hash]
+    for hop, mixer in enumerate(check_mixers(plan), 1):
+        own = [signature for signature in found if signature.mixer == mixer.identity]
+        field = f"signature of mixer {hop} ({mixer.name})"
+        if not own:
+            hint = "ask the mixer for it: krand mix sign plan.json"
+            raise InvalidInput(field, "must be given for this plan", None, hint)
+        if not all(_is_valid(plan, mixer, signature) for signature in own):
+            hint = "the file is damaged or forged: ask the mixer for its signature"
+            raise InvalidInput(field, "must be valid for this plan", mixer.identity, hint)
+
+
+def signature_bytes(signature: PlanSignature) -> bytes:
+    """The file of a signature: canonical JSON."""
+    return canonical_json({"format": FORMAT, **asdict(signature)})
+
+
+def read_signature(path: str | Path) -> PlanSignature:
+    """The signature in a file, which is not verified yet."""
+    return parse_signature(read_whole("signature", path), str(path))
+
+
+def parse_signature(content: bytes, source: str = "signature") -> PlanSignature:
+    """The signature in these bytes, which is not verified yet."""
+    values = json_object("signature", content, source, RULE)
+    hint = "a mixer of this version of krand writes it: krand mix sign plan.json"
+    if values.pop("format", None) != FORMAT or values.keys() != DIGITS.keys():
+        raise InvalidInput("signature", RULE, source, hint)
+    for name, digits in DIGITS.items():
+        value = values[name]
+        if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
+            rule = f"must be {digits} hexadecimal digits"
+            raise InvalidInput(f"signature.{name}", rule, value, f"in {source}; {hint}")
+    return PlanSignature(**values)
+
+
+def _signed(plan: Plan) -> bytes:
+    return PURPOSE + bytes.fromhex(plan.hash)
+
+
+def _is_valid(plan: Plan, mixer: Mixer, signature: PlanSignature) -> bool:
+    try:
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(mixer.identity))
+        key.verify(bytes.fromhex(signature.signature), _signed(plan))
+    except (InvalidSignature, ValueError):
+        return False
+    return True

@@ -1,0 +1,224 @@
+"""A device of a plan with mixers: nothing is flipped, and every submission looks the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from krand.client.client import Client
+from krand.client.ledger import Ledger, Submission
+from krand.client.randomizer import message_lanes, payloads
+from krand.collector.opening import config_of
+from krand.errors import InternalError, InvalidInput
+from krand.planning.making import make_plan
+from krand.promise import NoiseSource
+from krand.randomness.generator import secure_random
+from krand.survey.encoding import encode
+from krand.survey.lanes import Lane
+from krand.survey.plan import Plan
+from krand.survey.survey import Survey, Trust
+from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
+from krand.wire.layers import LaneOpener, length_at, open_layer
+from krand.wire.messages import Null, Payload, Token
+from krand.wire.submissions import HEAD_LENGTH, SubmissionFormat, submission_bytes
+from mixed_plans import ANSWERS, QUESTIONS, Chain, chain_for, chain_of, plan_for_mixers, survey_for
+from survey.drawing import answers, surveys
+
+CHAINS = {mixers: chain_of(survey_for(mixers)) for mixers in (1, 2, 3)}
+CHAIN = CHAINS[3]
+
+
+def client_of(chain: Chain, **changes: object) -> Client:
+    """A device that was given everything; `changes` are what it was given instead."""
+    plan = chain.plan
+    given = {"expected_hash": plan.hash, **changes}
+    if "signatures" not in given:
+        given["signatures"] = chain.signatures
+    return Client(plan, UnsafeMemoryLedger(), **given)  # type: ignore[arg-type]
+
+
+def opened(chain: Chain, submission: Submission, round_number: int = 1) -> list[Payload]:
+    """What all mixers and the analyst find in a submission, in its order."""
+    plan, found = chain.plan, list[Payload]()
+    for lane, message in zip(message_lanes(plan), submission.messages, strict=True):
+        sealed = message
+        for hop in range(2, plan.survey.trust.mixers + 1):
+            key = chain.key_of(hop, round_number)
+            sealed = open_layer(key, plan, round_number, hop, lane.number, sealed)
+        found.append(LaneOpener(chain.analyst, plan, round_number).open(lane, sealed))
+    return found
+
+
+def by_lane(plan: Plan, made: list[Payload]) -> dict[int, list[Payload]]:
+    found: dict[int, list[Payload]] = {lane.number: [] for lane in plan.lanes}
+    for lane, payload in zip(message_lanes(plan), made, strict=True):
+        found[lane.number].append(payload)
+    return found
+
+
+@st.composite
+def mixed(draw: st.DrawFn) -> Survey:
+    """A survey with questions of any kinds and groups, for mixers."""
+    trust = Trust(noise=NoiseSource.MIXERS, mixers=draw(st.integers(1, 3)))
+    return replace(draw(surveys()), trust=trust)
+
+
+@given(st.data())
+def test_every_submission_has_the_same_shape(data: st.DataObject) -> None:
+    """Lanes, numbers of messages and lengths depend on the plan alone, whatever the answers."""
+    plan = plan_for_mixers(data.draw(mixed()))
+    given_answers = data.draw(answers(plan.survey))
+    ones = encode(plan.layout, given_answers)
+    made = payloads(plan, ones, secure_random())
+    assert len(made) == plan.messages
+    lanes = by_lane(plan, made)
+    assert [len(lanes[lane.number]) for lane in plan.lanes] == [x.messages for x in plan.lanes]
+    tokens = [each.position for each in made if isinstance(each, Token)]
+    assert sorted(tokens) == list(ones), "nothing is flipped, dropped or sent twice"
+    for lane in plan.lanes:
+        for payload in lanes[lane.number]:
+            assert isinstance(payload, Null) or (
+                isinstance(payload, Token) and lane.holds(payload.position)
+            )
+
+
+@pytest.mark.parametrize("mixers", CHAINS)
+@given(data=st.data())
+@settings(max_examples=5)
+def test_sealed_submissions_have_one_length(mixers: int, data: st.DataObject) -> None:
+    """What is sent is as long as the plan says, byte for byte, whatever the answers."""
+    chain = CHAINS[mixers]
+    given_answers = data.draw(answers(chain.plan.survey))
+    made = client_of(chain).prepare(given_answers)
+    assert [len(message) for message in made.messages] == [6 + 48 * mixers] * 5
+    body = submission_bytes(1, made.id, made.messages, made.version)
+    assert len(body) == config_of(chain.plan).format.length == HEAD_LENGTH + 5 * (6 + 48 * mixers)
+
+
+def test_which_messages_of_a_lane_are_empty_is_random() -> None:
+    """Two answers of three, and their order: all six arrangements, within five deviations."""
+    plan, draws = CHAIN.plan, 3_000
+    ones = encode(plan.layout, ANSWERS)
+    seen: Counter[tuple[int | None, ...]] = Counter()
+    for _ in range(draws):
+        made = by_lane(plan, payloads(plan, ones, secure_random()))[2]
+        seen[tuple(p.position if isinstance(p, Token) else None for p in made)] += 1
+    assert len(seen) == 6
+    deviation = (draws * (1 / 6) * (5 / 6)) ** 0.5
+    assert all(abs(count - draws / 6) < 5 * deviation for count in seen.values()), seen
+
+
+def test_more_answers_than_messages_are_never_cut() -> None:
+    """A true answer fits its lane; one that does not is a bug, and nothing is sent."""
+    assert CHAIN.plan.lanes[2].messages == 3
+    with pytest.raises(InternalError, match="lane 2 has too few messages"):
+        payloads(CHAIN.plan, (4, 5, 6, 7), secure_random())
+
+
+@pytest.mark.parametrize("mixers", CHAINS)
+@pytest.mark.parametrize("round_number", [1, 2])
+def test_what_is_sealed_comes_through_the_chain(mixers: int, round_number: int) -> None:
+    """Every hop opens its layer of that round; the analyst finds the true answers."""
+    chain = CHAINS[mixers]
+    made = client_of(chain).prepare(ANSWERS, round_number)
+    found = opened(chain, made, round_number)
+    tokens = [each.position for each in found if isinstance(each, Token)]
+    assert sorted(tokens) == list(encode(chain.plan.layout, ANSWERS))
+    assert len(found) == chain.plan.messages
+
+
+def test_a_collector_takes_version_2_of_its_plan() -> None:
+    """And a device that adds noise itself still sends version 1."""
+    collector = FakeCollector(CHAIN.plan)
+    client_of(CHAIN, transport=collector).submit(collector.url, ANSWERS)
+    assert (collector.people, collector.refused) == (1, [])
+    assert len(collector.messages()) == CHAIN.plan.messages
+    assert config_of(CHAIN.plan, 2).format == SubmissionFormat(2, length_at(CHAIN.plan, 1), 5, 2)
+    apart = small_plan().sealed_for(CHAIN.analyst.public_key())
+    assert config_of(apart).format == SubmissionFormat(1, 54, apart.messages, 1)
+
+
+def test_a_submission_of_another_version_is_refused() -> None:
+    """Version 1 has no lanes: its messages would mean something else."""
+    form = config_of(CHAIN.plan).format
+    made = client_of(CHAIN).prepare(ANSWERS)
+    address = f"{FakeCollector.url}/v1/{CHAIN.plan.hash}/submissions"
+    for version, status in ((1, 422), (2, 202), (3, 422)):
+        collector = FakeCollector(CHAIN.plan)
+        body = submission_bytes(1, made.id, made.messages, version)
+        assert len(body) == form.length
+        assert collector.post(address, body).status == status
+        assert collector.people == (status == 202)
+
+
+def test_a_retry_sends_the_same_bytes(tmp_path: Path) -> None:
+    """From the ledger too, where the version is not stored: the plan has it."""
+    plan, ledger = CHAIN.plan, tmp_path / "ledger"
+    devices = [
+        Client(plan, Ledger(ledger), expected_hash=plan.hash, signatures=CHAIN.signatures)
+        for _ in range(2)
+    ]
+    first, again = (device.prepare(ANSWERS) for device in devices)
+    assert first == again
+    assert (first.version, again.version, again.kept) == (2, 2, True)
+
+
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_an_unsigned_plan_is_refused(missing: int) -> None:
+    """One mixer that did not sign is enough, and its name is said."""
+    given_signatures = [each for place, each in enumerate(CHAIN.signatures) if place != missing]
+    with pytest.raises(InvalidInput, match=rf"signature of mixer {missing + 1} \(mixer"):
+        client_of(CHAIN, signatures=given_signatures)
+    with pytest.raises(InvalidInput, match="signature of mixer 1"):
+        Client(CHAIN.plan, UnsafeMemoryLedger(), expected_hash=CHAIN.plan.hash)
+
+
+def test_another_plan_with_invented_mixers_is_refused() -> None:
+    """By its hash, though its own mixers signed it."""
+    other = chain_of(survey_for(3))
+    with pytest.raises(InvalidInput, match="plan: must have the hash that is expected"):
+        client_of(other, expected_hash=CHAIN.plan.hash)
+
+
+@pytest.mark.parametrize("noise", [NoiseSource.MIXERS, NoiseSource.BOTH])
+def test_a_plan_that_only_asks_for_mixers_is_refused(noise: NoiseSource) -> None:
+    """Without laws of dummies nobody would add noise; devices' noise is not what was asked."""
+    survey = replace(CHAIN.plan.survey, trust=Trust(noise=noise, mixers=3))
+    plan = replace(CHAIN.plan, survey=survey, mixing=None)
+    with pytest.raises(InvalidInput, match="plan: must be a plan in which mixers add the noise"):
+        client_of(replace(CHAIN, plan=plan), signatures=())
+
+
+def test_a_plan_of_devices_is_refused_with_dummies() -> None:
+    """Dummies that nobody asked for are a plan that was put together by hand."""
+    survey = replace(CHAIN.plan.survey, trust=Trust())
+    plan = replace(CHAIN.plan, survey=survey)
+    with pytest.raises(InvalidInput, match="plan: must be a plan in which mixers add the noise"):
+        client_of(replace(CHAIN, plan=plan), signatures=())
+
+
+def test_a_plan_without_the_analysts_key_is_refused() -> None:
+    """There is nobody to seal for."""
+    plan = replace(CHAIN.plan, analyst_key=None)
+    with pytest.raises(InvalidInput, match="analyst_key: must be in the plan"):
+        client_of(replace(CHAIN, plan=plan))
+
+
+def test_a_plan_of_the_planner_is_taken() -> None:
+    """From the survey to what the analyst finds."""
+    asked = replace(survey_for(2), questions=QUESTIONS[:1])
+    chain = chain_for(make_plan(asked))
+    made = client_of(chain).prepare({"smokes": True})
+    assert opened(chain, made) == [Token(0)]
+
+
+def test_lanes_of_messages_follow_the_plan() -> None:
+    """One, one, three."""
+    numbers = [lane.number for lane in message_lanes(CHAIN.plan)]
+    assert numbers == [0, 1, 2, 2, 2]
+    assert all(isinstance(lane, Lane) for lane in message_lanes(CHAIN.plan))

@@ -1,0 +1,471 @@
+"""The collector as the first mixer: from devices to the analyst, with kills and bad input."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+from collecting import files_in, quick_folder, running
+from collector.halting import Held, calls_noted, require_held_calls, spread_over
+from collector.lives import Nursery, nursery
+from components import require
+from krand.batches.chain import read_chain, verify_chain
+from krand.cli.main import krand
+from krand.client.client import Client
+from krand.collector.first_mixer import mix_sealed
+from krand.collector.opening import config_of, open_spool
+from krand.collector.sqlite.laned import LaneColumn
+from krand.collector.sqlite.mixing import KEY_BYTES
+from krand.collector.sqlite.spool import Spool
+from krand.collector.states import State
+from krand.collector.store import MINIMUM_GROUP, RoundClosed
+from krand.errors import InvalidInput
+from krand.mixing.mixer import MixedFiles, MixOptions, mix_batch
+from krand.mixing.store import MixerStore
+from krand.testing import FakeCollector, UnsafeMemoryLedger
+from krand.wire.plan_signatures import PlanSignature, sign_plan
+from krand.wire.submissions import Submitted, format_of, submission_bytes
+from mixing.chains import (
+    Answers,
+    Party,
+    counted,
+    drawn_dummies,
+    mixed_plan_for,
+    random_answers,
+    sealed_people,
+    stores_of,
+    told,
+)
+
+require("uvicorn")
+require("starlette")
+
+FAULTS = int(os.environ.get("KRAND_FAULTS", "16"))
+KILLED = -9
+ALONE = MixOptions(workers=1)
+PETS = ("cat", "dog", "none")
+
+
+def signatures_of(party: Party) -> list[PlanSignature]:
+    return [sign_plan(party.plan, identity) for identity in party.identities]
+
+
+def said(answers: Answers) -> dict[str, object]:
+    """The same as a device takes it."""
+    smokes, pet, places = answers
+    found: dict[str, object] = {"places": [f"option {place}" for place in places]}
+    if smokes is not None:
+        found["smokes"] = True
+    if pet is not None:
+        found["pet"] = PETS[pet]
+    return found
+
+
+def client_of(party: Party, **options: Any) -> Client:
+    return Client(
+        party.plan,
+        UnsafeMemoryLedger(),
+        expected_hash=party.plan.hash,
+        signatures=signatures_of(party),
+        **options,
+    )
+
+
+def submissions(party: Party, people: list[Answers]) -> list[Submitted]:
+    """What devices send, read as the collector reads it."""
+    form = format_of(party.plan)
+    found = []
+    for answers in people:
+        made = client_of(party).prepare(said(answers))
+        found.append(form.read(submission_bytes(1, made.id, made.messages, made.version)))
+    return found
+
+
+def sealed(party: Party, count: int, seed: int = 1) -> list[Submitted]:
+    """The same, quicker."""
+    rows = sealed_people(party.plan, random_answers(count, seed))
+    return [Submitted(os.urandom(16), row.tobytes()) for row in rows]
+
+
+def released(folder: Path, *more: str) -> Result:
+    """`krand release` with the first mixer's store."""
+    command = ["release", "--plan", "plan.json", "--spool", "spool", "--mixer-store", "store-1"]
+    placed = [str(folder / w) if w in ("plan.json", "spool", "store-1") else w for w in command]
+    return CliRunner().invoke(krand, [*placed, "-o", str(folder / "out"), *more])
+
+
+def done(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.output
+    value: dict[str, Any] = json.loads(result.stdout)
+    return value
+
+
+def refusal(result: Result, code: int = 2) -> dict[str, Any]:
+    assert result.exit_code == code, result.output
+    error: dict[str, Any] = json.loads(result.stdout)["error"]
+    return error
+
+
+def prepared(party: Party, folder: Path) -> Path:
+    (folder / "plan.json").write_bytes(party.plan.bytes)
+    stores_of(party, folder)
+    return folder
+
+
+def through_the_chain(party: Party, folder: Path, data: Path, chain: Path) -> MixedFiles:
+    """The other mixers, one after the other."""
+    files = MixedFiles(data=data, chain=chain, link=read_chain(chain)[-1].link)
+    for hop in range(2, len(party.identities) + 1):
+        with MixerStore(folder / f"store-{hop}") as store:
+            place = folder / f"from-{hop}"
+            files = mix_batch(store, party.plan, files.data, files.chain, place, ALONE)
+    return files
+
+
+def check_everybody(
+    party: Party, files: MixedFiles, people: list[Answers], dummies: Counter[tuple[int, int]]
+) -> None:
+    """Every payload exactly once, and the dummies that the chain states."""
+    links = read_chain(files.chain)
+    verify_chain(party.plan, links)
+    assert sum(link.link.dummies for link in links) == dummies.total()
+    assert [link.link.submissions for link in links] == [len(people)] * len(links)
+    assert counted(party, files) == told(party.plan, people) + dummies
+
+
+def test_twelve_people_reach_the_analyst_by_one_mixer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Devices send to a running collector; after the closing it says so to later ones."""
+    party, people = mixed_plan_for(mixers=1, batches=1), random_answers(12)
+    prepared(party, tmp_path)
+    with running(tmp_path / "plan.json", tmp_path / "spool", tmp_path / "log") as collector:
+        first = client_of(party)
+        old = submission_body(first, people[0])  # kept, as if its answer were lost
+        first.submit(collector.url, said(people[0]))
+        for answers in people[1:]:
+            client_of(party).submit(collector.url, said(answers))
+        with drawn_dummies(monkeypatch) as dummies:
+            (batch,) = done(released(tmp_path, "--close", "--json"))["released"]
+        with pytest.raises(InvalidInput, match="410 must not be closed"):
+            client_of(party).submit(collector.url, said(people[0]))
+        new = submission_body(client_of(party), people[0])
+        for kind in ("application/octet-stream", "application/octet-stream; a=b"):  # both ways in
+            status_of_new, told_new = posted(collector.port, party, new, kind)
+            assert (status_of_new, told_new["error"]["field"]) == (410, "round")
+            assert posted(collector.port, party, old, kind) == (202, {"status": "known"})
+    assert (batch["number"], batch["people"], batch["repeats"]) == (1, 12, 0)
+    assert batch["dummies"] == dummies.total()
+    files = through_the_chain(party, tmp_path, Path(batch["batch"]), Path(batch["chain"]))
+    check_everybody(party, files, people, dummies)
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        assert [entry.state for entry in spool.batches()] == [State.RELEASED]
+
+
+def submission_body(client: Client, answers: Answers) -> bytes:
+    made = client.prepare(said(answers))
+    return submission_bytes(1, made.id, made.messages, made.version)
+
+
+def posted(port: int, party: Party, body: bytes, kind: str) -> tuple[int, dict[str, Any]]:
+    """The status and the answer."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
+        path = f"/v1/{party.plan.hash}/submissions"
+        connection.request("POST", path, body, {"Content-Type": kind})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
+def test_forty_people_reach_the_analyst_by_three_mixers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They came one by one and in a group."""
+    party, people = mixed_plan_for(mixers=3), random_answers(40)
+    prepared(party, tmp_path)
+    waiting = submissions(party, people)
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        for one in waiting[:5]:
+            spool.add([one])
+        spool.add(waiting[5:])
+    with drawn_dummies(monkeypatch) as dummies:
+        (batch,) = done(released(tmp_path, "--close", "--json"))["released"]
+        files = through_the_chain(party, tmp_path, Path(batch["batch"]), Path(batch["chain"]))
+    check_everybody(party, files, people, dummies)
+
+
+def test_a_copied_submission_leaves_once(tmp_path: Path) -> None:
+    """Under another id the collector counts it as a person; its messages are dropped."""
+    party = prepared_party(tmp_path, people=3)
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        copied = sealed(party, 1, seed=5)[0]
+        spool.add([copied, Submitted(os.urandom(16), copied.messages)])
+    (batch,) = done(released(tmp_path, "--close", "--json"))["released"]
+    assert (batch["people"], batch["repeats"]) == (5, party.plan.messages)
+
+
+def prepared_party(folder: Path, people: int, mixers: int = 1, batches: int = 2) -> Party:
+    """Keys, and a spool with some people."""
+    party = mixed_plan_for(mixers=mixers, batches=batches)
+    prepared(party, folder)
+    with open_spool(party.plan, folder / "spool") as spool:
+        spool.add(sealed(party, people))
+    return party
+
+
+def test_batches_are_closed_one_by_one(tmp_path: Path) -> None:
+    """As many as the plan allows; what is waiting is released without --close, and only once."""
+    party = prepared_party(tmp_path, people=2)
+    assert "takes submissions until --close" in released(tmp_path).output
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        spool.seal()
+        spool.add(sealed(party, 1, seed=2))
+    (first,) = done(released(tmp_path, "--close", "--json"))["released"]
+    assert (first["number"], first["people"]) == (1, 2)  # the second one stays open
+    assert status(tmp_path)["closings_left"] == 1
+    (second,) = done(released(tmp_path, "--close", "--json"))["released"]
+    assert (second["number"], second["people"]) == (2, 1)
+    assert done(released(tmp_path, "--json"))["released"] == []
+    assert "the round is closed" in released(tmp_path).output
+    error = refusal(released(tmp_path, "--close", "--json"))
+    assert (error["field"], error["value"]) == ("round", "closed")
+    found = status(tmp_path)
+    assert [batch["state"] for batch in found["batches"]] == ["released", "released"]
+    assert found["closings_left"] == 0
+    with open_spool(party.plan, tmp_path / "spool") as spool, pytest.raises(RoundClosed):
+        spool.add(sealed(party, 1, seed=3))
+
+
+def status(folder: Path) -> dict[str, Any]:
+    command = ["status", "--plan", str(folder / "plan.json"), "--spool", str(folder / "spool")]
+    text = CliRunner().invoke(krand, [*command, "--check"])
+    assert text.exit_code == 0, text.output
+    assert "The round is closed" in text.output or "--close can close 1 batch" in text.output
+    return done(CliRunner().invoke(krand, [*command, "--json"]))
+
+
+def test_an_anchored_store_needs_its_anchor(tmp_path: Path) -> None:
+    """It is replaced by the release, so that an older copy of the store cannot mix again."""
+    party = mixed_plan_for(mixers=1)
+    (tmp_path / "plan.json").write_bytes(party.plan.bytes)
+    stores_of(party, tmp_path, anchored=True)
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        spool.add(sealed(party, 2))
+    assert refusal(released(tmp_path, "--close", "--json"))["field"] == "anchor"
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        assert [batch.state for batch in spool.batches()] == [State.OPEN]
+    before = (tmp_path / "anchor-1").read_bytes()
+    anchor = ("--anchor", str(tmp_path / "anchor-1"))
+    (batch,) = done(released(tmp_path, *anchor, "--close", "--json"))["released"]
+    assert batch["people"] == 2
+    assert (tmp_path / "anchor-1").read_bytes() != before
+
+
+def test_an_empty_batch_is_not_closed(tmp_path: Path) -> None:
+    party = prepared_party(tmp_path, people=0)
+    error = refusal(released(tmp_path, "--close", "--json"))
+    assert (error["field"], error["rule"], error["value"]) == ("people", "must be at least 1", 0)
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        assert [batch.state for batch in spool.batches()] == [State.OPEN]
+
+
+def test_another_mixers_store_closes_nothing(tmp_path: Path) -> None:
+    """The plan names other keys."""
+    party = prepared_party(tmp_path, people=2)
+    other = tmp_path / "other"
+    other.mkdir()
+    stores_of(mixed_plan_for(mixers=1, rounds=1), other)
+    error = refusal(
+        released(tmp_path, "--mixer-store", str(other / "store-1"), "--close", "--json")
+    )
+    assert error["field"] == "identity"
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        assert [batch.state for batch in spool.batches()] == [State.OPEN]
+
+
+def test_a_store_that_closed_the_round_closes_no_batch(tmp_path: Path) -> None:
+    """Nobody could mix it any more."""
+    party = prepared_party(tmp_path, people=2)
+    with MixerStore(tmp_path / "store-1") as store:
+        store.close_round(1)
+    error = refusal(released(tmp_path, "--close", "--json"))
+    assert (error["field"], error["value"]) == ("round", 1)
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        assert [batch.state for batch in spool.batches()] == [State.OPEN]
+
+
+def test_a_later_mixers_store_closes_nothing(tmp_path: Path) -> None:
+    """The plan names this mixer at another place."""
+    party = prepared_party(tmp_path, people=2, mixers=2)
+    store = str(tmp_path / "store-2")
+    error = refusal(released(tmp_path, "--mixer-store", store, "--close", "--json"))
+    assert (error["field"], error["rule"][:24]) == ("store", "must be the first mixer ")
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        assert [batch.state for batch in spool.batches()] == [State.OPEN]
+
+
+def test_a_spool_of_another_plan_is_not_mixed(tmp_path: Path) -> None:
+    party, other = prepared_party(tmp_path, people=2), mixed_plan_for(mixers=1, rounds=1)
+    with (
+        open_spool(party.plan, tmp_path / "spool") as spool,
+        MixerStore(tmp_path / "store-1") as store,
+        pytest.raises(InvalidInput, match="plan: must be the plan of the spool"),
+    ):
+        mix_sealed(spool, store, other.plan, tmp_path / "out")
+
+
+def test_an_older_copy_of_the_spool_never_leaves_with_other_people(tmp_path: Path) -> None:
+    """The mixer's store knows what the batch was: another noise for the same people is refused."""
+    party = prepared_party(tmp_path, people=3)
+    shutil.copytree(tmp_path / "spool", tmp_path / "older")
+    done(released(tmp_path, "--close", "--json"))
+    before = files_in(tmp_path / "out")
+    shutil.rmtree(tmp_path / "spool")
+    shutil.copytree(tmp_path / "older", tmp_path / "spool")
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        spool.add(sealed(party, 1, seed=9))
+    error = refusal(released(tmp_path, "--close", "--json"))
+    assert error["field"] == "batch_id"
+    assert files_in(tmp_path / "out") == before
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_large_batches_take_the_way_by_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: bool
+) -> None:
+    """Sorted by way of piles, lanes arrive in many chunks; everybody is there once."""
+    if pieces:
+        monkeypatch.setattr("krand.collector.sqlite.mixing.IN_MEMORY_BYTES", 0)
+        monkeypatch.setattr("krand.collector.sqlite.mixing.PIECE_BYTES", 2**12)
+    party, people = mixed_plan_for(mixers=1), random_answers(70)
+    prepared(party, tmp_path)
+    with open_spool(party.plan, tmp_path / "spool") as spool:
+        spool.add(submissions(party, people))
+        spool.seal()
+        with MixerStore(tmp_path / "store-1") as store, drawn_dummies(monkeypatch) as dummies:
+            (entry,) = mix_sealed(spool, store, party.plan, tmp_path / "out", ALONE)
+    check_everybody(party, entry.files, people, dummies)
+
+
+def test_the_pool_keeps_a_whole_group_of_every_lane(tmp_path: Path) -> None:
+    """Of each lane as many messages as 32 people send, so that none stands nearly alone."""
+    party = prepared_party(tmp_path, people=0)
+    config = config_of(party.plan)
+    with Spool(tmp_path / "spool", config) as spool:
+        for one in sealed(party, 2 * MINIMUM_GROUP):
+            spool.add([one])
+    with closing(sqlite3.connect(tmp_path / "spool" / "spool.sqlite")) as connection:
+        query = "SELECT content FROM pool WHERE name = 'messages'"
+        ((content,),) = connection.execute(query).fetchall()
+    lanes = LaneColumn(config)
+    rows = np.frombuffer(content, np.uint8).reshape(-1, KEY_BYTES + lanes.stored_length)
+    found = np.bincount(lanes.numbers(rows, KEY_BYTES)).tolist()
+    assert found == [MINIMUM_GROUP * lane.messages for lane in party.plan.lanes]
+
+
+def test_the_fake_collector_is_the_first_mixer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In one process; then its round is closed for new people, not for retries."""
+    party, people = mixed_plan_for(mixers=2), random_answers(12)
+    stores_of(party, tmp_path)
+    collector = FakeCollector(party.plan)
+    with MixerStore(tmp_path / "store-1") as store:
+        with pytest.raises(InvalidInput, match="people: must be at least 1"):
+            collector.release(tmp_path / "out", store)
+        clients = [client_of(party, transport=collector) for _ in people]
+        for client, answers in zip(clients, people, strict=True):
+            client.submit(collector.url, said(answers))
+        with pytest.raises(InvalidInput, match="mixer: must be given"):
+            collector.release(tmp_path / "out")
+        with drawn_dummies(monkeypatch) as dummies:
+            data = collector.release(tmp_path / "out", store)
+            chain = data.with_name(data.stem + ".chain.json")
+            files = through_the_chain(party, tmp_path, data, chain)
+    check_everybody(party, files, people, dummies)
+    with pytest.raises(InvalidInput, match="410 must not be closed"):
+        client_of(party, transport=collector).submit(collector.url, said(people[0]))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Nursery]:
+    require_held_calls()
+    with nursery(tmp_path_factory.mktemp("mixes") / "errors") as made:
+        yield made
+
+
+class Releases:
+    """One closing again and again, each from the same spool and the same mixer's store."""
+
+    CHANGING = ("spool", "store-1", "out")
+
+    def __init__(self, folder: Path, home: Nursery) -> None:
+        self.folder, self.home = folder, home
+        self.party = prepared_party(folder, people=10)
+        shutil.copytree(folder, folder.with_name("full"))
+
+    def begin_again(self) -> None:
+        for name in self.CHANGING:
+            shutil.rmtree(self.folder / name, ignore_errors=True)
+            if (self.folder.with_name("full") / name).exists():
+                shutil.copytree(self.folder.with_name("full") / name, self.folder / name)
+
+    def run(self, stop_at: int = 0) -> int:
+        note = self.folder / "note"
+        note.unlink(missing_ok=True)
+        at = {name: str(self.folder / name) for name in ("plan.json", *self.CHANGING)}
+        words = ["release", "--plan", at["plan.json"], "--spool", at["spool"], "--close"]
+        held = {"under": str(self.folder), "stop_at": stop_at, "note": str(note)}
+        self.home.start(
+            "command",
+            arguments=[*words, "--mixer-store", at["store-1"], "-o", at["out"]],
+            held=held,
+        )
+        return self.home.wait()
+
+    def calls(self) -> list[Held]:
+        self.begin_again()
+        assert self.run() == 0
+        return calls_noted(self.folder / "note")
+
+    def visible(self) -> dict[str, bytes]:
+        return files_in(self.folder / "out") if (self.folder / "out").exists() else {}
+
+
+def test_a_killed_release_never_leaves_with_two_draws_of_noise(home: Nursery) -> None:
+    """Killed where it changes files, then run to its end: one output, and one closing."""
+    with quick_folder() as place:
+        (place / "work").mkdir()
+        releases = Releases(place / "work", home)
+        calls = releases.calls()
+        seen: Counter[int] = Counter()
+        ours = [n for n, (_, path) in enumerate(calls, 1) if "/out" in path]
+        half = FAULTS // 2
+        for stop_at in [*spread_over(1, len(calls), half), *spread_over(ours[0], ours[-1], half)]:
+            releases.begin_again()
+            assert releases.run(stop_at) == KILLED
+            before = releases.visible()
+            seen[len(before)] += 1
+            with open_spool(releases.party.plan, releases.folder / "spool") as spool:
+                wiped = spool.batches()[0].state is State.RELEASED
+            # After the last step nothing is left to repeat: nobody is in the second batch.
+            assert releases.run() == (2 if wiped else 0)
+            after = releases.visible()
+            assert {name: after[name] for name in before} == before
+            assert sorted(name.partition(".")[2] for name in after) == ["chain.json", "parquet"]
+            with open_spool(releases.party.plan, releases.folder / "spool") as spool:
+                first, second = spool.batches()
+            assert (first.state, second.state) == (State.RELEASED, State.OPEN)
+        print(f"\n{seen.total()} kills among {len(calls)} calls: files visible {dict(seen)}")
+        assert {0, 2} <= {*seen}
