@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
     from krand.planning.coalitions import Remainder
     from krand.planning.noise_sources import SourceOption
-    from krand.survey.plan import Plan
+    from krand.survey.plan import Mixer, Mixing, Plan
+    from krand.survey.survey import Survey
     from krand.wording.plans import Alternative
 
 
@@ -50,6 +51,14 @@ class _Explanation:
     help="The analyst's public key, needed for sealed messages; it becomes part of the plan.",
 )
 @click.option(
+    "--mixer",
+    "mixers",
+    type=FILE,
+    multiple=True,
+    help="The public descriptor of a mixer, written by krand mix keygen; once for each mixer, the"
+    " collector first.",
+)
+@click.option(
     "--explain",
     is_flag=True,
     help="Also show how the noise was divided, what remains if others work together, and compare"
@@ -63,13 +72,15 @@ def plan(
     output: Path | None,
     force: bool,
     analyst_key: Path | None,
+    mixers: tuple[Path, ...],
     explain: bool,
 ) -> None:
     """Find the smallest noise that keeps a survey's promise, and write it as a plan.
 
     The plan holds everything that a device needs: questions and their choices, positions, noise,
     number of messages, guarantee, and the key that messages are sealed for. A data holder who
-    randomizes a whole table needs no key. The plan also says how much one dishonest person can
+    randomizes a whole table needs no key. Where mixers add the noise, the plan also names every
+    mixer with its keys. The plan also says how much one dishonest person can
     change a count. A plan is identified by its SHA-256 hash (sha256sum plan.json prints it); any
     change makes a different plan.
 
@@ -77,6 +88,7 @@ def plan(
     Examples:
       krand plan survey.toml -o plan.json
       krand plan survey.toml --analyst-key key.pub.pem -o plan.json
+      krand plan survey.toml --mixer collector.json --mixer university.json -o plan.json
       krand plan survey.toml --explain
     """
     from krand.files import keep_inputs
@@ -91,10 +103,12 @@ def plan(
     if output is not None:
         keep_inputs("output", output, files_named_in(survey))
     key = None if analyst_key is None else _key(analyst_key)
+    chain = _chain(asked, mixers)
     with out.progress("planning") as progress:
         made = make_plan(asked)
         explanation = _explain(made, progress) if explain else None
     made = made if key is None else made.sealed_for(key)
+    made = _named(made, chain) if chain else made
     remember(made)  # its promise has just been computed
     if output is not None:
         save_plan(made, output, overwrite=force)
@@ -120,11 +134,39 @@ def plan(
         highlight=False,
     )
     console.print(_sealed_for(key, made), markup=False, highlight=False)
+    if made.mixing is not None:
+        console.print(_mixed_by(made.mixing), markup=False, highlight=False)
     if explanation is not None:
         _show(explanation, made, console)
     console.print(f"Plan {made.hash}", markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _chain(asked: Survey, files: tuple[Path, ...]) -> tuple[Mixer, ...]:
+    """The mixers that the files describe, as many as the survey asks for."""
+    from krand.errors import InvalidInput
+    from krand.mixing.keys import read_descriptor
+    from krand.promise import NoiseSource
+
+    if not files:
+        return ()
+    if asked.trust.noise is not NoiseSource.MIXERS:
+        rule = "must not be given where devices add the noise"
+        hint = 'leave --mixer out, or say noise = "mixers" in [trust] of the survey'
+        raise InvalidInput("mixer", rule, str(files[0]), hint)
+    if len(files) != asked.trust.mixers:
+        rule = f"must be given {asked.trust.mixers} times, as the survey has so many mixers"
+        raise InvalidInput("mixer", rule, len(files), "give one file for each, the collector first")
+    return tuple(map(read_descriptor, files))
+
+
+def _named(made: Plan, chain: tuple[Mixer, ...]) -> Plan:
+    from krand.wire.mixers import check_mixers
+
+    named = made.mixed_by(chain)
+    check_mixers(named)
+    return named
 
 
 def _explain(made: Plan, progress: Callable[[str], None] | None) -> _Explanation:
@@ -162,6 +204,12 @@ def _key(path: Path) -> X25519PublicKey:
     from krand.wire.keys import load_public_key
 
     return load_public_key(path)
+
+
+def _mixed_by(mixing: Mixing) -> str:
+    if not mixing.mixers:
+        return "The plan names no mixers yet: --mixer, once for each, the collector first."
+    return f"Mixers, the collector first: {', '.join(mixer.name for mixer in mixing.mixers)}."
 
 
 def _sealed_for(key: X25519PublicKey | None, made: Plan) -> str:
