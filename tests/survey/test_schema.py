@@ -36,7 +36,7 @@ def test_every_key_is_described_and_documented() -> None:
                 assert value.get("default", 0) is not None
 
 
-@pytest.mark.parametrize("name", ["browser", "health", "homepages"])
+@pytest.mark.parametrize("name", ["browser", "health", "homepages", "team"])
 def test_the_examples_fit_the_schema(name: str) -> None:
     """Editors have nothing to complain about in the examples."""
     jsonschema = require("jsonschema")
