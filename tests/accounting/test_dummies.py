@@ -10,6 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from krand.accounting import dummies
+from krand.accounting.bounds import Effort
 from krand.accounting.curator import divided_curator
 from krand.accounting.division import Share
 from krand.accounting.dummies import (
@@ -19,7 +21,7 @@ from krand.accounting.dummies import (
     padding_needed,
     surplus_bound,
 )
-from krand.accounting.dummy_division import divide_dummies, dummy_guarantee
+from krand.accounting.dummy_division import MOST_RATIOS, divide_dummies, dummy_guarantee
 from krand.errors import InvalidInput
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
 
@@ -178,3 +180,29 @@ def test_other_weights_are_refused(half: tuple[int, ...]) -> None:
     """A mixer that draws from them would draw something else than was promised."""
     with pytest.raises(InvalidInput, match="weights"):
         DummyLaw(half)
+
+
+def test_many_different_weights_share_few_laws() -> None:
+    """Twenty weights need no twenty laws: some scales are made alike, and the promise is kept."""
+    policy = Policy(epsilon=8.0, delta=1e-3, minimum_crowd=2)
+    shares = [Share(1, 1 + place) for place in range(20)]
+    divided = divide_dummies(policy, shares)
+    assert 2 < len(set(divided.laws)) <= MOST_RATIOS
+    assert list(divided.sigmas) == sorted(divided.sigmas, reverse=True)
+    assert divided.guarantee.delta.upper <= 1e-3
+
+
+def test_eta_asks_one_composition_about_many_epsilons(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The composition is the same for all of them, and it is what takes the time."""
+    calls = 0
+    compose = dummies.compose
+
+    def counted(*arguments: object) -> object:
+        nonlocal calls
+        calls += 1
+        return compose(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(dummies, "compose", counted)
+    bound = DummyBound(parts=((dummy_law(1.7, 3.25, 20), 8),), epsilon=1.0)
+    assert bound.eta(Effort.FULL).upper >= bound.delta(Effort.FULL).upper
+    assert calls == 1

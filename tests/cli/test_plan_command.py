@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from krand.cli.main import krand
+from krand.mixing.keys import descriptor_bytes, generate_mixer_keys
 from krand.survey.encoding import encode
 from krand.survey.plan_file import read_plan
 
@@ -197,3 +198,82 @@ def test_a_plan_needs_no_other_file(tmp_path: Path) -> None:
     plain.write_text(SURVEY, encoding="utf-8")
     again = run("plan", str(plain), "--json")
     assert json.loads(again.stdout)["hash"] == plan.hash  # the list, not its file, is what counts
+
+
+MIXERS = SURVEY.replace("minimum_crowd = 20_000\n", "") + '[trust]\nnoise = "mixers"\nmixers = 3\n'
+
+
+def test_explain_shows_coalitions_and_sources_of_noise(survey: Path) -> None:
+    """What remains for a person, and in one line what mixers would give instead."""
+    values = json.loads(run("plan", str(survey), "--explain", "--json").stdout)
+    assert [row["coalition"] for row in values["coalitions"]][:2] == ["analyst", "people"]
+    assert [option["mixers"] for option in values["noise_sources"]] == [1, 1, 3]
+    text = " ".join(run("plan", str(survey), "--explain").stdout.split())
+    assert "the analyst and 200 of 20,000 people" in text
+    assert 'With noise = "mixers" in [trust] no crowd is needed, only one honest mixer.' in text
+
+
+def test_a_plan_of_mixers_says_what_it_rests_on(survey: Path, tmp_path: Path) -> None:
+    """No crowd, no share of the people, no q; it can be written without mixers' keys."""
+    survey.write_text(MIXERS, encoding="utf-8")
+    done = run("plan", str(survey), "--explain", "-o", str(tmp_path / "plan.json"))
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.stdout.split())
+    assert "If at least one of the 3 mixers is honest, changing your answers" in text
+    assert "however few people take part" in text
+    assert "the analyst, all other people and 2 of 3 mixers" in text
+    assert "If at least 2 people" not in text
+    assert "inf" not in text
+    assert "With noise" not in text
+    assert "too noisy" not in done.output
+    plan = read_plan(tmp_path / "plan.json")
+    assert plan.mixing is not None
+    assert plan.mixing.mixers == ()
+
+
+def descriptors(folder: Path, rounds: tuple[int, ...]) -> list[str]:
+    """Options that name a mixer with keys for each number of rounds."""
+    options = []
+    for hop, count in enumerate(rounds, 1):
+        file = folder / f"mixer-{hop}.json"
+        file.write_bytes(descriptor_bytes(generate_mixer_keys(count).described(f"mixer {hop}")))
+        options += ["--mixer", str(file)]
+    return options
+
+
+def test_mixers_become_part_of_the_plan(survey: Path, tmp_path: Path) -> None:
+    """In the order of the options; the promise is the same with other mixers."""
+    survey.write_text(MIXERS, encoding="utf-8")
+    bare = run("plan", str(survey), "-o", str(tmp_path / "bare.json"))
+    assert "The plan names no mixers yet" in bare.output
+    options = descriptors(tmp_path, (0, 1, 1))
+    done = run("plan", str(survey), *options, "-o", str(tmp_path / "plan.json"))
+    assert done.exit_code == 0, done.output
+    assert "Mixers, the collector first: mixer 1, mixer 2, mixer 3." in done.output
+    plan, before = read_plan(tmp_path / "plan.json"), read_plan(tmp_path / "bare.json")
+    assert plan.mixing is not None
+    assert [mixer.name for mixer in plan.mixing.mixers] == ["mixer 1", "mixer 2", "mixer 3"]
+    assert [len(mixer.keys) for mixer in plan.mixing.mixers] == [0, 1, 1]
+    assert plan.promise == before.promise
+    assert plan.hash != before.hash
+
+
+@pytest.mark.parametrize(
+    ("text", "rounds", "said"),
+    [
+        (SURVEY, (0,), "must not be given where devices add the noise"),
+        (MIXERS, (0, 1), "must be given 3 times"),
+        (MIXERS, (0, 1, 2), "must have one key for each round"),
+        (MIXERS, (1, 1, 1), "must have no keys"),
+    ],
+)
+def test_mixers_that_do_not_fit_are_refused(
+    text: str, rounds: tuple[int, ...], said: str, survey: Path, tmp_path: Path
+) -> None:
+    """Nothing is written."""
+    survey.write_text(text, encoding="utf-8")
+    options = descriptors(tmp_path, rounds)
+    done = run("plan", str(survey), *options, "-o", str(tmp_path / "plan.json"))
+    assert done.exit_code == 2
+    assert said in " ".join(done.output.split())
+    assert not (tmp_path / "plan.json").exists()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from krand.planning.making import make_plan
 from krand.survey.encoding import encode
 from krand.survey.layout import layout_of
 from krand.survey.questions import Kind
@@ -31,6 +32,13 @@ def test_the_health_survey_asks_sensitive_questions() -> None:
     layout = layout_of(read_survey(EXAMPLES / "health.toml"))
     assert [block.kind for block in layout.blocks].count(Kind.YES_NO) == 8
     assert layout.sensitivity == 10
+
+
+def test_a_team_is_hidden_by_mixers() -> None:
+    """Too few people for devices' noise: the promise names no crowd, and counts say something."""
+    survey = read_survey(EXAMPLES / "team.toml")
+    assert (survey.trust.noise, survey.trust.mixers) == ("mixers", 3)
+    assert make_plan(survey).precisions[0].half_width_95 < 6
 
 
 def test_home_pages_are_a_hundred_thousand(tmp_path: Path) -> None:

@@ -30,13 +30,13 @@ def test_every_key_is_described_and_documented() -> None:
     for table in (schema, *schema["$defs"].values()):
         for key, value in table["properties"].items():
             assert f"`{key}" in manual or f"[{key}]" in manual, key
-            if key not in ("type", "policy", "question", "together"):
+            if key not in ("type", "policy", "question", "together", "trust"):
                 assert value["description"], key
                 assert value["examples"], key
                 assert value.get("default", 0) is not None
 
 
-@pytest.mark.parametrize("name", ["browser", "health", "homepages"])
+@pytest.mark.parametrize("name", ["browser", "health", "homepages", "team"])
 def test_the_examples_fit_the_schema(name: str) -> None:
     """Editors have nothing to complain about in the examples."""
     jsonschema = require("jsonschema")
@@ -63,6 +63,16 @@ WRONG = [
     HEAD + YES + '[[together]]\nquestions = ["a"]\n',
     "copies = 2\n" + HEAD + YES,
     'linkage = "bit"\ncopies = 2\n' + HEAD + YES,
+    HEAD.replace(", minimum_crowd = 1000", "") + YES,
+    HEAD.replace(", minimum_crowd = 1000", "") + YES + '[trust]\nnoise = "devices"\n',
+    HEAD + YES + '[trust]\nnoise = "both"\n',
+    HEAD + YES + '[trust]\nnoise = "mixers"\nmixers = 9\n',
+    HEAD + YES + '[trust]\nnoise = "mixers"\nbatches = 0\n',
+    HEAD + YES + "[trust]\nmixers = 2\n",
+    HEAD + YES + "[trust]\nbatches = 2\n",
+    'linkage = "record"\n' + HEAD + YES + '[trust]\nnoise = "mixers"\n',
+    HEAD.replace("= 1000", "= 1000, max_local_epsilon = 3") + YES + '[trust]\nnoise = "mixers"\n',
+    HEAD.replace("= 1000", '= 1000, assurance = "outlier"') + YES + '[trust]\nnoise = "mixers"\n',
 ]
 
 
@@ -72,6 +82,18 @@ def test_schema_and_reader_take_the_same(head: str) -> None:
     jsonschema = require("jsonschema")
     assert parse_survey(head + HEAD + YES)
     jsonschema.validate(tomllib.loads(head + HEAD + YES), survey_schema())
+
+
+MIXERS = '[trust]\nnoise = "mixers"\nmixers = 3\nbatches = 2\n'
+
+
+@pytest.mark.parametrize("crowd", ["", ", minimum_crowd = 5"])
+def test_schema_and_reader_take_mixers(crowd: str) -> None:
+    """With a crowd and without one."""
+    jsonschema = require("jsonschema")
+    text = HEAD.replace(", minimum_crowd = 1000", crowd) + YES + MIXERS
+    assert parse_survey(text).trust.mixers == 3
+    jsonschema.validate(tomllib.loads(text), survey_schema())
 
 
 @pytest.mark.parametrize("text", WRONG)

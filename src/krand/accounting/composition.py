@@ -36,6 +36,7 @@ SAFETY, SAFETY_EACH = 1e-9, 1e-13
 """Cover the rounding of masses, relatively: of the sum, and of each mechanism composed."""
 MISSING = 1e-9
 """Mass of a reversed law that rounding may take away, as SAFETY allows for it."""
+HULL_PASSES = 8
 STEPS_PER_SPREAD = 20.0
 """Nodes per standard deviation of one mechanism's loss: adds 1/(6·20²) to its variance."""
 
@@ -130,9 +131,21 @@ def connect_dots(step: float, nodes: Ints, forward: Floats, reverse: Floats) -> 
 
 
 def _hull(x: Floats, y: Floats) -> list[int]:
-    """Indices ≥ 1 of the lower convex hull of the points, the first point being node 0."""
+    """Indices ≥ 1 of the lower convex hull of the points, the first point being node 0.
+
+    A corner of the hull lies below the line through any two others, so points that do not lie below
+    their neighbours' line can be taken away all at once; the last few are taken one by one.
+    """
+    kept = np.arange(x.size)
+    for _ in range(HULL_PASSES):
+        run, rise = np.diff(x[kept]), np.diff(y[kept])
+        corner = np.ones(kept.size, dtype=np.bool_)
+        corner[1:-1] = rise[:-1] * run[1:] < rise[1:] * run[:-1]
+        if corner.all():
+            return [int(i) for i in kept[1:]]
+        kept = kept[corner]
     chain = [0]
-    for i in range(1, x.size):
+    for i in kept[1:].tolist():
         while len(chain) > 1:
             a, b = chain[-2], chain[-1]
             if (y[b] - y[a]) * (x[i] - x[b]) < (y[i] - y[b]) * (x[b] - x[a]):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from scipy.special import logsumexp
 
 from krand.accounting.bounds import Effort, converted_eta
 from krand.accounting.composition import (
+    Composed,
     LossLaw,
     compose,
     connect_dots,
@@ -91,12 +93,14 @@ def law_profile(law: DummyLaw, epsilons: Floats) -> tuple[Floats, Floats]:
     return low * (1 - rounding), high * (1 + rounding)
 
 
+@lru_cache(maxsize=512)
 def _losses(law: DummyLaw) -> tuple[Floats, Floats]:
     """ln P/Q of every outcome that both can have, and its probability under P."""
     weights = np.array(law.weights, dtype=np.float64)
     return np.log(weights[1:] / weights[:-1]), weights[1:] / DUMMY_GRID
 
 
+@lru_cache(maxsize=512)
 def _spread(law: DummyLaw) -> float:
     losses, masses = _losses(law)
     return math.sqrt(float((losses**2 * masses).sum()))
@@ -142,6 +146,20 @@ def _below(law: DummyLaw, step: float, shift: float) -> LossLaw:
     return LossLaw(step=step, index=held, mass=mass, infinite=end, infinite_reverse=end)
 
 
+@lru_cache(maxsize=4)
+def _composed_above(parts: Parts, epsilon: float, steps: float) -> Composed:
+    """All parts, dominated; η asks the same composition about many ε."""
+    step = _common_step(parts, steps)
+    return compose([(_above(law, step), n) for law, n in parts], epsilon)
+
+
+@lru_cache(maxsize=4)
+def _composed_below(parts: Parts, epsilon: float, shift: float) -> Composed:
+    """All parts, with every loss rounded down."""
+    step = _common_step(parts, STEPS_PER_SPREAD) / 8
+    return compose([(_below(law, step, shift), n) for law, n in parts], epsilon)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DummyBound:
     """One honest mixer's dummies at every position that a person can change, asked about one ε."""
@@ -165,16 +183,14 @@ class DummyBound:
         """δ(ε), rounded up: the more steps of the grid, the nearer."""
         if self._is_pure(epsilon):
             return min(1.0, self._ends() * (1 + ALIKE) + self.surplus)
-        step = _common_step(self.parts, steps)
-        composed = compose([(_above(law, step), n) for law, n in self.parts], self.epsilon)
+        composed = _composed_above(self.parts, self.epsilon, steps)
         return min(1.0, composed.delta(epsilon) + self.surplus)
 
     def lower(self) -> float:
         """δ(ε), rounded down."""
-        step = _common_step(self.parts, STEPS_PER_SPREAD) / 8
         count = sum(n for _, n in self.parts)
         shift = SHIFT * max(float(_losses(law)[0].max()) for law, _ in self.parts)
-        composed = compose([(_below(law, step, shift), n) for law, n in self.parts], self.epsilon)
+        composed = _composed_below(self.parts, self.epsilon, shift)
         return composed.delta_below(self.epsilon + count * shift) + self._ends() * (1 - ALIKE)
 
     def delta(self, effort: Effort) -> TwoWay:

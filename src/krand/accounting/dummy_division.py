@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import gammaln
@@ -41,6 +42,8 @@ NO_MORE = 1.0005
 """How much more σ fewer dummies may cost."""
 GEOMETRIC_STEPS = 64
 """Losses of divided geometric noise are whole multiples of this part of the largest."""
+MOST_RATIOS = 12
+"""Of more different scales some are made alike: next to no precision, and much less time."""
 SHARES = {Effort.QUICK: 1e-3, Effort.FULL: 1e-5}
 """How near the least scale is found."""
 SCALE_GRID = 2**20
@@ -133,14 +136,19 @@ class _Search:
 
     def best(self) -> tuple[tuple[DummyLaw, ...], float]:
         """The laws with the least Σ w·σ², and their shape."""
-        found = [self._geometric(exponent) for exponent in self._exponents()]
-        geometric = min(found, key=self._cost)
+        geometric = self._geometric(self._best_exponent(1.0, GEOMETRIC_ENDS[-1]))
         shape = golden_minimum(self._cost_of_shape, FLATTEST, ROUNDEST, SHAPE_WIDTH)
-        rounder = [self._laws(shape, exponent, ENDS) for exponent in self._exponents()]
-        best = min(rounder, key=self._cost)
+        best = self._laws(shape, self._best_exponent(shape, ENDS), ENDS)
         if self._cost(geometric) <= self._cost(best):
             return geometric, 1.0
         return best, shape
+
+    def _best_exponent(self, shape: float, ends: float) -> float:
+        exponents = self._exponents()
+        if len(exponents) == 1:
+            return exponents[0]
+        costs = {e: self._cost(self._laws(shape, e, ends, Effort.QUICK)) for e in exponents}
+        return min(exponents, key=lambda exponent: costs[exponent])
 
     def _exponents(self) -> tuple[float, ...]:
         alike = len({share.sensitivity / share.weight for share in self.shares}) == 1
@@ -170,12 +178,20 @@ class _Search:
             made = {one: self._law(shape, one, ends) for one in set(scales)}
             return tuple(made[one] for one in scales)
 
+        seen: dict[tuple[int, Effort], float] = {}
+
         def excess(scale: int, full: bool) -> float:
-            return self._excess(laws(scale), effort if full else Effort.NEAR)
+            asked = scale, effort if full and effort is not Effort.QUICK else Effort.NEAR
+            if asked not in seen:
+                seen[asked] = self._excess(laws(scale), asked[1])
+            return seen[asked]
 
         guess = self._guess(shape, ratios)
         ceiling = max(LARGEST_SCALE * SCALE_GRID, guess)
-        least = smallest_passing(excess, guess, 1, ceiling, must_fall=False, share=SHARES[effort])
+        share = SHARES[effort]
+        least = smallest_passing(
+            excess, guess, 1, ceiling, must_fall=False, share=share, near=max(share, 1e-4)
+        )
         return laws(least)
 
     def _ratios(self, shape: float, exponent: float) -> list[float]:
@@ -184,7 +200,7 @@ class _Search:
         Geometric losses are 1/s; they become whole parts of the largest, to lie on one grid.
         """
         wanted = [(share.sensitivity / share.weight) ** (exponent / 2) for share in self.shares]
-        ratios = [one / min(wanted) for one in wanted]
+        ratios = _alike([one / min(wanted) for one in wanted])
         if shape == 1 and max(ratios) > 1:
             return [GEOMETRIC_STEPS / max(1, round(GEOMETRIC_STEPS / r)) for r in ratios]
         return ratios
@@ -213,10 +229,23 @@ class _Search:
 
     def _guess(self, shape: float, ratios: Sequence[float]) -> int:
         """The scale at which σ is that of a trusted curator."""
-        sigmas = divided_curator(self.policy, self.shares, self.rounds).sigmas
+        sigmas = _curator_sigmas(self.policy, self.shares, self.rounds)
         spread = math.exp((gammaln(3 / shape) - gammaln(1 / shape)) / 2)  # σ/s of the power law
         scales = [sigma / spread / ratio for sigma, ratio in zip(sigmas, ratios, strict=True)]
         return max(1, round(min(scales) * SCALE_GRID))
+
+
+@lru_cache(maxsize=4)
+def _curator_sigmas(policy: Policy, shares: tuple[Share, ...], rounds: int) -> tuple[float, ...]:
+    return tuple(divided_curator(policy, shares, rounds).sigmas)
+
+
+def _alike(ratios: Sequence[float]) -> list[float]:
+    """The ratios themselves, or the nearest of MOST_RATIOS if there are more of them."""
+    if len(set(ratios)) <= MOST_RATIOS:
+        return list(ratios)
+    step = math.log(max(ratios)) / (MOST_RATIOS - 1)
+    return [math.exp(step * round(math.log(ratio) / step)) for ratio in ratios]
 
 
 def _reach(shape: float, scale: float, end: float) -> int:

@@ -29,19 +29,21 @@ def smallest_passing(
     ceiling: int,
     must_fall: bool = True,
     share: float = 0.0,
+    near: float = 1e-4,
 ) -> int:
     """The least n in [floor, ceiling] with excess(n, True) ≤ 0, given that n-1 fails.
 
     With share > 0, where each answer takes long, an n that passes within that relative distance.
 
     `excess` falls with n; with `must_fall` that is checked. excess(n, False) is a quick version,
-    used to get near and to learn how steep it is. `ceiling` is known to pass.
+    used to get within the relative distance `near` and to learn how steep it is. `ceiling` is known
+    to pass.
     """
     quick = _Trace(lambda n: excess(n, False))
     start = min(max(guess, floor), ceiling)
-    near = _descend(quick, start, floor, ceiling, share=1e-4, slope=FIRST_SLOPE)
+    first = _descend(quick, start, floor, ceiling, share=near, slope=FIRST_SLOPE)
     full = _Trace(lambda n: excess(n, True))
-    found = _descend(full, near, floor, ceiling, share, slope=quick.slope(near))
+    found = _descend(full, first, floor, ceiling, share, slope=quick.slope(first))
     if must_fall:
         quick.check_falling()
         full.check_falling()

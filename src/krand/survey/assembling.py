@@ -6,19 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput
-from krand.promise import Linkage, Policy
-from krand.survey.coherence import Outline, outline, survey_rules
+from krand.promise import Assurance, Linkage, NoiseSource, Policy
+from krand.survey.coherence import Outline, mixer_rules, outline, survey_rules, trust_rules
 from krand.survey.complaints import check_table, unknown_key
-from krand.survey.models import HeadTable, PolicyTable, SurveyFile, TogetherTable
+from krand.survey.models import HeadTable, PolicyTable, SurveyFile, TogetherTable, TrustTable
 from krand.survey.question_tables import question_of
 from krand.survey.questions import Question
 from krand.survey.rules import Broken
-from krand.survey.survey import Survey, Together
+from krand.survey.survey import Survey, Together, Trust
 
 __all__ = ["assemble"]
 
 COLLUDING_SHARE = 100
 """One in so many is counted on to hide nobody, where a survey does not say."""
+SMALLEST_CROWD = 2
+"""Where mixers add the noise and a survey names no crowd."""
 NO_POLICY = "add a [policy] table with epsilon, delta and minimum_crowd"
 
 
@@ -30,7 +32,9 @@ def assemble(
     Lists of choices are looked for in `directory`; where there is none they must stand inside.
     """
     head, broken = _head(document)
-    policy, wrong = _policy(document)
+    trust, wrong = _trust(document)
+    broken += wrong
+    policy, wrong = _policy(document, None if trust is None else trust.noise)
     broken += wrong
     questions: list[Question | Outline] = []
     tables, wrong = _tables(document, "question")
@@ -50,7 +54,9 @@ def assemble(
         linkage,
         copies,
     )
-    if broken or policy is None or linkage is None:
+    if trust is not None:
+        broken += trust_rules(trust.noise, linkage, trust.mixers, trust.batches)
+    if broken or policy is None or linkage is None or trust is None:
         return None, broken
     return Survey(
         id=head["id"],
@@ -60,6 +66,7 @@ def assemble(
         linkage=linkage,
         copies=copies,
         rounds=head.get("rounds", 1),
+        trust=trust,
     ), []
 
 
@@ -78,16 +85,31 @@ def _linkage(document: dict[str, Any], head: dict[str, Any]) -> Linkage | None:
     return None if broken else Linkage(head.get("linkage", Linkage.BIT))
 
 
-def _policy(document: dict[str, Any]) -> tuple[Policy | None, list[Broken]]:
+def _trust(document: dict[str, Any]) -> tuple[Trust | None, list[Broken]]:
+    """None if it cannot be read: then nobody knows what the policy must hold."""
+    table, broken = check_table(TrustTable, document.get("trust", {}))
+    if broken:
+        return None, [entry.under(("trust",)) for entry in broken]
+    return Trust(**table), []
+
+
+def _policy(
+    document: dict[str, Any], noise: NoiseSource | None
+) -> tuple[Policy | None, list[Broken]]:
     if "policy" not in document:
         return None, [Broken(("policy",), "must be given", None, NO_POLICY)]
     raw = document["policy"]
     table, broken = check_table(PolicyTable, raw)
     if isinstance(raw, dict):
         broken += _policy_rules(raw, table)
-    if broken:
-        return None, [entry.under(("policy",)) for entry in broken]
-    table.setdefault("colluding", default_colluding(table["minimum_crowd"]))
+        broken += _crowd_rules(raw, table, noise)
+    broken = [entry.under(("policy",)) for entry in broken]
+    if noise is NoiseSource.MIXERS:
+        assurance = table.get("assurance", Assurance.CERTIFIED)
+        broken += mixer_rules(table.get("max_local_epsilon"), assurance)
+    if broken or noise is None:
+        return None, broken
+    _fill_in(table, noise)
     try:
         return Policy(**table), []
     except InvalidInput as error:  # a rule of the privacy engine that the models do not know
@@ -112,11 +134,34 @@ def _policy_rules(raw: dict[str, Any], table: dict[str, Any]) -> list[Broken]:
     if "delta" in raw and "eta" in raw:
         rule = "must not be given beside delta"
         broken.append(Broken(("eta",), rule, raw["eta"], "keep the one that was agreed on"))
-    colluding, crowd = table.get("colluding", 0), table.get("minimum_crowd")
-    if crowd is not None and colluding > crowd - 2:
-        rule = f"must leave at least 2 of the crowd of {crowd:,} honest"
-        broken.append(Broken(("colluding",), rule, colluding, f"at most {crowd - 2:,}"))
     return broken
+
+
+def _crowd_rules(
+    raw: dict[str, Any], table: dict[str, Any], noise: NoiseSource | None
+) -> list[Broken]:
+    """Mixers' noise needs no crowd; devices' noise needs one, of which two are honest."""
+    if "minimum_crowd" not in raw and noise is NoiseSource.DEVICES:
+        hint = "for example minimum_crowd = 100000"
+        return [Broken(("minimum_crowd",), "must be given", None, hint)]
+    smallest = None if "minimum_crowd" in raw else SMALLEST_CROWD
+    colluding, crowd = table.get("colluding", 0), table.get("minimum_crowd", smallest)
+    if crowd is None or colluding <= crowd - 2:
+        return []
+    rule = f"must leave at least 2 of the crowd of {crowd:,} honest"
+    hint = f"at most {crowd - 2:,}"
+    if noise is NoiseSource.MIXERS:
+        hint = 'leave it out: with noise = "mixers" the promise holds however many collude'
+    return [Broken(("colluding",), rule, colluding, hint)]
+
+
+def _fill_in(table: dict[str, Any], noise: NoiseSource) -> None:
+    """What a policy leaves out."""
+    if noise is NoiseSource.MIXERS:
+        table.setdefault("minimum_crowd", SMALLEST_CROWD)
+        table.setdefault("colluding", 0)
+    else:
+        table.setdefault("colluding", default_colluding(table["minimum_crowd"]))
 
 
 def _tables(document: dict[str, Any], key: str) -> tuple[list[Any], list[Broken]]:

@@ -10,15 +10,17 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from krand.promise import MAX_BITS, Linkage
+from krand.promise import MAX_BITS, Assurance, Linkage, NoiseSource
 from krand.survey.questions import Kind, Leveled, Question, any_of, joinable_kinds
 from krand.survey.rules import MAX_CHOICES, Broken, Path
 
-__all__ = ["Outline", "outline", "survey_rules"]
+__all__ = ["Outline", "mixer_rules", "outline", "survey_rules", "trust_rules"]
 
 NO_GROUPS = (
     'remove [[together]]: a record keeps all answers together already; or say linkage = "bit"'
 )
+
+MIXERS = 'say noise = "mixers"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +63,35 @@ def survey_rules(
         rule = 'must be 1 with linkage = "bit", where bits travel apart'
         yield Broken(("copies",), rule, copies, 'leave it out, or say linkage = "record"')
     yield from _size(questions, groups)
+
+
+def trust_rules(
+    noise: NoiseSource, linkage: Linkage | None, mixers: int, batches: int
+) -> Iterator[Broken]:
+    """Who may add the noise, and what goes with it."""
+    if noise is NoiseSource.BOTH:
+        rule = 'must be "devices" or "mixers": "both" is not offered yet'
+        yield Broken(("trust", "noise"), rule, noise.value, MIXERS)
+    elif noise is NoiseSource.MIXERS and linkage is Linkage.RECORD:
+        rule = 'must be "devices" with linkage = "record": dummies cannot cover all records'
+        hint = 'analyse few questions jointly with [[together]] and linkage = "bit"'
+        yield Broken(("trust", "noise"), rule, noise.value, hint)
+    elif noise is NoiseSource.DEVICES:
+        for key, value in (("mixers", mixers), ("batches", batches)):
+            if value != 1:
+                rule = 'must be 1 with noise = "devices", where mixers add no noise'
+                yield Broken(("trust", key), rule, value, f"leave it out, or {MIXERS}")
+
+
+def mixer_rules(max_local_epsilon: float | None, assurance: str) -> Iterator[Broken]:
+    """What a policy cannot ask for where mixers add the noise."""
+    if max_local_epsilon is not None:
+        rule = 'cannot be kept with noise = "mixers": devices add no noise, so ε₀ has no limit'
+        hint = 'leave it out, or say noise = "devices" in [trust]'
+        yield Broken(("policy", "max_local_epsilon"), rule, max_local_epsilon, hint)
+    if assurance != Assurance.CERTIFIED:
+        rule = 'must be "certified" with noise = "mixers", which needs no conjecture'
+        yield Broken(("policy", "assurance"), rule, str(assurance), "leave it out")
 
 
 def _different_names(questions: Sequence[Outline]) -> Iterator[Broken]:

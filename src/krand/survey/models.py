@@ -13,11 +13,12 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 from pydantic_core import PydanticCustomError
 
-from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS
+from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, NoiseSource
 from krand.survey import rules
 from krand.survey.kinds.question import Key
 from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
 from krand.survey.rules import Broken
+from krand.survey.survey import MAX_BATCHES, MAX_MIXERS
 
 __all__ = [
     "QUESTION_TABLES",
@@ -26,6 +27,7 @@ __all__ = [
     "QuestionTable",
     "SurveyFile",
     "TogetherTable",
+    "TrustTable",
 ]
 
 
@@ -66,6 +68,32 @@ RECORD: dict[str, Any] = {"properties": {"linkage": {"const": "record"}}, "requi
 ONE_COPY: dict[str, Any] = {"properties": {"copies": {"const": 1}}}
 
 
+def _trusting(noise: NoiseSource) -> dict[str, Any]:
+    """That the file names this source of noise."""
+    table = {"properties": {"noise": {"const": noise.value}}, "required": ["noise"]}
+    return {"properties": {"trust": table}, "required": ["trust"]}
+
+
+WITH_MIXERS: dict[str, Any] = {
+    "if": _trusting(NoiseSource.MIXERS),
+    "then": {
+        "not": RECORD,
+        "properties": {
+            "policy": {
+                "properties": {"max_local_epsilon": False, "assurance": {"const": "certified"}}
+            }
+        },
+    },
+    "else": {
+        "properties": {
+            "policy": {"required": ["minimum_crowd"]},
+            "trust": {"properties": {"mixers": {"const": 1}, "batches": {"const": 1}}},
+        }
+    },
+}
+"""What goes with either source of noise."""
+
+
 class PolicyTable(Table):
     """What is promised, to a member of which crowd."""
 
@@ -73,15 +101,17 @@ class PolicyTable(Table):
 
     epsilon: Annotated[float, Field(gt=0, le=100, examples=[1.0])]
     """ε: how much one person's answers may change the odds of any outcome, as a power of e."""
-    minimum_crowd: Annotated[int, Field(ge=2, le=MAX_CROWD, examples=[100_000])]
-    """The crowd that hides each person: nothing is released below it."""
+    minimum_crowd: Annotated[int, Field(ge=2, le=MAX_CROWD, examples=[100_000])] = ABSENT
+    """The crowd that hides each person: nothing is released below it. It may be left out where
+    mixers add the noise: their promise needs no crowd."""
     delta: Annotated[float, Field(gt=0, lt=1, examples=[1e-6])] = ABSENT
     """δ of (ε, δ)-differential privacy. Give either delta or eta."""
     eta: Annotated[float, Field(gt=0, lt=1, examples=[0.001])] = ABSENT
     """η: the probability of an outcome that changes the odds by more than ε."""
     colluding: Annotated[int, Field(ge=0, le=MAX_CROWD, examples=[100])] = ABSENT
     """How many members of the crowd may hide nobody, because they show their responses to the
-    analyst or added no noise. If it is left out: one in a hundred, and at least one."""
+    analyst or added no noise. If it is left out: one in a hundred, and at least one; none where
+    mixers add the noise, whose promise holds however many collude."""
     max_local_epsilon: Annotated[float, Field(gt=0, le=1e6, examples=[20])] = ABSENT
     """A cap on ε₀, what one response may reveal if collector and analyst collude."""
     assurance: Annotated[Literal["certified", "outlier"], Field(examples=["certified"])] = (
@@ -89,6 +119,23 @@ class PolicyTable(Table):
     )
     """How the promise is known: proven whatever the others answer, or for the worst known attack.
     The formulas of the drafts are for comparison only: no survey may promise by them."""
+
+
+class TrustTable(Table):
+    """Whom people must trust."""
+
+    noise: Annotated[
+        str,
+        _obeys(rules.noise_rules),
+        Field(examples=["mixers"], json_schema_extra={"enum": list(rules.OFFERED_NOISE)}),
+    ] = NoiseSource.DEVICES.value
+    """Who adds the noise: each device, which needs a crowd and a collector that keeps secrets; or
+    every mixer, which needs one honest mixer."""
+    mixers: Annotated[int, Field(ge=1, le=MAX_MIXERS, examples=[3])] = 1
+    """How many mixers pass a batch on, one after the other; the collector is the first. Each adds
+    noise that suffices alone."""
+    batches: Annotated[int, Field(ge=1, le=MAX_BATCHES, examples=[1])] = 1
+    """How many batches a round may have: mixers add noise to each of them."""
 
 
 class QuestionTable(Table):
@@ -186,7 +233,10 @@ _ALL_QUESTIONS: Any = Annotated[list[_ANY_QUESTION], Field(min_length=1)]
 
 
 class _File(HeadTable):
-    model_config = ConfigDict(use_attribute_docstrings=False)
+    model_config = ConfigDict(
+        use_attribute_docstrings=False,
+        json_schema_extra={"anyOf": [RECORD, ONE_COPY], **WITH_MIXERS},
+    )
 
 
 SurveyFile: type[HeadTable] = create_model(
@@ -197,4 +247,5 @@ SurveyFile: type[HeadTable] = create_model(
     policy=(PolicyTable, ...),
     question=(_ALL_QUESTIONS, ...),
     together=(list[TogetherTable], []),
+    trust=(TrustTable, ABSENT),
 )

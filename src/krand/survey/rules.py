@@ -12,16 +12,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from krand.errors import InvalidInput
-from krand.promise import MAX_BITS
+from krand.promise import MAX_BITS, NoiseSource
 
 __all__ = [
     "MAX_CHOICES",
+    "OFFERED_NOISE",
     "Broken",
     "Path",
     "id_rules",
     "item_fault",
     "item_rules",
     "name_rules",
+    "noise_rules",
     "path_text",
     "raise_first",
     "range_rules",
@@ -37,6 +39,8 @@ MAX_CHOICES = MAX_BITS
 MAX_ITEM_LENGTH = 1_000
 MAX_TEXT_LENGTH = 10_000
 MAX_WEIGHT = 10**6
+OFFERED_NOISE = (NoiseSource.DEVICES.value, NoiseSource.MIXERS.value)
+"""Who may add the noise of a survey."""
 HIDES = "must not contain control characters, or others that hide or reorder text"
 ONE_LINE = "must not contain control characters, line breaks, or what hides or reorders text"
 
@@ -87,6 +91,14 @@ def id_rules(value: str) -> Iterator[Broken]:
     if not isinstance(value, str) or not re.fullmatch(ID_PATTERN[1:-1], value):
         rule = "must be 1 to 100 letters a-z, digits, '.', '-' or '_', a letter or digit first"
         yield Broken((), rule, value, 'for example id = "browser-2026-11"')
+
+
+def noise_rules(value: str) -> Iterator[Broken]:
+    """A source of noise that surveys may name."""
+    if value not in OFFERED_NOISE:
+        rule = "must be " + " or ".join(f'"{name}"' for name in OFFERED_NOISE)
+        later = f': "{value}" is not offered yet' if value == NoiseSource.BOTH else ""
+        yield Broken((), rule + later, value, 'for example noise = "mixers"')
 
 
 def name_rules(value: str) -> Iterator[Broken]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from krand.promise import MAX_COPIES, MAX_ROUNDS, Linkage, NoiseSource, Policy
 from krand.showing import Shown
-from krand.survey.coherence import outline, survey_rules
+from krand.survey.coherence import mixer_rules, outline, survey_rules, trust_rules
 from krand.survey.questions import Question
 from krand.survey.rules import (
     MAX_WEIGHT,
@@ -99,7 +99,7 @@ class Survey(Shown):
         outlines = [outline(question) for question in self.questions]
         groups = [group.questions for group in self.together]
         yield from survey_rules(outlines, groups, self.linkage, self.copies)
-        if self.trust.noise is not NoiseSource.DEVICES and self.linkage is Linkage.RECORD:
-            rule = 'must be "devices" with linkage = "record": dummies cannot cover all records'
-            hint = 'analyse few questions jointly with [[together]] and linkage = "bit"'
-            yield Broken(("trust", "noise"), rule, self.trust.noise.value, hint)
+        trust = self.trust
+        yield from trust_rules(trust.noise, self.linkage, trust.mixers, trust.batches)
+        if trust.noise is NoiseSource.MIXERS:
+            yield from mixer_rules(self.policy.max_local_epsilon, self.policy.assurance)

@@ -14,8 +14,9 @@ from krand.accounting.baselines import rappor_noise, rappor_sigma
 from krand.accounting.curator import curator
 from krand.errors import KrandError
 from krand.planning.making import make_plan
+from krand.planning.noise_sources import SourceOption
 from krand.planning.record import record_reports
-from krand.promise import READABLE, Z95, Assurance, Linkage
+from krand.promise import READABLE, Z95, Assurance, Linkage, NoiseSource
 from krand.survey.questions import Kind
 from krand.wording.collusion import if_they_collude
 from krand.wording.guarantees import how_known
@@ -32,7 +33,10 @@ __all__ = [
     "Alternative",
     "alternatives",
     "alternatives_table",
+    "division_sentence",
+    "mixers_instead",
     "promise_sentence",
+    "sources_table",
     "survey_table",
     "unreadable",
 ]
@@ -83,7 +87,9 @@ def alternatives(
 
 
 def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
-    """Variants of the survey, as changes to it."""
+    """Variants of the survey, as changes to it; mixers' noise is compared elsewhere."""
+    if survey.trust.noise is NoiseSource.MIXERS:
+        return []
     alike = tuple(replace(question, weight=1.0) for question in survey.questions)
     record = {"questions": alike, "together": (), "linkage": Linkage.RECORD}
     variants: list[tuple[str, dict[str, Any]]] = [
@@ -105,18 +111,24 @@ def _planned(name: str, plan: Plan) -> Alternative:
         name=name,
         best=min(widths),
         worst=max(widths),
-        local_epsilon=plan.promise.local_epsilon,
+        local_epsilon=_finite(plan.promise.local_epsilon),
         messages=plan.messages,
     )
 
 
+def _finite(local_epsilon: float) -> float | None:
+    """None where a response has no noise of its own."""
+    return local_epsilon if math.isfinite(local_epsilon) else None
+
+
 def _baselines(plan: Plan) -> tuple[Alternative, ...]:
+    """RAPPOR's noise grows with the crowd, which nobody knows where mixers add the noise."""
     policy = plan.survey.policy
     responses = replace(record_reports(plan.survey, plan.layout), copies=1)
     rappor = Z95 * rappor_sigma(policy, responses)
     trusted = curator(policy, responses)
     width = Z95 * trusted.sigma
-    return (
+    found = (
         Alternative(
             name=TEXTS.rappor,
             best=rappor,
@@ -134,43 +146,61 @@ def _baselines(plan: Plan) -> tuple[Alternative, ...]:
             note=TEXTS.curator_note.format(noise=trusted.noise),
         ),
     )
+    return found if plan.mixing is None else found[1:]
 
 
 def survey_table(plan: Plan) -> Table:
     """One row for each question or group: how precise its counts will be."""
-    question, kind, positions, noise_q = TEXTS.survey_columns
+    columns = TEXTS.survey_columns if plan.mixing is None else TEXTS.mixed_columns
+    question, kind, positions, noise = columns
     title = TEXTS.survey_title.format(survey=plan.survey.id)
     table = Table(title=title, title_justify="left")
     table.add_column(question)
     table.add_column(kind)
     table.add_column(positions, justify="right")
     table.add_column(MARGIN, justify="right")
-    table.add_column(noise_q, justify="right")
-    rows = zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)
-    for block, noise, precision, margins in rows:
+    table.add_column(noise, justify="right")
+    rows = zip(plan.layout.blocks, _amounts(plan), plan.precisions, plan.margins, strict=True)
+    for block, amount, precision, margins in rows:
         table.add_row(
             " + ".join(block.question_names),
             block.kind.value,
             f"{block.positions:,}",
-            f"{_width(precision)}{EACH.get(block.kind, '')}",
-            number(noise),
+            f"{_width(plan, precision)}{EACH.get(block.kind, '')}",
+            amount,
         )
         for margin in margins:
             name = TEXTS.alone.format(question=margin.question)
-            table.add_row(name, "", "", _width(margin.precision), "")
+            table.add_row(name, "", "", _width(plan, margin.precision), "")
     return table
+
+
+def _amounts(plan: Plan) -> list[str]:
+    """The noise of every block: q of devices, or how many dummies a mixer adds to a position."""
+    if plan.mixing is None:
+        return [number(noise) for noise in plan.noises]
+    means = {lane.block: plan.law_of(lane).mean for lane in plan.lanes}
+    return [f"{means[block.name]:,}" for block in plan.layout.blocks]
 
 
 EACH = {Kind.TOGETHER: TEXTS.each_cell, Kind.WORDS: TEXTS.each_position}
 """What a precision refers to: the count of an answer may be the sum of several noisy counts."""
 
 
-def _width(precision: Precision) -> str:
+def _width(plan: Plan, precision: Precision) -> str:
+    """With mixers' noise nobody knows how many people will come: no share of them."""
+    if plan.mixing is not None:
+        return people(precision)
     return f"{people(precision)} ({percent(precision.half_width_percent)})"
 
 
 def unreadable(plan: Plan) -> str:
-    """A warning about questions whose counts would be too noisy to use; empty if there are none."""
+    """A warning about questions whose counts would be too noisy to use; empty if there are none.
+
+    With mixers' noise nobody knows how many people will come.
+    """
+    if plan.mixing is not None:
+        return ""
     names = [n for n in plan.layout.question_names if not plan.precision_of(n).readable]
     names += [
         TEXTS.cells_of.format(block=" + ".join(block.question_names))
@@ -190,9 +220,11 @@ def promise_sentence(plan: Plan) -> str:
         slack = TEXTS.slack_delta.format(delta=at_most(promise.delta))
     else:
         slack = TEXTS.slack_eta.format(eta=at_most(promise.eta))
+    if plan.survey.trust.noise is NoiseSource.MIXERS:
+        return _promise_of_mixers(plan, slack)
     return TEXTS.promise.format(
         crowd=f"{policy.minimum_crowd:,}",
-        rounds="" if rounds == 1 else TEXTS.rounds.format(rounds=f"{rounds:,}"),
+        rounds=_in_rounds(rounds),
         factor=factor(promise.epsilon),
         slack=slack,
         assurance=promise.assurance,
@@ -200,6 +232,29 @@ def promise_sentence(plan: Plan) -> str:
         helpers=_helpers(promise.colluding),
         if_they_collude=if_they_collude(promise.local_epsilon),
     )
+
+
+def _promise_of_mixers(plan: Plan, slack: str) -> str:
+    promise, mixers = plan.promise, plan.survey.trust.mixers
+    return TEXTS.promise_of_mixers.format(
+        one_mixer=TEXTS.one_mixer.of(mixers).format(number=mixers),
+        rounds=_in_rounds(plan.survey.rounds),
+        factor=factor(promise.epsilon),
+        slack=slack,
+        assurance=promise.assurance,
+        how_known=how_known(promise.assurance),
+        however_few=TEXTS.however_few,
+        all_mixers=TEXTS.all_mixers.of(mixers).format(number=mixers),
+    )
+
+
+def _in_rounds(rounds: int) -> str:
+    return "" if rounds == 1 else TEXTS.rounds.format(rounds=f"{rounds:,}")
+
+
+def division_sentence(plan: Plan) -> str:
+    """How the noise is divided among questions."""
+    return TEXTS.division if plan.mixing is None else TEXTS.division_of_mixers
 
 
 def _helpers(colluding: int) -> str:
@@ -228,8 +283,59 @@ def alternatives_table(found: tuple[Alternative, ...]) -> Table:
     return table
 
 
+def sources_table(options: tuple[SourceOption, ...], plan: Plan) -> Table:
+    """Devices' and mixers' noise, one row each."""
+    table = Table(title=TEXTS.sources_title, title_justify="left")
+    first, *figures, last = TEXTS.sources_columns
+    table.add_column(first)
+    for column in figures:
+        table.add_column(column, justify="right")
+    table.add_column(last)
+    for option in options:
+        name = _source(option)
+        table.add_row(
+            TEXTS.this_one.format(option=name) if option.chosen else name,
+            _between(option.best, option.worst),
+            f"{option.messages:,}",
+            f"{option.bytes:,}",
+            f"{option.dummies:,.0f}" if option.dummies else "",
+            _rests_on(option, plan),
+        )
+    return table
+
+
+def mixers_instead(options: tuple[SourceOption, ...]) -> str:
+    """What mixers' noise would give, for a survey with devices' noise; empty for others."""
+    mixed = [option for option in options if option.noise is NoiseSource.MIXERS]
+    if not mixed or any(option.chosen for option in mixed):
+        return ""
+    said = [
+        TEXTS.instead_option.format(
+            widths=_between(option.best, option.worst), mixers=_source(option)
+        )
+        for option in mixed
+    ]
+    return TEXTS.instead.format(options=", ".join(said))
+
+
+def _rests_on(option: SourceOption, plan: Plan) -> str:
+    alone = option.noise is NoiseSource.MIXERS and option.mixers == 1
+    code = "collector" if alone else option.noise.value
+    return TEXTS.rests_on[code].format(honest=f"{plan.survey.policy.honest:,}")
+
+
+def _source(option: SourceOption) -> str:
+    if option.noise is NoiseSource.DEVICES:
+        return TEXTS.by_devices
+    return TEXTS.by_mixers.of(option.mixers).format(number=option.mixers)
+
+
 def _widths(method: Alternative) -> str:
     if math.isnan(method.best):
         return TEXTS.not_possible
-    best, worst = some_people(method.best), some_people(method.worst)
+    return _between(method.best, method.worst)
+
+
+def _between(least: float, most: float) -> str:
+    best, worst = some_people(least), some_people(most)
     return best if best == worst else TEXTS.between.format(best=best, worst=worst)

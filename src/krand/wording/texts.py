@@ -16,6 +16,7 @@ from krand.wording.number_format import NumberFormat
 
 __all__ = [
     "ENGLISH",
+    "CoalitionTexts",
     "CollusionTexts",
     "GuaranteeTexts",
     "PhraseTexts",
@@ -150,6 +151,38 @@ class CollusionTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CoalitionTexts:
+    """What remains for a person when others work together, by the codes of `Coalition`."""
+
+    title: str = "what protects a person if others work together"
+    columns: tuple[str, str] = ("working together", "what remains")
+    people: Plural = Plural(
+        "the analyst and 1 of {crowd} people", "the analyst and {number} of {crowd} people"
+    )
+    with_one_mixer: Mapping[str, str] = table(
+        {
+            "analyst": "the analyst alone",
+            "all-but-one-mixer": "the analyst and all other people, but not the collector",
+            "all-mixers": "the analyst and the collector",
+            "everybody": "everybody but the person's own device",
+        }
+    )
+    with_several_mixers: Mapping[str, str] = table(
+        {
+            "analyst": "the analyst alone",
+            "other-mixers": "the analyst and {number} of {mixers} mixers",
+            "all-but-one-mixer": "the analyst, all other people and {number} of {mixers} mixers",
+            "all-mixers": "the analyst and all {mixers} mixers",
+            "everybody": "everybody but the person's own device",
+        }
+    )
+    delta: str = "ε = {epsilon}, δ = {delta}"
+    eta: str = "ε = {epsilon}, η = {eta}"
+    local: str = "{protection} (ε₀ = {epsilon})"
+    nothing: str = "no protection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryTexts:
     """A question in one number, by the codes of `Statistic`."""
 
@@ -249,6 +282,17 @@ class PlanTexts:
         " anything the analyst can see{rounds} by a factor of at most {factor}, {slack}"
         " ({assurance}: {how_known}).{helpers} {if_they_collude}."
     )
+    promise_of_mixers: str = (
+        "{one_mixer}, changing your answers changes the probability of anything that all others"
+        " together can see{rounds} by a factor of at most {factor}, {slack} ({assurance}:"
+        " {how_known}). {however_few} If {all_mixers} and the analyst work together, nothing"
+        " protects your answers."
+    )
+    one_mixer: Plural = Plural(
+        "If the collector is honest", "If at least one of the {number} mixers is honest"
+    )
+    all_mixers: Plural = Plural("the collector", "all {number} mixers")
+    however_few: str = "It holds however few people take part and however many of them collude."
     slack_delta: str = "plus at most δ = {delta}"
     slack_eta: str = "except with probability η = {eta}"
     rounds: str = " in all {rounds} rounds together"
@@ -266,6 +310,43 @@ class PlanTexts:
     alone: str = "  {question} alone"
     survey_title: str = "{survey}: expected precision"
     survey_columns: tuple[str, str, str, str] = ("question", "type", "positions", "noise q")
+    division: str = (
+        "The noise is divided so that its variance pq/(p-q)² grows with √(t/w), where t is the"
+        " number of bits that one person can change and w is the weight of the question."
+    )
+    division_of_mixers: str = (
+        "The noise is divided so that its variance grows with a power of t/w, where t is the number"
+        " of positions that one person can change and w is the weight of the question. The dummies"
+        " in the table are those that each mixer adds to one position, on average."
+    )
+    mixed_columns: tuple[str, str, str, str] = ("question", "type", "positions", "dummies")
+    sources_title: str = (
+        "who adds the noise, with the same promise (messages and bytes per person, dummies per"
+        " mixer and batch)"
+    )
+    sources_columns: tuple[str, str, str, str, str, str] = (
+        "noise of",
+        "± people (95 %)",
+        "messages",
+        "bytes",
+        "dummies",
+        "rests on",
+    )
+    by_devices: str = "devices"
+    by_mixers: Plural = Plural("{number} mixer", "{number} mixers")
+    this_one: str = "{option} (this plan)"
+    rests_on: Mapping[str, str] = table(
+        {
+            "devices": "{honest} people and the collector",
+            "collector": "the collector",
+            "mixers": "one of the mixers",
+        }
+    )
+    instead: str = (
+        'With noise = "mixers" in [trust] no crowd is needed, only one honest mixer. The margin of'
+        " error (95 %) would be {options}."
+    )
+    instead_option: str = "± {widths} people with {mixers}"
     methods_title: str = "other methods with the same promise"
     methods_columns: tuple[str, str, str, str, str] = (
         "method",
@@ -295,6 +376,7 @@ class Texts:
     guarantees: GuaranteeTexts
     provenance: ProvenanceTexts
     collusion: CollusionTexts
+    coalitions: CoalitionTexts
     summaries: SummaryTexts
     phrases: PhraseTexts
     plans: PlanTexts
@@ -305,6 +387,7 @@ ENGLISH = Texts(
     guarantees=GuaranteeTexts(),
     provenance=ProvenanceTexts(),
     collusion=CollusionTexts(),
+    coalitions=CoalitionTexts(),
     summaries=SummaryTexts(),
     phrases=PhraseTexts(),
     plans=PlanTexts(),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -12,8 +14,31 @@ from krand.terminal.output import Output
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
+    from rich.console import Console
 
+    from krand.planning.coalitions import Remainder
+    from krand.planning.noise_sources import SourceOption
+    from krand.survey.plan import Mixer, Mixing, Plan
+    from krand.survey.survey import Survey
     from krand.wording.plans import Alternative
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Explanation:
+    """What --explain adds: other sources of noise, coalitions, other methods."""
+
+    sources: tuple[SourceOption, ...]
+    coalitions: tuple[Remainder, ...]
+    alternatives: tuple[Alternative, ...]
+
+    def values(self) -> dict[str, Any]:
+        from dataclasses import asdict
+
+        return {
+            "noise_sources": [asdict(option) for option in self.sources],
+            "coalitions": [asdict(row) for row in self.coalitions],
+            "alternatives": [asdict(way) for way in self.alternatives],
+        }
 
 
 @click.command(short_help="Turn a survey file into a plan with its noise.")
@@ -26,9 +51,18 @@ if TYPE_CHECKING:
     help="The analyst's public key, needed for sealed messages; it becomes part of the plan.",
 )
 @click.option(
+    "--mixer",
+    "mixers",
+    type=FILE,
+    multiple=True,
+    help="The public descriptor of a mixer, written by krand mix keygen; once for each mixer, the"
+    " collector first.",
+)
+@click.option(
     "--explain",
     is_flag=True,
-    help="Also show how the noise was divided, and compare the alternatives.",
+    help="Also show how the noise was divided, what remains if others work together, and compare"
+    " the alternatives.",
 )
 @output_options
 def plan(
@@ -38,13 +72,15 @@ def plan(
     output: Path | None,
     force: bool,
     analyst_key: Path | None,
+    mixers: tuple[Path, ...],
     explain: bool,
 ) -> None:
     """Find the smallest noise that keeps a survey's promise, and write it as a plan.
 
     The plan holds everything that a device needs: questions and their choices, positions, noise,
     number of messages, guarantee, and the key that messages are sealed for. A data holder who
-    randomizes a whole table needs no key. The plan also says how much one dishonest person can
+    randomizes a whole table needs no key. Where mixers add the noise, the plan also names every
+    mixer with its keys. The plan also says how much one dishonest person can
     change a count. A plan is identified by its SHA-256 hash (sha256sum plan.json prints it); any
     change makes a different plan.
 
@@ -52,6 +88,7 @@ def plan(
     Examples:
       krand plan survey.toml -o plan.json
       krand plan survey.toml --analyst-key key.pub.pem -o plan.json
+      krand plan survey.toml --mixer collector.json --mixer university.json -o plan.json
       krand plan survey.toml --explain
     """
     from krand.files import keep_inputs
@@ -66,14 +103,12 @@ def plan(
     if output is not None:
         keep_inputs("output", output, files_named_in(survey))
     key = None if analyst_key is None else _key(analyst_key)
+    chain = _chain(asked, mixers)
     with out.progress("planning") as progress:
         made = make_plan(asked)
-        others: tuple[Alternative, ...] = ()
-        if explain:
-            from krand.wording.plans import alternatives
-
-            others = alternatives(made, progress)
+        explanation = _explain(made, progress) if explain else None
     made = made if key is None else made.sealed_for(key)
+    made = _named(made, chain) if chain else made
     remember(made)  # its promise has just been computed
     if output is not None:
         save_plan(made, output, overwrite=force)
@@ -83,15 +118,11 @@ def plan(
     if lost:
         out.warn(lost)
     if as_json:
-        from dataclasses import asdict
-
-        values = {"hash": made.hash, **made.values()}
-        if explain:
-            values["alternatives"] = [asdict(way) for way in others]
-        out.json(values)
+        found = {} if explanation is None else explanation.values()
+        out.json({"hash": made.hash, **made.values(), **found})
         return
     from krand.wording.phrases import liars_can
-    from krand.wording.plans import alternatives_table, promise_sentence, survey_table
+    from krand.wording.plans import promise_sentence, survey_table
 
     console = out.console()
     console.print(survey_table(made))
@@ -102,17 +133,71 @@ def plan(
         markup=False,
         highlight=False,
     )
-    console.print(_sealed_for(key), markup=False, highlight=False)
-    if explain:
-        console.print(
-            "The noise is divided so that its variance pq/(p-q)² grows with √(t/w), where t is the"
-            " number of bits that one person can change and w is the weight of the question.",
-            markup=False,
-        )
-        console.print(alternatives_table(others))
+    console.print(_sealed_for(key, made), markup=False, highlight=False)
+    if made.mixing is not None:
+        console.print(_mixed_by(made.mixing), markup=False, highlight=False)
+    if explanation is not None:
+        _show(explanation, made, console)
     console.print(f"Plan {made.hash}", markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"Written: {output}", markup=False, soft_wrap=True)
+
+
+def _chain(asked: Survey, files: tuple[Path, ...]) -> tuple[Mixer, ...]:
+    """The mixers that the files describe, as many as the survey asks for."""
+    from krand.errors import InvalidInput
+    from krand.mixing.keys import read_descriptor
+    from krand.promise import NoiseSource
+
+    if not files:
+        return ()
+    if asked.trust.noise is not NoiseSource.MIXERS:
+        rule = "must not be given where devices add the noise"
+        hint = 'leave --mixer out, or say noise = "mixers" in [trust] of the survey'
+        raise InvalidInput("mixer", rule, str(files[0]), hint)
+    if len(files) != asked.trust.mixers:
+        rule = f"must be given {asked.trust.mixers} times, as the survey has so many mixers"
+        raise InvalidInput("mixer", rule, len(files), "give one file for each, the collector first")
+    return tuple(map(read_descriptor, files))
+
+
+def _named(made: Plan, chain: tuple[Mixer, ...]) -> Plan:
+    from krand.wire.mixers import check_mixers
+
+    named = made.mixed_by(chain)
+    check_mixers(named)
+    return named
+
+
+def _explain(made: Plan, progress: Callable[[str], None] | None) -> _Explanation:
+    from krand.planning.coalitions import coalitions_of
+    from krand.planning.noise_sources import noise_sources
+    from krand.wording.plans import alternatives
+
+    return _Explanation(
+        sources=noise_sources(made),
+        coalitions=coalitions_of(made),
+        alternatives=alternatives(made, progress),
+    )
+
+
+def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
+    from krand.wording.coalitions import coalitions_table
+    from krand.wording.plans import (
+        alternatives_table,
+        division_sentence,
+        mixers_instead,
+        sources_table,
+    )
+
+    console.print(division_sentence(made), markup=False)
+    console.print(coalitions_table(explanation.coalitions, made))
+    if explanation.sources:
+        console.print(sources_table(explanation.sources, made))
+    instead = mixers_instead(explanation.sources)
+    if instead:
+        console.print(instead, markup=False)
+    console.print(alternatives_table(explanation.alternatives))
 
 
 def _key(path: Path) -> X25519PublicKey:
@@ -121,9 +206,17 @@ def _key(path: Path) -> X25519PublicKey:
     return load_public_key(path)
 
 
-def _sealed_for(key: X25519PublicKey | None) -> str:
+def _mixed_by(mixing: Mixing) -> str:
+    if not mixing.mixers:
+        return "The plan names no mixers yet: --mixer, once for each, the collector first."
+    return f"Mixers, the collector first: {', '.join(mixer.name for mixer in mixing.mixers)}."
+
+
+def _sealed_for(key: X25519PublicKey | None, made: Plan) -> str:
     from krand.wire.keys import fingerprint
 
+    if key is None and made.mixing is not None:
+        return "The plan has no analyst's key, which devices and mixers need: --analyst-key."
     if key is None:
         return (
             "The plan has no analyst's key, so it can only be used for a data holder's table; a"

@@ -1,0 +1,127 @@
+"""Devices' noise and mixers' noise for the same survey, side by side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from krand.errors import KrandError
+from krand.planning.making import make_plan
+from krand.promise import Assumption, Assurance, Linkage, NoiseSource
+from krand.survey.plan import Plan
+from krand.survey.survey import Survey, Trust
+
+__all__ = ["TYPICAL_CHAIN", "SourceOption", "dummies_of", "noise_sources", "sealed_bytes"]
+
+TYPICAL_CHAIN = 3
+"""The number of mixers that is shown for a survey which names none."""
+MESSAGE_BYTES = 6
+LAYER_BYTES = 48
+"""What one seal adds: a key of 32 bytes and a tag of 16."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOption:
+    """One way to add the noise of a survey: what it gives, costs and rests on."""
+
+    noise: NoiseSource
+    mixers: int
+    chosen: bool
+    """Whether the survey asks for it."""
+    best: float
+    """± people (95 %) of a count of the most precise question."""
+    worst: float
+    messages: int
+    bytes: int
+    """Of all sealed messages of a person."""
+    dummies: float
+    """How many one mixer adds to one batch, on average."""
+    assumptions: tuple[Assumption, ...]
+
+
+def noise_sources(plan: Plan) -> tuple[SourceOption, ...]:
+    """The options of the plan's survey, its own among them; whole records have devices' alone."""
+    return tuple(_options(plan)) if plan.survey.linkage is Linkage.BIT else ()
+
+
+def _options(plan: Plan) -> Iterator[SourceOption]:
+    survey = plan.survey
+    devices = _variant(plan, _by_devices(survey))
+    if devices is not None:
+        yield _option(devices, 1, survey)
+    mixed = _variant(plan, _by_mixers(survey))
+    if mixed is not None:
+        for mixers in _chains(survey):
+            yield _option(mixed, mixers, survey)
+
+
+def _chains(survey: Survey) -> tuple[int, ...]:
+    asked = survey.trust.noise is NoiseSource.MIXERS
+    longest = survey.trust.mixers if asked else TYPICAL_CHAIN
+    return (1,) if longest == 1 else (1, longest)
+
+
+def _by_devices(survey: Survey) -> Survey:
+    return replace(survey, trust=Trust())
+
+
+def _by_mixers(survey: Survey) -> Survey | None:
+    """Proven in any case; None if devices must protect themselves too."""
+    if survey.policy.max_local_epsilon is not None:
+        return None
+    if survey.trust.noise is NoiseSource.MIXERS:
+        return survey
+    policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
+    return replace(survey, policy=policy, trust=Trust(noise=NoiseSource.MIXERS))
+
+
+def _variant(plan: Plan, survey: Survey | None) -> Plan | None:
+    """The plan of a survey; None if the counts would be only noise."""
+    if survey is None or survey == plan.survey:
+        return None if survey is None else plan
+    try:
+        return make_plan(survey)
+    except KrandError:
+        return None
+
+
+def _option(plan: Plan, mixers: int, asked: Survey) -> SourceOption:
+    """Laws do not depend on the number of mixers; variances add up."""
+    trust = plan.survey.trust
+    times = math.sqrt(mixers / trust.mixers)
+    names = plan.layout.question_names
+    widths = [times * plan.precision_of(name).half_width_95 for name in names]
+    return SourceOption(
+        noise=trust.noise,
+        mixers=mixers,
+        chosen=(trust.noise, mixers) == (asked.trust.noise, asked.trust.mixers),
+        best=min(widths),
+        worst=max(widths),
+        messages=plan.messages,
+        bytes=plan.messages * sealed_bytes(mixers),
+        dummies=dummies_of(plan),
+        assumptions=plan.promise.assumptions,
+    )
+
+
+def sealed_bytes(mixers: int) -> int:
+    """The length of a message: sealed for the analyst, and for every mixer but the collector."""
+    return MESSAGE_BYTES + LAYER_BYTES * mixers
+
+
+def dummies_of(plan: Plan) -> float:
+    """How many dummies one mixer adds to one batch, on average; 0 with devices' noise."""
+    mixing = plan.mixing
+    if mixing is None:
+        return 0.0
+    total = 0
+    for lane, padding in zip(plan.lanes, mixing.paddings, strict=True):
+        reach = plan.law_of(lane).mean
+        if lane.is_single:
+            total += 2 * reach
+        elif lane.has_noisy_nulls:
+            total += (lane.positions + 1) * reach
+        else:
+            total += padding
+    return float(total)

@@ -1,0 +1,102 @@
+"""[trust] in survey files: who adds the noise, and what goes with it."""
+
+from __future__ import annotations
+
+import pytest
+
+from krand.errors import InvalidInput
+from krand.promise import NoiseSource, Policy
+from krand.survey.document import document_of, survey_of
+from krand.survey.questions import YesNo
+from krand.survey.reading import SurveyErrors, parse_survey
+from krand.survey.survey import Survey, Trust
+
+HEAD = 'id = "s"\n[policy]\nepsilon = 1\ndelta = 1e-6\n'
+CROWD = "minimum_crowd = 1000\n"
+YES = '[[question]]\nname = "a"\ntype = "yes_no"\n'
+MIXERS = '[trust]\nnoise = "mixers"\n'
+
+
+def test_a_survey_without_trust_has_devices_noise() -> None:
+    """One collector, and a crowd: the file need not say so."""
+    plain = parse_survey(HEAD + CROWD + YES)
+    assert plain.trust == Trust()
+    assert parse_survey(HEAD + CROWD + YES + "[trust]\n") == plain
+    assert parse_survey(HEAD + CROWD + YES + '[trust]\nnoise = "devices"\n') == plain
+
+
+def test_mixers_need_no_crowd() -> None:
+    """Two people, of whom none is counted on to collude; what is written is kept."""
+    survey = parse_survey(HEAD + YES + MIXERS + "mixers = 3\nbatches = 4\n")
+    assert survey.trust == Trust(noise=NoiseSource.MIXERS, mixers=3, batches=4)
+    assert (survey.policy.minimum_crowd, survey.policy.colluding) == (2, 0)
+    assert survey_of(document_of(survey)) == survey
+    named = parse_survey(HEAD + CROWD + "colluding = 7\n" + YES + MIXERS)
+    assert (named.policy.minimum_crowd, named.policy.colluding) == (1000, 7)
+    crowd = parse_survey(HEAD + CROWD + YES + MIXERS)
+    assert (crowd.policy.minimum_crowd, crowd.policy.colluding) == (1000, 0)
+
+
+WRONG = [
+    (HEAD + YES, "policy.minimum_crowd", 2, "must be given", "100000"),
+    (HEAD + CROWD + YES + '[trust]\nnoise = "both"\n', "trust.noise", 10, "not offered yet", "mix"),
+    (
+        HEAD + CROWD + YES + '[trust]\nnoise = "none"\n',
+        "trust.noise",
+        10,
+        '"devices" or "mixers"',
+        "",
+    ),
+    (HEAD + YES + MIXERS + "mixers = 0\n", "trust.mixers", 10, "at least 1", "mixers = 3"),
+    (HEAD + YES + MIXERS + "mixers = 9\n", "trust.mixers", 10, "at most 8", "mixers = 3"),
+    (HEAD + YES + MIXERS + "batches = 1001\n", "trust.batches", 10, "at most 1,000", "batches"),
+    (HEAD + YES + MIXERS + "mixer = 2\n", "trust.mixer", 10, "not a key", "mixers?"),
+    (HEAD + CROWD + YES + "[trust]\nmixers = 2\n", "trust.mixers", 10, "must be 1", 'noise = "mix'),
+    (HEAD + CROWD + YES + "[trust]\nbatches = 2\n", "trust.batches", 10, "must be 1", "leave it"),
+    ('linkage = "record"\n' + HEAD + YES + MIXERS, "trust.noise", 10, "all records", "together"),
+    (
+        HEAD + "max_local_epsilon = 3\n" + YES + MIXERS,
+        "policy.max_local_epsilon",
+        5,
+        "ε₀",
+        "devices",
+    ),
+    (HEAD + 'assurance = "outlier"\n' + YES + MIXERS, "policy.assurance", 5, "certified", "leave"),
+    (HEAD + "colluding = 1\n" + YES + MIXERS, "policy.colluding", 5, "at least 2", "however many"),
+]
+"""File, path, line, and words of rule and hint."""
+
+
+@pytest.mark.parametrize(("text", "path", "line", "rule", "hint"), WRONG)
+def test_what_does_not_go_together_is_told(
+    text: str, path: str, line: int, rule: str, hint: str
+) -> None:
+    """One problem each, at its line."""
+    with pytest.raises(SurveyErrors) as caught:
+        parse_survey(text)
+    (problem,) = caught.value.problems
+    assert (problem.path, problem.line) == (path, line)
+    assert rule in problem.rule
+    assert hint in problem.hint
+
+
+ASKED = (YesNo(name="a"),)
+
+
+@pytest.mark.parametrize(
+    ("trust", "changes", "field"),
+    [
+        ({"noise": "both"}, {}, "trust.noise"),
+        ({"mixers": 2}, {}, "trust.mixers"),
+        ({"noise": "mixers"}, {"max_local_epsilon": 3.0}, "policy.max_local_epsilon"),
+        ({"noise": "mixers"}, {"assurance": "outlier"}, "policy.assurance"),
+    ],
+)
+def test_no_such_survey_can_be_built_in_python(
+    trust: dict[str, object], changes: dict[str, object], field: str
+) -> None:
+    """The values themselves refuse it, as they refuse a plan that holds it."""
+    policy = Policy(**{"epsilon": 1, "delta": 1e-6, "minimum_crowd": 100, **changes})  # type: ignore[arg-type]
+    with pytest.raises(InvalidInput) as caught:
+        Survey(id="s", policy=policy, questions=ASKED, trust=Trust(**trust))  # type: ignore[arg-type]
+    assert caught.value.field == field
