@@ -17,8 +17,8 @@ import numpy as np
 
 from krand.analysis.tally import Counts, Tally, merged
 from krand.batches.chain import Link, SignedLink, chain_bytes, read_chain, verify_chain
-from krand.batches.mixed import MixedBatch, file_sha256
 from krand.batches.provenance import Provenance
+from krand.batches.sealed import SealedBatch, file_sha256
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.survey.plan import Plan
@@ -88,9 +88,9 @@ def _tally(plan: Plan, file: Path, key: X25519PrivateKey) -> Tally:
     return _made(plan, last, counts, nulls, rejected, chain_bytes(links).decode())
 
 
-def _batch(plan: Plan, file: Path, last: Link) -> MixedBatch:
+def _batch(plan: Plan, file: Path, last: Link) -> SealedBatch:
     length = length_at(plan, ANALYST)
-    batch = MixedBatch(file, length=length, batch_id=last.batch_id, lanes=len(plan.lanes))
+    batch = SealedBatch(file, length=length, batch_id=last.batch_id, lanes=len(plan.lanes))
     for fault in _other_counts(last, batch.counts):
         raise InvalidInput("batch", "must hold what the last mixer signed", fault, str(file))
     return batch
