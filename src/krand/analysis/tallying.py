@@ -136,7 +136,7 @@ def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
     """Manifests need the collector's key; chains are verified with the keys in the plan."""
     if plan.mixing is None and collector is None:
         rule = "must be given with a sealed batch"
-        hint = "it is the collector's public key, whose signature vouches for the crowd"
+        hint = "add --collector-key collector.pub.pem: its signature vouches for the crowd"
         raise InvalidInput("collector_key", rule, None, hint)
     if plan.mixing is None or collector is None:
         return
