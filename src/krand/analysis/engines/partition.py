@@ -21,7 +21,6 @@ from krand.analysis.counting.counts import (
     count_set_bits,
     count_table,
 )
-from krand.analysis.engines.one_column import OneLaneOpener, lanes_missing
 from krand.analysis.engines.repeats import are_repeated
 from krand.analysis.tally import Bits, Tally, empty_tally
 from krand.batches.sealed import LANE, MESSAGE, fixed_rows, positions_in
@@ -71,7 +70,7 @@ class Work:
             lanes=0 if self.key is None else lanes,
         )
 
-    def opener(self) -> LaneOpener | OneLaneOpener:
+    def opener(self) -> LaneOpener:
         """Opens the messages of the plan, lane by lane."""
         from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
@@ -80,8 +79,6 @@ class Work:
         if self.key is None:
             raise InternalError("responses that are not sealed need not be opened")
         key = X25519PrivateKey.from_private_bytes(self.key)
-        if lanes_missing(self.plan):
-            return OneLaneOpener(key, self.plan)
         return LaneOpener(key, self.plan, self.round)
 
 
@@ -105,18 +102,12 @@ def _by_lane(work: Work, chunk: pa.RecordBatch) -> Iterator[tuple[int, NDArray[n
     """The messages of each lane, without those that are there several times."""
     if not len(chunk):
         return
-    rows, numbers = _messages(chunk.column(MESSAGE)), _lanes(work, chunk)
+    rows, numbers = _messages(chunk.column(MESSAGE)), positions_in(chunk.column(LANE))
     if work.repeated:
         once = ~are_repeated(rows, work.repeated)
         rows, numbers = rows[once], numbers[once]
     for number in np.unique(numbers).tolist():
         yield number, rows[numbers == number]
-
-
-def _lanes(work: Work, chunk: pa.RecordBatch) -> NDArray[np.int32]:
-    if lanes_missing(work.plan):
-        return np.zeros(len(chunk), np.int32)
-    return positions_in(chunk.column(LANE))
 
 
 def _opened(found: Tally, lane: int, opened: Opened) -> Tally:

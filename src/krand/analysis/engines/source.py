@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 from pyarrow import fs
 
 from krand.analysis.chains import complete_chain, lost_in
-from krand.analysis.engines.one_column import counts_without_lanes, lanes_missing
 from krand.batches.chain import SignedLink, chain_bytes
 from krand.batches.manifest import Manifest
 from krand.batches.provenance import Provenance
@@ -29,7 +28,7 @@ from krand.files import unreadable
 from krand.promise import Linkage
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
-from krand.wire.lane_format import ANALYST, length_at
+from krand.wire.messages import ANALYST, length_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -169,9 +168,6 @@ def open_mixed(
 def _lane_counts(uri: str, plan: Plan, batch_id: str) -> tuple[int, ...]:
     """How many messages of each lane a batch holds."""
     with _reading(uri):
-        if lanes_missing(plan):
-            with _file(uri) as file:
-                return counts_without_lanes(file, plan, batch_id)
         system, path = _place(uri)
         with SealedBatch(
             system.open_input_file(path),
