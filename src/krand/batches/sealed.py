@@ -34,13 +34,11 @@ __all__ = [
     "MESSAGE",
     "SealedBatch",
     "batch_id_in",
-    "batch_schema",
     "file_sha256",
     "fixed_column",
     "fixed_rows",
     "positions_in",
     "sealed_schema",
-    "write_batch",
     "write_sealed",
 ]
 
@@ -59,14 +57,15 @@ def sealed_schema(length: int, batch_id: str) -> pa.Schema:
         pa.field(LANE, pa.int32(), nullable=False),
         pa.field(MESSAGE, pa.binary(length), nullable=False),
     ]
-    return pa.schema(columns, _metadata(FORMAT, batch_id))
+    metadata = {KEY: json.dumps({"format": FORMAT, "id": batch_id}, sort_keys=True).encode()}
+    return pa.schema(columns, metadata)
 
 
 def batch_id_in(schema: pa.Schema) -> str | None:
     """The id in a batch file; None if it has another format."""
     try:
         values = json.loads((schema.metadata or {})[KEY])
-        return str(values["id"]) if values["format"] in (FORMAT, ONE_COLUMN) else None
+        return str(values["id"]) if values["format"] == FORMAT else None
     except (KeyError, TypeError, ValueError, RecursionError):
         return None
 
@@ -218,32 +217,3 @@ def fixed_rows(column: pa.FixedSizeBinaryArray) -> NDArray[np.uint8]:
 
 def _rows_at_a_time(length: int) -> int:
     return max(1, min(MOST_ROWS, MOST_BYTES // length))
-
-
-def _metadata(form: str, batch_id: str) -> dict[bytes, bytes]:
-    return {KEY: json.dumps({"format": form, "id": batch_id}, sort_keys=True).encode()}
-
-
-# --- one column, without lanes: delete as soon as devices' plans seal in lanes --------------------
-
-ONE_COLUMN = "krand-batch-2"
-
-
-def batch_schema(length: int, batch_id: str) -> pa.Schema:
-    """The one column of a batch file without lanes."""
-    fields = [pa.field(MESSAGE, pa.binary(length), nullable=False)]
-    return pa.schema(fields, _metadata(ONE_COLUMN, batch_id))
-
-
-def write_batch(
-    stream: BinaryIO, length: int, batch_id: str, chunks: Iterator[NDArray[np.uint8]]
-) -> int:
-    """Write rows of messages without lanes in the given order; returns their number."""
-    schema, count = batch_schema(length, batch_id), 0
-    options: dict[str, Any] = {"compression": "none", "use_dictionary": False}
-    with pq.ParquetWriter(stream, schema, write_statistics=False, **options) as writer:
-        for rows in chunks:
-            column = fixed_column(rows, schema.field(0).type)
-            writer.write_batch(pa.record_batch([column], schema=schema), MOST_ROWS)
-            count += len(rows)
-    return count
