@@ -18,7 +18,7 @@ from collecting import KEY, exact_plan, running, submitted
 from krand.cli.main import krand
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_lanes
-from krand.collector.opening import config_of, open_spool
+from krand.collector.opening import open_spool
 from krand.collector.states import State
 from krand.collector.store import StoreUnavailable
 from krand.promise import Linkage
@@ -221,7 +221,6 @@ def _sealed_for(key: X25519PublicKey, plan: Plan, lane: Lane) -> bytes:
 
 def sealed_batch(at: Path, plan: Plan, sealed_for: X25519PublicKey) -> Path:
     """A batch whose messages were sealed for a key, whatever the plan says; signed."""
-    shape = config_of(plan).format
     with open_spool(plan, at / "spool") as spool:
         for number in range(CROWD):
             own = (_sealed_for(sealed_for, plan, lane) for lane in message_lanes(plan))
