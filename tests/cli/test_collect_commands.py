@@ -18,7 +18,7 @@ from collecting import KEY, exact_plan, running, submitted
 from krand.cli.main import krand
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_lanes
-from krand.collector.opening import open_spool
+from krand.collector.opening import config_of, open_spool
 from krand.collector.states import State
 from krand.collector.store import StoreUnavailable
 from krand.promise import Linkage
@@ -96,6 +96,7 @@ def refusal(at: Path, code: int, command: str, *arguments: str) -> dict[str, Any
 
 def filled(at: Path, plan: Plan, people: int, first: int = 0) -> list[Submitted]:
     """So many people have come."""
+    shape = config_of(plan).format
     group = [submitted(number, shape) for number in range(first, first + people)]
     with open_spool(plan, at / "spool") as spool:
         spool.add(group)
