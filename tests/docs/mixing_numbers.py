@@ -14,6 +14,7 @@ from krand import ResponseFormat, make_plan, plan_noise
 from krand.accounting.curator import curator
 from krand.accounting.division import Share
 from krand.accounting.dummy_division import DividedDummies, divide_dummies
+from krand.planning.coalitions import Coalition, Remains, coalitions_of
 from krand.planning.noise_sources import dummies_of, sealed_bytes
 from krand.promise import DUMMY_GRID, NoiseSource, Policy
 from krand.survey.choices import Choices
@@ -213,4 +214,42 @@ MIXED_METHOD: tuple[Computed | Given, ...] = (
     ),
 )
 MIXED_RELATED_WORK: tuple[Computed | Given, ...] = ()
-MIXED_THREATS: tuple[Computed | Given, ...] = ()
+
+
+def coalition_row(mixers: int, *coalitions: Coalition) -> Callable[[], list[str]]:
+    """σ, and the δ that is left with these coalitions: the promised one, whoever colludes."""
+
+    def row() -> list[str]:
+        plan = mixed_twenty(mixers)
+        left = {one.coalition: one for one in coalitions_of(plan)}
+        for coalition in coalitions:
+            delta = left[coalition].delta
+            assert delta is not None
+            assert 0.999e-6 < delta <= 1e-6
+        assert left[Coalition.ALL_MIXERS].remains is Remains.NOTHING
+        return [f"{plan.precisions[0].sigma:.1f}", *("10⁻⁶" for _ in coalitions)]
+
+    return row
+
+
+MIXED_THREATS: tuple[Computed | Given, ...] = (
+    Computed(
+        "| one mixer, the collector | {} | δ = {} | – | no protection |",
+        coalition_row(1, Coalition.PEOPLE),
+    ),
+    Computed(
+        "| three mixers | {} | δ = {} | δ = {} | no protection |",
+        coalition_row(3, Coalition.PEOPLE, Coalition.OTHER_MIXERS),
+    ),
+    Given(
+        "names and numbers of rules",
+        (
+            "(X25519, AES-128-GCM)",
+            *(f"| {rule}. **" for rule in range(1, 10)),
+            "12 people are promised the same as 100,000",
+            "each option of a short list | 1 |",
+            "| all | 1/(p-q), with any number of copies |",
+            "lowers a count by 1, or by 1/(p-q)",
+        ),
+    ),
+)

@@ -463,7 +463,15 @@ RELATED_WORK = (
 )
 
 THREAT_MODEL = (
-    Computed("(q = {}), unless", lambda: [f"{planned().noise:.6f}"]),
+    Computed("With devices' noise q = {}.", lambda: [f"{planned().noise:.6f}"]),
+    Computed(
+        "| devices, one collector | {} | δ = {} | – | no protection (ε₀ = {}) |",
+        lambda: [
+            f"{planned().precision.sigma:.1f}",
+            power(with_helpers(50_000).delta.upper),
+            up(planned().guarantee.local_epsilon, 3),
+        ],
+    ),
     Computed("| none | {} |", lambda: [power(with_helpers(0).delta.upper)]),
     Computed("| 1,000 | {} |", lambda: [power(with_helpers(1_000).delta.upper)]),
     Computed("| 10,000 | {} |", lambda: [power(with_helpers(10_000).delta.upper)]),
@@ -511,8 +519,6 @@ THREAT_MODEL = (
             "A thousand of 100,000 cost",
             "X25519 and AES-128-GCM",
             "99,999 made-up people",
-            "lowers a count by 1/(p-q)",
-            "at most 1/(p-q), with any number of copies",
             "20 | none |",
             "8 | none |",
             "3 | weak |",
