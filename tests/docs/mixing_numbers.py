@@ -213,7 +213,79 @@ MIXED_METHOD: tuple[Computed | Given, ...] = (
         ),
     ),
 )
-MIXED_RELATED_WORK: tuple[Computed | Given, ...] = ()
+
+
+@cache
+def census() -> Plan:
+    """The published example of the augmented shuffle model."""
+    return mixed_choice(915, 602_156)
+
+
+@cache
+def fe1() -> DividedDummies:
+    """FE1's published example: a law does not depend on the length of the list."""
+    return mixed(2, delta=1e-10)
+
+
+def power_of_ten(value: float) -> str:
+    """6.8·10⁻⁷, rounded up."""
+    exponent = math.floor(math.log10(value))
+    digits = math.ceil(value / 10.0**exponent * 10) / 10
+    return f"{digits:.1f}·10{str(exponent).translate(SUPERSCRIPTS)}"
+
+
+MIXED_RELATED_WORK: tuple[Computed | Given, ...] = (
+    Computed("| δ | 9·10⁻⁷ | {} |", lambda: [power_of_ten(census().promise.delta)]),
+    Computed("| σ of a count | 2.80 | {} |", lambda: [f"{census().precisions[0].sigma:.2f}"]),
+    Computed("| messages a person | 1 | {} |", lambda: [str(census().messages)]),
+    Computed("| dummies for each option | 25 | {} |", lambda: [str(reach(census()))]),
+    Computed("krand's σ grows to √h·{}.", lambda: [f"{census().precisions[0].sigma:.2f}"]),
+    Computed(
+        "| messages a person | 9.5 | 1.06 | {} |",
+        lambda: [str(mixed_choice(915, 100_000).messages)],
+    ),
+    Computed("| σ of a count, about | 12 | 41 | {} |", lambda: [f"{fe1().sigmas[0]:.2f}"]),
+    Computed("mean, R | – | – | {} |", lambda: [str(fe1().laws[0].reach)]),
+    Computed(
+        "| dummies, for each person | – | – | {} |",
+        lambda: [f"{fe1().laws[0].reach * (65_536 + 1) / 100_000:.1f}"],
+    ),
+    Computed(
+        "each mixer adds {} messages for each of theirs",
+        lambda: [f"{fe1().laws[0].reach * (65_536 + 1) / 100_000:.1f}"],
+    ),
+    Computed(
+        "54 bytes, and {} more for every mixer",
+        lambda: [str(sealed_bytes(2) - sealed_bytes(1))],
+    ),
+    Given(
+        "what others have published",
+        (
+            "arXiv 2504.07362",
+            "arXiv 2509.02004",
+            "| a choice among 915 options, 602,156 people, ε = 1 |",
+            "| a choice among 65,536 options, 100,000 people, ε = 1, δ = 10⁻¹⁰ |",
+            "| δ | 9·10⁻⁷ |",
+            "| σ of a count | 2.80 |",
+            "| dummies for each option | 25 |",
+            "| messages a person | 9.5 | 1.06 |",
+            "| σ of a count, about | 12 | 41 |",
+            "| messages a person | 1 |",
+            "**FE1**",
+            "FE1 (published) | FE1, fewer messages",
+            "longer lists FE1 costs",
+        ),
+    ),
+    Given(
+        "bounds of lies",
+        (
+            "| what was declared | 1 in most questions |",
+            "| one question | 1 |",
+            "bounded by 1 in most questions",
+        ),
+    ),
+    Computed("sealed messages of {} bytes, and", lambda: [str(sealed_bytes(1))]),
+)
 
 
 def coalition_row(mixers: int, *coalitions: Coalition) -> Callable[[], list[str]]:
