@@ -272,7 +272,7 @@ MIXED_RELATED_WORK: tuple[Computed | Given, ...] = (
             "| σ of a count, about | 12 | 41 |",
             "| messages a person | 1 |",
             "**FE1**",
-            "FE1 (published) | FE1, fewer messages",
+            "| FE1 | FE1, fewer messages |",
             "longer lists FE1 costs",
         ),
     ),
