@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.errors import InternalError
 from krand.promise import Linkage
 from krand.randomness.flips import flip_packed
 from krand.randomness.generator import SecureRandom
@@ -33,7 +34,7 @@ def payloads(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list
         rows = reported_vectors(plan, true_ones, random)
         return [Vector(rows[place].tobytes()) for place in random.permutation(len(rows))]
     ones = reported_positions(plan, true_ones, random)
-    return [each for lane in plan.lanes for each in _lane_payloads(lane, ones, random)]
+    return [each for lane in plan.lanes for each in _lane_payloads(plan, lane, ones, random)]
 
 
 def message_lanes(plan: Plan) -> Iterator[Lane]:
@@ -41,9 +42,13 @@ def message_lanes(plan: Plan) -> Iterator[Lane]:
     return (lane for lane in plan.lanes for _ in range(lane.messages))
 
 
-def _lane_payloads(lane: Lane, ones: NDArray[np.int64], random: SecureRandom) -> list[Payload]:
+def _lane_payloads(
+    plan: Plan, lane: Lane, ones: NDArray[np.int64], random: SecureRandom
+) -> list[Payload]:
     """The messages of one lane; `ones` are all reported positions, in rising order."""
     first, last = np.searchsorted(ones, (lane.offset, lane.offset + lane.positions))
+    if last - first > lane.messages and not plan.rooms:  # without flips every answer fits
+        raise InternalError(f"lane {lane.number} has too few messages for its answers")
     kept = random.shuffled(ones[first:last])[: lane.messages]
     found: list[Payload] = [Token(int(position)) for position in kept]
     found += [Null()] * (lane.messages - len(found))
