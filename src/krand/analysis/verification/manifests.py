@@ -92,6 +92,6 @@ def _odd_shape(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[str]:
     if sum(counts) != manifest.messages:
         yield f"it holds {sum(counts):,} messages, the manifest says {manifest.messages:,}"
     for lane, count in zip(plan.lanes, counts, strict=True):
-        sent = lane.messages * manifest.submissions
-        if count != sent:
-            yield f"it holds {count:,} messages in lane {lane.number}, people send {sent:,}"
+        if count * plan.messages != sum(counts) * lane.messages:
+            part = f"{lane.messages:,} of {plan.messages:,} messages of each person"
+            yield f"it holds {count:,} messages in lane {lane.number}, which is not {part}"
