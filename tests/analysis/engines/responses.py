@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,9 +12,13 @@ from numpy.typing import NDArray
 from krand.analysis.engines.partition import Work
 from krand.analysis.engines.source import Source, open_batch, open_responses
 from krand.analysis.tally import Bits
+from krand.analysis.tallying import batches_in
 from krand.batches.manifest import Manifest, manifest_bytes, parse_manifest
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.batches.sealed import write_sealed
+from krand.mixing.dummies import NULL
+from krand.mixing.mixer import MixOptions, first_mix, mix_batch
+from krand.mixing.store import MixerStore
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
@@ -22,10 +27,12 @@ from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key, generate_signing_key
 from krand.wire.layers import LayerSealer
 from krand.wire.messages import Null, Token, Vector
+from mixing.chains import counted, mixed_plan_for, random_answers, sealed_people, stores_of
 from plans import true_plan
 
 KEY, SIGNER = generate_private_key(), generate_signing_key()
 PEOPLE, REFUSED, REPEATED = 152, 20, 30
+ALONE = MixOptions(workers=1)
 JOINT: tuple[Bits, ...] = ((0, 3), (2, 9, 17))
 
 
@@ -120,6 +127,29 @@ def sealed(plan: Plan, path: Path, seed: int = 1) -> Case:
     rejected = {"not_sealed_for_this_key_or_plan": REFUSED, "repeated": REPEATED}
     content = np.concatenate(contents)
     return Case(plan, source, work_for(plan, True), content, nulls, rejected)
+
+
+def mixed(path: Path, seed: int = 1) -> Case:
+    """A batch of ten people that has passed two mixers; the chain is beside it.
+
+    Its content and nulls are what another program finds in it.
+    """
+    party = mixed_plan_for(mixers=2)
+    stores, people = stores_of(party, path.parent), random_answers(10, seed)
+    with MixerStore(stores[0]) as store:
+        rows, out = sealed_people(party.plan, people), path.parent / "first"
+        files = first_mix(store, party.plan, 1, run_of(seed), rows, out, ALONE)
+    with MixerStore(stores[1]) as store:
+        out = path.parent / "second"
+        files = mix_batch(store, party.plan, files.data, files.chain, out, ALONE)
+    shutil.copy(files.data, path)
+    shutil.copy(files.chain, path.with_suffix(".chain.json"))
+    found = counted(party, files)
+    nulls = [found.pop((lane.number, NULL), 0) for lane in party.plan.lanes]
+    content = np.array([position for (_, position), n in found.items() for _ in range(n)])
+    (source,) = batches_in(party.plan, [path])
+    work = Work(plan=party.plan, round=1, key=party.analyst.private_bytes_raw())
+    return Case(party.plan, source, work, content, nulls, {})
 
 
 def shuffled(messages: list[bytes], seed: int) -> NDArray[np.uint8]:
