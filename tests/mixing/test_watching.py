@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -421,3 +422,23 @@ def test_signals_end_the_service_cleanly(service: Service, sent: signal.Signals)
     assert (child.returncode, rest, errors) == (0, b"", b"")
     assert line["event"] == "mixed"
     assert set(service.visible()) == {Path(line["batch"]).name, Path(line["chain"]).name}
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="needs limits of another process")
+def test_a_running_service_outlives_a_full_disk(service: Service) -> None:
+    """No file can grow for a while, not even the store's journal; then the batch is mixed."""
+    command = [sys.executable, "-m", "krand", *arguments(service, "--every", "0.05", "--json")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        service.batch(1)
+        assert json.loads(child.stdout.readline())["event"] == "mixed"
+        resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (1, resource.RLIM_INFINITY))
+        files = service.batch(2)
+        told = json.loads(child.stdout.readline())
+        assert (told["event"], told["error"]["kind"]) == ("waiting", "unavailable")
+        unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+        resource.prlimit(child.pid, resource.RLIMIT_FSIZE, unlimited)
+        told = json.loads(child.stdout.readline())
+        assert (told["event"], told["input"]) == ("mixed", files.data.name)
+        child.terminate()
+        assert child.wait(LONGEST) == 0

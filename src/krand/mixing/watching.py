@@ -13,6 +13,7 @@ reported, and nothing about single messages.
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -262,6 +263,8 @@ def _named(error: Exception) -> tuple[KrandError, bool]:
     if isinstance(error, OSError):
         reason = f"the disk cannot be used now: {_reason(error)}"
         return Unavailable(reason), error.errno in CANNOT_WRITE
+    if isinstance(error, sqlite3.OperationalError):
+        return Unavailable(f"the store cannot be used now: {error}"), True
     return InternalError(f"{type(error).__name__} while mixing; please report it"), False
 
 
