@@ -11,8 +11,8 @@ from krand import __version__
 from krand.analysis.actual_promise import actual_promise, keeps_policy
 from krand.analysis.estimates.corruption import WorstShift, worst_shifts
 from krand.analysis.estimates.counted import block_counts, question_law
-from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import quantile_of
+from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import QuestionEstimate
