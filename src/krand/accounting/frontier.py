@@ -72,7 +72,7 @@ def message_size(plan: NoisePlan) -> tuple[int, int]:
     copies = responses.copies
     tokens = Tokens(copies * responses.bits, copies * ones, plan.noise_numerator)
     each = allowed_distance(plan.policy) / (plan.policy.minimum_crowd * responses.rounds)
-    messages = messages_needed([tokens], each)
+    messages = messages_needed(tokens, each)
     return messages, messages * (SEAL + TOKEN)
 
 

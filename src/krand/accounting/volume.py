@@ -1,16 +1,15 @@
 """How many messages a submission has, so that their number says nothing.
 
-In bit linkage every position reported as 1 is a token, and null tokens fill the submission up to a
-fixed number. How many ones there are varies with the answers and the flips. The number of messages
-does not: tokens that do not fit are dropped at random. There are so many messages that this
-almost never happens, whatever the answers; what it may cost is part of the guarantee (see
+In bit linkage every position reported as 1 is a token, and null tokens fill each lane up to a fixed
+number. How many ones there are varies with the answers and the flips. The number of messages does
+not: tokens that do not fit are dropped at random. There are so many messages that this almost never
+happens, whatever the answers; what it may cost is part of the guarantee (see
 `krand.accounting.coupling`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from sys import float_info
@@ -38,28 +37,25 @@ class Tokens:
         return (self.positions - self.most_ones) * self.numerator / NOISE_GRID
 
 
-def messages_needed(blocks: Sequence[Tokens], most: float) -> int:
+def messages_needed(block: Tokens, most: float) -> int:
     """The least number of messages that a person's tokens exceed with a probability ≤ `most`."""
-    ones = sum(block.most_ones for block in blocks)
-    low, high = ones - 1, sum(block.positions for block in blocks)  # every position always fits
+    low, high = block.most_ones - 1, block.positions  # every position always fits
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if overflow_bound(blocks, middle) <= most else (middle, high)
+        low, high = (low, middle) if overflow_bound(block, middle) <= most else (middle, high)
     return high
 
 
-def overflow_bound(blocks: Sequence[Tokens], messages: int) -> float:
-    """An upper bound of the probability that one person has more tokens than messages in a round.
+def overflow_bound(block: Tokens, messages: int) -> float:
+    """An upper bound of the probability that one person has more tokens than messages in a lane.
 
     Whatever the answer, there are never more tokens than the most true ones, all kept, and the
     flips of the other positions: a certain one is at least a coin. For a sum Y of z independent
     coins with mean μ < y, P[Y ≥ y] ≤ exp(-y·ln(y/μ) - (z-y)·ln((z-y)/(z-μ))) (Hoeffding 1963).
     Two digits, rounded up.
     """
-    ones = sum(block.most_ones for block in blocks)
-    zeros = sum(block.positions for block in blocks) - ones
-    mean = math.fsum(block.flips for block in blocks)
-    y = messages + 1 - ones  # an overflow is at least one token too many
+    zeros, mean = block.positions - block.most_ones, block.flips
+    y = messages + 1 - block.most_ones  # an overflow is at least one token too many
     if y > zeros:
         return 0.0
     if y <= mean:

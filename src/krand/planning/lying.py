@@ -2,10 +2,10 @@
 
 A submission has a fixed number of messages, and their content is sealed.
 
-* Bit linkage: a device can put the same token into all of its messages. Nobody can detect this,
-  because after the shuffle the messages of one submission look like any others. With r messages per
-  submission, m people can thus add up to m·r tokens to one position. By sending nothing they remove
-  at most m ones.
+* Bit linkage: a device can put the same token into all messages of the token's lane. Nobody can
+  detect this, because after the shuffle the messages of one submission look like any others. In a
+  lane of r messages, m people can thus add up to m·r tokens to one position. By sending nothing
+  they remove at most m ones.
 * Record linkage: a device sends k vectors, each with one bit at every position, so it changes a
   count by at most k in either direction: one person's worth, at all positions at once.
 
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from krand.promise import Linkage
 from krand.survey.layout import Block
 from krand.survey.plan import WorstShift
 
@@ -27,11 +26,13 @@ __all__ = ["worst_shifts"]
 
 
 def worst_shifts(
-    linkage: Linkage, messages: int, blocks: Iterable[tuple[Block, float]], corrupted: int
+    blocks: Iterable[tuple[Block, float, int]], corrupted: int
 ) -> tuple[WorstShift, ...]:
-    """For each block and its noise: the most that this many people together can do."""
-    each = messages if linkage is Linkage.BIT else 1
+    """For each block, its noise and its messages: the most that so many people together can do.
+
+    Whole records count as one message for each position.
+    """
     return tuple(
-        WorstShift(block.name, corrupted, corrupted * each / (1 - 2 * q), corrupted / (1 - 2 * q))
-        for block, q in blocks
+        WorstShift(block.name, corrupted, corrupted * room / (1 - 2 * q), corrupted / (1 - 2 * q))
+        for block, q, room in blocks
     )

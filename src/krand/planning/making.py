@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from krand.accounting.calibration import assess, plan_noise, precision
@@ -53,17 +54,20 @@ def planned_from(
     layout = layout_of(survey)
     crowd, responses = survey.policy.minimum_crowd, ResponseFormat(1, copies=survey.copies)
     noises = [numerator / NOISE_GRID for numerator in numerators]
-    messages, overflow = _room(survey, layout, numerators)
-    blocks = list(zip(layout.blocks, noises, strict=True))
+    rooms, overflow = _rooms(survey, layout, numerators)
+    each = rooms or (1,) * len(layout.blocks)
     return Plan(
         survey=survey,
         numerators=numerators,
-        messages=messages,
+        messages=sum(rooms) if rooms else survey.copies,
+        rooms=rooms,
         overflow=overflow,
         promise=promise,
         precisions=tuple(precision(responses, q, crowd) for q in noises),
-        margins=tuple(_margins(survey, block, q) for block, q in blocks),
-        shifts=worst_shifts(survey.linkage, messages, blocks, 1),
+        margins=tuple(
+            _margins(survey, block, q) for block, q in zip(layout.blocks, noises, strict=True)
+        ),
+        shifts=worst_shifts(zip(layout.blocks, noises, each, strict=True), 1),
         analyst_key=analyst_key,
     )
 
@@ -80,17 +84,25 @@ def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
     )
 
 
-def _room(survey: Survey, layout: Layout, numerators: tuple[int, ...]) -> tuple[int, float]:
-    """The number of messages per person, and the probability that one person needs more.
+def _rooms(
+    survey: Survey, layout: Layout, numerators: tuple[int, ...]
+) -> tuple[tuple[int, ...], float]:
+    """The messages of each block, and the probability that one person needs more in any.
 
-    An overflow of any person in any round counts, so all of them share the allowed probability.
+    An overflow of any person in any round and lane counts, so all of them share the allowed
+    probability. A block of one position cannot overflow, and takes no share.
     """
     if survey.linkage is Linkage.RECORD:
-        return survey.copies, 0.0
-    tokens = _tokens(layout, numerators)
-    most = allowed_distance(survey.policy) / (survey.policy.minimum_crowd * survey.rounds)
-    messages = messages_needed(tokens, most)
-    return messages, overflow_bound(tokens, messages)
+        return (), 0.0
+    sharing = max(1, sum(block.positions > 1 for block in layout.blocks))
+    most = allowed_distance(survey.policy) / (survey.policy.minimum_crowd * survey.rounds * sharing)
+    rooms = tuple(messages_needed(tokens, most) for tokens in _tokens(layout, numerators))
+    return rooms, _overflow(layout, numerators, rooms)
+
+
+def _overflow(layout: Layout, numerators: tuple[int, ...], rooms: tuple[int, ...]) -> float:
+    """At most so likely has one person more tokens than room, in any lane of a round."""
+    return math.fsum(map(overflow_bound, _tokens(layout, numerators), rooms))
 
 
 def _tokens(layout: Layout, numerators: tuple[int, ...]) -> list[Tokens]:
@@ -121,7 +133,7 @@ def promise_for(plan: Plan, policy: Policy) -> Promise:
         )
         return Promise.of(found)
     counted, shares = _counted(survey, policy), _shares(plan.layout)
-    overflow = overflow_bound(_tokens(plan.layout, plan.numerators), plan.messages)
+    overflow = _overflow(plan.layout, plan.numerators, plan.rooms)
     distance = _distance(survey, counted, overflow)
     found = guarantee_of(counted, shares, plan.numerators, survey.rounds, distance)
     return replace(Promise.of(found), crowd=policy.minimum_crowd)
@@ -152,7 +164,7 @@ def _bit_by_bit(survey: Survey) -> Plan:
     policy, layout = survey.policy, layout_of(survey)
 
     def distance(numerators: tuple[int, ...]) -> float:
-        return _distance(survey, policy, _room(survey, layout, numerators)[1])
+        return _distance(survey, policy, _rooms(survey, layout, numerators)[1])
 
     divided = divide_noise(policy, _shares(layout), survey.rounds, distance)
     return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))

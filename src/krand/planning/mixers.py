@@ -11,7 +11,7 @@ from krand.accounting.division import Share
 from krand.accounting.dummies import padding_needed, surplus_bound
 from krand.accounting.dummy_division import divide_dummies, dummy_guarantee
 from krand.errors import InvalidInput
-from krand.promise import Z95, DummyLaw, NoiseSource, Policy, Precision
+from krand.promise import Z95, DummyLaw, Policy, Precision
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.plan import Margin, Mixing, Plan, Promise, WorstShift
@@ -27,7 +27,7 @@ SURPLUS_SHARE = 1000
 def mixed_plan(survey: Survey) -> Plan:
     """The plan with the least noise of every mixer that keeps the policy by itself."""
     layout = layout_of(survey)
-    lanes = lanes_of(layout, NoiseSource.MIXERS, 0)
+    lanes = lanes_of(survey, layout)
     shares, padded = _shares(layout), [lane for lane in lanes if lane.messages > 1]
     asked = _without_surplus(survey.policy) if padded else survey.policy
     divided = divide_dummies(asked, shares, survey.rounds)
@@ -41,7 +41,7 @@ def mixed_from(
 ) -> Plan:
     """The plan with these dummies: messages and precision follow from them."""
     layout = layout_of(survey)
-    lanes = lanes_of(layout, NoiseSource.MIXERS, 0)
+    lanes = lanes_of(survey, layout)
     _check_mixing(mixing, lanes)
     laws = [mixing.laws[mixing.lane_laws[_first_lane(lanes, b).number]] for b in layout.blocks]
     mixes = survey.trust.mixers * survey.trust.batches
@@ -50,6 +50,7 @@ def mixed_from(
         survey=survey,
         numerators=(0,) * len(layout.blocks),
         messages=sum(lane.messages for lane in lanes),
+        rooms=(),
         overflow=0.0,
         promise=promise,
         precisions=tuple(_precision(sigma, survey.policy) for sigma in sigmas),

@@ -1,19 +1,22 @@
 """Lanes: which messages of a submission are about what, so that a lie moves a count by one.
 
 Everybody sends the same lanes, each with its fixed number of messages, so that a lane tells only
-which question a message is about. Where mixers add the noise, a lane is a choice, a number, a scale
-or a group with one message; one yes/no, or one option of a short list; or a long list with as many
-messages as it allows answers. Where devices flip bits, all messages are one lane.
+which question a message is about. Where mixers alone add noise, a lane is a choice, a number, a
+scale or a group with one message; one yes/no, or one option of a short list; a long list with as
+many messages as it allows answers; or the table of one hash function, with a message for each word.
+Where devices flip bits, every question or group has a lane with room for flips. Whole records are
+one lane: the promise counts on all copies of all people in one shuffle.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from krand.promise import NoiseSource
+from krand.promise import Linkage, NoiseSource
 from krand.survey.layout import Block, Layout
-from krand.survey.questions import Kind
+from krand.survey.questions import Kind, Words
+from krand.survey.survey import Survey
 
 __all__ = ["MOST_OPTIONS_APART", "Lane", "lanes_of"]
 
@@ -47,11 +50,18 @@ class Lane:
         return self.positions > 1 and self.messages == 1
 
 
-def lanes_of(layout: Layout, noise: NoiseSource, messages: int) -> tuple[Lane, ...]:
-    """The lanes of a submission, in the order of its messages."""
-    everything = [("", 0, layout.positions, messages)]
-    if noise is NoiseSource.MIXERS:
+def lanes_of(survey: Survey, layout: Layout, rooms: Sequence[int] = ()) -> tuple[Lane, ...]:
+    """The lanes of a submission, in the order of its messages.
+
+    `rooms` says how many messages each block has where devices flip single bits.
+    """
+    if survey.linkage is Linkage.RECORD:
+        everything = [("", 0, layout.positions, survey.copies)]
+    elif survey.trust.noise is NoiseSource.MIXERS:
         everything = [part for block in layout.blocks for part in _parts(block)]
+    else:
+        pairs = zip(layout.blocks, rooms, strict=True)
+        everything = [(block.name, block.offset, block.positions, room) for block, room in pairs]
     return tuple(
         Lane(number=number, block=name, offset=offset, positions=positions, messages=count)
         for number, (name, offset, positions, count) in enumerate(everything)
@@ -59,9 +69,14 @@ def lanes_of(layout: Layout, noise: NoiseSource, messages: int) -> tuple[Lane, .
 
 
 def _parts(block: Block) -> Iterator[tuple[str, int, int, int]]:
-    """(name, offset, positions, messages) of every lane of a block."""
+    """(name, offset, positions, messages) of every lane of a block without flips."""
+    question = block.questions[0]
     if block.kind is Kind.PICK_ANY and block.positions <= MOST_OPTIONS_APART:
         for place in range(block.positions):
             yield block.name, block.offset + place, 1, 1
+    elif isinstance(question, Words):
+        for table in question.tables:
+            most = min(question.at_most, len(table))
+            yield block.name, block.offset + table.start, len(table), most
     else:
         yield block.name, block.offset, block.positions, block.most_ones

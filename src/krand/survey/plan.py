@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "Margin", "Mixer", "Mixing", "Plan", "Promise", "WorstShift"]
 
-FORMAT = "krand-plan-3"
+FORMAT = "krand-plan-4"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,8 +145,10 @@ class Plan(Shown):
     """Noise of every block as a/2^32; in record linkage all are alike."""
     messages: int
     """How many messages every submission consists of."""
+    rooms: tuple[int, ...]
+    """Where devices flip single bits: how many of them each block has; otherwise empty."""
     overflow: float
-    """At most so likely does one person have more tokens, of which some are then dropped."""
+    """At most so likely does one person have more tokens in a lane, of which some are dropped."""
     promise: Promise
     precisions: tuple[Precision, ...]
     """How precise every count of a block will be."""
@@ -185,7 +187,7 @@ class Plan(Shown):
     @cached_property
     def lanes(self) -> tuple[Lane, ...]:
         """Which messages of a submission are about what."""
-        return lanes_of(self.layout, self.survey.trust.noise, self.messages)
+        return lanes_of(self.survey, self.layout, self.rooms)
 
     def law_of(self, lane: Lane) -> DummyLaw:
         """How many dummies a mixer adds to each position of a lane."""
@@ -237,9 +239,15 @@ class Plan(Shown):
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data."""
-        blocks = zip(
-            self.layout.blocks, self.numerators, self.precisions, self.margins, strict=True
-        )
+        blocks = [
+            _block_values(*entry)
+            for entry in zip(
+                self.layout.blocks, self.numerators, self.precisions, self.margins, strict=True
+            )
+        ]
+        if self.rooms:
+            rooms = zip(blocks, self.rooms, strict=True)
+            blocks = [{**block, "messages": room} for block, room in rooms]
         promise, local = self.promise, self.promise.local_epsilon
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
         return {
@@ -247,7 +255,7 @@ class Plan(Shown):
             **key,
             "survey": document_of(self.survey),
             "positions": self.layout.positions,
-            "blocks": [_block_values(*entry) for entry in blocks],
+            "blocks": blocks,
             "messages": self.messages,
             **({} if self.mixing is None else {"mixing": self.mixing.values()}),
             "overflow": self.overflow,

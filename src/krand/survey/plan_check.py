@@ -56,16 +56,22 @@ def check_alike(plan: Plan) -> None:
             raise InvalidInput(f"promise.{name}", rule, claimed, f"the plan was changed; {HINT}")
     if plan.survey.linkage is Linkage.RECORD:
         _check_records(plan)
+    _check_messages(plan)
+
+
+def _check_messages(plan: Plan) -> None:
+    """A submission consists of its lanes, and of nothing else."""
+    lanes = sum(lane.messages for lane in plan.lanes)
+    if plan.messages != lanes:
+        rule = f"must be those of all lanes, {lanes:,}"
+        raise InvalidInput("messages", rule, plan.messages, HINT)
 
 
 def _check_records(plan: Plan) -> None:
-    """A device flips all bits of a record with one noise, and sends it once for each copy."""
+    """A device flips all bits of a record with one noise."""
     if len(set(plan.numerators)) > 1:
         rule = "must be the same for all bits of whole records"
         raise InvalidInput("noise_numerator", rule, sorted(set(plan.numerators)), HINT)
-    if plan.messages != plan.survey.copies:
-        rule = f"must be one for each copy of the record, {plan.survey.copies:,}"
-        raise InvalidInput("messages", rule, plan.messages, HINT)
 
 
 def keeps_policy(plan: Plan, promise: Promise) -> bool:

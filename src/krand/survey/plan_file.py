@@ -21,6 +21,7 @@ from krand.promise import (
     Assumption,
     Assurance,
     DummyLaw,
+    Linkage,
     Method,
     NoiseSource,
     Precision,
@@ -28,6 +29,7 @@ from krand.promise import (
 from krand.survey.document import survey_of
 from krand.survey.plan import FORMAT, Margin, Mixer, Mixing, Plan, Promise, WorstShift
 from krand.survey.plan_check import HINT, check_asked
+from krand.survey.survey import Survey
 
 __all__ = ["mixing_of", "parse_plan", "read_plan", "save_plan"]
 
@@ -99,6 +101,7 @@ def _plan(values: dict[str, Any]) -> Plan:
             for block in blocks
         ),
         messages=whole("messages", values["messages"], 1),
+        rooms=_rooms(survey, blocks),
         overflow=_number("overflow", values["overflow"]),
         promise=_promise(values["promise"]),
         precisions=tuple(_precision(block) for block in blocks),
@@ -107,6 +110,13 @@ def _plan(values: dict[str, Any]) -> Plan:
         analyst_key=key,
         mixing=mixing_of(values["mixing"]) if "mixing" in values else None,
     )
+
+
+def _rooms(survey: Survey, blocks: list[dict[str, Any]]) -> tuple[int, ...]:
+    """The messages of each block, where devices flip single bits."""
+    if survey.linkage is Linkage.RECORD or survey.trust.noise is NoiseSource.MIXERS:
+        return ()
+    return tuple(whole("messages", block["messages"], 1) for block in blocks)
 
 
 def mixing_of(values: dict[str, Any]) -> Mixing:

@@ -39,7 +39,6 @@ def check_mixers(plan: Plan) -> tuple[Mixer, ...]:
     _check_once("identity", [mixer.identity for mixer in mixers])
     keys = [key for mixer in mixers for key in mixer.keys]
     _check_once("keys", keys if plan.analyst_key is None else [*keys, plan.analyst_key])
-    _check_messages(plan)
     return mixers
 
 
@@ -71,13 +70,6 @@ def _check_once(name: str, values: list[str]) -> None:
     for value, count in Counter(values).items():
         if count > 1:
             raise InvalidInput(f"mixers.{name}", "must all be different", value, HINT)
-
-
-def _check_messages(plan: Plan) -> None:
-    lanes = sum(lane.messages for lane in plan.lanes)
-    if plan.messages != lanes:
-        rule = f"must be those of all lanes, {lanes:,}"
-        raise InvalidInput("messages", rule, plan.messages, HINT)
 
 
 def _field(hop: int, mixer: Mixer) -> str:

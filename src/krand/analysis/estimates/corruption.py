@@ -22,8 +22,8 @@ def worst_shifts(plan: Plan, tally: Tally, corrupted: int) -> tuple[WorstShift, 
             WorstShift(each.name, corrupted, corrupted * each.too_high, corrupted * each.too_low)
             for each in plan.shifts
         )
-    blocks = zip(plan.layout.blocks, plan.noises, strict=True)
-    return lying.worst_shifts(plan.survey.linkage, plan.messages, blocks, corrupted)
+    rooms = plan.rooms or (1,) * len(plan.layout.blocks)
+    return lying.worst_shifts(zip(plan.layout.blocks, plan.noises, rooms, strict=True), corrupted)
 
 
 def worst_linked_shift(plan: Plan, tally: Tally, corrupted: int, bits: int) -> float:

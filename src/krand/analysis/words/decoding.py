@@ -99,7 +99,7 @@ def decode_words(
         if not 0 < value < 1:
             raise InvalidInput(field, "must be between 0 and 1, both excluded", value)
     listed = grouped(layout.survey_id, question, candidates)
-    chances = p_values(estimates, listed.positions)
+    chances = p_values(estimates, listed.positions, question.tables)
     adjusted = adjusted_p_values(chances)
     found = adjusted <= false_discovery_rate
     counted = regress(estimates, listed.positions, found, sigma, confidence, z)
@@ -119,7 +119,7 @@ def decode_words(
         confidence=confidence,
         detection_limit=found_from(
             estimates,
-            question.hashes,
+            question.tables,
             len(found),
             int(found.sum()),
             false_discovery_rate,

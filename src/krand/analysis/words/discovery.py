@@ -1,10 +1,10 @@
 """Which words were named at all, with a share of false ones that is controlled.
 
 A word that nobody named has left no trace: its positions are where the hash threw them, independent
-of every count. So, given the counts, they are a random set of h different positions, and the chance
+of every count. So, given the counts, they are one random position of each table, and the chance
 that all of them count as much as the least of this word's does is
 
-    p = C(K, h) / C(P, h),   K = how many of the P positions count at least that much.
+    p = Π Kᵢ/sᵢ,   Kᵢ = how many of the sᵢ positions of table i count at least that much.
 
 This holds exactly, whatever people said: words that are on no list, popular ones too, answers of
 several words, any law of the noise, any number of copies. It rests on two things: that the hash
@@ -16,26 +16,37 @@ Benjamini and Hochberg (1995) keeps its promise exactly: no correction for depen
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["adjusted_p_values", "chance_of", "found_from", "p_values", "room_for"]
+__all__ = ["adjusted_p_values", "chance_of", "found_from", "p_values"]
 
 Floats = NDArray[np.float64]
 
 
-def chance_of(above: Floats, positions: int, hashes: int) -> Floats:
-    """The chance that `hashes` random positions all lie among these `above`."""
-    steps = np.arange(hashes)
-    factors = np.maximum(above[..., None] - steps, 0.0) / (positions - steps)
-    return np.asarray(factors.prod(axis=-1), dtype=np.float64)
+def chance_of(above: Floats, sizes: Floats) -> Floats:
+    """The chance that a random position of each table lies among those `above`, table by table."""
+    return np.asarray(np.minimum(above / sizes, 1.0).prod(axis=-1), dtype=np.float64)
 
 
-def p_values(estimates: Floats, positions: NDArray[np.int64]) -> Floats:
+def p_values(estimates: Floats, positions: NDArray[np.int64], tables: Sequence[range]) -> Floats:
     """For each row of positions: the chance of counts like these if nobody named the word."""
     least = estimates[positions].min(axis=1)
-    above = len(estimates) - np.searchsorted(np.sort(estimates), least, side="left")
-    return chance_of(above.astype(np.float64), len(estimates), positions.shape[1])
+    above = [_from(estimates, table, least, "left") for table in tables]
+    return chance_of(np.stack(above, axis=-1), _sizes(tables))
+
+
+def _from(estimates: Floats, table: range, least: Floats, side: Literal["left", "right"]) -> Floats:
+    """How many positions of a table count at least so much; more than that with `right`."""
+    ordered = np.sort(estimates[table.start : table.stop])
+    return np.asarray(len(table) - np.searchsorted(ordered, least, side=side), dtype=np.float64)
+
+
+def _sizes(tables: Sequence[range]) -> Floats:
+    return np.array([len(table) for table in tables], dtype=np.float64)
 
 
 def adjusted_p_values(values: Floats) -> Floats:
@@ -47,24 +58,23 @@ def adjusted_p_values(values: Floats) -> Floats:
     return adjusted
 
 
-def room_for(positions: int, hashes: int, chance: float) -> int:
-    """K of the module's formula: the most positions for which p is not above this chance."""
-    above = np.arange(positions + 1, dtype=np.float64)
-    return int(np.searchsorted(chance_of(above, positions, hashes), chance, side="right")) - 1
-
-
 def found_from(
-    estimates: Floats, hashes: int, candidates: int, found: int, rate: float, confidence: float
+    estimates: Floats,
+    tables: Sequence[range],
+    candidates: int,
+    found: int,
+    rate: float,
+    confidence: float,
 ) -> float | None:
     """From how many people on a further word would have been found, with this confidence.
 
     Its positions would count that many more than any other positions do. None: even a word that
     everybody names could not have been told from chance.
     """
-    chance = rate * max(found, 1) / candidates
-    room = room_for(len(estimates), hashes, chance) - hashes  # its own positions take part
-    if room < 0:
+    chance, levels = rate * max(found, 1) / candidates, np.sort(estimates)
+    above = [_from(estimates, table, levels, "right") + 1 for table in tables]  # and its own
+    enough = np.flatnonzero(chance_of(np.stack(above, axis=-1), _sizes(tables)) <= chance)
+    if not enough.size:
         return None
-    threshold = np.sort(estimates)[len(estimates) - 1 - room]
-    low = np.quantile(estimates, 1 - confidence ** (1 / hashes), method="lower")
-    return max(float(threshold - low), 1.0)
+    low = np.quantile(estimates, 1 - confidence ** (1 / len(tables)), method="lower")
+    return max(float(levels[enough[0]] - low), 1.0)

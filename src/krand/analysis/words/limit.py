@@ -87,13 +87,14 @@ def _threshold(
     tail: _Tail, question: Words, candidates: int, listed: Floats, rate: float
 ) -> float | None:
     """The least value from which on words are found, in units of σ."""
+    sizes = np.array([len(table) for table in question.tables], dtype=np.float64)
     steps = np.concatenate([np.arange(0, 40, 1 / 16), np.geomspace(40, HIGHEST, 200)])
     for step in steps:
         share = float(tail.beyond(np.array([step]))[0])
         mean = question.size * share
         # So many positions count that much, two standard deviations granted, and its own.
-        above = np.array([mean + 2 * math.sqrt(mean) + question.hashes])
+        above = sizes * (mean + 2 * math.sqrt(mean)) / question.size + 1
         found = 1 + float((tail.beyond(step - listed) ** question.hashes).sum())
-        if chance_of(above, question.size, question.hashes)[0] <= rate * found / candidates:
+        if chance_of(above, sizes) <= rate * found / candidates:
             return float(step)
     return None

@@ -3,12 +3,13 @@
 The hash depends on the survey and the question, so that tables made for one survey are of no use
 in another. It is written down to the byte, because every client must agree:
 
-    SHA-256( "krand words 1" 0x00, id, question, word, hash index, counter )
+    SHA-256( "krand words 2" 0x00, id, question, word, hash index, counter )
 
 The three texts are UTF-8, each after its length as 4 bytes; both numbers are 4 bytes; all integers
-are big-endian. The first 8 bytes of the digest are a number u. It is used if it lies below the
-largest multiple of the number of positions P, so that no position is more likely than another, and
-if u mod P is not yet a position of this word; otherwise the counter, which begins at 0, moves on.
+are big-endian. Hash i of k has a table of its own: of P positions those from ⌊i·P/k⌋ to just before
+⌊(i+1)·P/k⌋. The first 8 bytes of the digest are a number u. If it lies below the largest multiple
+of the table's size s, so that no position is more likely than another, the word's position in the
+table is u mod s; otherwise the counter, which begins at 0, moves on.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ MAX_HASHES = 16
 MAX_WORDS = 100
 MAX_WORD_LENGTH = 1_000
 MAX_COUNTER = 2**32
-DOMAIN = b"krand words 1\x00"
+DOMAIN = b"krand words 2\x00"
 RANGE = 2**64
 
 
@@ -54,7 +55,7 @@ class Words(Several):
         Key(
             name="hashes",
             form=int,
-            says="How many different positions each word sets.",
+            says="How many positions each word sets, each in a table of its own.",
             example=2,
             default=...,
             limits={"ge": 1, "le": MAX_HASHES},
@@ -93,8 +94,14 @@ class Words(Several):
         return self.size
 
     @property
+    def tables(self) -> tuple[range, ...]:
+        """The positions of every hash function inside the block."""
+        ends = [place * self.size // self.hashes for place in range(self.hashes + 1)]
+        return tuple(map(range, ends, ends[1:]))
+
+    @property
     def most_ones(self) -> int:
-        return min(self.hashes * self.at_most, self.size)
+        return sum(min(self.at_most, len(table)) for table in self.tables)
 
     @property
     def most_answers(self) -> int:
@@ -135,7 +142,7 @@ class Words(Several):
 
 
 def _hash_rules(hashes: int, positions: int) -> Iterator[Broken]:
-    """The hashes of a word are different positions, so there must be that many."""
+    """Every hash has a table of its own, so there must be that many positions."""
     if hashes > positions:
         rule = f"must not be more than the positions, {positions:,}"
         yield Broken(("hashes",), rule, hashes, "2 hashes into 1024 positions are a good start")
@@ -157,24 +164,23 @@ def normalized(field: str, word: str) -> str:
 
 
 def word_positions(survey_id: str, question: Words, word: str) -> tuple[int, ...]:
-    """The positions of a word inside its block, one for each hash, all different."""
+    """The positions of a word inside its block, one in the table of each hash."""
     plain = normalized(question.name, word)
     prefix = hashlib.sha256(DOMAIN)
     for text in (survey_id, question.name, plain):
         encoded = text.encode()
         prefix.update(len(encoded).to_bytes(4, "big") + encoded)
-    found: list[int] = []
-    for index in range(question.hashes):
-        found.append(_next_position(prefix, index, question.size, found))
-    return tuple(found)
+    return tuple(
+        table[_place(prefix, index, len(table))] for index, table in enumerate(question.tables)
+    )
 
 
-def _next_position(prefix: hashlib._Hash, index: int, size: int, taken: list[int]) -> int:
+def _place(prefix: hashlib._Hash, index: int, size: int) -> int:
     limit = RANGE - RANGE % size
     for counter in range(MAX_COUNTER):
         digest = prefix.copy()
         digest.update(index.to_bytes(4, "big") + counter.to_bytes(4, "big"))
         number = int.from_bytes(digest.digest()[:8], "big")
-        if number < limit and number % size not in taken:
+        if number < limit:
             return number % size
-    raise InternalError("a word found no free position")
+    raise InternalError("a word found no position")
