@@ -115,9 +115,13 @@ def _ones(tally: Tally, block: Block) -> Counts:
     return tally.counts[block.offset : block.offset + block.positions]
 
 
-def counts_nulls(lane: Lane, block: Block) -> bool:
-    """Whether an empty message is an answer like any other, "unanswered", and shown as such."""
-    return lane.has_noisy_nulls and bool(block.levels)
+def counts_nulls(plan: Plan, lane: Lane, block: Block) -> bool:
+    """Whether an empty message is an answer like any other, "unanswered", and shown as such.
+
+    Where devices flip bits, a message may be empty by a flip.
+    """
+    flips = plan.survey.trust.noise.has_flips
+    return lane.has_noisy_nulls and bool(block.levels) and not flips
 
 
 def mixed_law(plan: Plan, block: Block, people: int, batches: int) -> DummyModel | BothModel:
@@ -144,11 +148,10 @@ def _mixed_counts(plan: Plan, tally: Tally, block: Block) -> BlockCounts:
     """All lanes of a block have one law; only a lane of its own has nulls that are an answer."""
     lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
     assert tally.lane_nulls is not None
-    counted = counts_nulls(lane, block) and not plan.survey.trust.noise.has_flips
     return BlockCounts(
         block=block,
         ones=_ones(tally, block),
         law=mixed_law(plan, block, tally.people, len(tally.batches)),
-        nulls=int(tally.lane_nulls[lane.number]) if counted else None,
+        nulls=int(tally.lane_nulls[lane.number]) if counts_nulls(plan, lane, block) else None,
         refused=sum(tally.rejected.values()),
     )

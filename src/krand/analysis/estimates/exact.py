@@ -99,9 +99,10 @@ def tail_at_most(law: Flipped, true_ones: Wholes, ones: Wholes) -> Floats:
 
 
 def _tail(law: Flipped, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Floats:
-    few = _tail_with_dummies if isinstance(law, BothModel) else _tail_of_few
     parts = [
-        few(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
+        _tail_with_dummies(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
+        if isinstance(law, BothModel)
+        else _tail_of_few(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
         for at in range(0, len(ones), ROWS)
     ]
     return np.concatenate(parts) if parts else np.empty(0)

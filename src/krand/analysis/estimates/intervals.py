@@ -120,8 +120,10 @@ def _dummy_limits(law: DummyModel, ones: NDArray[np.int64], confidence: float) -
 
 
 def _limits(law: NoiseModel | BothModel, ones: NDArray[np.int64], confidence: float) -> Floats:
-    near = _both_limits if isinstance(law, BothModel) else normal_limits
-    ends = near(law, ones, confidence)
+    if isinstance(law, BothModel):
+        ends = _both_limits(law, ones, confidence)
+    else:
+        ends = normal_limits(law, ones, confidence)
     if method_of(law) is Method.EXACT:
         return exact_limits(law, ones, (1 - confidence) / 2, (ends[0], ends[1]))
     return ends
