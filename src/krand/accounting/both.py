@@ -34,6 +34,7 @@ from krand.accounting.composition import (
     loss_nodes,
     loss_step,
 )
+from krand.accounting.coupling import delta_of_distance
 from krand.promise import DUMMY_GRID, Bounds, DummyLaw, Method, TwoWay
 
 __all__ = ["BothBound", "BothPart", "both_profile", "sum_of_dummies"]
@@ -140,6 +141,8 @@ class BothBound:
     crowd: int
     mixers: int
     epsilon: float
+    distance: float = 0.0
+    """In total variation, at most so far is what is run from the composition."""
 
     @property
     def method(self) -> Method:
@@ -153,7 +156,10 @@ class BothBound:
 
     def upper(self, epsilon: float, buckets: int = bits.BUCKETS) -> float:
         """δ(ε), rounded up."""
-        return min(1.0, self._composed(buckets).delta(epsilon))
+        return self._upper(self._composed(buckets), epsilon)
+
+    def _upper(self, composed: Composed, epsilon: float) -> float:
+        return min(1.0, composed.delta(epsilon) + delta_of_distance(self.distance, epsilon))
 
     def lower(self) -> float:
         """δ(ε), rounded down: of the background in which everybody else answers 0.
@@ -164,7 +170,8 @@ class BothBound:
             return 0.0
         step = self._step(sum(part.positions for part in self.parts)) / FLOOR_REFINEMENT
         ways = [compose(self._floors(step, rising), self.epsilon) for rising in (True, False)]
-        return max(way.delta_below(self.epsilon) for way in ways)
+        less = delta_of_distance(self.distance, self.epsilon)
+        return max(0.0, *(way.delta_below(self.epsilon) - less for way in ways))
 
     def delta(self, effort: Effort) -> TwoWay:
         """Both directions at once: dummies are as likely above their mean as below."""
@@ -175,7 +182,7 @@ class BothBound:
     def eta(self, effort: Effort) -> TwoWay:
         """δ converted as upper end; δ itself as lower end, for P[R > λ] ≥ E[(1-λ/R)⁺]."""
         composed = self._composed(BUCKETS[effort])
-        top = converted_eta(lambda epsilon: min(1.0, composed.delta(epsilon)), self.epsilon)
+        top = converted_eta(lambda epsilon: self._upper(composed, epsilon), self.epsilon)
         both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
         return TwoWay(both, both)
 

@@ -210,7 +210,7 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     )
     sent = f"{plan.messages:,} messages from each person follow from noise and policy"
     yield check("messages", _other_room(values, plan), sent + _too_few(plan))
-    if plan.mixing is not None:
+    if plan.survey.trust.noise.has_dummies:
         other = [] if values["mixing"] == true["mixing"] else ["surplus is not that of the laws"]
         yield check("mixing", other, "surplus dummies are as rare as the plan says")
     yield check(
