@@ -73,12 +73,13 @@ def survey_for(mixers: int, rounds: int = 2) -> Survey:
 def plan_for_mixers(survey: Survey) -> Plan:
     """The survey with hardly any dummies; its promise is not meant to be kept."""
     layout = layout_of(survey)
-    lanes = lanes_of(layout, NoiseSource.MIXERS, 0)
+    lanes = lanes_of(survey, layout)
     policy, blocks = survey.policy, layout.blocks
     return Plan(
         survey=survey,
         numerators=(0,) * len(blocks),
         messages=sum(lane.messages for lane in lanes),
+        rooms=(),
         overflow=0.0,
         promise=replace(PROMISE, epsilon=policy.epsilon, crowd=policy.minimum_crowd),
         precisions=(Precision(1.0, 2.0, 3.0),) * len(blocks),

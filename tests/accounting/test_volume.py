@@ -20,54 +20,51 @@ def tokens(positions: int, most_ones: int, q: float) -> Tokens:
     return Tokens(positions, most_ones, max(1, math.ceil(q * NOISE_GRID)))
 
 
-def overflow(blocks: list[Tokens], messages: int) -> float:
+def overflow(block: Tokens, messages: int) -> float:
     """The exact probability of more ones than messages, when everybody sets the most ones."""
-    law = np.ones(1)
-    for block in blocks:
-        q = block.numerator / NOISE_GRID
-        for count, p in ((block.most_ones, 1 - q), (block.positions - block.most_ones, q)):
-            law = np.convolve(law, binom.pmf(np.arange(count + 1), count, p))
+    law, q = np.ones(1), block.numerator / NOISE_GRID
+    for count, p in ((block.most_ones, 1 - q), (block.positions - block.most_ones, q)):
+        law = np.convolve(law, binom.pmf(np.arange(count + 1), count, p))
     return min(1.0, float(law[messages + 1 :].sum()))
 
 
 CASES = [
-    [tokens(40, 40, 0.002)],
-    [tokens(4, 1, 0.002), tokens(10, 1, 0.003), tokens(1, 1, 0.001)],
-    [tokens(2000, 1, 0.001)],
-    [tokens(300, 3, 0.1)],
-    [tokens(1, 1, 0.2)],
-    [tokens(5, 1, 0.45)],
+    tokens(40, 40, 0.002),
+    tokens(10, 1, 0.003),
+    tokens(2000, 1, 0.001),
+    tokens(300, 3, 0.1),
+    tokens(1, 1, 0.2),
+    tokens(5, 1, 0.45),
 ]
 
 
 @pytest.mark.parametrize("most", [1e-6, MOST, 1e-30])
-@pytest.mark.parametrize("blocks", CASES)
-def test_overflows_are_rarer_than_promised(blocks: list[Tokens], most: float) -> None:
+@pytest.mark.parametrize("block", CASES)
+def test_overflows_are_rarer_than_promised(block: Tokens, most: float) -> None:
     """By the exact law; and far fewer messages would not do."""
-    needed = messages_needed(blocks, most)
-    assert overflow(blocks, needed) <= overflow_bound(blocks, needed) <= most
-    positions = sum(block.positions for block in blocks)
-    assert needed <= positions
-    if needed < positions:
-        flips = needed - sum(block.most_ones for block in blocks)
-        assert overflow(blocks, needed - flips // 3 - 1) > most
+    needed = messages_needed(block, most)
+    assert overflow(block, needed) <= overflow_bound(block, needed) <= most
+    assert needed <= block.positions
+    if needed < block.positions:
+        flips = needed - block.most_ones
+        assert overflow(block, needed - flips // 3 - 1) > most
 
 
-@pytest.mark.parametrize("blocks", CASES)
-def test_the_bound_on_overflows_holds_for_every_room(blocks: list[Tokens]) -> None:
+@pytest.mark.parametrize("block", CASES)
+def test_the_bound_on_overflows_holds_for_every_room(block: Tokens) -> None:
     """It is at least the exact tail, never grows with the room, and is 0 where everything fits."""
-    positions = sum(block.positions for block in blocks)
-    bounds = [overflow_bound(blocks, room) for room in range(positions + 2)]
+    positions = block.positions
+    bounds = [overflow_bound(block, room) for room in range(positions + 2)]
     assert bounds == sorted(bounds, reverse=True)
-    assert all(overflow(blocks, room) <= bounds[room] for room in range(positions))
+    assert all(overflow(block, room) <= bounds[room] for room in range(positions))
     assert bounds[positions:] == [0.0, 0.0]
 
 
 def test_a_bound_too_small_to_be_written_needs_room_for_everything() -> None:
     """A policy whose thousandth underflows is not met by a number that underflows too."""
-    assert messages_needed([tokens(2000, 1, 1e-9)], 0.0) == 2000
-    assert messages_needed([tokens(2000, 1, 1e-9)], 1e-300) < 100
-    assert overflow_bound([tokens(2000, 1, 1e-9)], 1999) > 0
+    assert messages_needed(tokens(2000, 1, 1e-9), 0.0) == 2000
+    assert messages_needed(tokens(2000, 1, 1e-9), 1e-300) < 100
+    assert overflow_bound(tokens(2000, 1, 1e-9), 1999) > 0
 
 
 @given(st.integers(1, 10**6), st.floats(1e-7, 0.49), st.integers(1, 50))
@@ -75,7 +72,7 @@ def test_there_is_always_room_for_what_is_expected(positions: int, q: float, one
     """At least the mean, at most every position, and more noise never needs fewer messages."""
     ones = min(ones, positions)
     noises = (q, min(0.499, 1.5 * q))
-    few, many = (messages_needed([tokens(positions, ones, r)], MOST) for r in noises)
+    few, many = (messages_needed(tokens(positions, ones, r), MOST) for r in noises)
     assert ones + tokens(positions, ones, q).flips <= few + 1
     assert ones <= few <= positions
     assert few <= many
@@ -83,9 +80,9 @@ def test_there_is_always_room_for_what_is_expected(positions: int, q: float, one
 
 def test_a_choice_of_a_million_needs_few_messages() -> None:
     """At q = 2e-6 two flips are expected; the submission stays below thirty messages."""
-    assert messages_needed([tokens(10**6, 1, 2e-6)], MOST) < 30
+    assert messages_needed(tokens(10**6, 1, 2e-6), MOST) < 30
 
 
 def test_forty_facts_need_little_more_than_their_answers() -> None:
     """Thirteen answers among forty positions and few flips: some messages more, not forty."""
-    assert messages_needed([tokens(40, 13, 0.003)], MOST) < 25
+    assert messages_needed(tokens(40, 13, 0.003), MOST) < 25

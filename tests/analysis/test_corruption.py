@@ -20,11 +20,11 @@ A, C = YesNo(name="a"), Choice(name="c", choices=Choices("xyz"))
 
 
 def test_tokens_of_a_submission_can_all_be_the_same() -> None:
-    """Ten clients fill every message with one position: the estimate moves by just the bound."""
+    """Ten clients fill a lane with one position: the estimate moves by just the bound."""
     plan = plan_of([A, C], [0.1, 0.02], 1_000)
     honest = tally_of(plan, 1_000, np.array([400, 300, 200, 100]))
     shift = {found.name: found for found in worst_shifts(plan, honest, 10)}
-    added = 10 * plan.messages
+    added = 10 * plan.rooms[1]
     attacked = replace(honest, counts=honest.counts + np.array([0, added, 0, 0]))
     before, after = (estimate_question(plan, t, "c").rows[0].count for t in (honest, attacked))
     assert after - before == pytest.approx(shift["c"].too_high)

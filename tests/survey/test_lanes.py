@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from krand.promise import NoiseSource
+from krand.promise import Linkage, NoiseSource
 from krand.survey.choices import Choices
 from krand.survey.lanes import MOST_OPTIONS_APART, Lane, lanes_of
 from krand.survey.layout import layout_of
 from krand.survey.questions import Choice, PickAny, Question, Scale, Words, YesNo
-from krand.survey.survey import Survey, Together
+from krand.survey.survey import Survey, Together, Trust
 from krand.testing import small_survey
 
 
@@ -18,9 +20,15 @@ def options(count: int) -> Choices:
 
 
 def lanes(*questions: Question, groups: tuple[Together, ...] = ()) -> tuple[Lane, ...]:
-    survey = Survey(id="s", policy=small_survey().policy, questions=questions, together=groups)
+    survey = Survey(
+        id="s",
+        policy=small_survey().policy,
+        questions=questions,
+        together=groups,
+        trust=Trust(noise=NoiseSource.MIXERS),
+    )
     layout = layout_of(survey)
-    found = lanes_of(layout, NoiseSource.MIXERS, 0)
+    found = lanes_of(survey, layout)
     assert [lane.number for lane in found] == list(range(len(found)))
     covered = [p for lane in found for p in range(lane.offset, lane.offset + lane.positions)]
     assert covered == list(range(layout.positions)), "every position is in exactly one lane"
@@ -36,7 +44,8 @@ def lanes(*questions: Question, groups: tuple[Together, ...] = ()) -> tuple[Lane
         (PickAny(name="q", choices=options(3), at_most=2), [(1, 1)] * 3),
         (PickAny(name="q", choices=options(MOST_OPTIONS_APART), at_most=2), [(1, 1)] * 32),
         (PickAny(name="q", choices=options(33), at_most=4), [(33, 4)]),
-        (Words(name="q", size=64, hashes=2, at_most=3), [(64, 6)]),
+        (Words(name="q", size=64, hashes=2, at_most=3), [(32, 3)] * 2),
+        (Words(name="q", size=7, hashes=3, at_most=3), [(2, 2), (2, 2), (3, 3)]),
     ],
 )
 def test_each_kind_has_its_lanes(question: Question, expected: list[tuple[int, int]]) -> None:
@@ -56,11 +65,23 @@ def test_a_group_is_one_lane_with_one_message() -> None:
     assert [lane.is_single for lane in found] == [False, True]
 
 
-def test_devices_noise_has_one_lane() -> None:
-    """All messages together, as many as the plan says."""
-    layout = layout_of(small_survey())
-    (lane,) = lanes_of(layout, NoiseSource.DEVICES, 9)
-    assert (lane.positions, lane.messages) == (layout.positions, 9)
+def test_with_flips_every_block_has_a_lane() -> None:
+    """With the room that the plan gives it."""
+    survey = small_survey()
+    layout = layout_of(survey)
+    found = lanes_of(survey, layout, (1, 3))
+    assert [(lane.offset, lane.positions, lane.messages) for lane in found] == [
+        (block.offset, block.positions, room)
+        for block, room in zip(layout.blocks, (1, 3), strict=True)
+    ]
+
+
+def test_whole_records_are_one_lane() -> None:
+    """All copies together: the promise counts on one shuffle of all of them."""
+    survey = replace(small_survey(), linkage=Linkage.RECORD, copies=5)
+    layout = layout_of(survey)
+    (lane,) = lanes_of(survey, layout)
+    assert (lane.positions, lane.messages) == (layout.positions, 5)
 
 
 def test_a_position_is_held_by_its_lane_alone() -> None:
