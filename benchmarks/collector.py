@@ -27,7 +27,6 @@ from typing import Any
 
 import numpy as np
 
-from krand.client.randomizer import message_format
 from krand.collector.opening import config_of
 from krand.collector.release import release_sealed
 from krand.collector.sqlite.spool import Spool
@@ -38,6 +37,7 @@ from krand.randomness.row_order import shuffled_rows
 from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key, generate_signing_key
+from krand.wire.messages import length_at
 from krand.wire.submissions import SubmissionFormat, Submitted
 from running import processor, progress, run_benchmark, table
 from wrk_load import Load, has_wrk, load_by_wrk
@@ -351,7 +351,7 @@ def report(quick: bool) -> str:
     busy = os.getloadavg()[0]
     key = generate_private_key().public_key()
     plan = make_plan(read_survey(EXAMPLE)).sealed_for(key)
-    assert message_format(plan).sealed_length == 54
+    assert length_at(plan, 1) == 54
     with tempfile.TemporaryDirectory(dir=HERE) as folder:
         sections = [intake_section(plan, quick, Path(folder)), shuffle_section(quick)]
         sections.append(release_section(quick, Path(folder)))

@@ -35,6 +35,8 @@ from krand.wire.keys import generate_signing_key as generate_signing_key
 from krand.wire.keys import load_private_key as load_private_key
 from krand.wire.keys import load_public_key as load_public_key
 from krand.wire.keys import load_verifying_key as load_verifying_key
+from krand.wire.plan_signatures import PlanSignature as PlanSignature
+from krand.wire.plan_signatures import read_signature as read_signature
 
 __version__: str
 __all__: list[str]

@@ -18,10 +18,10 @@ from krand.accounting.baselines import (
 from krand.accounting.calibration import plan_noise
 from krand.accounting.curator import central_gaussian_sigma
 from krand.accounting.frontier import frontier, message_size
-from krand.client.randomizer import message_format
 from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy, ResponseFormat
 from krand.survey.reading import parse_survey
+from krand.wire.messages import length_at
 
 POLICY = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-6)
 
@@ -110,7 +110,7 @@ def test_messages_of_a_user_are_those_of_a_survey(bits, most, linkage, copies):
         )
     )
     expected = survey_plan.messages
-    assert found == (expected, expected * message_format(survey_plan).sealed_length)
+    assert found == (expected, expected * length_at(survey_plan, 1))
 
 
 def test_gaussian_profile_is_the_integral():

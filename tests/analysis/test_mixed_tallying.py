@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from krand.analysis.mixed_tallying import tally_mixed
 from krand.analysis.results import make_results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import tally_checks
+from krand.analysis.tallying import tally_batches
 from krand.batches.chain import chain_bytes, read_chain
 from krand.errors import InvalidInput
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
@@ -60,7 +60,7 @@ def mixed(party: Party, tmp_path_factory: pytest.TempPathFactory) -> list[MixedF
 
 @pytest.fixture(scope="module")
 def tally(party: Party, mixed: list[MixedFiles]) -> Tally:
-    return tally_mixed(party.plan, [files.data for files in mixed], party.analyst)
+    return tally_batches(party.plan, [files.data for files in mixed], party.analyst)
 
 
 def test_every_message_is_counted_in_its_lane(
@@ -112,7 +112,7 @@ def test_a_batch_that_still_has_layers_is_refused(
     """All mixers must have mixed it."""
     _copied(mixed[0], tmp_path, links=1)
     with pytest.raises(InvalidInput, match="passed all 2 mixers"):
-        tally_mixed(party.plan, [tmp_path / "batch.parquet"], party.analyst)
+        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
 
 
 def test_another_file_than_was_signed_is_refused(
@@ -124,19 +124,19 @@ def test_another_file_than_was_signed_is_refused(
     content[len(content) // 2] ^= 1
     content.tofile(tmp_path / "batch.parquet")
     with pytest.raises(InvalidInput, match="the last mixer signed"):
-        tally_mixed(party.plan, [tmp_path / "batch.parquet"], party.analyst)
+        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
 
 
 def test_a_batch_counts_once(party: Party, mixed: list[MixedFiles]) -> None:
     """Twice the same file is an error."""
-    with pytest.raises(InvalidInput, match="counted twice"):
-        tally_mixed(party.plan, [mixed[0].data] * 2, party.analyst)
+    with pytest.raises(InvalidInput, match="two files are of one batch"):
+        tally_batches(party.plan, [mixed[0].data] * 2, party.analyst)
 
 
 def test_another_key_is_refused(party: Party, mixed: list[MixedFiles]) -> None:
     """Before anything is opened."""
     with pytest.raises(InvalidInput, match="key"):
-        tally_mixed(party.plan, [mixed[0].data], generate_private_key())
+        tally_batches(party.plan, [mixed[0].data], generate_private_key())
 
 
 def _copied(files: MixedFiles, folder: Path, links: int = 2) -> None:

@@ -19,12 +19,12 @@ from krand import Plan, make_plan, parse_survey
 from krand.accounting.baselines import rappor_sigma
 from krand.accounting.curator import curator
 from krand.cli.main import krand
-from krand.client.randomizer import message_format
 from krand.errors import CannotMeet
 from krand.planning.record import record_reports
 from krand.promise import Z95
 from krand.survey.reading import SurveyErrors
 from krand.web.surveys import EXAMPLES, example
+from krand.wire.messages import length_at
 from krand.wording.phrases import at_most, number, people, percent
 from krand.wording.plans import promise_sentence
 
@@ -74,7 +74,7 @@ def agrees(page: Page, plan: Plan) -> None:
     policy = plan.survey.policy
     reports = replace(record_reports(plan.survey, plan.layout), copies=1)
     exact = {
-        "bytes-value": plan.messages * message_format(plan).sealed_length,
+        "bytes-value": plan.messages * length_at(plan, 1),
         "rappor-value": Z95 * rappor_sigma(policy, reports),
         "curator-value": Z95 * curator(policy, reports).sigma,
     }

@@ -17,11 +17,12 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 from collecting import KEY, exact_plan, running, submitted
 from krand.cli.main import krand
 from krand.client.ledger import Ledger
-from krand.client.randomizer import message_format
+from krand.client.randomizer import message_lanes
 from krand.collector.opening import config_of, open_spool
 from krand.collector.states import State
 from krand.collector.store import StoreUnavailable
 from krand.promise import Linkage
+from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.wire.keys import (
     fingerprint,
@@ -29,8 +30,9 @@ from krand.wire.keys import (
     generate_signing_key,
     write_key_pair,
 )
-from krand.wire.messages import Token
-from krand.wire.sealing import Sealer
+from krand.wire.layers import layer_info
+from krand.wire.messages import ANALYST, MessageFormat, Token
+from krand.wire.sealing import SUITE
 from krand.wire.submissions import Submitted
 from mixing.chains import mixed_plan_for
 
@@ -94,7 +96,6 @@ def refusal(at: Path, code: int, command: str, *arguments: str) -> dict[str, Any
 
 def filled(at: Path, plan: Plan, people: int, first: int = 0) -> list[Submitted]:
     """So many people have come."""
-    shape = config_of(plan).format
     group = [submitted(number, shape) for number in range(first, first + people)]
     with open_spool(plan, at / "spool") as spool:
         spool.add(group)
@@ -213,14 +214,18 @@ def test_submit_takes_only_the_plan_that_is_expected(at: Path, plan: Plan) -> No
     assert Ledger(at / "ledger").entries() == ()
 
 
+def _sealed_for(key: X25519PublicKey, plan: Plan, lane: Lane) -> bytes:
+    info = layer_info(ANALYST, bytes.fromhex(plan.hash), 1, lane.number)
+    return SUITE.encrypt(MessageFormat(lane).encode(Token(lane.offset)), key, info)
+
+
 def sealed_batch(at: Path, plan: Plan, sealed_for: X25519PublicKey) -> Path:
     """A batch whose messages were sealed for a key, whatever the plan says; signed."""
     shape = config_of(plan).format
-    sealer = Sealer(sealed_for, message_format(plan), bytes.fromhex(plan.hash))
     with open_spool(plan, at / "spool") as spool:
         for number in range(CROWD):
-            own = b"".join(sealer.seal(Token(0)) for _ in range(shape.messages))
-            spool.add([Submitted(number.to_bytes(16), own)])
+            own = (_sealed_for(sealed_for, plan, lane) for lane in message_lanes(plan))
+            spool.add([Submitted(number.to_bytes(16), b"".join(own))])
     (batch,) = answer(at, "release")["released"]
     return Path(batch["batch"])
 

@@ -16,6 +16,7 @@ from krand.survey.reading import parse_survey
 from krand.testing import SMALL_SURVEY, small_plan
 from krand.wording.phrases import at_most, refused_messages
 from krand.wording.plans import promise_sentence
+from sealed_tallies import in_lanes
 
 
 def said(rejected: Mapping[str, int]) -> str:
@@ -41,8 +42,7 @@ def test_the_numbers_are_those_of_the_release() -> None:
     plan = small_plan()
     counts = np.full(plan.layout.positions, 30, np.int64)
     whole = tally_of(plan, 100, counts)
-    whole = replace(whole, nulls=100 * plan.messages - int(counts.sum()))
-    refused = replace(whole, rejected={"wrong_length": 19}, nulls=whole.nulls - 19)
+    refused = in_lanes(plan, replace(whole, rejected={"wrong_length": 19}))
     results = make_results(plan, refused)
     policy, promise = plan.survey.policy, results.promise
     (line,) = (line for line in remarks(results) if "refused" in line)
@@ -50,7 +50,7 @@ def test_the_numbers_are_those_of_the_release() -> None:
     worst = f"in the worst case there are now {promise.colluding:,} among {promise.crowd:,}"
     assert worst in line
     assert f"so δ is {at_most(promise.delta)}. The survey promised {at_most(policy.delta)}." in line
-    assert not any("refused" in line for line in remarks(make_results(plan, whole)))
+    assert not any("refused" in line for line in remarks(make_results(plan, in_lanes(plan, whole))))
 
 
 @pytest.mark.parametrize(

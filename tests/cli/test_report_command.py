@@ -111,7 +111,7 @@ def test_a_file_cut_off_is_refused(results: Path, tmp_path: Path, part: float) -
         b'{"format": "krand-results-1", "people": 1e999}',
         b'{"format": "\\ud800"}',
         b"[" * 100_000,
-        b'{"format": "krand-tally-2"}',
+        b'{"format": "krand-tally-3"}',
         b'{"format": 7}',
         b'{"format": "krand-results-1"}',
         b"{}",

@@ -320,6 +320,10 @@ def test_messages_that_nobody_sent_are_caught(tmp_path: Path) -> None:
     example.write(tmp_path)
     for more in (1, -1):
         tally = replace(example.tally, nulls=example.tally.nulls + more)
+        assert tally.lane_nulls is not None
+        nulls = tally.lane_nulls.copy()
+        nulls[0] += more
+        tally = replace(tally, lane_nulls=nulls)
         write_tally("tally", tmp_path / "tally.json", tally)
         found = failing(tmp_path / "tally.json", "--plan", tmp_path / "plan.json")
         assert "counts" in found

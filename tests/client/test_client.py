@@ -11,7 +11,6 @@ import pytest
 from krand.client.client import Client
 from krand.client.ledger import Ledger
 from krand.client.randomizer import (
-    message_format,
     payloads,
     reported_positions,
     reported_vectors,
@@ -25,8 +24,8 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
-from krand.wire.messages import Null, Token, Vector
-from krand.wire.sealing import Opener
+from krand.wire.messages import Null, Token, Vector, length_at
+from seals import opened_in_lanes
 
 QUESTIONS = (
     YesNo(name="smokes"),
@@ -120,8 +119,8 @@ def test_what_is_sealed_opens_to_what_was_reported(linkage: Linkage, tmp_path: P
     plan = plan_for(linkage).sealed_for(key.public_key())
     client = Client(plan, Ledger(tmp_path / "ledger"), expected_hash=plan.hash)
     sent = client.prepare({"smokes": True, "engine": "b"})
-    assert {len(message) for message in sent.messages} == {message_format(plan).sealed_length}
-    opened = Opener(key, message_format(plan), bytes.fromhex(plan.hash)).open_all(sent.messages)
+    assert {len(message) for message in sent.messages} == {length_at(plan, 1)}
+    opened = opened_in_lanes(plan, key, sent.messages)
     assert opened.messages == plan.messages
     assert not opened.rejected
     assert len(sent.id) == 16

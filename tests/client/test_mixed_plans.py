@@ -96,7 +96,7 @@ def test_sealed_submissions_have_one_length(mixers: int, data: st.DataObject) ->
     given_answers = data.draw(answers(chain.plan.survey))
     made = client_of(chain).prepare(given_answers)
     assert [len(message) for message in made.messages] == [6 + 48 * mixers] * 5
-    body = submission_bytes(1, made.id, made.messages, made.version)
+    body = submission_bytes(1, made.id, made.messages)
     assert len(body) == config_of(chain.plan).format.length == HEAD_LENGTH + 5 * (6 + 48 * mixers)
 
 
@@ -132,15 +132,15 @@ def test_what_is_sealed_comes_through_the_chain(mixers: int, round_number: int) 
     assert len(found) == chain.plan.messages
 
 
-def test_a_collector_takes_version_2_of_its_plan() -> None:
-    """And a device that adds noise itself still sends version 1."""
+def test_a_collector_takes_submissions_of_its_plan() -> None:
+    """With as many layers as the plan has mixers."""
     collector = FakeCollector(CHAIN.plan)
     client_of(CHAIN, transport=collector).submit(collector.url, ANSWERS)
     assert (collector.people, collector.refused) == (1, [])
     assert len(collector.messages()) == CHAIN.plan.messages
-    assert config_of(CHAIN.plan, 2).format == SubmissionFormat(2, length_at(CHAIN.plan, 1), 5, 2)
+    assert config_of(CHAIN.plan, 2).format == SubmissionFormat(2, length_at(CHAIN.plan, 1), 5)
     apart = small_plan().sealed_for(CHAIN.analyst.public_key())
-    assert config_of(apart).format == SubmissionFormat(1, 54, apart.messages, 1)
+    assert config_of(apart).format == SubmissionFormat(1, 54, apart.messages)
 
 
 def test_a_submission_of_another_version_is_refused() -> None:
@@ -150,14 +150,14 @@ def test_a_submission_of_another_version_is_refused() -> None:
     address = f"{FakeCollector.url}/v1/{CHAIN.plan.hash}/submissions"
     for version, status in ((1, 422), (2, 202), (3, 422)):
         collector = FakeCollector(CHAIN.plan)
-        body = submission_bytes(1, made.id, made.messages, version)
+        body = bytes((version,)) + submission_bytes(1, made.id, made.messages)[1:]
         assert len(body) == form.length
         assert collector.post(address, body).status == status
         assert collector.people == (status == 202)
 
 
 def test_a_retry_sends_the_same_bytes(tmp_path: Path) -> None:
-    """From the ledger too, where the version is not stored: the plan has it."""
+    """From the ledger too."""
     plan, ledger = CHAIN.plan, tmp_path / "ledger"
     devices = [
         Client(plan, Ledger(ledger), expected_hash=plan.hash, signatures=CHAIN.signatures)
@@ -165,7 +165,7 @@ def test_a_retry_sends_the_same_bytes(tmp_path: Path) -> None:
     ]
     first, again = (device.prepare(ANSWERS) for device in devices)
     assert first == again
-    assert (first.version, again.version, again.kept) == (2, 2, True)
+    assert again.kept
 
 
 @pytest.mark.parametrize("missing", [0, 1, 2])

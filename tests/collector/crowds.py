@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from collecting import KEY
 from krand.batches.manifest import Manifest, read_manifest
-from krand.client.randomizer import message_format
+from krand.collector.opening import config_of
 from krand.collector.sqlite.spool import Spool
 from krand.collector.store import SpoolConfig
 from krand.promise import Linkage, Policy
@@ -20,7 +20,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_signing_key
-from krand.wire.submissions import SubmissionFormat, Submitted, submission_bytes
+from krand.wire.submissions import SubmissionFormat, Submitted, format_of, submission_bytes
 from plans import true_plan
 
 __all__ = [
@@ -78,13 +78,12 @@ def _plan_of(crowd: int, linkage: Linkage) -> Plan:
 def _submission_format(linkage: Linkage) -> SubmissionFormat:
     """How much everybody sends, whatever the crowd."""
     plan = _plan_of(1000, linkage)
-    return SubmissionFormat(1, message_format(plan).sealed_length, plan.messages)
+    return format_of(plan)
 
 
 def config_for(crowd: int) -> SpoolConfig:
     """What the spool of such a plan is for."""
-    format = _submission_format(linkage_now())
-    return SpoolConfig(plan_hash=plan_of(crowd).hash, crowd=crowd, format=format)
+    return config_of(plan_of(crowd))
 
 
 def messages_of(number: int) -> list[bytes]:

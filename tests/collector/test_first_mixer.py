@@ -89,7 +89,7 @@ def submissions(party: Party, people: list[Answers]) -> list[Submitted]:
     found = []
     for answers in people:
         made = client_of(party).prepare(said(answers))
-        found.append(form.read(submission_bytes(1, made.id, made.messages, made.version)))
+        found.append(form.read(submission_bytes(1, made.id, made.messages)))
     return found
 
 
@@ -176,7 +176,7 @@ def test_twelve_people_reach_the_analyst_by_one_mixer(
 
 def submission_body(client: Client, answers: Answers) -> bytes:
     made = client.prepare(said(answers))
-    return submission_bytes(1, made.id, made.messages, made.version)
+    return submission_bytes(1, made.id, made.messages)
 
 
 def posted(port: int, party: Party, body: bytes, kind: str) -> tuple[int, dict[str, Any]]:

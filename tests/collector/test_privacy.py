@@ -299,16 +299,16 @@ def test_nothing_is_left_in_the_spool_after_the_release(seen: Seen) -> None:
 
 
 def test_the_batch_says_nothing_but_its_messages(seen: Seen) -> None:
-    """One column, a random id and no other metadata, the same creator for everybody."""
+    """Lanes and messages, a random id and no other metadata, the same creator for everybody."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     table = pq.ParquetFile(pa.BufferReader(seen.files["batch-000001.parquet"]))
-    assert table.schema_arrow.names == ["message"]
+    assert table.schema_arrow.names == ["lane", "message"]
     assert set(table.metadata.metadata or {}) <= {b"ARROW:schema", b"krand"}
     carried = json.loads(table.schema_arrow.metadata[b"krand"])
     manifest = json.loads(seen.files["batch-000001.manifest.json"])
-    assert carried == {"format": "krand-batch-2", "id": manifest["batch_id"]}
+    assert carried == {"format": "krand-batch-3", "id": manifest["batch_id"]}
     assert set(json.loads(seen.files["batch-000001.manifest.json"])) == {
         *("format", "plan", "round", "submissions", "messages", "batch_sha256", "signature"),
         "batch_id",

@@ -34,13 +34,13 @@ from krand.accounting.baselines import rappor_noise, rappor_sigma
 from krand.accounting.channel import noise_of_local_epsilon
 from krand.accounting.coupling import allowed_distance
 from krand.accounting.curator import curator
-from krand.client.randomizer import message_format
 from krand.planning.making import MOST_TIMES
 from krand.promise import NOISE_GRID, Z95
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice
 from krand.survey.survey import Survey
+from krand.wire.messages import length_at
 from krand.wording.collusion import REAL, SLIGHT, WEAK, protection
 
 FOLDER = ROOT / "docs" / "explanation"
@@ -438,7 +438,7 @@ RELATED_WORK = (
     ),
     Computed(
         "sealed messages of {} bytes",
-        lambda: [str(message_format(one_choice(915)).sealed_length)],
+        lambda: [str(length_at(one_choice(915), 1))],
     ),
     Computed("| 1: one yes/no question | {} | {} | geometric | {} |", beside_curator(1)),
     Computed("| 2: one choice | {} | {} | geometric | {} |", beside_curator(2)),

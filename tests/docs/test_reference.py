@@ -24,7 +24,7 @@ from krand.analysis import tally as tallies
 from krand.analysis.results import make_results
 from krand.analysis.results_file import results_values
 from krand.analysis.tally import Tally
-from krand.batches import chain, manifest, mixed
+from krand.batches import chain, manifest
 from krand.batches import responses as responses
 from krand.batches import sealed as batches
 from krand.cli.exit_codes import EXIT_CODES
@@ -201,7 +201,7 @@ def test_every_key_of_the_files_is_in_the_reference() -> None:
         assert not {key for key in keys if f"`{key}`" not in text}
     for module in (plans, tallies, results_file, manifest, responses, batches):
         assert f"`{module.FORMAT}`" in text
-    for module in (chain, mixed, mixer_keys):
+    for module in (chain, mixer_keys):
         assert f"`{module.FORMAT}`" in text
     for value in (chain.Link, chain.LaneCounts, Mixer):
         assert not {field.name for field in fields(value) if f"`{field.name}`" not in text}

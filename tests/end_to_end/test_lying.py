@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from itertools import cycle
 from pathlib import Path
 
 import numpy as np
@@ -11,18 +12,18 @@ import pytest
 from krand import make_results, tally_batches
 from krand.analysis.results import Results
 from krand.batches.manifest import Manifest, manifest_bytes
-from krand.batches.sealed import write_batch
-from krand.client.randomizer import message_format
+from krand.batches.sealed import write_sealed
+from krand.client.randomizer import message_lanes
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 from krand.testing import FakeCollector, small_plan, small_survey, unsafe_exact_plan
 from krand.wire.keys import generate_private_key, generate_signing_key
-from krand.wire.messages import Null, Payload, Token
-from krand.wire.sealing import Sealer
-from krand.wire.submissions import submission_bytes
+from krand.wire.layers import LayerSealer
+from krand.wire.messages import Null, Payload, Token, length_at
+from krand.wire.submissions import HEAD_LENGTH, submission_bytes
 
 KEY, SIGNER = generate_private_key(), generate_signing_key()
-POSITION = 0
+POSITION = 1  # an option of a choice, whose lane has room for flips
 """What the liar wants to be counted."""
 BATCH = "ab" * 16
 
@@ -34,8 +35,16 @@ def plan() -> Plan:
 
 def body(plan: Plan, number: int, payloads: list[Payload]) -> bytes:
     """A submission with this inside, made by somebody who does not use our client."""
-    sealer = Sealer(KEY.public_key(), message_format(plan), bytes.fromhex(plan.hash))
-    return submission_bytes(1, number.to_bytes(16), tuple(map(sealer.seal, payloads)))
+    sealer = LayerSealer(plan, 1)
+    lanes = cycle(message_lanes(plan))
+    sealed = tuple(sealer.seal(*each) for each in zip(lanes, payloads, strict=False))
+    return submission_bytes(1, number.to_bytes(16), sealed)
+
+
+def liar(plan: Plan) -> list[Payload]:
+    """As many tokens of one position as its lane has messages, and nothing else."""
+    lanes = message_lanes(plan)
+    return [Token(POSITION) if lane.holds(POSITION) else Null() for lane in lanes]
 
 
 def silent(plan: Plan, people: int) -> list[list[Payload]]:
@@ -47,21 +56,24 @@ def test_a_collector_refuses_a_larger_submission(plan: Plan, times: int) -> None
     """Nobody gets more messages into a batch than everybody else."""
     collector = FakeCollector(plan)
     url = f"{collector.url}/v1/{plan.hash}/submissions"
-    liar = [Token(POSITION)] * plan.messages
-    assert collector.post(url, body(plan, 1, liar)).status == 202
-    assert collector.post(url, body(plan, 2, liar * times)).status == 422
+    lies = liar(plan)
+    assert collector.post(url, body(plan, 1, lies)).status == 202
+    assert collector.post(url, body(plan, 2, lies * times)).status == 422
     assert collector.people == 1
     assert len(collector.messages()) == plan.messages
 
 
 def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Results:
     """What becomes of these submissions, had a collector taken in all of them."""
-    sealer = Sealer(KEY.public_key(), message_format(plan), bytes.fromhex(plan.hash))
-    sent = b"".join(sealer.seal(payload) for own in everybody for payload in own)
-    length = message_format(plan).sealed_length
-    rows = np.frombuffer(sent, np.uint8).reshape(-1, length)
+    length = length_at(plan, 1)
+    sent: dict[int, bytes] = {lane.number: b"" for lane in plan.lanes}
+    for own in everybody:
+        content = body(plan, 0, own)[HEAD_LENGTH:]
+        for place, lane in zip(range(0, len(content), length), cycle(message_lanes(plan))):
+            sent[lane.number] += content[place : place + length]
+    rows = ((n, np.frombuffer(own, np.uint8).reshape(-1, length)) for n, own in sent.items())
     with (folder / "b.parquet").open("wb") as stream:
-        count = write_batch(stream, length, BATCH, iter((rows,)))
+        count = write_sealed(stream, length, BATCH, rows)
     digest = hashlib.sha256((folder / "b.parquet").read_bytes()).hexdigest()
     manifest = manifest_bytes(
         Manifest(
@@ -82,7 +94,7 @@ def counted(plan: Plan, everybody: list[list[Payload]], folder: Path) -> Results
 def test_a_tally_refuses_messages_of_a_larger_submission(plan: Plan, tmp_path: Path) -> None:
     """Whoever collected them: four times as many of one person would move a count fourfold."""
     everybody = silent(plan, plan.survey.policy.minimum_crowd)
-    everybody[0] = [Token(POSITION)] * (4 * plan.messages)
+    everybody[0] = liar(plan) * 4
     with pytest.raises(InvalidInput, match=r"messages of each of 100 people"):
         counted(plan, everybody, tmp_path)
 
@@ -92,7 +104,7 @@ def test_a_liar_moves_a_count_by_what_the_plan_says(tmp_path: Path) -> None:
     plan = small_plan().sealed_for(KEY.public_key())
     people = plan.survey.policy.minimum_crowd
     silence = silent(plan, people)
-    lies = [[Token(POSITION)] * plan.messages, *silence[1:]]
+    lies = [liar(plan), *silence[1:]]
     counts = []
     for name, everybody in (("honest", silence), ("lying", lies)):
         (tmp_path / name).mkdir()
@@ -101,4 +113,4 @@ def test_a_liar_moves_a_count_by_what_the_plan_says(tmp_path: Path) -> None:
     (said,) = (shift for shift in plan.shifts if shift.name == plan.layout.blocks[0].name)
     assert counts[1] - counts[0] == pytest.approx(said.too_high)
     assert results.shifts == plan.shifts
-    assert said.too_high == pytest.approx(plan.messages / (1 - 2 * plan.noises[0]))
+    assert said.too_high == pytest.approx(plan.rooms[0] / (1 - 2 * plan.noises[0]))

@@ -17,7 +17,7 @@ from scipy import stats
 from krand.accounting.division import Share, guarantee_of
 from krand.client.client import SUBMISSION_ID_LENGTH, Client
 from krand.client.ledger import Ledger
-from krand.client.randomizer import message_format, payloads
+from krand.client.randomizer import message_lanes, payloads
 from krand.planning.making import make_plan
 from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.randomness.generator import secure_random
@@ -27,7 +27,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
-from krand.wire.messages import Token
+from krand.wire.messages import MessageFormat, Token, length_at
 from plans import plan_with_noise
 
 ALPHA = 1e-6
@@ -58,12 +58,12 @@ def linked() -> Plan:
 
 def seen(plan: Plan, answers: dict[str, object], submissions: int) -> Counter[tuple[int, ...]]:
     """How often a submission consists of messages of these lengths; and the tokens vary."""
-    form, truth = message_format(plan), encode(plan.layout, answers)
-    length = cache(lambda payload: len(form.encode(payload)))
+    forms, truth = [*map(MessageFormat, message_lanes(plan))], encode(plan.layout, answers)
+    length = cache(lambda form, payload: len(form.encode(payload)))
     looks, tokens = Counter(), set()
     for _ in range(submissions):
         made = payloads(plan, truth, secure_random())
-        looks[tuple(map(length, made))] += 1
+        looks[tuple(map(length, forms, made))] += 1
         tokens.add(sum(isinstance(payload, Token) for payload in made))
     if plan.survey.linkage is Linkage.BIT:
         assert len(tokens) >= 4  # otherwise there would be nothing to hide
@@ -77,7 +77,7 @@ def test_all_submissions_look_alike(apart: Plan, answers: dict[str, object]) -> 
     However the tokens come out: those that do not fit are dropped.
     """
     assert apart.messages < apart.layout.positions
-    length = message_format(apart).plaintext_length
+    length = MessageFormat(apart.lanes[0]).plaintext_length
     look = (length,) * apart.messages
     assert seen(apart, answers, SUBMISSIONS // 2) == {look: SUBMISSIONS // 2}
 
@@ -85,7 +85,7 @@ def test_all_submissions_look_alike(apart: Plan, answers: dict[str, object]) -> 
 @pytest.mark.parametrize("answers", [SILENT, FULL], ids=["silent", "full"])
 def test_all_records_look_alike(linked: Plan, answers: dict[str, object]) -> None:
     """As many vectors as copies, all of one length."""
-    look = (message_format(linked).plaintext_length,) * 3
+    look = (MessageFormat(linked.lanes[0]).plaintext_length,) * 3
     assert seen(linked, answers, 5_000) == {look: 5_000}
 
 
@@ -101,7 +101,7 @@ def test_sealed_submissions_look_alike(
     for number in range(1, SEALED + 1):
         sent = client.prepare(FULL if number % 2 else SILENT, number)
         looks[len(sent.id), tuple(len(message) for message in sent.messages)] += 1
-    look = SUBMISSION_ID_LENGTH, (message_format(plan).sealed_length,) * plan.messages
+    look = SUBMISSION_ID_LENGTH, (length_at(plan, 1),) * plan.messages
     assert looks == {look: SEALED}
 
 

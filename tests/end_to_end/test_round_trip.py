@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from krand.client.randomizer import message_format, payloads
+from krand.client.randomizer import payloads
 from krand.promise import Linkage
 from krand.randomness.generator import secure_random
 from krand.survey.decoding import candidate_positions, levels_at
@@ -19,8 +19,9 @@ from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
-from krand.wire.sealing import Opened, Opener, Sealer
+from krand.wire.sealing import Opened
 from plans import plan_with_noise
+from seals import opened_in_lanes, sealed_in_lanes
 from survey.drawing import answers, surveys
 
 SLOW = [HealthCheck.too_slow]
@@ -37,11 +38,9 @@ def linked(survey: Survey, copies: int) -> Survey:
 
 def sent(plan: Plan, person: dict[str, object]) -> Opened:
     """A person's messages as the analyst opens them; both know the plan from its file."""
-    plan = parse_plan(plan.bytes)
-    form, name = message_format(plan), bytes.fromhex(plan.hash)
+    plan = parse_plan(plan.sealed_for(KEY.public_key()).bytes)
     made = payloads(plan, encode(plan.layout, person), secure_random())
-    sealed = [Sealer(KEY.public_key(), form, name).seal(payload) for payload in made]
-    opened = Opener(KEY, form, name).open_all(sealed)
+    opened = opened_in_lanes(plan, KEY, sealed_in_lanes(plan, made))
     assert opened.messages == plan.messages
     assert not opened.rejected
     return opened

@@ -11,15 +11,16 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.client.client import Client
 from krand.client.ledger import Ledger
-from krand.client.randomizer import message_format
+from krand.client.randomizer import message_lanes
 from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy
 from krand.survey.plan import Plan
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
+from krand.wire.messages import length_at
 from krand.wire.rejections import Rejection
-from krand.wire.sealing import Opener
+from seals import opened_in_lanes
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=500)
 SURVEY = Survey(id="habits", policy=POLICY, questions=(YesNo(name="smokes"), YesNo(name="drives")))
@@ -46,9 +47,12 @@ def messages(plan: Plan, key: X25519PrivateKey, tmp_path: Path) -> tuple[bytes, 
     return client.prepare(ANSWERS).messages
 
 
-def rejections(plan: Plan, key: X25519PrivateKey, sealed: list[bytes]) -> Counter[Rejection]:
-    """Why the analyst refuses these messages; nothing of them may be counted."""
-    opened = Opener(key, message_format(plan), bytes.fromhex(plan.hash)).open_all(sealed)
+def rejections(
+    plan: Plan, key: X25519PrivateKey, sealed: list[bytes], times: int = 1
+) -> Counter[Rejection]:
+    """Why the analyst refuses these messages, so many in a row of each lane; none may count."""
+    lanes = [lane for lane in message_lanes(plan) for _ in range(times)]
+    opened = opened_in_lanes(plan, key, sealed, lanes)
     assert opened.messages == len(sealed)
     assert opened.rejected.total() == len(sealed)
     return opened.rejected
@@ -58,7 +62,7 @@ def test_unchanged_messages_open(
     plan: Plan, key: X25519PrivateKey, messages: tuple[bytes, ...]
 ) -> None:
     """So that what follows is refused for its change alone."""
-    opened = Opener(key, message_format(plan), bytes.fromhex(plan.hash)).open_all(messages)
+    opened = opened_in_lanes(plan, key, messages)
     assert opened.messages == len(messages) == plan.messages
     assert not opened.rejected
 
@@ -73,7 +77,7 @@ def test_every_single_bit_change_is_refused(
         for place in range(len(message))
         for bit in range(8)
     ]
-    assert rejections(plan, key, changed) == {NOT_SEALED: len(changed)}
+    assert rejections(plan, key, changed, 8 * len(messages[0])) == {NOT_SEALED: len(changed)}
 
 
 def test_another_key_opens_nothing(plan: Plan, messages: tuple[bytes, ...]) -> None:
@@ -92,7 +96,7 @@ def test_another_plan_opens_nothing(
         replace(plan, promise=replace(plan.promise, crowd=501)),
     )
     for other in others:
-        assert message_format(other) == message_format(plan)
+        assert length_at(other, 1) == length_at(plan, 1)
         assert rejections(other, key, list(messages)) == {NOT_SEALED: len(messages)}
 
 
@@ -102,5 +106,8 @@ def test_the_other_linkage_opens_nothing(
     """Its messages have another length, or do not open."""
     record = plan.survey.linkage is Linkage.RECORD
     survey = replace(plan.survey, linkage=Linkage.BIT if record else Linkage.RECORD, copies=1)
-    found = rejections(replace(plan, survey=survey), key, list(messages))
-    assert found == {Rejection.WRONG_LENGTH: len(messages)}
+    other = replace(plan, survey=survey, rooms=(len(messages), 1) if record else ())
+    sealed = list(messages)[: other.lanes[0].messages]
+    assert sealed
+    found = opened_in_lanes(other, key, sealed, [other.lanes[0]] * len(sealed)).rejected
+    assert found == {Rejection.WRONG_LENGTH: len(sealed)}

@@ -21,7 +21,7 @@ from krand.batches.chain import (
     sign_link,
     verify_chain,
 )
-from krand.batches.mixed import file_sha256, write_mixed
+from krand.batches.sealed import file_sha256, write_sealed
 from krand.errors import InvalidInput, Unavailable
 from krand.mixing import mixer
 from krand.mixing.dummies import LaneDummies, draw_lane
@@ -82,7 +82,7 @@ class Chain:
         """A lying first mixer passes these messages on; numbers in its link agree with them."""
         data, chain = self.folder / "forged.parquet", self.folder / "forged.chain.json"
         with data.open("wb") as stream:
-            write_mixed(stream, length_at(self.plan, 2), files.link.batch_id, lanes)
+            write_sealed(stream, length_at(self.plan, 2), files.link.batch_id, lanes)
         sizes = Counter[int]()
         for number, rows in lanes:
             sizes[number] += len(rows)
@@ -513,14 +513,14 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
 ) -> None:
     """Otherwise messages could be opened whose digests were never kept."""
     chain, files = begun
-    honest, reads = mixer.MixedBatch.chunks, Counter[int]()
+    honest, reads = mixer.SealedBatch.chunks, Counter[int]()
 
-    def changing(self: mixer.MixedBatch, lane: int) -> Iterator[np.ndarray]:
+    def changing(self: mixer.SealedBatch, lane: int) -> Iterator[np.ndarray]:
         reads[lane] += 1
         for rows in honest(self, lane):
             yield rows if reads[lane] == 1 else rows[::-1]
 
-    monkeypatch.setattr(mixer.MixedBatch, "chunks", changing)
+    monkeypatch.setattr(mixer.SealedBatch, "chunks", changing)
     with pytest.raises(InvalidInput, match="must not change while it is read"):
         chain.next(2, files)
 

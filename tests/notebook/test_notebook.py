@@ -20,6 +20,7 @@ from krand.promise import Bounds, NoisePlan
 from krand.survey.questions import Kind, Number, YesNo
 from krand.survey.survey import Survey
 from krand.wording.guarantees import assumption_texts, method_text
+from sealed_tallies import in_lanes
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=20_000, colluding=7, max_local_epsilon=90.0)
 SURVEY = Survey(
@@ -96,7 +97,6 @@ def results() -> Results:
     plan = make_plan(SURVEY)
     ones = np.array([9_000, 5_000, 700])
     rejected, people = {"<unreadable>": 3}, POLICY.minimum_crowd
-    nulls = people * plan.messages - int(ones.sum()) - 3
     tally = Tally(
         plan_hash=plan.hash,
         linkage=SURVEY.linkage,
@@ -106,10 +106,9 @@ def results() -> Results:
         crowd=people,
         responses=people,
         counts=ones,
-        nulls=nulls,
         rejected=rejected,
     )
-    return make_results(plan, tally)
+    return make_results(plan, in_lanes(plan, tally))
 
 
 def test_markup_in_a_value_is_text() -> None:

@@ -18,7 +18,8 @@ from krand.promise import Assumption, Linkage, NoiseSource, Policy
 from krand.survey.choices import Choices
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey, Trust
-from krand.wire.messages import MessageFormat
+from krand.testing import small_plan
+from krand.wire.messages import length_at
 
 POLICY = Policy(epsilon=1.0, delta=1e-5, minimum_crowd=20_000)
 QUESTIONS = (YesNo(name="a"), Choice(name="c", choices=Choices(["x", "y", "z"])))
@@ -102,4 +103,4 @@ def test_what_mixers_cannot_promise_is_not_offered() -> None:
 
 def test_one_layer_is_as_long_as_today() -> None:
     """A message that is sealed for the analyst alone."""
-    assert sealed_bytes(1) == MessageFormat(Linkage.BIT, 4).sealed_length
+    assert sealed_bytes(1) == length_at(small_plan(), 1)

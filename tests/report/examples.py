@@ -31,6 +31,7 @@ from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 from krand.survey.survey import Survey, Together
 from krand.wire.keys import generate_signing_key
 from plans import true_plan
+from sealed_tallies import in_lanes
 
 __all__ = [
     "PEOPLE",
@@ -75,7 +76,7 @@ class Example:
 
 
 def _example(plan: Plan, tally: Tally, options: ResultsOptions) -> Example:
-    tally = _signed(tally)
+    tally = _signed(in_lanes(plan, tally))
     values = results_values(make_results(plan, tally, options))
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))
 
@@ -129,9 +130,7 @@ def _bit_tally(**more: Any) -> Tally:
         (): PEOPLE // 4,
     }
     (counts,) = noisy_counts(plan, true_counts(plan, crowd), PEOPLE, 1, np.random.default_rng(1))
-    refused = sum(more.get("rejected", {}).values())
-    nulls = PEOPLE * plan.messages - int(counts.sum()) - refused
-    return replace(tally_of(plan, PEOPLE, counts), batches=("ab" * 32,), nulls=nulls, **more)
+    return replace(tally_of(plan, PEOPLE, counts), batches=("ab" * 32,), **more)
 
 
 @cache

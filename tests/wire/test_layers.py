@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
 from krand.survey.lanes import Lane
-from krand.wire.lane_format import layers_at
 from krand.wire.layers import (
     LaneOpener,
     LayerSealer,
@@ -22,7 +21,7 @@ from krand.wire.layers import (
     open_layers,
     seal_layers,
 )
-from krand.wire.messages import Null, Payload, Token
+from krand.wire.messages import Null, Payload, Token, layers_at
 from krand.wire.rejections import RejectedMessage, Rejection
 from krand.wire.sealing import SUITE
 from mixed_plans import Chain, chain_of, survey_for

@@ -11,34 +11,48 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
-from krand.promise import Linkage
+from krand.survey.lanes import Lane
 from krand.wire.messages import (
+    ANALYST,
     MAX_POSITIONS,
     MessageFormat,
     Null,
     Payload,
     Token,
     Vector,
+    layers_at,
+    length_at,
 )
 from krand.wire.rejections import RejectedMessage, Rejection
+from mixed_plans import plan_for_mixers, survey_for
 
-BITS = MessageFormat(Linkage.BIT, 40)
-RECORD = MessageFormat(Linkage.RECORD, 9)
+
+def lane_at(offset: int, positions: int, records: bool = False) -> Lane:
+    return Lane(
+        number=3, block="pet", offset=offset, positions=positions, messages=1, records=records
+    )
+
+
+BITS = MessageFormat(lane_at(0, 40))
+LATER = MessageFormat(lane_at(7, 3))
+RECORD = MessageFormat(lane_at(0, 9, records=True))
 
 
 @st.composite
 def formats(draw: st.DrawFn) -> MessageFormat:
-    linkage = draw(st.sampled_from(Linkage))
-    most = MAX_POSITIONS if linkage is Linkage.BIT else 300
-    return MessageFormat(linkage, draw(st.integers(1, most)))
+    if draw(st.booleans()):
+        return MessageFormat(lane_at(0, draw(st.integers(1, 300)), records=True))
+    offset = draw(st.integers(0, MAX_POSITIONS - 1))
+    return MessageFormat(lane_at(offset, draw(st.integers(1, MAX_POSITIONS - offset))))
 
 
 @st.composite
 def payloads(draw: st.DrawFn, form: MessageFormat) -> Payload:
-    if form.linkage is Linkage.RECORD:
-        bits = draw(st.lists(st.booleans(), min_size=form.positions, max_size=form.positions))
+    lane = form.lane
+    if lane.records:
+        bits = draw(st.lists(st.booleans(), min_size=lane.positions, max_size=lane.positions))
         return Vector(np.packbits(np.array(bits)).tobytes())
-    tokens = st.integers(0, form.positions - 1).map(Token)
+    tokens = st.integers(lane.offset, lane.offset + lane.positions - 1).map(Token)
     return draw(st.one_of(tokens, st.just(Null())))
 
 
@@ -62,10 +76,13 @@ def test_what_is_written_is_read(data: st.DataObject) -> None:
 def test_what_is_read_could_only_be_written_so(data: st.DataObject) -> None:
     """Any bytes are refused, or are exactly what the writer writes: there are no second ways."""
     form = data.draw(formats())
-    header = data.draw(st.sampled_from([b"\1\0", b"\1\1", b"\1\2", b"\0\1", b"\1\3"]))
+    header = data.draw(st.sampled_from([b"\2\0", b"\2\1", b"\2\2", b"\1\1", b"\2\3"]))
     body = data.draw(
         st.one_of(
             st.just(bytes(form.payload_length)),
+            st.integers(form.lane.offset, form.lane.offset + form.lane.positions).map(
+                lambda near: near.to_bytes(max(4, form.payload_length), "big")
+            ),
             st.binary(min_size=form.payload_length, max_size=form.payload_length),
         )
     )
@@ -78,44 +95,46 @@ def test_what_is_read_could_only_be_written_so(data: st.DataObject) -> None:
 
 def test_the_bytes_are_those_of_the_document() -> None:
     """Version, kind, then a big-endian position, zeros, or a record with its first bit on top."""
-    assert BITS.encode(Token(39)) == bytes.fromhex("010100000027")
-    assert MessageFormat(Linkage.BIT, MAX_POSITIONS).encode(Token(0x010203)).hex() == "010100010203"
-    assert BITS.encode(Null()) == bytes.fromhex("010000000000")
+    assert BITS.encode(Token(39)) == bytes.fromhex("020100000027")
+    assert MessageFormat(lane_at(9, 10**6)).encode(Token(0x010203)).hex() == "020100010203"
+    assert BITS.encode(Null()) == bytes.fromhex("020000000000")
     assert RECORD.encode(Vector(np.packbits([1, 0, 0, 0, 0, 0, 0, 1, 1]).tobytes())).hex() == (
-        "01028180"
+        "02028180"
     )
 
 
 def test_lengths() -> None:
     """Six bytes whatever the number of positions; a record takes an eighth of its bits."""
-    assert {MessageFormat(Linkage.BIT, p).plaintext_length for p in (1, 40, 10**7)} == {6}
+    assert {MessageFormat(lane_at(0, p)).plaintext_length for p in (1, 40, 10**7)} == {6}
     sizes = {1: 3, 8: 3, 9: 4, 40: 7, 1000: 127}
     for positions, length in sizes.items():
-        form = MessageFormat(Linkage.RECORD, positions)
-        assert form.plaintext_length == length
-        assert form.sealed_length == length + 48
+        assert MessageFormat(lane_at(0, positions, records=True)).plaintext_length == length
 
 
 @pytest.mark.parametrize(
     ("form", "plaintext", "reason"),
     [
         (BITS, "", Rejection.WRONG_LENGTH),
-        (BITS, "0101000000", Rejection.WRONG_LENGTH),
-        (BITS, "01010000000000", Rejection.WRONG_LENGTH),
+        (BITS, "0201000000", Rejection.WRONG_LENGTH),
+        (BITS, "02010000000000", Rejection.WRONG_LENGTH),
         (BITS, "000100000000", Rejection.UNKNOWN_VERSION),
-        (BITS, "020100000000", Rejection.UNKNOWN_VERSION),
-        (BITS, "010200000000", Rejection.UNKNOWN_KIND),
-        (BITS, "010300000000", Rejection.UNKNOWN_KIND),
-        (BITS, "018100000000", Rejection.UNKNOWN_KIND),
-        (BITS, "010100000028", Rejection.POSITION_OUT_OF_RANGE),
-        (BITS, "010180000000", Rejection.POSITION_OUT_OF_RANGE),
-        (BITS, "010000000001", Rejection.PADDING_NOT_ZERO),
-        (BITS, "010080000000", Rejection.PADDING_NOT_ZERO),
-        (RECORD, "01010000", Rejection.UNKNOWN_KIND),
-        (RECORD, "01000000", Rejection.UNKNOWN_KIND),
-        (RECORD, "0102ff81", Rejection.PADDING_NOT_ZERO),
-        (RECORD, "01020040", Rejection.PADDING_NOT_ZERO),
-        (RECORD, "0102ff8000", Rejection.WRONG_LENGTH),
+        (BITS, "010100000000", Rejection.UNKNOWN_VERSION),
+        (BITS, "030100000000", Rejection.UNKNOWN_VERSION),
+        (BITS, "020200000000", Rejection.UNKNOWN_KIND),
+        (BITS, "020300000000", Rejection.UNKNOWN_KIND),
+        (BITS, "028100000000", Rejection.UNKNOWN_KIND),
+        (BITS, "020100000028", Rejection.OUTSIDE_ITS_LANE),
+        (BITS, "020180000000", Rejection.OUTSIDE_ITS_LANE),
+        (LATER, "020100000006", Rejection.OUTSIDE_ITS_LANE),
+        (LATER, "02010000000a", Rejection.OUTSIDE_ITS_LANE),
+        (LATER, "0201ffffffff", Rejection.OUTSIDE_ITS_LANE),
+        (BITS, "020000000001", Rejection.PADDING_NOT_ZERO),
+        (BITS, "020080000000", Rejection.PADDING_NOT_ZERO),
+        (RECORD, "02010000", Rejection.UNKNOWN_KIND),
+        (RECORD, "02000000", Rejection.UNKNOWN_KIND),
+        (RECORD, "0202ff81", Rejection.PADDING_NOT_ZERO),
+        (RECORD, "02020040", Rejection.PADDING_NOT_ZERO),
+        (RECORD, "0202ff8000", Rejection.WRONG_LENGTH),
     ],
 )
 def test_every_fault_has_its_name(form: MessageFormat, plaintext: str, reason: Rejection) -> None:
@@ -128,7 +147,7 @@ def test_every_kind_byte_but_the_right_ones_is_unknown() -> None:
     for form, known in ((BITS, {0, 1}), (RECORD, {2})):
         for kind in set(range(256)) - known:
             body = bytes(form.payload_length)
-            assert refusal(form, bytes((1, kind)) + body) is Rejection.UNKNOWN_KIND
+            assert refusal(form, bytes((2, kind)) + body) is Rejection.UNKNOWN_KIND
 
 
 def test_a_refusal_says_why_and_not_what() -> None:
@@ -136,7 +155,7 @@ def test_a_refusal_says_why_and_not_what() -> None:
     import pickle
 
     with pytest.raises(RejectedMessage) as caught:
-        BITS.decode(bytes.fromhex("01010000abcd"))
+        BITS.decode(bytes.fromhex("02010000abcd"))
     error = caught.value
     assert error.reason.rule in str(error)
     assert str(0xABCD) not in str(error)
@@ -177,18 +196,31 @@ def test_a_payload_of_another_plan_is_not_written(
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("positions", [0, -1, MAX_POSITIONS + 1, 1.5, True, None])
-def test_a_format_has_a_sensible_number_of_positions(positions: object) -> None:
-    """One to ten million positions."""
-    with pytest.raises(InvalidInput, match="positions: must be a whole number"):
-        MessageFormat(Linkage.BIT, positions)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("mixers", "layers", "lengths"),
+    [
+        (1, {1: (0,), 0: (0,)}, {1: 54, 0: 54}),
+        (2, {1: (2, 0), 2: (2, 0), 0: (0,)}, {1: 102, 2: 102, 0: 54}),
+        (3, {1: (2, 3, 0), 2: (2, 3, 0), 3: (3, 0), 0: (0,)}, {1: 150, 2: 150, 3: 102, 0: 54}),
+    ],
+)
+def test_every_mixer_but_the_first_removes_a_layer(
+    mixers: int, layers: dict[int, tuple[int, ...]], lengths: dict[int, int]
+) -> None:
+    """48 bytes for each layer that is left."""
+    plan = plan_for_mixers(survey_for(mixers))
+    assert {hop: layers_at(plan, hop) for hop in layers} == layers
+    assert {hop: length_at(plan, hop) for hop in lengths} == lengths
+    for hop in (-1, mixers + 1):
+        with pytest.raises(InvalidInput, match="hop: must be from 1 to"):
+            length_at(plan, hop)
+    assert ANALYST == 0
 
 
 def test_the_format_loads_neither_numpy_nor_cryptography() -> None:
     """Who only wants to know the length of a message pays for nothing else; keys need no numpy."""
     for module, heavy in (
-        ("krand.wire.messages", {"numpy", "cryptography"}),
-        ("krand.wire.lane_format, krand.wire.submissions", {"numpy", "cryptography"}),
+        ("krand.wire.messages, krand.wire.submissions", {"numpy", "cryptography"}),
         ("krand.wire.sealing, krand.wire.keys", {"numpy"}),
         ("krand.wire.layers, krand.wire.plan_signatures", {"numpy"}),
         ("krand.cli.commands.keygen", {"numpy", "cryptography", "rich"}),

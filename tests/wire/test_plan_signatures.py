@@ -134,7 +134,6 @@ INCOMPLETE: dict[str, tuple[Callable[[], Plan], str]] = {
         "plan: must be a plan in which mixers add the noise",
     ),
     "no laws": (lambda: replace(PLAN, mixing=None), "plan: must be a plan in which mixers"),
-    "too few messages": (lambda: replace(PLAN, messages=4), "messages: must be those of all"),
 }
 
 

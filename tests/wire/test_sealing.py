@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -14,27 +15,67 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
-from krand.promise import Linkage
-from krand.wire.messages import FORMAT_VERSION, MessageFormat, Null, Payload, Token, Vector
+from krand.promise import Linkage, Policy
+from krand.survey.choices import Choices
+from krand.survey.plan import Plan
+from krand.survey.questions import Choice, Question, YesNo
+from krand.survey.survey import Survey
+from krand.wire.layers import LaneOpener, LayerSealer, layer_info
+from krand.wire.messages import ANALYST, Null, Payload, Token, Vector, length_at
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.sealing import PURPOSE, SUITE, Opener, Sealer, seal_info
+from krand.wire.sealing import PURPOSE, SUITE, Opened
+from plans import plan_with_noise
 
 KEY = X25519PrivateKey.generate()
-PLAN = bytes(range(32))
-BITS = MessageFormat(Linkage.BIT, 40)
-RECORD = MessageFormat(Linkage.RECORD, 12)
 RECORD_PAYLOAD = Vector(b"\xa5\xf0")
-REASONS = [reason for reason in Rejection if reason is not Rejection.OUTSIDE_ITS_LANE]
-"""Those of version 1, which has no lanes."""
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
 
 
-def sealer(form: MessageFormat = BITS) -> Sealer:
-    return Sealer(KEY.public_key(), form, PLAN)
+def sealed_plan(*questions: Question, linkage: Linkage = Linkage.BIT) -> Plan:
+    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=1_000)
+    survey = Survey(id="seals", policy=policy, questions=questions, linkage=linkage)
+    return plan_with_noise(survey, 2**25).sealed_for(KEY.public_key())
 
 
-def opener(form: MessageFormat = BITS) -> Opener:
-    return Opener(KEY, form, PLAN)
+def records_of(positions: int) -> Plan:
+    questions = (YesNo(name=f"q{place}") for place in range(positions))
+    return sealed_plan(*questions, linkage=Linkage.RECORD)
+
+
+OPTIONS = Choices(tuple(f"option {place}" for place in range(40)))
+BITS, RECORD = sealed_plan(Choice(name="one", choices=OPTIONS)), records_of(12)
+HASH = bytes.fromhex(BITS.hash)
+INFO = layer_info(ANALYST, HASH, 1, 0)
+
+
+@dataclass(frozen=True)
+class Sealer:
+    """The only lane of a plan."""
+
+    plan: Plan
+
+    def seal(self, payload: Payload) -> bytes:
+        return LayerSealer(self.plan, 1).seal(self.plan.lanes[0], payload)
+
+
+@dataclass(frozen=True)
+class Opener:
+    plan: Plan
+    key: X25519PrivateKey = KEY
+
+    def open(self, sealed: bytes) -> Payload:
+        return LaneOpener(self.key, self.plan, 1).open(self.plan.lanes[0], sealed)
+
+    def open_all(self, sealed: Iterable[bytes]) -> Opened:
+        return LaneOpener(self.key, self.plan, 1).open_all(self.plan.lanes[0], sealed)
+
+
+def sealer(plan: Plan = BITS) -> Sealer:
+    return Sealer(plan)
+
+
+def opener(plan: Plan = BITS) -> Opener:
+    return Opener(plan)
 
 
 def refusal(reader: Opener, sealed: bytes) -> Rejection:
@@ -48,7 +89,7 @@ def refusal(reader: Opener, sealed: bytes) -> Rejection:
 def test_what_is_sealed_opens(payload: Payload) -> None:
     """Tokens and nulls come back, and have one length on the way."""
     sealed = sealer().seal(payload)
-    assert len(sealed) == BITS.sealed_length == 54
+    assert len(sealed) == length_at(BITS, ANALYST) == 54
     assert opener().open(sealed) == payload
 
 
@@ -56,18 +97,18 @@ def test_what_is_sealed_opens(payload: Payload) -> None:
 @settings(max_examples=30)
 def test_records_open(positions: int, data: st.DataObject) -> None:
     """Records of any length come back."""
-    form = MessageFormat(Linkage.RECORD, positions)
+    form = records_of(positions)
     bits = data.draw(st.lists(st.booleans(), min_size=positions, max_size=positions))
     payload = Vector(np.packbits(np.array(bits)).tobytes())
     sealed = sealer(form).seal(payload)
-    assert len(sealed) == form.sealed_length
+    assert len(sealed) == length_at(form, ANALYST)
     assert opener(form).open(sealed) == payload
 
 
 def test_length_does_not_depend_on_content() -> None:
     """All positions and nothing at all travel in equally many bytes."""
     lengths = {len(sealer().seal(p)) for p in (Null(), *map(Token, range(40)))}
-    assert lengths == {BITS.sealed_length}
+    assert lengths == {length_at(BITS, ANALYST)}
 
 
 def test_equal_plaintexts_are_sealed_differently() -> None:
@@ -98,7 +139,7 @@ def test_forked_processes_do_not_share_their_randomness() -> None:
 
 
 @pytest.mark.parametrize(("form", "payload"), [(BITS, Token(3)), (RECORD, RECORD_PAYLOAD)])
-def test_every_single_bit_change_is_refused(form: MessageFormat, payload: Payload) -> None:
+def test_every_single_bit_change_is_refused(form: Plan, payload: Payload) -> None:
     """Encapsulated key, ciphertext and tag: no bit of a message can be changed unnoticed."""
     sealed, reader = sealer(form).seal(payload), opener(form)
     assert reader.open(sealed) == payload
@@ -122,16 +163,13 @@ def test_every_other_length_is_refused() -> None:
 def test_another_key_does_not_open() -> None:
     """Only the private key that belongs to the public one opens."""
     sealed = sealer().seal(Token(3))
-    assert refusal(Opener(X25519PrivateKey.generate(), BITS, PLAN), sealed) is NOT_SEALED
+    assert refusal(Opener(BITS, X25519PrivateKey.generate()), sealed) is NOT_SEALED
 
 
-@pytest.mark.parametrize("byte", [0, 15, 31])
-def test_another_plan_does_not_open(byte: int) -> None:
-    """A message counts in the plan it was made for, even if only one bit of the hash differs."""
-    other = bytearray(PLAN)
-    other[byte] ^= 1
-    sealed = sealer().seal(Token(3))
-    assert refusal(Opener(KEY, BITS, bytes(other)), sealed) is NOT_SEALED
+def test_another_plan_does_not_open() -> None:
+    """A message counts in the plan it was made for."""
+    other = replace(BITS, overflow=0.5)
+    assert refusal(Opener(other), sealer().seal(Token(3))) is NOT_SEALED
 
 
 @pytest.mark.parametrize(
@@ -139,63 +177,55 @@ def test_another_plan_does_not_open(byte: int) -> None:
     [
         None,
         b"",
-        PLAN,
-        PURPOSE + bytes((FORMAT_VERSION + 1,)) + PLAN,
-        PURPOSE + bytes((0,)) + PLAN,
-        PURPOSE + PLAN + bytes((FORMAT_VERSION,)),
-        b"krand another" + bytes((FORMAT_VERSION,)) + PLAN,
+        HASH,
+        INFO.replace(b"message\2", b"message\1"),
+        INFO.replace(b"message\2", b"message\3"),
+        PURPOSE + HASH + INFO[14:16] + INFO[-6:],
+        INFO.replace(b"krand message", b"krand another"),
+        INFO + b"\0",
+        INFO[:-1],
     ],
-    ids=["none", "empty", "plan only", "next version", "version 0", "order", "purpose"],
+    ids=[
+        "none",
+        "empty",
+        "plan only",
+        "version before",
+        "next version",
+        "order",
+        "purpose",
+        "longer",
+        "shorter",
+    ],
 )
 def test_another_info_does_not_open(info: bytes | None) -> None:
     """Version and purpose are bound as well as the plan."""
-    sealed = SUITE.encrypt(BITS.encode(Token(3)), KEY.public_key(), info)
-    assert refusal(opener(), sealed) is NOT_SEALED
-    good = SUITE.encrypt(BITS.encode(Token(3)), KEY.public_key(), seal_info(PLAN))
-    assert opener().open(good) == Token(3)
-
-
-def test_what_is_bound_is_what_the_document_says() -> None:
-    """Purpose, version, plan: 46 bytes."""
-    assert seal_info(PLAN) == b"krand message\x01" + PLAN
-
-
-@pytest.mark.parametrize(
-    "make",
-    [lambda h: Sealer(KEY.public_key(), BITS, h), lambda h: Opener(KEY, BITS, h)],
-    ids=["sealer", "opener"],
-)
-@pytest.mark.parametrize(
-    "plan_hash",
-    [b"", PLAN[:-1], PLAN + b"\0", PLAN.hex().encode()],
-    ids=["none", "short", "long", "printed"],
-)
-def test_a_plan_has_a_sha256(make: Callable[[bytes], object], plan_hash: bytes) -> None:
-    """A shortened or printed hash is a mistake, found before anything is sealed."""
-    with pytest.raises(InvalidInput, match="plan_hash: must be the 32 bytes"):
-        make(plan_hash)
+    plaintext = bytes.fromhex("020100000003")
+    assert info != INFO
+    assert refusal(opener(), SUITE.encrypt(plaintext, KEY.public_key(), info)) is NOT_SEALED
+    assert opener().open(SUITE.encrypt(plaintext, KEY.public_key(), INFO)) == Token(3)
 
 
 def test_the_private_key_is_not_printed() -> None:
     """An opener in a log shows no key."""
-    assert "key" not in repr(opener())
+    shown = repr(LaneOpener(KEY, BITS, 1))
+    assert KEY.private_bytes_raw().hex() not in shown
+    assert "X25519" not in shown
 
 
 def mixture() -> tuple[list[bytes], list[int], Counter[Rejection]]:
     """A thousand messages, the positions in them, and what must be refused."""
-    key, info = KEY.public_key(), seal_info(PLAN)
-    stranger = Sealer(X25519PrivateKey.generate().public_key(), BITS, PLAN)
+    stranger = Sealer(BITS.sealed_for(X25519PrivateKey.generate().public_key()))
 
     def raw(plaintext: str) -> bytes:
-        return SUITE.encrypt(bytes.fromhex(plaintext), key, info)
+        return SUITE.encrypt(bytes.fromhex(plaintext), KEY.public_key(), INFO)
 
     positions = [7 * i % 40 for i in range(500)]
     messages = [sealer().seal(Token(position)) for position in positions]
     messages += [sealer().seal(Null()) for _ in range(290)]
     messages += [messages[0][:-1]] * 60 + [stranger.seal(Token(1)) for _ in range(50)]
-    messages += [raw("020100000000") for _ in range(40)] + [raw("010200000000")] * 30
-    messages += [raw("010100000028")] * 20 + [raw("010000000001")] * 10
-    refused = zip(REASONS, (60, 50, 40, 30, 20, 10), strict=True)
+    messages += [raw("010100000000") for _ in range(40)] + [raw("020200000000")] * 30
+    messages += [raw("020100000028")] * 20 + [raw("020000000001")] * 10
+    refused = zip(Rejection, (60, 50, 40, 30, 20, 10), strict=True)
     return messages, positions, Counter(dict(refused))
 
 
@@ -208,7 +238,7 @@ def test_a_thousand_messages_are_counted_by_what_became_of_them() -> None:
     assert opened.vectors.shape == (0, 4)
     assert opened.nulls == 290
     assert opened.rejected == refused
-    assert set(opened.rejected) == set(REASONS)
+    assert set(opened.rejected) == set(Rejection)
     assert opened.messages == len(messages) == 1000
 
 

@@ -8,40 +8,66 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from krand.promise import Linkage
-from krand.wire.keys import fingerprint, parse_public_key
+from krand.survey.lanes import Lane
+from krand.wire.layers import layer_info, open_layers
 from krand.wire.messages import MessageFormat, Null, Payload, Token, Vector
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.sealing import Opener, seal_info
 from krand.wire.vectors import make_vectors, packed
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parent / "vectors.json").read_text(encoding="utf-8")
 )
-PLANS = {plan["name"]: plan for plan in VECTORS["plans"]}
-KEY = X25519PrivateKey.from_private_bytes(bytes.fromhex(VECTORS["recipient"]["private_key"]))
+PLAN_HASH = bytes.fromhex(VECTORS["plan_hash"])
+SHAPE = ("number", "offset", "positions", "messages", "records")
+LANES = {
+    lane["number"]: Lane(block="", **{name: lane[name] for name in SHAPE})
+    for lane in VECTORS["lanes"]
+}
+PLAINTEXTS = {lane["number"]: lane["plaintext_length"] for lane in VECTORS["lanes"]}
+LAYERS = {(each["mixers"], each["hop"]): each["layers"] for each in VECTORS["layers"]}
+KEYS = {(each["hop"], each["round"]): each for each in VECTORS["keys"]}
 
 
-def form_of(case: dict[str, Any]) -> MessageFormat:
-    plan = PLANS[case["plan"]]
-    return MessageFormat(Linkage(plan["linkage"]), plan["positions"])
+def key_of(hop: int, round_number: int) -> X25519PrivateKey:
+    """The analyst has one key for all rounds."""
+    found = KEYS[hop, round_number if hop else None]
+    return X25519PrivateKey.from_private_bytes(bytes.fromhex(found["private_key"]))
 
 
-def opener_of(case: dict[str, Any]) -> Opener:
-    return Opener(KEY, form_of(case), bytes.fromhex(PLANS[case["plan"]]["plan_hash"]))
+def length(case: dict[str, Any], hop: int) -> int:
+    """Of a message of the case's lane that arrives at a hop."""
+    layers: int = LAYERS[case["mixers"], hop]
+    return int(PLAINTEXTS[case["lane"]]) + 48 * layers
 
 
 def payload_of(case: dict[str, Any]) -> Payload:
-    description = case["payload"]
-    if description["kind"] == "token":
-        return Token(description["position"])
-    if description["kind"] == "vector":
-        return Vector(packed(description["ones"], form_of(case).positions))
-    assert description["kind"] == "null"
-    return Null()
+    told = case["payload"]
+    if told["kind"] == "vector":
+        return Vector(packed(told["ones"], LANES[case["lane"]].positions))
+    return Token(told["position"]) if told["kind"] == "token" else Null()
+
+
+def opened(hop: int, case: dict[str, Any], sealed: bytes) -> bytes:
+    """What this implementation finds inside a layer, or RejectedMessage."""
+    if len(sealed) != length(case, hop):
+        raise RejectedMessage(Rejection.WRONG_LENGTH)
+    info = layer_info(hop, PLAN_HASH, case["round"], case["lane"])
+    rows = np.frombuffer(sealed, np.uint8).reshape(1, -1)
+    inside, kept = open_layers(key_of(hop, case["round"]), info, rows)
+    if not kept[0]:
+        raise RejectedMessage(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN)
+    return inside[0].tobytes()
+
+
+def read(case: dict[str, Any]) -> Payload:
+    """A case's message at its hop, and its content."""
+    inside = opened(case["hop"], case, bytes.fromhex(case["sealed"]))
+    return MessageFormat(LANES[case["lane"]]).decode(inside)
 
 
 def without_seals(vectors: Any) -> Any:
@@ -51,59 +77,79 @@ def without_seals(vectors: Any) -> Any:
     return [without_seals(v) for v in vectors] if isinstance(vectors, list) else vectors
 
 
-def test_keys_and_lengths_are_as_stated() -> None:
-    """Public key, fingerprint, info and lengths follow from the rest of the file."""
-    recipient = VECTORS["recipient"]
-    public = parse_public_key(recipient["public_key_pem"].encode())
-    assert public.public_bytes_raw().hex() == recipient["public_key"]
-    assert KEY.public_key().public_bytes_raw() == public.public_bytes_raw()
-    assert fingerprint(public) == recipient["fingerprint"]
-    for name, plan in PLANS.items():
-        form = form_of({"plan": name})
-        assert plan["info"] == seal_info(bytes.fromhex(plan["plan_hash"])).hex()
-        assert plan["plaintext_length"] == form.plaintext_length
-        assert plan["sealed_length"] == form.sealed_length
+def test_keys_are_as_stated() -> None:
+    """Public keys follow from private ones."""
+    for (hop, round_number), key in KEYS.items():
+        public = key_of(hop, round_number or 1).public_key()
+        assert public.public_bytes_raw().hex() == key["public_key"]
+    assert len({key["public_key"] for key in KEYS.values()}) == len(KEYS) == 7
 
 
 @pytest.mark.parametrize(
-    "case", VECTORS["accepted"], ids=lambda c: f"{c['plan']}: {c['plaintext']}"
+    "case",
+    VECTORS["accepted"],
+    ids=lambda c: f"{c['mixers']} mixers, lane {c['lane']}: {c['plaintext']}",
 )
-def test_an_accepted_message_opens_to_its_payload(case: dict[str, Any]) -> None:
-    """Sealed bytes, plaintext and payload are the same message."""
-    payload, form = payload_of(case), form_of(case)
+def test_an_accepted_message_comes_through_its_chain(case: dict[str, Any]) -> None:
+    """Every layer has its info and length, and opens to the next; the last is the plaintext."""
+    layers = case["layers"]
+    assert [layer["hop"] for layer in layers] == [*range(2, case["mixers"] + 1), 0]
+    insides = [*(layer["sealed"] for layer in layers[1:]), case["plaintext"]]
+    for layer, inside in zip(layers, insides, strict=True):
+        hop, sealed = layer["hop"], bytes.fromhex(layer["sealed"])
+        assert layer["info"] == layer_info(hop, PLAN_HASH, case["round"], case["lane"]).hex()
+        assert len(sealed) == length(case, hop)
+        assert opened(hop, case, sealed).hex() == inside
+    form, payload = MessageFormat(LANES[case["lane"]]), payload_of(case)
+    assert form.plaintext_length == PLAINTEXTS[case["lane"]]
     assert form.encode(payload).hex() == case["plaintext"]
     assert form.decode(bytes.fromhex(case["plaintext"])) == payload
-    assert opener_of(case).open(bytes.fromhex(case["sealed"])) == payload
 
 
 @pytest.mark.parametrize("case", VECTORS["rejected"], ids=lambda c: c["name"])
 def test_a_rejected_message_is_refused_for_its_reason(case: dict[str, Any]) -> None:
     """The sealed bytes are refused as stated, and so is the plaintext where there is one."""
     with pytest.raises(RejectedMessage) as caught:
-        opener_of(case).open(bytes.fromhex(case["sealed"]))
+        read(case)
     assert caught.value.reason == case["rejection"]
     if case["plaintext"] is not None:
         with pytest.raises(RejectedMessage) as caught:
-            form_of(case).decode(bytes.fromhex(case["plaintext"]))
+            MessageFormat(LANES[case["lane"]]).decode(bytes.fromhex(case["plaintext"]))
         assert caught.value.reason == case["rejection"]
 
 
-def test_all_kinds_linkages_and_rejections_are_covered() -> None:
+def test_all_chains_lanes_kinds_and_rejections_are_covered() -> None:
     """Nothing that the format has is missing from the file."""
-    assert {case["payload"]["kind"] for case in VECTORS["accepted"]} == {"null", "token", "vector"}
-    assert {plan["linkage"] for plan in PLANS.values()} == set(Linkage)
-    refused = {case["rejection"] for case in VECTORS["rejected"]}
-    assert refused == set(Rejection) - {Rejection.OUTSIDE_ITS_LANE}  # version 1 has no lanes
-    assert {case["plan"] for case in VECTORS["accepted"]} == set(PLANS)
+    accepted, rejected = VECTORS["accepted"], VECTORS["rejected"]
+    assert {(case["mixers"], case["lane"]) for case in accepted} == {
+        (mixers, lane) for mixers in (1, 2, 3) for lane in LANES
+    }
+    assert {case["payload"]["kind"] for case in accepted} == {"null", "token", "vector"}
+    reasons = {case["rejection"] for case in rejected}
+    assert reasons == set(Rejection)
+    assert {case["hop"] for case in rejected} == {0, 2}
+    assert len({case["round"] for case in accepted}) == 3
+
+
+def test_plan_signatures_are_as_stated() -> None:
+    """Purpose and hash are signed; Ed25519 gives one signature for each key."""
+    for case in VECTORS["plan_signatures"]:
+        signed, signature = (bytes.fromhex(case[name]) for name in ("signed", "signature"))
+        assert signed == b"krand plan" + PLAN_HASH
+        Ed25519PublicKey.from_public_bytes(bytes.fromhex(case["identity"])).verify(
+            signature, signed
+        )
+        key = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(case["private_key"]))
+        assert key.sign(signed) == signature
+    assert [case["hop"] for case in VECTORS["plan_signatures"]] == [1, 2, 3]
 
 
 def test_the_generator_makes_this_file() -> None:
     """File and generator agree in everything but the seals, whose lengths agree."""
     fresh = make_vectors()
     assert without_seals(fresh) == without_seals(VECTORS)
-    for name in ("accepted", "rejected"):
-        for new, old in zip(fresh[name], VECTORS[name], strict=True):
-            assert len(new["sealed"]) == len(old["sealed"])
+    for new, old in zip(fresh["rejected"], VECTORS["rejected"], strict=True):
+        assert len(new["sealed"]) == len(old["sealed"])
 
 
 def test_the_generator_writes_json() -> None:

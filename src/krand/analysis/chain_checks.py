@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from krand.analysis.chains import complete_chain, lost_in
 from krand.analysis.checks import Check, check
-from krand.analysis.mixed_tallying import complete_chain, lost_in
 from krand.analysis.tally import Tally
 from krand.batches.chain import parse_chain
 from krand.errors import InvalidInput

@@ -1,7 +1,7 @@
 """Whether the messages of every lane are as many as people and mixers send.
 
-Where mixers add the noise, everybody sends the same messages in each lane, and how many dummies
-there can be is known from the plan. With n = h·b draws of h mixers in b batches:
+Everybody sends the same messages in each lane, and how many dummies there can be is known from the
+plan. Devices' batches have none. With n = h·b draws of h mixers in b batches:
 
 * One position, one message: exactly 2R dummies for each draw.
 * One message over several positions: 0 to 2R for each position and draw, and for empty messages.
@@ -20,6 +20,7 @@ import numpy as np
 
 from krand.analysis.tally import Tally
 from krand.batches.chain import dummies_allowed
+from krand.promise import Linkage
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 
@@ -28,22 +29,25 @@ __all__ = ["lane_messages", "odd_lanes"]
 
 def lane_messages(plan: Plan, lane: Lane, people: int, mixes: int) -> tuple[int, int]:
     """The least and the most messages of a lane, of so many people and draws of dummies."""
-    sent, (least, most) = people * lane.messages, dummies_allowed(plan, lane)
+    sent = people * lane.messages
+    least, most = dummies_allowed(plan, lane) if mixes else (0, 0)
     return sent + mixes * least, sent + mixes * most
 
 
 def odd_lanes(plan: Plan, tally: Tally) -> Iterator[str]:
-    """What cannot be in a tally of a plan in which mixers add the noise."""
+    """What cannot be in a tally of sealed batches."""
     nulls, batches, planned = tally.lane_nulls, len(tally.batches), plan.survey.trust.batches
     if nulls is None or len(nulls) != len(plan.lanes):
         yield f"empty messages are not counted in {len(plan.lanes):,} lanes"
         return
     if int(nulls.sum()) != tally.nulls:
         yield f"{int(nulls.sum()):,} empty messages in lanes are not {tally.nulls:,} in all"
-    if not 1 <= batches <= planned:
+    if plan.mixing is not None and not 1 <= batches <= planned:
         yield f"{batches:,} batches are not 1 to {planned:,}, as planned"
         return
-    yield from _odd_numbers(plan, tally, plan.survey.trust.mixers * batches)
+    if tally.linkage is Linkage.BIT:
+        mixes = 0 if plan.mixing is None else plan.survey.trust.mixers * batches
+        yield from _odd_numbers(plan, tally, mixes)
 
 
 def _odd_numbers(plan: Plan, tally: Tally, mixes: int) -> Iterator[str]:
@@ -55,13 +59,18 @@ def _odd_numbers(plan: Plan, tally: Tally, mixes: int) -> Iterator[str]:
         found = int(tokens.sum()) + nulls
         least, most = lane_messages(plan, lane, tally.people, mixes)
         if not least - refused <= found <= most:
-            yield f"{lane.block}: {found:,} messages are not {_range(least, most)}"
+            yield f"{_named(lane)}: {found:,} messages are not {_range(least, most)}"
         missing, spare = missing + max(0, least - found), spare + most - found
-        each = tally.people * lane.messages + 2 * plan.law_of(lane).reach * mixes
+        dummies = 2 * plan.law_of(lane).reach * mixes if mixes else 0
+        each = tally.people * lane.messages + dummies
         if int(np.max(tokens)) > each:
-            yield f"{lane.block}: an answer has more than {each:,} messages, which is impossible"
+            yield f"{_named(lane)}: an answer has more than {each:,} messages, which is impossible"
     if not missing <= refused <= spare:
         yield f"{refused:,} messages were refused, but at least {missing:,} are missing"
+
+
+def _named(lane: Lane) -> str:
+    return lane.block or f"lane {lane.number}"
 
 
 def _range(least: int, most: int) -> str:

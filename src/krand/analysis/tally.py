@@ -26,9 +26,7 @@ __all__ = ["MAX_TABLE_BITS", "Bits", "Counts", "Tally", "empty_tally", "merged"]
 Counts = NDArray[np.int64]
 Bits = tuple[int, ...]
 
-FORMAT = "krand-tally-2"
-MIXED_FORMAT = "krand-tally-3"
-"""Of a tally that counts empty messages lane by lane, where mixers add the noise."""
+FORMAT = "krand-tally-3"
 
 MAX_TABLE_BITS = 16
 """The full table of 2^b vectors is kept for records of up to so many bits."""
@@ -80,9 +78,9 @@ class Tally(Shown):
     distinct_people: DistinctPeople | None = None
     """Who declared that the files of several runs are about different people."""
     lane_nulls: Counts | None = None
-    """Where mixers add the noise: how many messages of every lane are empty; `nulls` in all."""
+    """Sealed batches: how many messages of every lane are empty; `nulls` in all."""
     manifests: tuple[str, ...] = ()
-    """What the collector signed about each batch, as it stands in the manifest's file, sorted."""
+    """What the collector, or all mixers, signed about each batch, as it stands in its file."""
 
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
@@ -100,9 +98,8 @@ class Tally(Shown):
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data; `tally_from` reads it back."""
-        lanes = {} if self.lane_nulls is None else {"lane_nulls": self.lane_nulls.tolist()}
         return {
-            "format": MIXED_FORMAT if lanes else FORMAT,
+            "format": FORMAT,
             "plan": self.plan_hash,
             "linkage": self.linkage.value,
             "positions": self.positions,
@@ -118,7 +115,7 @@ class Tally(Shown):
             ],
             "histogram": None if self.histogram is None else self.histogram.tolist(),
             "nulls": self.nulls,
-            **lanes,
+            "lane_nulls": None if self.lane_nulls is None else self.lane_nulls.tolist(),
             "rejected": dict(sorted(self.rejected.items())),
             "batches": list(self.batches),
             "ids": list(self.ids),
@@ -136,7 +133,7 @@ def empty_tally(
     joint: tuple[Bits, ...] = (),
     lanes: int = 0,
 ) -> Tally:
-    """Nothing counted yet: the beginning of every sum; lanes, where mixers add the noise."""
+    """Nothing counted yet: the beginning of every sum; lanes, where messages are sealed."""
     record = linkage is Linkage.RECORD
     whole = record and positions <= MAX_TABLE_BITS
     return Tally(
@@ -190,6 +187,10 @@ def _sum(first: Counts | None, second: Counts | None) -> Counts | None:
     return None if first is None or second is None else first + second
 
 
+def _lanes(tally: Tally) -> int:
+    return 0 if tally.lane_nulls is None else len(tally.lane_nulls)
+
+
 def _check_alike(first: Tally, second: Tally) -> None:
     if first.plan_hash != second.plan_hash:
         rule = f"must be of the plan {first.plan_hash}"
@@ -200,6 +201,9 @@ def _check_alike(first: Tally, second: Tally) -> None:
     if set(first.joint) != set(second.joint):
         rule = f"must count the same bits jointly, {sorted(first.joint)}"
         raise InvalidInput("joint", rule, sorted(second.joint))
+    if _lanes(first) != _lanes(second):
+        rule = f"must count empty messages in the same lanes, {_lanes(first):,}"
+        raise InvalidInput("lane_nulls", rule, _lanes(second))
     check_one_provenance(first.provenance, second.provenance)
     twice = sorted({*first.batches, *first.ids} & {*second.batches, *second.ids})
     if twice:

@@ -90,11 +90,11 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
 
 
 def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
+    if plan.mixing is not None or _is_sealed(tally):
+        yield from odd_lanes(plan, tally)
     if tally.linkage is Linkage.BIT:
         if tally.responses != tally.people:
             yield f"{tally.responses:,} responses of {tally.people:,} people"
-        odd = _other_messages if plan.mixing is None else odd_lanes
-        yield from odd(plan, tally)
         return
     if tally.responses > tally.people * plan.survey.copies:
         yield f"{tally.responses:,} responses are more than {plan.survey.copies:,} for each person"
@@ -112,12 +112,10 @@ def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
                 yield f"the table of bits {bits} disagrees with the count of bit {bit}"
 
 
-def _other_messages(plan: Plan, tally: Tally) -> Iterator[str]:
-    """Sealed messages are as many as the people send; a data holder's responses have no nulls."""
-    refused = sum(tally.rejected.values())
-    found, sent = int(tally.counts.sum()) + tally.nulls + refused, tally.people * plan.messages
-    if (tally.nulls or refused) and found != sent:
-        yield f"{found:,} messages are not {plan.messages:,} for each of {tally.people:,} people"
+def _is_sealed(tally: Tally) -> bool:
+    """Whether there were messages; a data holder's responses are none."""
+    messages = tally.nulls or tally.rejected or tally.lane_nulls is not None
+    return bool(messages) or tally.provenance is Provenance.DEVICES
 
 
 def _whole_table(tally: Tally) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
@@ -158,7 +156,7 @@ def _odd_provenance(tally: Tally) -> Iterator[str]:
     if len(set(tally.ids)) != len(tally.ids):
         yield "two files have one id: the same people are counted twice"
     if tally.provenance is Provenance.TABLE:
-        if tally.rejected or tally.nulls or tally.manifests:
+        if tally.rejected or tally.nulls or tally.manifests or tally.lane_nulls is not None:
             yield "there are messages, which a data holder's table does not have"
         if files > 1 and tally.distinct_people is None:
             yield f"nobody declared that {files:,} files are about different people"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, MIXED_FORMAT, Bits, Counts, Tally
+from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, Bits, Counts, Tally
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole, whole, write_atomically
@@ -36,7 +36,7 @@ def read_tally(path: str | Path) -> Tally:
 
 def tally_from(values: dict[str, Any]) -> Tally:
     """What `Tally.values` gave; ValueError and the like for anything else."""
-    if values["format"] not in (FORMAT, MIXED_FORMAT):
+    if values["format"] != FORMAT:
         raise ValueError
     linkage = Linkage(values["linkage"])
     positions = whole("positions", values["positions"], 1, MAX_BITS)
@@ -55,7 +55,7 @@ def tally_from(values: dict[str, Any]) -> Tally:
         joint=dict(_joint(entry, positions) for entry in values["joint"]),
         histogram=_optional("histogram", values["histogram"], positions + 1 if record else None),
         nulls=whole("nulls", values["nulls"]),
-        lane_nulls=_lane_nulls(values) if values["format"] == MIXED_FORMAT else None,
+        lane_nulls=_lane_nulls(values),
         rejected={str(reason): whole("rejected", n) for reason, n in values["rejected"].items()},
         batches=tuple(map(str, values["batches"])),
         ids=tuple(map(str, values["ids"])),
@@ -74,8 +74,10 @@ def _joint(entry: dict[str, Any], positions: int) -> tuple[Bits, Counts]:
     return bits, _counts("joint", entry["counts"], 1 << len(bits))
 
 
-def _lane_nulls(values: dict[str, Any]) -> Counts:
+def _lane_nulls(values: dict[str, Any]) -> Counts | None:
     found = values["lane_nulls"]
+    if found is None and values["nulls"] == 0:  # nothing was sealed
+        return None
     if not isinstance(found, list) or not 1 <= len(found) <= MAX_BITS:
         raise ValueError(f"lane_nulls must be a list of 1 to {MAX_BITS:,} counts")
     counts = _counts("lane_nulls", found, len(found))

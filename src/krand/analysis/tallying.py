@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import reduce
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING
 from krand.analysis.engines import Options, tally_source
 from krand.analysis.engines.partition import Work
 from krand.analysis.engines.repeats import Repeats, find_repeats
-from krand.analysis.engines.source import Source, open_batch, open_responses
+from krand.analysis.engines.source import Source, open_batch, open_mixed, open_responses
 from krand.analysis.joint.axes import bits_needed
 from krand.analysis.tally import Tally, merged
+from krand.batches.chain import read_chain
 from krand.batches.manifest import parse_manifest
 from krand.batches.provenance import DistinctPeople, check_one_provenance
 from krand.errors import InvalidInput
@@ -28,7 +30,14 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-__all__ = ["batches_in", "responses_in", "tally_batches", "tally_responses", "tally_sources"]
+__all__ = [
+    "batches_in",
+    "responses_in",
+    "signed_beside",
+    "tally_batches",
+    "tally_responses",
+    "tally_sources",
+]
 
 Files = Sequence[str | Path]
 Joint = Sequence[Sequence[str]]
@@ -58,11 +67,14 @@ def tally_batches(
     plan: Plan,
     files: Files,
     key: X25519PrivateKey,
-    collector: Ed25519PublicKey,
+    collector: Ed25519PublicKey | None = None,
     *,
     joint: Joint = (),
 ) -> Tally:
-    """Open and count the sealed batches that a collector released, with their manifests beside.
+    """Open and count sealed batches, with what was signed about them beside.
+
+    A collector signs a manifest, and `collector` is its key. Mixers sign a chain; their keys are in
+    the plan, so that none need be given.
 
     >>> from krand import Client, generate_private_key, tally_batches
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
@@ -86,27 +98,60 @@ def responses_in(plan: Plan, files: Files) -> list[Source]:
 
 
 def batches_in(
-    plan: Plan, files: Files, collector: Ed25519PublicKey, manifests: Sequence[Path] = ()
+    plan: Plan,
+    files: Files,
+    collector: Ed25519PublicKey | None = None,
+    signed: Sequence[Path] = (),
 ) -> list[Source]:
-    """Sealed batches whose manifests this collector signed, all of one round and none twice.
+    """Sealed batches with valid signatures, all of one round and none twice.
 
-    The manifest of batch.parquet is batch.manifest.json beside it, unless they are given.
+    What was signed lies beside batch.parquet, unless it is given: the collector's manifest in
+    batch.manifest.json, or the chain of all mixers in batch.chain.json.
     """
-    if manifests and len(manifests) != len(files):
+    _check_collector(plan, collector)
+    if signed and len(signed) != len(files):
         rule = "must be given once for each batch, or not at all"
-        raise InvalidInput("manifest", rule, len(manifests))
-    beside = manifests or tuple(Path(file).with_suffix(".manifest.json") for file in files)
-    return _distinct(
+        raise InvalidInput("manifest", rule, len(signed))
+    beside = signed or tuple(signed_beside(plan, file) for file in files)
+    found = _distinct(
         [
-            _batch_in(plan, str(file), manifest, collector)
-            for file, manifest in zip(files, beside, strict=True)
+            _batch_in(plan, str(file), path, collector)
+            for file, path in zip(files, beside, strict=True)
         ]
     )
+    most = plan.survey.trust.batches
+    if plan.mixing is not None and len(found) > most:
+        rule = f"must be at most {most:,} of a round, as planned"
+        hint = "the noise of every batch was chosen for so many"
+        raise InvalidInput("batches", rule, len(found), hint)
+    return found
 
 
-def _batch_in(plan: Plan, uri: str, manifest: Path, collector: Ed25519PublicKey) -> Source:
-    content = read_whole("manifest", manifest)
-    source = open_batch(uri, plan, parse_manifest(content, collector, str(manifest)))
+def signed_beside(plan: Plan, file: str | Path) -> Path:
+    """The file next to a batch with what was signed about it."""
+    return Path(file).with_suffix(".manifest.json" if plan.mixing is None else ".chain.json")
+
+
+def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
+    """Manifests need the collector's key; chains are verified with the keys in the plan."""
+    if plan.mixing is None and collector is None:
+        rule = "must be given with a sealed batch"
+        hint = "add --collector-key collector.pub.pem: its signature vouches for the crowd"
+        raise InvalidInput("collector_key", rule, None, hint)
+    if plan.mixing is None or collector is None:
+        return
+    given = collector.public_bytes_raw().hex()
+    if [given] != [mixer.identity for mixer in plan.mixing.mixers[:1]]:
+        rule = "must be the identity of the plan's first mixer, or left out"
+        hint = "the plan names its mixers, so no key is needed"
+        raise InvalidInput("collector_key", rule, given, hint)
+
+
+def _batch_in(plan: Plan, uri: str, signed: Path, collector: Ed25519PublicKey | None) -> Source:
+    if collector is None or plan.mixing is not None:
+        return open_mixed(uri, plan, read_chain(signed))
+    content = read_whole("manifest", signed)
+    source = open_batch(uri, plan, parse_manifest(content, collector, str(signed)))
     return replace(source, manifest=content.decode())
 
 
@@ -145,8 +190,9 @@ def tally_sources(
 def _opened(source: Source, work: Work, engine: str, options: Options, repeats: Repeats) -> Tally:
     """The tally of a source; one of which no message opens is no result."""
     found = tally_source(source, work, engine, options, repeats)
-    unopened = found.rejected.get(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN.value, 0)
-    if unopened and unopened + found.rejected.get(REPEATED, 0) == source.rows:
+    here = Counter(found.rejected) - Counter(source.lost)
+    unopened = here[Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN.value]
+    if unopened and unopened + here[REPEATED] == source.rows:
         rule = "must open the messages: this is not the key these messages were sealed for"
         hint = f"none of {source.rows:,} messages of {source.uri} opens, with the plan's own key"
         raise InvalidInput("private key", rule, None, hint)
@@ -203,7 +249,10 @@ def _distinct(sources: list[Source]) -> list[Source]:
 
 def _given_twice(first: str, source: Source) -> InvalidInput:
     both = f"{first} and {source.uri}"
-    if source.sealed:
+    if source.mixed:
+        rule = "must not be given twice: two files are of one batch"
+        hint = "one is a copy, or of a mixer that passed a batch on twice; leave one of them out"
+    elif source.sealed:
         rule = "must not be given twice: two batches have one id"
         hint = "one of them comes from an older copy of the spool; leave one of them out"
     else:
@@ -215,9 +264,7 @@ def _given_twice(first: str, source: Source) -> InvalidInput:
 def _work(plan: Plan, round_number: int, key: X25519PrivateKey | None, joint: Joint) -> Work:
     bits = {chosen for names in joint for chosen in bits_needed(plan, names)}
     return Work(
-        plan_hash=plan.hash,
-        linkage=plan.survey.linkage,
-        positions=plan.layout.positions,
+        plan=plan,
         round=round_number,
         joint=tuple(sorted(bits)),
         key=None if key is None else key.private_bytes_raw(),

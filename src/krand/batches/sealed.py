@@ -1,39 +1,64 @@
-"""Batch files: sealed messages of one length in a Parquet column, and the id of the batch."""
+"""Sealed batches: Parquet files with the lane and the bytes of every message, and the batch's id.
+
+Lanes rise, and each lane is shuffled by itself. A reader gets one lane at a time, in chunks, so
+that its memory is bounded whatever the number of messages. Row groups may hold several lanes:
+machines that share the work take a group each.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from krand.errors import InvalidInput
+from krand.files import unreadable
+
 if TYPE_CHECKING:
-    import numpy as np
+    from types import TracebackType
+
     from numpy.typing import NDArray
 
+    Rows = NDArray[np.uint8]
+
 __all__ = [
+    "FORMAT",
+    "LANE",
     "MESSAGE",
+    "SealedBatch",
     "batch_id_in",
-    "batch_schema",
+    "file_sha256",
     "fixed_column",
     "fixed_rows",
     "positions_in",
-    "write_batch",
+    "sealed_schema",
+    "write_sealed",
 ]
 
-FORMAT = "krand-batch-2"
+FORMAT = "krand-batch-3"
 KEY = b"krand"
+LANE = "lane"
 MESSAGE = "message"
-ROWS_PER_GROUP = 2**15
-"""Opening this many takes some seconds; machines that share the work take a group each."""
+MOST_ROWS, MOST_BYTES = 2**15, 2**24
+"""Of a row group. Opening this many messages takes some seconds."""
+LONGEST_REASON = 200
 
 
-def batch_schema(length: int, batch_id: str) -> pa.Schema:
-    """The one column of a batch file, messages of `length` bytes, and the batch's random id."""
+def sealed_schema(length: int, batch_id: str) -> pa.Schema:
+    """Two columns, messages of `length` bytes, and the batch's random id."""
+    columns = [
+        pa.field(LANE, pa.int32(), nullable=False),
+        pa.field(MESSAGE, pa.binary(length), nullable=False),
+    ]
     metadata = {KEY: json.dumps({"format": FORMAT, "id": batch_id}, sort_keys=True).encode()}
-    return pa.schema([pa.field(MESSAGE, pa.binary(length), nullable=False)], metadata)
+    return pa.schema(columns, metadata)
 
 
 def batch_id_in(schema: pa.Schema) -> str | None:
@@ -45,19 +70,131 @@ def batch_id_in(schema: pa.Schema) -> str | None:
         return None
 
 
-def write_batch(
-    stream: BinaryIO, length: int, batch_id: str, chunks: Iterator[NDArray[np.uint8]]
+def write_sealed(
+    stream: BinaryIO, length: int, batch_id: str, lanes: Iterable[tuple[int, Rows]]
 ) -> int:
-    """Write rows of messages in the given order; returns their number."""
-    schema, count = batch_schema(length, batch_id), 0
+    """Write chunks of rows, each of one lane, in the given order; returns the number of rows.
+
+    The bytes of the file do not depend on the size of the chunks.
+    """
+    schema, size, count = sealed_schema(length, batch_id), _rows_at_a_time(length), 0
     # Sealed messages look random: compression and statistics are useless.
-    options: dict[str, Any] = {"compression": "none", "use_dictionary": False}
+    options: dict[str, Any] = {"compression": "none", "use_dictionary": [LANE]}
     with pq.ParquetWriter(stream, schema, write_statistics=False, **options) as writer:
-        for rows in chunks:
-            column = fixed_column(rows, schema.field(0).type)
-            writer.write_batch(pa.record_batch([column], schema=schema), ROWS_PER_GROUP)
-            count += len(rows)
+        for group in _groups(lanes, size):
+            numbers = np.concatenate([np.full(len(rows), lane, np.int32) for lane, rows in group])
+            column = fixed_column(np.concatenate([rows for _, rows in group]), pa.binary(length))
+            writer.write_batch(pa.record_batch([pa.array(numbers), column], schema=schema), size)
+            count += len(numbers)
     return count
+
+
+def _groups(lanes: Iterable[tuple[int, Rows]], size: int) -> Iterator[list[tuple[int, Rows]]]:
+    """The rows in groups of `size`, and the rest."""
+    group: list[tuple[int, Rows]] = []
+    room = size
+    for lane, chunk in lanes:
+        rows = chunk
+        while len(rows):
+            group.append((lane, rows[:room]))
+            rows, room = rows[room:], room - len(group[-1][1])
+            if not room:
+                yield group
+                group, room = [], size
+    if group:
+        yield group
+
+
+class SealedBatch:
+    """A file of a sealed batch, open for reading, lane by lane."""
+
+    def __init__(
+        self, path: Path | pa.NativeFile, *, length: int, batch_id: str, lanes: int, name: str = ""
+    ) -> None:
+        self.name, self._size = name or str(path), _rows_at_a_time(length)
+        with self._reading():
+            self._file = pq.ParquetFile(path, pre_buffer=False)
+            if not self._file.schema_arrow.equals(sealed_schema(length, batch_id), True):
+                rule = f"must hold messages of {length} bytes with their lanes, of batch {batch_id}"
+                found = str(self._file.schema_arrow.metadata or self._file.schema_arrow.types)
+                raise InvalidInput("batch", rule, found, "it is another batch, or of another krand")
+            self.counts = self._counted(lanes)
+
+    def __enter__(self) -> SealedBatch:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def chunks(self, lane: int) -> Iterator[Rows]:
+        """The messages of one lane in the order of the file."""
+        start = sum(self.counts[:lane])
+        end = start + self.counts[lane]
+        with self._reading():
+            groups, first = self._groups(start, end)
+            for batch in self._batches(groups, [MESSAGE]):
+                rows = fixed_rows(batch.column(0))
+                yield rows[max(0, start - first) : max(0, end - first)]
+                first += len(rows)
+
+    def _counted(self, lanes: int) -> tuple[int, ...]:
+        """How many messages each lane has; lanes must rise."""
+        counts, last = np.zeros(lanes, np.int64), 0
+        for batch in self._batches(list(range(self._file.num_row_groups)), [LANE]):
+            if batch.column(0).null_count:
+                raise self._out_of_order(None)
+            numbers = positions_in(batch.column(0))
+            if len(numbers) and (numbers[0] < last or (numbers[1:] < numbers[:-1]).any()):
+                raise self._out_of_order("a lane after a higher one")
+            if len(numbers) and not numbers[-1] < lanes:
+                raise self._out_of_order(int(numbers[-1]))
+            counts += np.bincount(numbers, minlength=lanes)
+            last = int(numbers[-1]) if len(numbers) else last
+        return tuple(counts.tolist())
+
+    def _groups(self, start: int, end: int) -> tuple[list[int], int]:
+        """The row groups that hold these rows, and the first row of the first of them."""
+        sizes = [
+            self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)
+        ]
+        ends = np.cumsum(sizes)
+        groups = [i for i, last in enumerate(ends) if last > start and last - sizes[i] < end]
+        return groups, int(ends[groups[0]] - sizes[groups[0]]) if groups else 0
+
+    def _batches(self, groups: list[int], columns: list[str]) -> Iterator[pa.RecordBatch]:
+        if groups:
+            yield from self._file.iter_batches(
+                self._size, row_groups=groups, columns=columns, use_threads=False
+            )
+
+    def _out_of_order(self, found: object) -> InvalidInput:
+        rule = "must hold the lanes of the plan in rising order"
+        return InvalidInput("batch", rule, found, f"the file is {self.name}")
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except pa.ArrowException as error:
+            reason = str(error)[:LONGEST_REASON]
+            rule = f"must be a complete file of the format {FORMAT}"
+            raise InvalidInput("batch", rule, self.name, reason) from None
+        except OSError as error:
+            raise unreadable("batch", self.name, error) from None
+
+
+def file_sha256(path: Path) -> str:
+    """The hash of a batch file, which names it."""
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise unreadable("batch", path, error) from None
 
 
 def fixed_column(rows: NDArray[np.uint8], kind: pa.DataType) -> pa.FixedSizeBinaryArray:
@@ -67,16 +204,16 @@ def fixed_column(rows: NDArray[np.uint8], kind: pa.DataType) -> pa.FixedSizeBina
 
 
 def positions_in(column: pa.Int32Array) -> NDArray[np.int32]:
-    """A column of positions as an array, without copying and without loading pandas."""
-    import numpy as np
-
+    """A column of positions or lanes as an array, without copying and without loading pandas."""
     return np.frombuffer(column.buffers()[1], np.int32)[column.offset :][: len(column)]
 
 
 def fixed_rows(column: pa.FixedSizeBinaryArray) -> NDArray[np.uint8]:
     """A column as rows of bytes, without copying."""
-    import numpy as np
-
     width, count = column.type.byte_width, len(column)
     data = np.frombuffer(column.buffers()[1], np.uint8)
     return data[column.offset * width : (column.offset + count) * width].reshape(count, width)
+
+
+def _rows_at_a_time(length: int) -> int:
+    return max(1, min(MOST_ROWS, MOST_BYTES // length))

@@ -18,10 +18,7 @@ from krand.survey.plan import Plan
 from krand.survey.plan_check import check_pinned
 from krand.wire.keys import analyst_key_of
 from krand.wire.layers import LayerSealer
-from krand.wire.messages import Payload
 from krand.wire.plan_signatures import PlanSignature, check_signatures
-from krand.wire.sealing import Sealer
-from krand.wire.submissions import version_of
 
 if TYPE_CHECKING:
     from krand.randomness.generator import SecureRandom
@@ -94,18 +91,9 @@ class Client:
     def _made(
         self, round_number: int, true_ones: tuple[int, ...], random: SecureRandom
     ) -> Submission:
-        from krand.client.randomizer import payloads
+        from krand.client.randomizer import message_lanes, payloads
 
         random.refresh()  # the device may have slept or been copied since the last draw
-        sealed = self._sealed(round_number, payloads(self.plan, true_ones, random))
-        return Submission(random.bytes(SUBMISSION_ID_LENGTH), sealed, version_of(self.plan))
-
-    def _sealed(self, round_number: int, made: list[Payload]) -> tuple[bytes, ...]:
-        from krand.client.randomizer import message_format, message_lanes
-
-        plan = self.plan
-        if plan.mixing is not None:
-            layers = LayerSealer(plan, round_number)
-            return tuple(map(layers.seal, message_lanes(plan), made))
-        sealer = Sealer(analyst_key_of(plan), message_format(plan), bytes.fromhex(plan.hash))
-        return tuple(map(sealer.seal, made))
+        made, sealer = payloads(self.plan, true_ones, random), LayerSealer(self.plan, round_number)
+        sealed = tuple(map(sealer.seal, message_lanes(self.plan), made))
+        return Submission(random.bytes(SUBMISSION_ID_LENGTH), sealed)

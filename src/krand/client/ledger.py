@@ -22,8 +22,6 @@ from pathlib import Path
 from krand.errors import InvalidInput
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
-from krand.wire.submissions import VERSION as FIRST_VERSION
-from krand.wire.submissions import version_of
 
 __all__ = ["AlreadySubmitted", "Entry", "Ledger", "Spent", "Submission"]
 
@@ -63,9 +61,7 @@ class Submission:
 
     id: bytes
     messages: tuple[bytes, ...]
-    """In random order, or in the order of the plan's lanes and random within a lane."""
-    version: int = FIRST_VERSION
-    """Of the format, as the plan determines it."""
+    """In the order of the plan's lanes, and in random order within each of them."""
     kept: bool = field(default=False, compare=False)
     """Whether it was made and kept earlier; then it contains the first answers."""
 
@@ -134,7 +130,7 @@ class Ledger:
                 if joined is None:
                     raise AlreadySubmitted(plan, round_number)
                 messages = _split(joined, length)
-                return Submission(name, messages, version_of(plan), kept=True)
+                return Submission(name, messages, kept=True)
             made = make()
             promise = plan.promise
             values = (plan.survey.id, promise.epsilon, promise.delta, made.id)

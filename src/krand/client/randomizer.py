@@ -1,9 +1,8 @@
-"""Turns true positions into messages: by exact flips, or as they are where mixers add the noise."""
+"""Turns true positions into messages: flips them, and fills the lanes of a submission."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +14,9 @@ from krand.randomness.generator import SecureRandom
 from krand.randomness.sparse import flipped_positions
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
-from krand.wire.messages import MessageFormat, Null, Payload, Token, Vector
+from krand.wire.messages import Null, Payload, Token, Vector
 
 __all__ = [
-    "message_format",
     "message_lanes",
     "payloads",
     "reported_positions",
@@ -26,30 +24,17 @@ __all__ = [
 ]
 
 
-def message_format(plan: Plan) -> MessageFormat:
-    """The format of a plan's messages where devices add the noise."""
-    return MessageFormat(plan.survey.linkage, plan.layout.positions)
-
-
 def payloads(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list[Payload]:
-    """One person's messages before they are sealed, always the same number, in random order.
+    """One person's messages before they are sealed, in the order of `message_lanes`.
 
-    In bit linkage nulls fill up the plan's number of messages. If there are more tokens than
-    messages, a uniformly random subset is kept. Where mixers add the noise, the device flips
-    nothing: messages stand in the order of `message_lanes`, and are shuffled within each lane.
+    Nulls fill each lane up to its number of messages. If a lane has more tokens than messages, a
+    uniformly random subset is kept. Within a lane the order is random.
     """
-    if plan.mixing is not None:
-        ones = sorted(true_ones)
-        return [each for lane in plan.lanes for each in _lane_payloads(lane, ones, random)]
     if plan.survey.linkage is Linkage.RECORD:
         rows = reported_vectors(plan, true_ones, random)
-        found: list[Payload] = [Vector(row.tobytes()) for row in rows]
-    else:
-        tokens = reported_positions(plan, true_ones, random)
-        kept = random.shuffled(tokens)[: plan.messages]
-        found = [Token(int(position)) for position in kept]
-        found += [Null()] * (plan.messages - len(found))
-    return [found[place] for place in random.permutation(len(found))]
+        return [Vector(rows[place].tobytes()) for place in random.permutation(len(rows))]
+    ones = reported_positions(plan, true_ones, random)
+    return [each for lane in plan.lanes for each in _lane_payloads(plan, lane, ones, random)]
 
 
 def message_lanes(plan: Plan) -> Iterator[Lane]:
@@ -57,12 +42,15 @@ def message_lanes(plan: Plan) -> Iterator[Lane]:
     return (lane for lane in plan.lanes for _ in range(lane.messages))
 
 
-def _lane_payloads(lane: Lane, ones: Sequence[int], random: SecureRandom) -> list[Payload]:
-    """The messages of one lane; `ones` are all true positions, in rising order."""
-    first, last = (bisect_left(ones, lane.offset + after) for after in (0, lane.positions))
-    found: list[Payload] = [Token(position) for position in ones[first:last]]
-    if len(found) > lane.messages:
+def _lane_payloads(
+    plan: Plan, lane: Lane, ones: NDArray[np.int64], random: SecureRandom
+) -> list[Payload]:
+    """The messages of one lane; `ones` are all reported positions, in rising order."""
+    first, last = np.searchsorted(ones, (lane.offset, lane.offset + lane.positions))
+    if last - first > lane.messages and not plan.rooms:  # without flips every answer fits
         raise InternalError(f"lane {lane.number} has too few messages for its answers")
+    kept = random.shuffled(ones[first:last])[: lane.messages]
+    found: list[Payload] = [Token(int(position)) for position in kept]
     found += [Null()] * (lane.messages - len(found))
     return [found[place] for place in random.permutation(lane.messages)]
 
@@ -70,13 +58,17 @@ def _lane_payloads(lane: Lane, ones: Sequence[int], random: SecureRandom) -> lis
 def reported_positions(
     plan: Plan, true_ones: Iterable[int], random: SecureRandom
 ) -> NDArray[np.int64]:
-    """The positions reported as 1: each bit of the true answer is flipped with its own q."""
+    """The positions reported as 1, in rising order: each bit is flipped with its own q.
+
+    Where mixers alone add noise, nothing is flipped.
+    """
     flips = [
         block.offset + flipped_positions(block.positions, numerator, random)
         for block, numerator in zip(plan.layout.blocks, plan.numerators, strict=True)
+        if numerator
     ]
     ones = np.array(sorted(true_ones), dtype=np.int64)
-    return np.setxor1d(ones, np.concatenate(flips), assume_unique=True)
+    return np.setxor1d(ones, np.concatenate([*flips, ones[:0]]), assume_unique=True)
 
 
 def reported_vectors(

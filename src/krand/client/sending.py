@@ -58,7 +58,7 @@ def send(
     each wait.
     """
     address, transport = _address(url, plan_hash), transport or Http()
-    body = submission_bytes(round_number, submission.id, submission.messages, submission.version)
+    body = submission_bytes(round_number, submission.id, submission.messages)
     from krand.randomness.generator import secure_random
 
     random, wait, asked, problem = random or secure_random(), FIRST_WAIT, 0.0, ""

@@ -7,14 +7,13 @@ are on the disk.
 
 from __future__ import annotations
 
-import math
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
+from krand.collector.by_lane import reserved
 from krand.collector.release import check_output, writing
 from krand.collector.states import State
 from krand.collector.store import Batch, Messages, Store
@@ -25,8 +24,6 @@ from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
 
 __all__ = ["ReleasedMix", "close_batch", "mix_sealed"]
-
-PIECE_BYTES = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +75,12 @@ def _released(
     length, round_number = store.config.format.message_length, store.config.format.round
     # Nameless: it disappears with the process, however that ends.
     with writing(folder), tempfile.TemporaryFile(dir=folder) as scratch:
-        messages = _reserved(scratch, (batch.people, plan.messages, length))
+        messages = reserved(scratch, (batch.people, plan.messages, length))
         _fill(messages, store, batch, folder)
         files = first_mix(mixer, plan, round_number, batch.id, messages, folder, options)
         sync_folder(folder.parent)
     store.mark_released(batch, files.link.output_sha256)
     return ReleasedMix(batch, files)
-
-
-def _reserved(scratch: IO[bytes], shape: tuple[int, int, int]) -> Messages:
-    """A memory map of a file that has all its space: later a full disk would end the process."""
-    left = math.prod(shape)
-    while left:
-        left -= scratch.write(bytes(min(left, PIECE_BYTES)))
-    scratch.flush()
-    return np.memmap(scratch, np.uint8, "r+", shape=shape)
 
 
 def _fill(messages: Messages, store: Store, batch: Batch, folder: Path) -> None:

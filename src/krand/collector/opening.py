@@ -27,16 +27,15 @@ def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
     """
     analyst_key_of(plan)
     check_round(plan, round_number)
-    submissions = format_of(plan, round_number)
-    if plan.mixing is None:
-        return SpoolConfig(plan_hash=plan.hash, crowd=plan.promise.crowd, format=submissions)
-    check_mixers(plan)
+    mixed = plan.mixing is not None
+    if mixed:
+        check_mixers(plan)
     return SpoolConfig(
         plan_hash=plan.hash,
-        crowd=1,
-        format=submissions,
+        crowd=1 if mixed else plan.promise.crowd,
+        format=format_of(plan, round_number),
         lanes=tuple(lane.messages for lane in plan.lanes),
-        closings=plan.survey.trust.batches,
+        closings=plan.survey.trust.batches if mixed else 0,
     )
 
 

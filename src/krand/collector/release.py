@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from krand.batches.manifest import Manifest, manifest_bytes
-from krand.batches.sealed import batch_id_in, write_batch
+from krand.batches.sealed import batch_id_in, write_sealed
+from krand.collector.by_lane import by_lane
 from krand.collector.metrics import coarse, step_for
 from krand.collector.states import State
 from krand.collector.store import Batch, Store
@@ -70,7 +71,7 @@ def release_batch(store: Store, batch: Batch, folder: Path, key: Ed25519PrivateK
     length = store.config.format.message_length
 
     def write_messages(stream: BinaryIO) -> None:
-        count = write_batch(stream, length, batch.id, store.messages(batch, scratch=folder))
+        count = write_sealed(stream, length, batch.id, by_lane(store, batch, folder))
         if count != batch.messages:
             raise InternalError(f"{count} messages in a batch of {batch.messages}")
 

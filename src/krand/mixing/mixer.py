@@ -29,8 +29,8 @@ from krand.batches.chain import (
     sign_link,
     verify_chain,
 )
-from krand.batches.mixed import MixedBatch, file_sha256, write_mixed
 from krand.batches.provenance import is_random_id
+from krand.batches.sealed import SealedBatch, file_sha256, write_sealed
 from krand.errors import InvalidInput
 from krand.files import Exists, complete_file, ensure_directory, read_whole, sync_folder
 from krand.mixing.crew import AT_A_TIME, Crew, Layer
@@ -180,7 +180,7 @@ def mix_batch(
     if (known := store.mixed(task.name)) is None:
         _check_new(store, task)
         length, lanes = length_at(plan, hop), len(plan.lanes)
-        with MixedBatch(batch, length=length, batch_id=task.batch_id, lanes=lanes) as source:
+        with SealedBatch(batch, length=length, batch_id=task.batch_id, lanes=lanes) as source:
             _check_counts(last, source)
             known = _mix(store, task, source, options)
     return _published(store, known, output)
@@ -256,11 +256,11 @@ def _check_new(store: MixerStore, task: _Task) -> None:
         raise InvalidInput("batch", rule, f"number {done + 1} of round {task.round}")
 
 
-def _check_counts(link: Link, source: MixedBatch) -> None:
+def _check_counts(link: Link, source: SealedBatch) -> None:
     told = tuple(counts.messages_out for counts in link.lanes)
     if source.counts != told:
         rule = f"must hold as many messages in each lane as link {link.hop} of its chain says"
-        raise InvalidInput("batch", rule, str(source.path))
+        raise InvalidInput("batch", rule, source.name)
 
 
 def _mix(store: MixerStore, task: _Task, source: _Source, options: MixOptions) -> Mixed:
@@ -285,7 +285,7 @@ def _mix(store: MixerStore, task: _Task, source: _Source, options: MixOptions) -
             scratch=store.folder,
             options=options,
         )
-        write_mixed(stream, length, task.batch_id, run.lanes())
+        write_sealed(stream, length, task.batch_id, run.lanes())
         _check_refused(run.counts, options)
     link = _link(store, task, run.counts, file_sha256(staged))
     links = (*task.links, sign_link(link, store.keys.identity))

@@ -34,6 +34,8 @@ class Lane:
     offset: int
     positions: int
     messages: int
+    records: bool = False
+    """Whether its messages are whole records instead of single positions."""
 
     def holds(self, position: int) -> bool:
         """Whether a token of this position belongs here."""
@@ -42,12 +44,12 @@ class Lane:
     @property
     def is_single(self) -> bool:
         """One position, one message: as many nulls as there are no tokens."""
-        return self.positions == 1 and self.messages == 1
+        return self.positions == 1 and self.messages == 1 and not self.records
 
     @property
     def has_noisy_nulls(self) -> bool:
         """One message over several positions: an empty one is an answer like any other."""
-        return self.positions > 1 and self.messages == 1
+        return self.positions > 1 and self.messages == 1 and not self.records
 
 
 def lanes_of(survey: Survey, layout: Layout, rooms: Sequence[int] = ()) -> tuple[Lane, ...]:
@@ -56,8 +58,17 @@ def lanes_of(survey: Survey, layout: Layout, rooms: Sequence[int] = ()) -> tuple
     `rooms` says how many messages each block has where devices flip single bits.
     """
     if survey.linkage is Linkage.RECORD:
-        everything = [("", 0, layout.positions, survey.copies)]
-    elif survey.trust.noise is NoiseSource.MIXERS:
+        return (
+            Lane(
+                number=0,
+                block="",
+                offset=0,
+                positions=layout.positions,
+                messages=survey.copies,
+                records=True,
+            ),
+        )
+    if survey.trust.noise is NoiseSource.MIXERS:
         everything = [part for block in layout.blocks for part in _parts(block)]
     else:
         pairs = zip(layout.blocks, rooms, strict=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from krand.batches.manifest import Manifest, manifest_bytes
-from krand.batches.sealed import write_batch
+from krand.batches.sealed import write_sealed
 from krand.client.transport import Reply
 from krand.collector.opening import config_of
 from krand.collector.store import RoundClosed
@@ -25,8 +26,10 @@ from krand.wire.submissions import Refused
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+    from numpy.typing import NDArray
 
     from krand.mixing.store import MixerStore
+    from krand.survey.lanes import Lane
 
 __all__ = ["FakeCollector"]
 
@@ -108,11 +111,18 @@ class FakeCollector:
         """Write down that somebody waits; no time passes."""
         self.waited.append(seconds)
 
-    def messages(self) -> list[bytes]:
-        """Everybody's sealed messages, in random order."""
+    def messages(self) -> list[tuple[Lane, bytes]]:
+        """Everybody's sealed messages with their lanes, in random order within each lane."""
+        lanes = self.plan.lanes
+        return [(lanes[lane], row.tobytes()) for lane, rows in self._lanes() for row in rows]
+
+    def _lanes(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         length, whole = self._format.message_length, b"".join(self._submissions.values())
-        rows = [whole[place : place + length] for place in range(0, len(whole), length)]
-        return [rows[place] for place in secure_random().permutation(len(rows))]
+        sent = np.frombuffer(whole, np.uint8).reshape(self.people, self._format.messages, length)
+        ends = np.cumsum([lane.messages for lane in self.plan.lanes])
+        for lane, rows in zip(self.plan.lanes, np.split(sent, ends[:-1], axis=1), strict=True):
+            flat = rows.reshape(-1, length)
+            yield lane.number, flat[secure_random().permutation(len(flat))]
 
     def release(self, folder: str | Path, mixer: MixerStore | None = None) -> Path:
         """Write the batch and beside it its signed manifest; the path of the batch.
@@ -127,10 +137,9 @@ class FakeCollector:
         folder = Path(folder)
         ensure_directory("output", folder)
         data, manifest = folder / "batch-000001.parquet", folder / "batch-000001.manifest.json"
-        rows = np.frombuffer(b"".join(self.messages()), np.uint8)
-        rows = rows.reshape(-1, self._format.message_length)
         with complete_file("output", data, replace=False) as stream:
-            count = write_batch(stream, self._format.message_length, self._id, iter((rows,)))
+            length = self._format.message_length
+            count = write_sealed(stream, length, self._id, self._lanes())
         digest = hashlib.sha256(data.read_bytes()).hexdigest()
         vouched = Manifest(
             plan=self.plan.hash,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from krand.accounting.baselines import rappor_sigma
 from krand.accounting.curator import curator
-from krand.client.randomizer import message_format
 from krand.planning.record import record_reports
 from krand.promise import Z95
 from krand.web.numbers import width
 from krand.web.pages import render
+from krand.wire.messages import length_at
 from krand.wording.collusion import protection
 from krand.wording.phrases import at_most, number, people, percent, whole_people
 from krand.wording.plans import EACH, promise_sentence, unreadable
@@ -34,7 +34,7 @@ def survey_part(plan: Plan) -> str:
         promise=promise_sentence(plan),
         shift=max(plan.shifts, key=lambda shift: shift.too_high),
         whole_people=whole_people,
-        message_bytes=message_format(plan).sealed_length,
+        message_bytes=length_at(plan, 1),
         rappor=Z95 * rappor_sigma(policy, responses),
         curator=Z95 * curator(policy, responses).sigma,
         number=number,

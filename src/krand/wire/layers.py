@@ -17,15 +17,16 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from krand.errors import InvalidInput
 from krand.survey.limits import check_round
 from krand.wire.keys import analyst_key_of
-from krand.wire.lane_format import (
+from krand.wire.messages import (
     ANALYST,
     FIRST_WITH_LAYER,
-    LANE_VERSION,
-    LaneFormat,
+    FORMAT_VERSION,
+    SEAL_LENGTH,
+    MessageFormat,
+    Payload,
     layers_at,
     length_at,
 )
-from krand.wire.messages import POSITION_LENGTH, SEAL_LENGTH, Payload
 from krand.wire.mixers import opening_key_of
 from krand.wire.rejections import RejectedMessage, Rejection
 from krand.wire.sealing import PURPOSE, SUITE, Opened, check_plan_hash, open_each
@@ -60,7 +61,7 @@ def layer_info(hop: int, plan_hash: bytes, round_number: int, lane: int) -> byte
     _check_range("round", round_number, 1, LARGEST_ROUND)
     _check_range("lane", lane, 0, LARGEST_LANE)
     where = round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")
-    return PURPOSE + bytes((LANE_VERSION, hop)) + plan_hash + where
+    return PURPOSE + bytes((FORMAT_VERSION, hop)) + plan_hash + where
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +101,7 @@ class LayerSealer:
         return sealed
 
     def _sealed_lane(self, lane: Lane) -> _SealedLane:
-        form, name = LaneFormat(_lane_of(self.plan, lane)), bytes.fromhex(self.plan.hash)
+        form, name = MessageFormat(_lane_of(self.plan, lane)), bytes.fromhex(self.plan.hash)
         layers = tuple(
             (key, layer_info(hop, name, self.round_number, lane.number)) for hop, key in self._keys
         )
@@ -111,7 +112,7 @@ class LayerSealer:
 class _SealedLane:
     """What all messages of a lane have in common."""
 
-    format: LaneFormat
+    format: MessageFormat
     layers: tuple[tuple[X25519PublicKey, bytes], ...]
     """Key and info, the innermost first."""
 
@@ -179,15 +180,17 @@ class LaneOpener:
         Takes separate bytes objects, or a 2-D array of bytes with one message per row.
         """
         form, info = self._format(lane), self._info(lane)
-        return open_each(sealed, lambda message: self._open(form, info, message), POSITION_LENGTH)
+        return open_each(
+            sealed, lambda message: self._open(form, info, message), form.payload_length
+        )
 
-    def _open(self, form: LaneFormat, info: bytes, sealed: bytes) -> Payload:
+    def _open(self, form: MessageFormat, info: bytes, sealed: bytes) -> Payload:
         if len(sealed) != length_at(self.plan, ANALYST):
             raise RejectedMessage(Rejection.WRONG_LENGTH)
         return form.decode(_opened(self.key, info, sealed))
 
-    def _format(self, lane: Lane) -> LaneFormat:
-        return LaneFormat(_lane_of(self.plan, lane))
+    def _format(self, lane: Lane) -> MessageFormat:
+        return MessageFormat(_lane_of(self.plan, lane))
 
     def _info(self, lane: Lane) -> bytes:
         return layer_info(ANALYST, bytes.fromhex(self.plan.hash), self.round_number, lane.number)

@@ -1,9 +1,10 @@
 """The plaintext of a message: version, kind, payload; the same length for all messages of a plan.
 
 Bit linkage has tokens (a position that was reported as 1) and nulls (nothing), which have the same
-length. Record linkage has vectors (a whole noisy record). Reading is strict: anything that the
-writer here would not have written is refused, so that each payload has one encoding and a hidden
-mark is impossible.
+length. A token must name a position of its lane. Record linkage has vectors (a whole noisy record).
+Reading is strict: anything that the writer here would not have written is refused, so that each
+payload has one encoding and a hidden mark is impossible. Every mixer but the first removes a layer
+of seals, so the length says which mixer a message is for, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,13 +12,18 @@ from __future__ import annotations
 import operator
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from krand.errors import InvalidInput
-from krand.promise import Linkage
 from krand.wire.rejections import RejectedMessage, Rejection
 
+if TYPE_CHECKING:
+    from krand.survey.lanes import Lane
+    from krand.survey.plan import Plan
+
 __all__ = [
+    "ANALYST",
+    "FIRST_WITH_LAYER",
     "FORMAT_VERSION",
     "MAX_POSITIONS",
     "SEAL_LENGTH",
@@ -27,13 +33,21 @@ __all__ = [
     "Payload",
     "Token",
     "Vector",
+    "layers_at",
+    "length_at",
+    "whole_number",
 ]
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 MAX_POSITIONS = 10**7
 """The limit of the format; a survey has fewer (`krand.promise.MAX_BITS`)."""
 SEAL_LENGTH = 32 + 16
 """Bytes added by sealing: an encapsulated X25519 key before, an authentication tag after."""
+
+ANALYST = 0
+"""The hop of the analyst; mixers are 1, 2, … in the order of the chain."""
+FIRST_WITH_LAYER = 2
+"""The collector, which is mixer 1, removes no layer."""
 
 HEADER_LENGTH = 2
 POSITION_LENGTH = 4
@@ -72,46 +86,31 @@ Payload: TypeAlias = Null | Token | Vector
 
 @dataclass(frozen=True, slots=True)
 class MessageFormat:
-    """The format of a plan's messages: `positions` is P in bit linkage, L in record linkage."""
+    """The format of the messages of one lane."""
 
-    linkage: Linkage
-    positions: int
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "linkage", Linkage(self.linkage))
-        known = isinstance(self.positions, int) and not isinstance(self.positions, bool)
-        if not known or not 1 <= self.positions <= MAX_POSITIONS:
-            rule = f"must be a whole number from 1 to {MAX_POSITIONS:,}"
-            raise InvalidInput("positions", rule, self.positions)
+    lane: Lane
 
     @property
     def payload_length(self) -> int:
         """Bytes after version and kind."""
-        return POSITION_LENGTH if self.linkage is Linkage.BIT else (self.positions + 7) // 8
+        return (self.lane.positions + 7) // 8 if self.lane.records else POSITION_LENGTH
 
     @property
     def plaintext_length(self) -> int:
         """Bytes of each message before sealing."""
         return HEADER_LENGTH + self.payload_length
 
-    @property
-    def sealed_length(self) -> int:
-        """Bytes of each sealed message."""
-        return self.plaintext_length + SEAL_LENGTH
-
     def encode(self, payload: Payload) -> bytes:
         """The plaintext of a payload."""
-        if self.linkage is Linkage.BIT:
-            if isinstance(payload, Token):
-                return _plaintext(Kind.TOKEN, self._position_bytes(payload.position))
-            if isinstance(payload, Null):
-                return _plaintext(Kind.NULL, bytes(self.payload_length))
-        elif isinstance(payload, Vector):
-            return _plaintext(Kind.VECTOR, self._vector_bytes(payload.packed))
-        kinds = "Token or Null" if self.linkage is Linkage.BIT else "Vector"
-        raise InvalidInput(
-            "payload", f"must be {kinds} in {self.linkage} linkage", type(payload).__name__
-        )
+        if self.lane.records:
+            if isinstance(payload, Vector):
+                return _plaintext(Kind.VECTOR, self._vector_bytes(payload.packed))
+        elif isinstance(payload, Token):
+            return _plaintext(Kind.TOKEN, self._position_bytes(payload.position))
+        elif isinstance(payload, Null):
+            return _plaintext(Kind.NULL, bytes(POSITION_LENGTH))
+        kinds = "Vector in a lane of records" if self.lane.records else "Token or Null in its lane"
+        raise InvalidInput("payload", f"must be {kinds}", type(payload).__name__)
 
     def decode(self, plaintext: bytes) -> Payload:
         """The payload of a plaintext, or RejectedMessage with the reason."""
@@ -120,7 +119,7 @@ class MessageFormat:
         version, kind, payload = plaintext[0], plaintext[1], plaintext[HEADER_LENGTH:]
         if version != FORMAT_VERSION:
             raise RejectedMessage(Rejection.UNKNOWN_VERSION)
-        if self.linkage is Linkage.RECORD:
+        if self.lane.records:
             if kind == Kind.VECTOR:
                 return self._vector(payload)
         elif kind == Kind.TOKEN:
@@ -130,15 +129,16 @@ class MessageFormat:
         raise RejectedMessage(Rejection.UNKNOWN_KIND)
 
     def _position_bytes(self, position: int) -> bytes:
-        number = whole_number(position)
-        if number is None or not 0 <= number < self.positions:
-            rule = f"must be a whole number from 0 to {self.positions - 1:,}"
-            raise InvalidInput("position", rule, position)
+        number, lane = whole_number(position), self.lane
+        if number is None or not lane.holds(number):
+            last = lane.offset + lane.positions - 1
+            rule = f"must be a whole number from {lane.offset:,} to {last:,}"
+            raise InvalidInput("position", rule, position, f"lane {lane.number} has no other")
         return number.to_bytes(POSITION_LENGTH, "big")
 
     def _vector_bytes(self, packed: bytes) -> bytes:
         if len(packed) != self.payload_length:
-            rule = f"must be {self.payload_length:,} bytes for {self.positions:,} positions"
+            rule = f"must be {self.payload_length:,} bytes for {self.lane.positions:,} positions"
             raise InvalidInput("vector", rule, f"{len(packed):,} bytes")
         if self._has_padding(packed):
             raise InvalidInput("vector", "must have zeros after its last position", "a one")
@@ -146,8 +146,8 @@ class MessageFormat:
 
     def _token(self, payload: bytes) -> Token:
         position = int.from_bytes(payload, "big")
-        if position >= self.positions:
-            raise RejectedMessage(Rejection.POSITION_OUT_OF_RANGE)
+        if not self.lane.holds(position):
+            raise RejectedMessage(Rejection.OUTSIDE_ITS_LANE)
         return Token(position)
 
     def _vector(self, payload: bytes) -> Vector:
@@ -157,7 +157,7 @@ class MessageFormat:
 
     def _has_padding(self, packed: bytes) -> bool:
         """Whether any bit after the last position is set: the lowest bits of the last byte."""
-        unused = -self.positions % 8
+        unused = -self.lane.positions % 8
         return packed[-1] & ((1 << unused) - 1) != 0
 
 
@@ -179,3 +179,18 @@ def whole_number(value: object) -> int | None:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return None
+
+
+def layers_at(plan: Plan, hop: int) -> tuple[int, ...]:
+    """Who opens a message that arrives at a hop, outermost layer first; the analyst is last."""
+    mixers = plan.survey.trust.mixers
+    if not ANALYST <= hop <= mixers:
+        rule = f"must be from 1 to {mixers}, or {ANALYST} for the analyst"
+        raise InvalidInput("hop", rule, hop, "the survey has no other mixers")
+    first = mixers + 1 if hop == ANALYST else max(hop, FIRST_WITH_LAYER)
+    return (*range(first, mixers + 1), ANALYST)
+
+
+def length_at(plan: Plan, hop: int) -> int:
+    """The length of every message that arrives at a mixer, or at the analyst (hop 0)."""
+    return MessageFormat(plan.lanes[0]).plaintext_length + SEAL_LENGTH * len(layers_at(plan, hop))

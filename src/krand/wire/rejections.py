@@ -19,7 +19,6 @@ class Rejection(StrEnum):
     NOT_SEALED_FOR_THIS_KEY_OR_PLAN = "not_sealed_for_this_key_or_plan"
     UNKNOWN_VERSION = "unknown_version"
     UNKNOWN_KIND = "unknown_kind"
-    POSITION_OUT_OF_RANGE = "position_out_of_range"
     OUTSIDE_ITS_LANE = "outside_its_lane"
     PADDING_NOT_ZERO = "padding_not_zero"
 
@@ -35,7 +34,6 @@ _RULES = {
     " version of the format",
     Rejection.UNKNOWN_VERSION: "must have a known version of the format",
     Rejection.UNKNOWN_KIND: "must be of a kind that belongs to the plan's linkage",
-    Rejection.POSITION_OUT_OF_RANGE: "must name a position that the plan has",
     Rejection.OUTSIDE_ITS_LANE: "must name a position of the lane that it was sent in",
     Rejection.PADDING_NOT_ZERO: "must have zeros in all unused bits",
 }

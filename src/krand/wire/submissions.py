@@ -2,9 +2,8 @@
 
     version (1) || round (2) || id (16) || message || message || …
 
-The plan determines the version, and the length and number of messages, so all submissions have the
-same length. Devices that add noise send version 1. Where mixers add it, devices send version 2:
-messages stand in the order of the plan's lanes, and have a layer for every mixer but the first.
+The plan determines the length and number of messages, so all submissions have the same length.
+Messages stand in the order of the plan's lanes, and have a layer for every mixer but the first.
 Anything else is refused with a reason.
 """
 
@@ -15,8 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
-from krand.wire.lane_format import LANE_VERSION, length_at
-from krand.wire.messages import MessageFormat
+from krand.wire.messages import length_at
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
@@ -30,10 +28,9 @@ __all__ = [
     "Submitted",
     "format_of",
     "submission_bytes",
-    "version_of",
 ]
 
-VERSION = 1
+VERSION = 2
 ID_LENGTH = 16
 HEAD_LENGTH = 1 + 2 + ID_LENGTH
 
@@ -54,7 +51,7 @@ class Refusal(StrEnum):
 
 _RULES = {
     Refusal.TOO_SHORT: f"must have a header of {HEAD_LENGTH} bytes",
-    Refusal.UNKNOWN_VERSION: "must have the version of the plan's submissions",
+    Refusal.UNKNOWN_VERSION: f"must have version {VERSION}",
     Refusal.OTHER_ROUND: "must belong to the round that is being collected",
     Refusal.WRONG_LENGTH: "must contain exactly the plan's number of messages, of its length",
 }
@@ -84,7 +81,6 @@ class SubmissionFormat:
     round: int
     message_length: int
     messages: int
-    version: int = VERSION
 
     @property
     def length(self) -> int:
@@ -95,7 +91,7 @@ class SubmissionFormat:
         """The submission in these bytes, or Refused."""
         if len(body) < HEAD_LENGTH:
             raise Refused(Refusal.TOO_SHORT)
-        if body[0] != self.version:
+        if body[0] != VERSION:
             raise Refused(Refusal.UNKNOWN_VERSION)
         if int.from_bytes(body[1:3]) != self.round:
             raise Refused(Refusal.OTHER_ROUND)
@@ -104,24 +100,13 @@ class SubmissionFormat:
         return Submitted(body[3:HEAD_LENGTH], body[HEAD_LENGTH:])
 
 
-def version_of(plan: Plan) -> int:
-    """The version of a plan's submissions."""
-    return VERSION if plan.mixing is None else LANE_VERSION
-
-
 def format_of(plan: Plan, round_number: int = 1) -> SubmissionFormat:
     """The format of a plan's submissions in one round."""
-    if plan.mixing is None:
-        length = MessageFormat(plan.survey.linkage, plan.layout.positions).sealed_length
-    else:
-        length = length_at(plan, 1)
-    return SubmissionFormat(round_number, length, plan.messages, version_of(plan))
+    return SubmissionFormat(round_number, length_at(plan, 1), plan.messages)
 
 
-def submission_bytes(
-    round_number: int, name: bytes, messages: tuple[bytes, ...], version: int = VERSION
-) -> bytes:
+def submission_bytes(round_number: int, name: bytes, messages: tuple[bytes, ...]) -> bytes:
     """The bytes that are sent; a retry sends the same."""
     if len(name) != ID_LENGTH:
         raise InvalidInput("id", f"must have {ID_LENGTH} bytes", f"{len(name)} bytes")
-    return bytes((version,)) + round_number.to_bytes(2) + name + b"".join(messages)
+    return bytes((VERSION,)) + round_number.to_bytes(2) + name + b"".join(messages)

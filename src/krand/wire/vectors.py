@@ -1,8 +1,9 @@
 """Test vectors for other implementations: `python -m krand.wire.vectors > vectors.json`.
 
-Each run gives the same file except for the values called "sealed", because sealing draws a new key
-for each message. An implementation is correct if it opens each of them as the file states. The keys
-are derived from public words: they protect nothing and are for tests only.
+Messages through chains of one, two and three mixers; one mixer is the collector, which opens
+nothing. Each run gives the same file except for the values called "sealed", because sealing draws a
+new key for each message. An implementation is correct if it opens each of them as the file states.
+The keys are derived from public words: they protect nothing and are for tests only.
 """
 
 from __future__ import annotations
@@ -12,23 +13,27 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from krand.promise import Linkage
-from krand.wire.keys import fingerprint, public_key_pem
+from krand.survey.lanes import Lane
+from krand.wire.layers import layer_info
 from krand.wire.messages import (
+    ANALYST,
     FORMAT_VERSION,
     MAX_POSITIONS,
+    SEAL_LENGTH,
     MessageFormat,
     Null,
     Payload,
     Token,
     Vector,
 )
+from krand.wire.plan_signatures import PURPOSE as PLAN_PURPOSE
 from krand.wire.rejections import Rejection
-from krand.wire.sealing import PURPOSE, SUITE, Sealer, seal_info
+from krand.wire.sealing import SUITE
 
-__all__ = ["SUITE_VALUES", "WARNING", "digest", "make_vectors", "packed"]
+__all__ = ["make_vectors", "packed"]
 
 WARNING = "keys for tests only: they are public and protect nothing"
 SUITE_VALUES = {
@@ -39,74 +44,10 @@ SUITE_VALUES = {
     "aead_id": 0x0001,
 }
 
-FORMATS = {
-    "one bit": MessageFormat(Linkage.BIT, 1),
-    "40 bits": MessageFormat(Linkage.BIT, 40),
-    "most bits": MessageFormat(Linkage.BIT, MAX_POSITIONS),
-    "record of 1": MessageFormat(Linkage.RECORD, 1),
-    "record of 8": MessageFormat(Linkage.RECORD, 8),
-    "record of 40": MessageFormat(Linkage.RECORD, 40),
-    "record of 1001": MessageFormat(Linkage.RECORD, 1001),
-}
-PAYLOADS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("one bit", {"kind": "token", "position": 0}),
-    ("one bit", {"kind": "null"}),
-    ("40 bits", {"kind": "token", "position": 0}),
-    ("40 bits", {"kind": "token", "position": 39}),
-    ("40 bits", {"kind": "null"}),
-    ("most bits", {"kind": "token", "position": 0x010203}),
-    ("most bits", {"kind": "token", "position": MAX_POSITIONS - 1}),
-    ("most bits", {"kind": "null"}),
-    ("record of 1", {"kind": "vector", "ones": []}),
-    ("record of 1", {"kind": "vector", "ones": [0]}),
-    ("record of 8", {"kind": "vector", "ones": [0, 1, 6]}),
-    ("record of 40", {"kind": "vector", "ones": []}),
-    ("record of 40", {"kind": "vector", "ones": [0, 7, 8, 17, 39]}),
-    ("record of 40", {"kind": "vector", "ones": list(range(40))}),
-    ("record of 1001", {"kind": "vector", "ones": [3, 500, 999, 1000]}),
-)
-MALFORMED: tuple[tuple[str, str, str, Rejection], ...] = (
-    ("empty", "40 bits", "", Rejection.WRONG_LENGTH),
-    ("a byte too short", "40 bits", "0101000000", Rejection.WRONG_LENGTH),
-    ("a byte too long", "40 bits", "01010000000500", Rejection.WRONG_LENGTH),
-    ("record a byte too long", "record of 8", "0102c200", Rejection.WRONG_LENGTH),
-    ("version 0", "40 bits", "000100000005", Rejection.UNKNOWN_VERSION),
-    ("version 2", "40 bits", "020100000005", Rejection.UNKNOWN_VERSION),
-    ("version 255, kind 255", "40 bits", "ffff00000005", Rejection.UNKNOWN_VERSION),
-    ("kind 3", "40 bits", "010300000005", Rejection.UNKNOWN_KIND),
-    ("a vector in bit linkage", "40 bits", "010200000005", Rejection.UNKNOWN_KIND),
-    ("a token in record linkage", "record of 40", "01010000000005", Rejection.UNKNOWN_KIND),
-    ("a null in record linkage", "record of 40", "01000000000000", Rejection.UNKNOWN_KIND),
-    ("first position beyond", "40 bits", "010100000028", Rejection.POSITION_OUT_OF_RANGE),
-    ("little-endian position", "40 bits", "010105000000", Rejection.POSITION_OUT_OF_RANGE),
-    ("largest number", "most bits", "0101ffffffff", Rejection.POSITION_OUT_OF_RANGE),
-    ("most bits, first beyond", "most bits", "010100989680", Rejection.POSITION_OUT_OF_RANGE),
-    ("null with a mark", "40 bits", "010000000001", Rejection.PADDING_NOT_ZERO),
-    ("null with a mark in front", "40 bits", "010080000000", Rejection.PADDING_NOT_ZERO),
-    ("lowest padding bit", "record of 1", "010201", Rejection.PADDING_NOT_ZERO),
-    ("highest padding bit", "record of 1", "0102c0", Rejection.PADDING_NOT_ZERO),
-)
-"""Name, plan, plaintext, reason; each plaintext is also sealed unchanged."""
 
-
-def make_vectors() -> dict[str, Any]:
-    """The whole file; the values called "sealed" differ from run to run."""
-    key = _test_key("recipient")
-    return {
-        "format": "krand message",
-        "version": FORMAT_VERSION,
-        "warning": WARNING,
-        "suite": SUITE_VALUES,
-        "recipient": {
-            "private_key": key.private_bytes_raw().hex(),
-            "public_key": key.public_key().public_bytes_raw().hex(),
-            "public_key_pem": public_key_pem(key.public_key()).decode(),
-            "fingerprint": fingerprint(key.public_key()),
-        },
-        "plans": [_plan(name, form) for name, form in FORMATS.items()],
-        "accepted": [_accepted(key, plan, payload) for plan, payload in PAYLOADS],
-        "rejected": [*_malformed(key), *_badly_sealed(key)],
-    }
+def digest(words: str) -> bytes:
+    """32 bytes that everybody can derive: keys and hashes of the test vectors."""
+    return hashlib.sha256(f"krand test vectors, {words}".encode()).digest()
 
 
 def packed(ones: list[int], positions: int) -> bytes:
@@ -117,105 +58,243 @@ def packed(ones: list[int], positions: int) -> bytes:
     return bytes(record)
 
 
-def _test_key(word: str) -> X25519PrivateKey:
+def _records(number: int, positions: int) -> Lane:
+    """A lane of whole records; of every lane but these a plan could have all together."""
+    return Lane(
+        number=number, block="records", offset=0, positions=positions, messages=2, records=True
+    )
+
+
+LANES = (
+    Lane(number=0, block="yes or no", offset=0, positions=1, messages=1),
+    Lane(number=1, block="choice", offset=1, positions=5, messages=1),
+    Lane(number=2, block="long list", offset=6, positions=60, messages=3),
+    Lane(
+        number=70_000, block="last", offset=66, positions=MAX_POSITIONS - 66, messages=1
+    ),  # a number of three bytes
+    *map(_records, (101, 108, 140, 1101), (1, 8, 40, 1001)),
+)
+YES_NO, CHOICE, LIST, LAST, ONE, EIGHT, FORTY, THOUSAND = LANES
+NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
+CHAINS = (1, 2, 3)
+ROUNDS = (1, 2, 0x0102)
+PLAN_HASH = digest("plan: mixed")
+OTHER_PLAN = digest("plan: another")
+PAYLOADS: tuple[tuple[Lane, Payload], ...] = (
+    (YES_NO, Token(0)),
+    (YES_NO, Null()),
+    (CHOICE, Token(1)),
+    (CHOICE, Token(5)),
+    (CHOICE, Null()),
+    (LIST, Token(6)),
+    (LIST, Token(65)),
+    (LIST, Null()),
+    (LAST, Token(0x010203)),
+    (LAST, Token(MAX_POSITIONS - 1)),
+    (ONE, Vector(packed([], 1))),
+    (ONE, Vector(packed([0], 1))),
+    (EIGHT, Vector(packed([0, 1, 6], 8))),
+    (FORTY, Vector(packed([0, 7, 8, 17, 39], 40))),
+    (FORTY, Vector(packed(list(range(40)), 40))),
+    (THOUSAND, Vector(packed([3, 500, 999, 1000], 1001))),
+)
+MALFORMED: tuple[tuple[str, Lane, str, Rejection], ...] = (
+    ("a byte too short", CHOICE, "0201000000", Rejection.WRONG_LENGTH),
+    ("a byte too long", CHOICE, "02010000000100", Rejection.WRONG_LENGTH),
+    ("version 1", CHOICE, "010100000001", Rejection.UNKNOWN_VERSION),
+    ("version 3", CHOICE, "030100000001", Rejection.UNKNOWN_VERSION),
+    ("a vector", CHOICE, "020200000001", Rejection.UNKNOWN_KIND),
+    ("kind 255", CHOICE, "02ff00000000", Rejection.UNKNOWN_KIND),
+    ("position before the lane", CHOICE, "020100000000", Rejection.OUTSIDE_ITS_LANE),
+    ("position after the lane", CHOICE, "020100000006", Rejection.OUTSIDE_ITS_LANE),
+    ("little-endian position", CHOICE, "020101000000", Rejection.OUTSIDE_ITS_LANE),
+    ("largest number", LAST, "0201ffffffff", Rejection.OUTSIDE_ITS_LANE),
+    ("null with a mark", CHOICE, "020000000001", Rejection.PADDING_NOT_ZERO),
+    ("null with a mark in front", CHOICE, "020080000000", Rejection.PADDING_NOT_ZERO),
+    ("record a byte too long", EIGHT, "0202c200", Rejection.WRONG_LENGTH),
+    ("a token among records", FORTY, "02010000000005", Rejection.UNKNOWN_KIND),
+    ("a null among records", FORTY, "02000000000000", Rejection.UNKNOWN_KIND),
+    ("lowest padding bit", ONE, "020201", Rejection.PADDING_NOT_ZERO),
+    ("highest padding bit", ONE, "0202c0", Rejection.PADDING_NOT_ZERO),
+)
+"""Name, lane, plaintext, reason; each plaintext is also sealed unchanged, for the analyst."""
+
+
+def make_vectors() -> dict[str, Any]:
+    """The whole file; the values called "sealed" differ from run to run."""
+    return {
+        "format": "krand message",
+        "version": FORMAT_VERSION,
+        "warning": WARNING,
+        "suite": SUITE_VALUES,
+        "plan_hash": PLAN_HASH.hex(),
+        "keys": list(_keys()),
+        "lanes": [
+            {
+                "number": lane.number,
+                "offset": lane.offset,
+                "positions": lane.positions,
+                "messages": lane.messages,
+                "records": lane.records,
+                "plaintext_length": MessageFormat(lane).plaintext_length,
+            }
+            for lane in LANES
+        ],
+        "layers": [
+            {"mixers": mixers, "hop": hop, "layers": len(_hops(mixers, hop))}
+            for mixers in CHAINS
+            for hop in (*range(1, mixers + 1), ANALYST)
+        ],
+        "accepted": [
+            _accepted(mixers, round_number, lane, payload)
+            for mixers, round_number in zip(CHAINS, ROUNDS, strict=True)
+            for lane, payload in PAYLOADS
+        ],
+        "rejected": [*_malformed(), *_filed_elsewhere(), *_damaged()],
+        "plan_signatures": [_plan_signature(hop) for hop in range(1, max(CHAINS) + 1)],
+    }
+
+
+def _key(hop: int, round_number: int) -> X25519PrivateKey:
+    """The analyst has one key for all rounds."""
+    word = "analyst" if hop == ANALYST else f"mixer {hop}, round {round_number}"
     return X25519PrivateKey.from_private_bytes(digest(f"key: {word}"))
 
 
-def _plan_hash(plan: str) -> bytes:
-    return digest(f"plan: {plan}")
+def _keys() -> Iterator[dict[str, Any]]:
+    analyst: list[tuple[int, int | None]] = [(ANALYST, None)]
+    mixers = [(hop, number) for hop in range(2, max(CHAINS) + 1) for number in ROUNDS]
+    for hop, number in [*analyst, *mixers]:
+        key = _key(hop, number or 0)
+        yield {
+            "hop": hop,
+            "round": number,
+            "private_key": key.private_bytes_raw().hex(),
+            "public_key": key.public_key().public_bytes_raw().hex(),
+        }
 
 
-def digest(words: str) -> bytes:
-    """32 bytes that everybody can derive: keys and hashes of the test vectors."""
-    return hashlib.sha256(f"krand test vectors, {words}".encode()).digest()
+def _hops(mixers: int, hop: int = 1) -> tuple[int, ...]:
+    """Who opens what arrives at a hop, literally as the format defines it."""
+    first = mixers + 1 if hop == ANALYST else max(hop, 2)
+    return (*range(first, mixers + 1), ANALYST)
 
 
-def _plan(name: str, form: MessageFormat) -> dict[str, Any]:
+def _info(hop: int, round_number: int, lane: Lane, plan_hash: bytes = PLAN_HASH) -> bytes:
+    return layer_info(hop, plan_hash, round_number, lane.number)
+
+
+def _accepted(mixers: int, round_number: int, lane: Lane, payload: Payload) -> dict[str, Any]:
+    plaintext = MessageFormat(lane).encode(payload)
+    layers: list[dict[str, Any]] = []
+    sealed = plaintext
+    for hop in reversed(_hops(mixers)):
+        info = _info(hop, round_number, lane)
+        sealed = SUITE.encrypt(sealed, _key(hop, round_number).public_key(), info)
+        layers.insert(0, {"hop": hop, "info": info.hex(), "sealed": sealed.hex()})
     return {
-        "name": name,
-        "linkage": str(form.linkage),
-        "positions": form.positions,
-        "plan_hash": _plan_hash(name).hex(),
-        "info": seal_info(_plan_hash(name)).hex(),
-        "plaintext_length": form.plaintext_length,
-        "sealed_length": form.sealed_length,
+        "mixers": mixers,
+        "round": round_number,
+        "lane": lane.number,
+        "payload": _described(payload, lane),
+        "plaintext": plaintext.hex(),
+        "layers": layers,
     }
 
 
-def _payload(form: MessageFormat, description: dict[str, Any]) -> Payload:
-    if description["kind"] == "token":
-        return Token(description["position"])
-    if description["kind"] == "vector":
-        return Vector(packed(description["ones"], form.positions))
-    return Null()
+def _described(payload: Payload, lane: Lane) -> dict[str, Any]:
+    if isinstance(payload, Token):
+        return {"kind": "token", "position": payload.position}
+    if isinstance(payload, Vector):
+        bits = range(lane.positions)
+        return {
+            "kind": "vector",
+            "ones": [j for j in bits if payload.packed[j // 8] >> 7 - j % 8 & 1],
+        }
+    return {"kind": "null"}
 
 
-def _accepted(key: X25519PrivateKey, plan: str, description: dict[str, Any]) -> dict[str, Any]:
-    form = FORMATS[plan]
-    payload = _payload(form, description)
-    return {
-        "plan": plan,
-        "payload": description,
-        "plaintext": form.encode(payload).hex(),
-        "sealed": Sealer(key.public_key(), form, _plan_hash(plan)).seal(payload).hex(),
-    }
+def _malformed() -> Iterator[dict[str, Any]]:
+    """Correctly sealed for the analyst, with invalid content."""
+    key = _key(ANALYST, 1).public_key()
+    for name, lane, plaintext, reason in MALFORMED:
+        sealed = SUITE.encrypt(bytes.fromhex(plaintext), key, _info(ANALYST, 1, lane))
+        yield _rejected(name, (ANALYST, 1, lane), plaintext, sealed, reason)
 
 
-def _malformed(key: X25519PrivateKey) -> Iterator[dict[str, Any]]:
-    """Correctly sealed messages with invalid content."""
-    for name, plan, plaintext, reason in MALFORMED:
-        info = seal_info(_plan_hash(plan))
-        sealed = SUITE.encrypt(bytes.fromhex(plaintext), key.public_key(), info)
-        yield _rejected(name, plan, plaintext, sealed, reason)
+def _filed_elsewhere() -> Iterator[dict[str, Any]]:
+    """Messages that arrive at mixer 2 of 3 or at the analyst, made for somewhere else."""
+    for hop in (2, ANALYST):
+        key = _key(hop, 1).public_key()
+        inside = (
+            MessageFormat(CHOICE).encode(Token(1)) if hop == ANALYST else bytes(6 + 2 * SEAL_LENGTH)
+        )
+        for name, info in (
+            ("another lane", _info(hop, 1, YES_NO)),
+            ("another round", _info(hop, 2, CHOICE)),
+            ("another hop", _info(3, 1, CHOICE)),
+            ("another plan", _info(hop, 1, CHOICE, OTHER_PLAN)),
+            ("version 1 in info", _version_one(_info(hop, 1, CHOICE))),
+            ("another purpose in info", b"krand another" + _info(hop, 1, CHOICE)[13:]),
+            ("no info", b""),
+        ):
+            sealed = SUITE.encrypt(inside, key, info)
+            reason = NOT_SEALED
+            yield _rejected(f"{name}, at hop {hop}", (hop, 1, CHOICE), None, sealed, reason)
 
 
-def _badly_sealed(key: X25519PrivateKey) -> Iterator[dict[str, Any]]:
-    """Valid plaintexts whose seal is broken, or made for something else."""
-    plan, reader = "40 bits", key.public_key()
-    plaintext = FORMATS[plan].encode(Token(5))
-    info = seal_info(_plan_hash(plan))
-    other_version = PURPOSE + bytes((FORMAT_VERSION + 1,)) + _plan_hash(plan)
-    other_purpose = b"krand another" + info[len(PURPOSE) :]
-    good = SUITE.encrypt(plaintext, reader, info)
-    for name, sealed in (
-        ("nothing", b""),
-        ("last byte missing", good[:-1]),
-        ("first byte missing", good[1:]),
-        ("a byte too many", good + b"\0"),
-        ("not sealed at all", plaintext),
+def _damaged() -> Iterator[dict[str, Any]]:
+    """A message on its way to mixer 2 of 3 that somebody changed."""
+    whole = bytes.fromhex(_accepted(3, 1, CHOICE, Token(1))["layers"][0]["sealed"])
+    for name, sealed, reason in (
+        ("last byte missing", whole[:-1], Rejection.WRONG_LENGTH),
+        ("a layer too few", whole[SEAL_LENGTH:], Rejection.WRONG_LENGTH),
+        ("first bit changed", _flipped(whole, 0), NOT_SEALED),
+        ("the bit that X25519 ignores", _flipped(whole, 31, 0x80), NOT_SEALED),
+        ("encapsulated key of low order", bytes(32) + whole[32:], NOT_SEALED),
+        ("all zeros", bytes(len(whole)), NOT_SEALED),
+        ("inner layer changed", _flipped(whole, 40), NOT_SEALED),
+        ("last bit changed", _flipped(whole, -1), NOT_SEALED),
     ):
-        yield _rejected(name, plan, None, sealed, Rejection.WRONG_LENGTH)
-    other_plan = seal_info(_plan_hash("record of 40"))
-    for name, sealed in (
-        ("another key", SUITE.encrypt(plaintext, _test_key("other").public_key(), info)),
-        ("another plan", SUITE.encrypt(plaintext, reader, other_plan)),
-        ("another version in info", SUITE.encrypt(plaintext, reader, other_version)),
-        ("another purpose in info", SUITE.encrypt(plaintext, reader, other_purpose)),
-        ("no info", SUITE.encrypt(plaintext, reader)),
-        ("first bit changed", _flipped(good, 0, 0x80)),
-        ("the bit that X25519 ignores", _flipped(good, 31, 0x80)),
-        ("first bit of the ciphertext changed", _flipped(good, 32, 0x80)),
-        ("last bit changed", _flipped(good, len(good) - 1, 0x01)),
-        ("encapsulated key of low order", bytes(32) + good[32:]),
-        ("all zeros", bytes(len(good))),
-    ):
-        reason = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
-        yield _rejected(name, plan, None, sealed, reason)
+        yield _rejected(name, (2, 1, CHOICE), None, sealed, reason)
 
 
-def _flipped(sealed: bytes, index: int, mask: int) -> bytes:
-    return sealed[:index] + bytes((sealed[index] ^ mask,)) + sealed[index + 1 :]
+def _version_one(info: bytes) -> bytes:
+    return info.replace(b"krand message\x02", b"krand message\x01")
+
+
+def _flipped(sealed: bytes, place: int, mask: int = 1) -> bytes:
+    changed = bytearray(sealed)
+    changed[place] ^= mask
+    return bytes(changed)
 
 
 def _rejected(
-    name: str, plan: str, plaintext: str | None, sealed: bytes, reason: Rejection
+    name: str, where: tuple[int, int, Lane], plaintext: str | None, sealed: bytes, reason: Rejection
 ) -> dict[str, Any]:
+    hop, round_number, lane = where
     return {
         "name": name,
-        "plan": plan,
+        "mixers": max(CHAINS),
+        "hop": hop,
+        "round": round_number,
+        "lane": lane.number,
         "plaintext": plaintext,
         "sealed": sealed.hex(),
         "rejection": str(reason),
+    }
+
+
+def _plan_signature(hop: int) -> dict[str, Any]:
+    """Ed25519 draws nothing: these are the same in every run."""
+    key = Ed25519PrivateKey.from_private_bytes(digest(f"identity: mixer {hop}"))
+    signed = PLAN_PURPOSE + PLAN_HASH
+    return {
+        "hop": hop,
+        "private_key": key.private_bytes_raw().hex(),
+        "identity": key.public_key().public_bytes_raw().hex(),
+        "signed": signed.hex(),
+        "signature": key.sign(signed).hex(),
     }
 
 

@@ -74,14 +74,7 @@ def content_for(plan: Plan, rows: int, seed: int) -> NDArray[np.int64] | NDArray
 def work_for(plan: Plan, sealed: bool) -> Work:
     joint = JOINT if plan is LONG else ()
     key = KEY.private_bytes_raw() if sealed else None
-    return Work(
-        plan_hash=plan.hash,
-        linkage=plan.survey.linkage,
-        positions=plan.layout.positions,
-        round=1,
-        joint=joint,
-        key=key,
-    )
+    return Work(plan=plan, round=1, joint=joint, key=key)
 
 
 def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:

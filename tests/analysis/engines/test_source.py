@@ -10,8 +10,8 @@ import pytest
 
 from analysis.engines.responses import BIT, LONG, PEOPLE, SHORT, plan_for, sealed, signed, unsealed
 from krand.analysis.engines.source import (
-    columns_of,
-    group_columns,
+    chunks_of,
+    group_chunks,
     group_sizes,
     open_batch,
     open_responses,
@@ -30,7 +30,7 @@ def test_columns_begin_anywhere(tmp_path: Path) -> None:
     case = unsealed(BIT, tmp_path / "r", chunks=7)
     for first in (0, 1, 714, 715, 716, 4_999, 5_000, 6_000):
         for size in (1_000, 64):
-            parts = [column.to_numpy() for column in columns_of(case.source.uri, size, first)]
+            parts = [c.column(0).to_numpy() for c in chunks_of(case.source.uri, size, first)]
             found = np.concatenate([np.empty(0, np.int32), *parts])
             assert np.array_equal(found, case.content[first:])
             assert all(0 < len(part) <= size for part in parts)
@@ -41,8 +41,8 @@ def test_row_groups_are_the_whole_file(tmp_path: Path) -> None:
     case = unsealed(BIT, tmp_path / "r", chunks=7)
     sizes = group_sizes(case.source.uri)
     assert (len(sizes), sum(sizes)) == (7, 5_000)
-    parts = [c for g in range(7) for c in group_columns(case.source.uri, g, 100)]
-    assert np.array_equal(np.concatenate([c.to_numpy() for c in parts]), case.content)
+    parts = [c for g in range(7) for c in group_chunks(case.source.uri, g, 100)]
+    assert np.array_equal(np.concatenate([c.column(0).to_numpy() for c in parts]), case.content)
 
 
 def test_addresses_are_read_too(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -63,7 +64,8 @@ def tally_source(
     found = engine_named(engine)(source, alone, options or Options())
     if repeats.firsts is not None:
         found = merged(found, tally_part(work, [repeats.firsts]))
-        found = replace(found, rejected={**found.rejected, REPEATED: repeats.surplus})
+    refused = Counter(found.rejected) + Counter(source.lost)
+    refused[REPEATED] += repeats.surplus
     # Bits are counted for people who send nothing too; records only where they arrived.
     responses = found.responses if work.linkage is Linkage.RECORD else source.people
     people = source.people
@@ -72,6 +74,7 @@ def tally_source(
         people=people,
         crowd=people,
         responses=responses,
+        rejected=dict(+refused),
         batches=(source.sha256,),
         ids=(source.id,),
         provenance=source.provenance,

@@ -16,7 +16,7 @@ from krand.files import unreadable, write_atomically
 
 __all__ = ["Checkpoint"]
 
-FORMAT = "krand-checkpoint-2"
+FORMAT = "krand-checkpoint-3"
 
 
 class Checkpoint:
@@ -27,7 +27,7 @@ class Checkpoint:
         self._of = {
             "format": FORMAT,
             "batch": source.sha256,
-            "plan": work.plan_hash,
+            "plan": work.plan.hash,
             "joint": [list(bits) for bits in work.joint],
         }
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from krand.analysis.engines import Options
 from krand.analysis.engines.partition import Work, tally_part
-from krand.analysis.engines.source import Source, group_columns, group_sizes
+from krand.analysis.engines.source import Source, group_chunks, group_sizes
 from krand.analysis.tally import Tally, merged
 from krand.errors import MissingComponent
 
@@ -36,7 +36,7 @@ def count(source: Source, work: Work, options: Options) -> Tally:
 
 
 def _counted(work: Work, uri: str, group: int) -> Tally:
-    return tally_part(work, group_columns(uri, group, ROWS_AT_A_TIME))
+    return tally_part(work, group_chunks(uri, group, ROWS_AT_A_TIME))
 
 
 def _own_workers(workers: int) -> dict[str, Any]:

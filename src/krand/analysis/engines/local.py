@@ -17,7 +17,7 @@ from krand.analysis.counting.compiled import kernels_for
 from krand.analysis.engines import Options
 from krand.analysis.engines.checkpoint import Checkpoint
 from krand.analysis.engines.partition import Work, tally_part
-from krand.analysis.engines.source import Source, columns_of
+from krand.analysis.engines.source import Source, chunks_of
 from krand.analysis.tally import Tally, merged
 
 __all__ = ["count"]
@@ -53,27 +53,40 @@ def _parts(source: Source, work: Work, first_row: int, workers: int) -> Iterator
     """Partial tallies in the order of the file, each with the number of its rows."""
     if not source.sealed:
         kernels_for(source.rows * work.report_bytes)
-        for column in columns_of(source.uri, COUNTED_AT_A_TIME, first_row):
-            yield len(column), tally_part(work, [column])
+        for chunk in chunks_of(source.uri, COUNTED_AT_A_TIME, first_row):
+            yield len(chunk), tally_part(work, [chunk])
         return
-    columns = columns_of(source.uri, OPENED_AT_A_TIME, first_row)
+    chunks = chunks_of(source.uri, OPENED_AT_A_TIME, first_row)
     if workers == 1:
-        for column in columns:
-            yield len(column), tally_part(work, [column])
+        for chunk in chunks:
+            yield len(chunk), tally_part(work, [chunk])
         return
-    yield from _opened_by_many(work, columns, workers)
+    yield from _opened_by_many(work, chunks, workers)
+
+
+_work: Work
+"""Of a process that opens: it is sent once, because a plan can be large."""
+
+
+def _take_up(work: Work) -> None:
+    global _work
+    _work = work
+
+
+def _opened(chunk: pa.RecordBatch) -> Tally:
+    return tally_part(_work, [chunk])
 
 
 def _opened_by_many(
-    work: Work, columns: Iterator[pa.Array], workers: int
+    work: Work, chunks: Iterator[pa.RecordBatch], workers: int
 ) -> Iterator[tuple[int, Tally]]:
     """Opening holds the interpreter, so processes share it; only a few chunks wait at a time."""
     waiting: deque[tuple[int, Future[Tally]]] = deque()
     # Not forked: Arrow's threads would not be there in the children.
-    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _take_up, (work,)) as pool:
         try:
-            for column in columns:
-                waiting.append((len(column), pool.submit(tally_part, work, [column])))
+            for chunk in chunks:
+                waiting.append((len(chunk), pool.submit(_opened, chunk)))
                 if len(waiting) > 2 * workers:
                     rows, future = waiting.popleft()
                     yield rows, future.result()

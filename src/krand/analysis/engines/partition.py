@@ -6,7 +6,7 @@ It needs plain data only, so that it can travel to another process or machine.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,26 +21,25 @@ from krand.analysis.counting.counts import (
     count_set_bits,
     count_table,
 )
-from krand.analysis.engines.repeats import DIGEST_BYTES, are_repeated
+from krand.analysis.engines.repeats import are_repeated
 from krand.analysis.tally import Bits, Tally, empty_tally
-from krand.batches.sealed import fixed_rows, positions_in
+from krand.batches.sealed import LANE, MESSAGE, fixed_rows, positions_in
 from krand.errors import InternalError
 from krand.promise import Linkage
-from krand.wire.messages import MessageFormat
+from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
-    from krand.wire.sealing import Opened, Opener
+    from krand.wire.layers import LaneOpener
+    from krand.wire.sealing import Opened
 
 __all__ = ["Work", "tally_part"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a worker must know: how responses look, what to count, the key if they are sealed."""
+    """What a worker must know: the plan, what to count, the key if messages are sealed."""
 
-    plan_hash: str
-    linkage: Linkage
-    positions: int
+    plan: Plan
     round: int
     joint: tuple[Bits, ...] = ()
     key: bytes | None = field(default=None, repr=False)
@@ -49,45 +48,75 @@ class Work:
     """Digests of messages that are there several times: they are left to whoever adds up."""
 
     @property
+    def linkage(self) -> Linkage:
+        """Whether responses are tokens or records."""
+        return self.plan.survey.linkage
+
+    @property
     def report_bytes(self) -> int:
         """The size of a response that is not sealed."""
-        return 4 if self.linkage is Linkage.BIT else (self.positions + 7) // 8
+        return 4 if self.linkage is Linkage.BIT else (self.plan.layout.positions + 7) // 8
 
     @property
     def nothing(self) -> Tally:
         """The partial tally of no responses."""
-        return empty_tally(self.plan_hash, self.linkage, self.positions, self.round, self.joint)
+        positions, lanes = self.plan.layout.positions, len(self.plan.lanes)
+        return empty_tally(
+            self.plan.hash,
+            self.linkage,
+            positions,
+            self.round,
+            self.joint,
+            lanes=0 if self.key is None else lanes,
+        )
 
-    def opener(self) -> Opener:
-        """Opens the messages of the plan."""
+    def opener(self) -> LaneOpener:
+        """Opens the messages of the plan, lane by lane."""
         from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-        from krand.wire.sealing import Opener
+        from krand.wire.layers import LaneOpener
 
         if self.key is None:
             raise InternalError("responses that are not sealed need not be opened")
-        form = MessageFormat(self.linkage, self.positions)
         key = X25519PrivateKey.from_private_bytes(self.key)
-        return Opener(key, form, bytes.fromhex(self.plan_hash))
+        return LaneOpener(key, self.plan, self.round)
 
 
-def tally_part(work: Work, columns: Iterable[pa.Array]) -> Tally:
-    """Count columns of responses; people and batches are for those to add who know them."""
+def tally_part(work: Work, chunks: Iterable[pa.RecordBatch]) -> Tally:
+    """Count chunks of responses; people and batches are for those to add who know them.
+
+    A chunk has one column of responses, or the columns of a sealed batch: lanes and messages.
+    """
     found = work.nothing
     opener = None if work.key is None else work.opener()
-    for column in columns:
+    for chunk in chunks:
         if opener is None:
-            found = _counted(found, _unsealed(work, column))
-        else:
-            found = _opened(found, opener.open_all(_messages(work, column)))
+            found = _counted(found, _unsealed(work, chunk.column(0)))
+            continue
+        for number, rows in _by_lane(work, chunk):
+            found = _opened(found, number, opener.open_all(work.plan.lanes[number], rows))
     return found
 
 
-def _opened(found: Tally, opened: Opened) -> Tally:
+def _by_lane(work: Work, chunk: pa.RecordBatch) -> Iterator[tuple[int, NDArray[np.uint8]]]:
+    """The messages of each lane, without those that are there several times."""
+    if not len(chunk):
+        return
+    rows, numbers = _messages(chunk.column(MESSAGE)), positions_in(chunk.column(LANE))
+    if work.repeated:
+        once = ~are_repeated(rows, work.repeated)
+        rows, numbers = rows[once], numbers[once]
+    for number in np.unique(numbers).tolist():
+        yield number, rows[numbers == number]
+
+
+def _opened(found: Tally, lane: int, opened: Opened) -> Tally:
     """The tally with what was in these messages; refused ones are counted by reason."""
+    assert found.lane_nulls is not None
     content = opened.positions if found.linkage is Linkage.BIT else opened.vectors
     rejected = Counter(found.rejected)
     rejected.update({reason.value: count for reason, count in opened.rejected.items()})
+    found.lane_nulls[lane] += opened.nulls
     return replace(
         _counted(found, content), nulls=found.nulls + opened.nulls, rejected=dict(rejected)
     )
@@ -118,11 +147,9 @@ def _unsealed(work: Work, column: pa.Array) -> NDArray[Any]:
     return rows.reshape(len(column), work.report_bytes)
 
 
-def _messages(work: Work, column: pa.Array) -> NDArray[np.uint8]:
-    """One message in each row, without those that are there several times."""
-    if not len(column) or pa.types.is_fixed_size_binary(column.type):
-        rows = fixed_rows(column) if len(column) else np.empty((0, DIGEST_BYTES), np.uint8)
-    else:  # some engines know no fixed sizes; a batch has only messages of one length
-        joined = np.frombuffer(b"".join(column.to_pylist()), np.uint8)
-        rows = joined.reshape(len(column), -1)
-    return rows[~are_repeated(rows, work.repeated)] if work.repeated else rows
+def _messages(column: pa.Array) -> NDArray[np.uint8]:
+    """One message in each row."""
+    if pa.types.is_fixed_size_binary(column.type):
+        return fixed_rows(column)
+    # Some engines know no fixed sizes; a batch has only messages of one length.
+    return np.frombuffer(b"".join(column.to_pylist()), np.uint8).reshape(len(column), -1)

@@ -2,9 +2,10 @@
 
 Every message is sealed with a key of its own (HPKE's `enc`, its first 32 bytes). Somebody who sends
 a person's messages again under other ids would be counted as more people. So before anything is
-counted, all messages of all batches are looked at: a batch that shares a message with another one
-is refused, and within a batch the first of several copies counts. The result does not depend on who
-counts afterwards.
+counted, all messages of all batches are looked at, and the first of several copies counts. A batch
+of a collector that shares a message with another one is refused as a whole. Batches of mixers are
+not: their number of people is no part of the promise, and a mixer that lets a message through twice
+would make the round useless. The result does not depend on who counts afterwards.
 
 Of `enc` 16 bytes are compared: two honest messages agree in them with probability 2^-128. A look
 takes up to 50 bytes of memory for each message, and at most `AT_ONCE` messages at a time. Larger
@@ -23,8 +24,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from krand.analysis.engines.source import Source, columns_of
-from krand.batches.sealed import fixed_column, fixed_rows
+from krand.analysis.engines.source import Source, chunks_of
+from krand.batches.sealed import MESSAGE, fixed_rows
 from krand.errors import InvalidInput
 
 __all__ = ["DIGEST_BYTES", "Repeats", "are_repeated", "find_repeats"]
@@ -44,35 +45,54 @@ class Repeats:
 
     digests: bytes = b""
     """Of each of them once, sorted, end to end."""
-    firsts: pa.Array | None = None
-    """The first of each."""
+    firsts: pa.RecordBatch | None = None
+    """The first of each, but for those whose first is in a batch before this one."""
     surplus: int = 0
     """All the others."""
 
 
 def find_repeats(sources: Sequence[Source]) -> list[Repeats]:
-    """What is there several times in each batch; a message in two batches is an error."""
+    """What is there several times in each batch.
+
+    A message in two batches of a collector is an error; with mixers, the later ones are surplus.
+    """
     parts = 1
     while sum(source.rows for source in sources) > parts * AT_ONCE:
         parts *= 2
     factor = np.uint64(secrets.randbits(64) | 1)
-    repeated: list[list[Words]] = [[] for _ in sources]
-    surplus = [0] * len(sources)
+    found = [_Found() for _ in sources]
     for part in range(parts):
         words, owners = _part_of(sources, part, parts, factor)
         order = np.lexsort((owners, words[:, 1], words[:, 0]))
         words, owners = words[order], owners[order]
         again = np.flatnonzero((words[1:] == words[:-1]).all(axis=1)) + 1
-        _check_apart(sources, owners, again)
-        for number in range(len(sources)):
-            copies = again[owners[again] == number]
-            surplus[number] += len(copies)
-            if copies.size:
-                repeated[number].append(np.unique(words[copies], axis=0))
-    return [
-        _repeats(source, found, count)
-        for source, found, count in zip(sources, repeated, surplus, strict=True)
-    ]
+        if not sources[0].mixed:
+            _check_apart(sources, owners, again)
+        for number, own in enumerate(found):
+            own.add(words, owners, again, number)
+    return [_repeats(source, own) for source, own in zip(sources, found, strict=True)]
+
+
+class _Found:
+    """What is known of one batch after some parts."""
+
+    def __init__(self) -> None:
+        self.surplus = 0
+        self.words = [np.empty((0, 2), WORD)]
+        """Of messages that are there several times, each once."""
+        self.elsewhere = [np.empty((0, 2), WORD)]
+        """Those of them that are in an earlier batch."""
+
+    def add(
+        self, words: Words, owners: NDArray[np.int32], again: NDArray[np.int64], number: int
+    ) -> None:
+        """Take up the copies in sorted words; `again` are the places of all but the first."""
+        copies = again[owners[again] == number]
+        self.surplus += len(copies)
+        self.words.append(np.unique(words[copies], axis=0))
+        # Owners rise: where the one before is another, the first of all copies is not here.
+        entered = copies[owners[copies - 1] != number]
+        self.elsewhere.append(words[entered])
 
 
 def are_repeated(rows: Rows, digests: bytes) -> NDArray[np.bool_]:
@@ -108,8 +128,8 @@ def _part_of(
 
 
 def _rows_of(source: Source) -> Iterator[Rows]:
-    for column in columns_of(source.uri, ROWS_AT_A_TIME):
-        yield fixed_rows(column)
+    for chunk in chunks_of(source.uri, ROWS_AT_A_TIME):
+        yield fixed_rows(chunk.column(MESSAGE))
 
 
 def _check_apart(
@@ -128,15 +148,24 @@ def _check_apart(
         )
 
 
-def _repeats(source: Source, found: list[Words], surplus: int) -> Repeats:
-    if not found:
+def _repeats(source: Source, found: _Found) -> Repeats:
+    if not found.surplus:
         return Repeats()
-    words = np.concatenate(found)
-    digests = words[np.lexsort((words[:, 1], words[:, 0]))].tobytes()
-    firsts: dict[bytes, bytes] = {}
-    for rows in _rows_of(source):
-        for row in rows[are_repeated(rows, digests)]:
-            message = row.tobytes()
-            firsts.setdefault(message[:DIGEST_BYTES], message)
-    joined = np.frombuffer(b"".join(firsts.values()), np.uint8).reshape(len(firsts), -1)
-    return Repeats(digests, fixed_column(joined, pa.binary(joined.shape[1])), surplus)
+    digests, elsewhere = _sorted(found.words), _sorted(found.elsewhere)
+    seen, firsts = set[bytes](), list[pa.RecordBatch]()
+    for chunk in chunks_of(source.uri, ROWS_AT_A_TIME):
+        rows, places = fixed_rows(chunk.column(MESSAGE)), list[int]()
+        for place in np.flatnonzero(are_repeated(rows, digests) & ~are_repeated(rows, elsewhere)):
+            digest = rows[place, :DIGEST_BYTES].tobytes()
+            if digest not in seen:
+                seen.add(digest)
+                places.append(int(place))
+        if places:
+            firsts.append(chunk.take(pa.array(places)))
+    joined = pa.Table.from_batches(firsts).combine_chunks().to_batches()[0] if firsts else None
+    return Repeats(digests, joined, found.surplus)
+
+
+def _sorted(words: list[Words]) -> bytes:
+    joined = np.concatenate(words)
+    return joined[np.lexsort((joined[:, 1], joined[:, 0]))].tobytes()

@@ -1,4 +1,4 @@
-"""Where responses come from: a file of a data holder, or a batch that a collector released.
+"""Where responses come from: a file of a data holder, or a batch of a collector or of mixers.
 
 Nothing is counted before it is known that the responses are of this plan, unchanged, and of a crowd
 that is large enough.
@@ -7,9 +7,9 @@ that is large enough.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,26 +17,29 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import fs
 
+from krand.analysis.chains import complete_chain, lost_in
+from krand.batches.chain import SignedLink, chain_bytes
 from krand.batches.manifest import Manifest
 from krand.batches.provenance import Provenance
 from krand.batches.responses import header_of
-from krand.batches.sealed import batch_id_in, batch_schema
+from krand.batches.sealed import SealedBatch
 from krand.errors import InvalidInput
 from krand.files import unreadable
 from krand.promise import Linkage
 from krand.survey.limits import check_crowd, check_round
 from krand.survey.plan import Plan
-from krand.wire.messages import MessageFormat
+from krand.wire.messages import ANALYST, length_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
     "Source",
-    "columns_of",
-    "group_columns",
+    "chunks_of",
+    "group_chunks",
     "group_sizes",
     "open_batch",
+    "open_mixed",
     "open_responses",
 ]
 
@@ -61,7 +64,11 @@ class Source:
     distinct_from: tuple[str, ...] = ()
     """Runs whose people, says the data holder, are others."""
     manifest: str = ""
-    """Of a sealed batch: what the collector signed, as it stands in the file."""
+    """Of a sealed batch: what the collector or all mixers signed, as it stands in the file."""
+    mixed: bool = False
+    """Whether the batch has passed a chain of mixers."""
+    lost: Mapping[str, int] = field(default_factory=dict)
+    """Messages that mixers refused or found repeated, by reason: they are not in the file."""
 
 
 def open_responses(uri: str, plan: Plan, progress: Callable[[int], None] | None = None) -> Source:
@@ -99,23 +106,16 @@ def open_batch(
     _check_plan(plan, manifest.plan, uri)
     check_round(plan, manifest.round)
     check_crowd(plan, manifest.submissions)
-    length = MessageFormat(plan.survey.linkage, plan.layout.positions).sealed_length
-    with _reading(uri), _file(uri) as file:
-        rows = file.metadata.num_rows
-        if not file.schema_arrow.equals(batch_schema(length, manifest.batch_id)):
-            rule = f"must have one column of messages of {length} bytes"
-            raise InvalidInput("batch", rule, str(file.schema_arrow.types))
-        carried = batch_id_in(file.schema_arrow)
-        if carried != manifest.batch_id:
-            rule = f"must carry the id of its manifest, {manifest.batch_id}"
-            raise InvalidInput("batch", rule, carried, "it is another batch, or of an older krand")
-    if rows != manifest.messages:
+    counts = _lane_counts(uri, plan, manifest.batch_id)
+    if sum(counts) != manifest.messages:
         rule = f"must hold {manifest.messages:,} messages, as its manifest says"
-        raise InvalidInput("batch", rule, f"{rows:,} messages")
-    if rows != manifest.submissions * plan.messages:
-        rule = f"must hold {plan.messages:,} messages of each of {manifest.submissions:,} people"
-        hint = "its collector must refuse submissions of any other size"
-        raise InvalidInput("batch", rule, f"{rows:,} messages", hint)
+        raise InvalidInput("batch", rule, f"{sum(counts):,} messages")
+    for lane, count in zip(plan.lanes, counts, strict=True):
+        if count != manifest.submissions * lane.messages:
+            people = f"each of {manifest.submissions:,} people"
+            rule = f"must hold {lane.messages:,} messages of {people} in lane {lane.number}"
+            hint = "its collector must refuse submissions of any other size"
+            raise InvalidInput("batch", rule, f"{count:,} messages", hint)
     found = _sha256(uri, progress)
     if found != manifest.batch_sha256:
         rule = f"must have the SHA-256 of its manifest, {manifest.batch_sha256}"
@@ -125,25 +125,71 @@ def open_batch(
         sealed=True,
         round=manifest.round,
         people=manifest.submissions,
-        rows=rows,
+        rows=sum(counts),
         sha256=found,
         id=manifest.batch_id,
         provenance=Provenance.DEVICES,
     )
 
 
-def columns_of(uri: str, size: int, first_row: int = 0) -> Iterator[pa.Array]:
+def open_mixed(
+    uri: str,
+    plan: Plan,
+    links: Sequence[SignedLink],
+    progress: Callable[[int], None] | None = None,
+) -> Source:
+    """A batch that has passed all mixers of the plan, and is the one that the last one signed."""
+    last = complete_chain(plan, links)
+    check_crowd(plan, last.submissions)
+    found = _sha256(uri, progress)
+    if found != last.output_sha256:
+        rule = f"must be the file that the last mixer signed, with SHA-256 {last.output_sha256}"
+        raise InvalidInput("batch", rule, found, f"{uri} was changed, or belongs to another chain")
+    counts = _lane_counts(uri, plan, last.batch_id)
+    for number, (told, count) in enumerate(zip(last.lanes, counts, strict=True)):
+        if told.messages_out != count:
+            rule = f"must hold {told.messages_out:,} messages in lane {number}, as its chain says"
+            raise InvalidInput("batch", rule, f"{count:,} messages", f"the file is {uri}")
+    return Source(
+        uri=uri,
+        sealed=True,
+        round=last.round,
+        people=last.submissions,
+        rows=sum(counts),
+        sha256=found,
+        id=last.batch_id,
+        provenance=Provenance.DEVICES,
+        manifest=chain_bytes(links).decode(),
+        mixed=True,
+        lost=lost_in(links),
+    )
+
+
+def _lane_counts(uri: str, plan: Plan, batch_id: str) -> tuple[int, ...]:
+    """How many messages of each lane a batch holds."""
+    with _reading(uri):
+        system, path = _place(uri)
+        with SealedBatch(
+            system.open_input_file(path),
+            length=length_at(plan, ANALYST),
+            batch_id=batch_id,
+            lanes=len(plan.lanes),
+            name=uri,
+        ) as batch:
+            return batch.counts
+
+
+def chunks_of(uri: str, size: int, first_row: int = 0) -> Iterator[pa.RecordBatch]:
     """The responses in chunks of at most `size`, beginning at a row."""
     with _reading(uri), _file(uri) as file:
         first, skip = _group_of(file.metadata, first_row)
         groups = list(range(first, file.metadata.num_row_groups))
         left = max(0, file.metadata.num_rows - first_row)
         for batch in file.iter_batches(batch_size=size, row_groups=groups) if groups else ():
-            column = batch.column(0)
-            if skip < len(column):
-                left -= len(column) - skip
-                yield column.slice(skip)
-            skip = max(0, skip - len(column))
+            if skip < len(batch):
+                left -= len(batch) - skip
+                yield batch.slice(skip)
+            skip = max(0, skip - len(batch))
         if left:
             raise pa.ArrowInvalid(f"it says that it has {file.metadata.num_rows:,} rows")
 
@@ -155,11 +201,10 @@ def group_sizes(uri: str) -> list[int]:
         return [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
 
 
-def group_columns(uri: str, group: int, size: int) -> Iterator[pa.Array]:
+def group_chunks(uri: str, group: int, size: int) -> Iterator[pa.RecordBatch]:
     """The responses of one row group, in chunks of at most `size`."""
     with _reading(uri), _file(uri) as file:
-        for batch in file.iter_batches(batch_size=size, row_groups=[group]):
-            yield batch.column(0)
+        yield from file.iter_batches(batch_size=size, row_groups=[group])
 
 
 def _group_of(metadata: Any, row: int) -> tuple[int, int]:

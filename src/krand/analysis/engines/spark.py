@@ -50,13 +50,13 @@ def _counter(work: Work) -> Any:
 
         rows = 0
 
-        def columns() -> Iterator[pa.Array]:
+        def chunks() -> Iterator[pa.RecordBatch]:
             nonlocal rows
             for batch in batches:
                 rows += batch.num_rows
-                yield batch.column(0)
+                yield batch
 
-        part = json.dumps(tally_part(work, columns()).values()).encode()
+        part = json.dumps(tally_part(work, chunks()).values()).encode()
         yield pa.record_batch({"rows": pa.array([rows]), "tally": pa.array([part], pa.binary())})
 
     return counted

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from krand.analysis.checks import Check, check
 from krand.batches.manifest import Manifest, manifest_in, parse_manifest
-from krand.batches.sealed import batch_id_in, batch_schema
+from krand.batches.sealed import SealedBatch
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
-from krand.wire.messages import MessageFormat
+from krand.wire.messages import ANALYST, length_at
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
@@ -82,19 +82,16 @@ def _batch_checks(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[Check
 
 
 def _odd_shape(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[str]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    length = MessageFormat(plan.survey.linkage, plan.layout.positions).sealed_length
+    length, lanes = length_at(plan, ANALYST), len(plan.lanes)
     try:
-        with pq.ParquetFile(batch) as file:
-            rows, schema = file.metadata.num_rows, file.schema_arrow
-    except (pa.ArrowException, OSError):
-        yield f"{batch.name} is no Parquet file"
+        with SealedBatch(batch, length=length, batch_id=manifest.batch_id, lanes=lanes) as sealed:
+            counts = sealed.counts
+    except InvalidInput as error:
+        yield f"{batch.name} {error.rule}; {error.value}"
         return
-    if rows != manifest.messages:
-        yield f"it holds {rows:,} messages, the manifest says {manifest.messages:,}"
-    if not schema.equals(batch_schema(length, manifest.batch_id)):
-        yield f"it does not hold messages of {length:,} bytes, and nothing else"
-    elif batch_id_in(schema) != manifest.batch_id:
-        yield f"it carries the id {batch_id_in(schema)}, the manifest says {manifest.batch_id}"
+    if sum(counts) != manifest.messages:
+        yield f"it holds {sum(counts):,} messages, the manifest says {manifest.messages:,}"
+    for lane, count in zip(plan.lanes, counts, strict=True):
+        sent = lane.messages * manifest.submissions
+        if count != sent:
+            yield f"it holds {count:,} messages in lane {lane.number}, people send {sent:,}"

@@ -35,6 +35,13 @@ __all__ = ["submit"]
     required=True,
     help="The record of what this device has answered.",
 )
+@click.option(
+    "--signature",
+    "signatures",
+    type=FILE,
+    multiple=True,
+    help="A mixer's signature of the plan, once for each mixer; for plans with mixers.",
+)
 @round_option
 @output_options
 def submit(
@@ -45,6 +52,7 @@ def submit(
     plan_hash: str | None,
     url: str,
     ledger: Path,
+    signatures: tuple[Path, ...],
     round_number: int,
 ) -> None:
     """Randomize, seal and send the answers in a JSON file: an object with a value per question.
@@ -53,21 +61,33 @@ def submit(
     the command is interrupted, run it again: it sends identical bytes. Once a round has been
     delivered, new answers are refused and the first ones stay.
 
+    If the plan names mixers, give the signature of each of them. They show that all mixers checked
+    this plan and that everybody gets the same one.
+
     \b
-    Example:
+    Examples:
       krand submit answers.json --plan plan.json --ledger ledger.sqlite \\
           --collector https://collector.example.org
+      krand submit answers.json --plan plan.json --ledger ledger.sqlite \\
+          --collector https://collector.example.org \\
+          --signature collector.sig.json --signature university.sig.json
     """
     from krand.client.client import Client
     from krand.client.ledger import Ledger
     from krand.client.sending import NotDelivered, send
     from krand.client.transport import collector_parts
+    from krand.wire.plan_signatures import read_signature
 
     out = Output(as_json, no_color)
     given = _answers(answers)
     collector_parts("url", url)  # before anything is stored
     plan = checked_plan(plan_file, out)
-    client = Client(plan, Ledger(ledger), expected_hash=plan_hash or plan.hash)
+    client = Client(
+        plan,
+        Ledger(ledger),
+        expected_hash=plan_hash or plan.hash,
+        signatures=[read_signature(path) for path in signatures],
+    )
     submission = client.prepare(given, round_number)
     kept = f"the sealed submission is kept in {ledger}: run the same command again to send it"
 

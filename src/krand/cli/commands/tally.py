@@ -49,14 +49,15 @@ def _files(context: click.Context, parameter: click.Parameter, begun: str) -> li
 @click.option(
     "--collector-key",
     type=FILE,
-    help="The public key of the collector that signed the manifest.",
+    help="The public key of the collector that signed the manifest; mixers' keys are in the plan.",
 )
 @click.option(
     "--manifest",
     "manifests",
     type=FILE,
     multiple=True,
-    help="The manifest of each batch; by default batch.manifest.json next to batch.parquet.",
+    help="The manifest or chain of each batch; by default next to it (batch.manifest.json or"
+    " batch.chain.json).",
 )
 @output_option("The tally file to write.", made_again=True)
 @force_option
@@ -101,30 +102,31 @@ def tally(
 ) -> None:
     """Count responses: how often each position, or each pattern of bits, was reported.
 
-    Reads files from krand randomize, or sealed batches from a collector; several files of one plan
-    and round are added up. A batch is refused if it belongs to another plan, if its crowd is too
-    small, or if its manifest is not valid. Batches that share messages are refused, and so are
-    files of several runs of krand randomize, which may be about the same people. A message that
-    appears twice in a batch is counted once, and its copies are refused. A long tally can be
-    interrupted; the same command continues it.
+    Reads files from krand randomize, or sealed batches from a collector or the last mixer; several
+    files of one plan and round are added up. A batch is refused if it belongs to another plan, if
+    its crowd is too small, or if its manifest or chain is not valid. Batches of a collector that
+    share messages are refused, and so are files of several runs of krand randomize, which may be
+    about the same people. A message that appears twice in a batch, or in two batches of mixers, is
+    counted once, and its copies are refused. A long tally can be interrupted; the same command
+    continues it.
 
     \b
     Examples:
       krand tally responses.parquet --plan plan.json -o tally.json
       krand tally batch.parquet --plan plan.json --key key.pem --collector-key collector.pub.pem \\
           -o tally.json
+      krand tally mixed.parquet --plan plan.json --key key.pem -o tally.json
     """
     from krand.analysis.engines import Options
     from krand.analysis.tally_file import write_tally
-    from krand.analysis.tallying import tally_sources
+    from krand.analysis.tallying import signed_beside, tally_sources
     from krand.files import keep_inputs
     from krand.wire.keys import load_private_key
 
     out = Output(as_json, no_color)
-    if key is not None:
-        beside = [Path(file).with_suffix(".manifest.json") for file in responses]
-        keep_inputs("output", output, beside)
     plan = checked_plan(plan_file, out)
+    if key is not None:
+        keep_inputs("output", output, [signed_beside(plan, file) for file in responses])
     secret = None
     if key is not None:
         secret = load_private_key(key, passphrase_from(passphrase_env, passphrase))
@@ -167,10 +169,8 @@ def _sources(
 
     if key is None:
         return responses_in(plan, responses)
-    if collector_key is None:
-        hint = "add --collector-key collector.pub.pem: its signature vouches for the crowd"
-        raise InvalidInput("collector_key", "must be given with a sealed batch", None, hint)
-    return batches_in(plan, responses, load_verifying_key(collector_key), manifests)
+    collector = None if collector_key is None else load_verifying_key(collector_key)
+    return batches_in(plan, responses, collector, manifests)
 
 
 def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
