@@ -19,7 +19,7 @@ pld = require("dp_accounting.pld.privacy_loss_distribution")
 def composed_delta(
     noise: float, crowd: int, law: DummyLaw, count: int, epsilon: float, pessimistic: bool
 ) -> float:
-    """δ(ε) of `count` counts that rise, everybody else answering 0."""
+    """δ(ε) of `count` counts that all rise, or all fall, everybody else answering 0."""
     dummies = np.array(law.weights, dtype=np.float64) / DUMMY_GRID
     others = np.convolve(binom.pmf(np.arange(crowd), crowd - 1, noise), dummies)
     zero = np.convolve(others, [1 - noise, noise])
@@ -34,7 +34,7 @@ def composed_delta(
         pessimistic_estimate=pessimistic,
         value_discretization_interval=epsilon / 20_000,
         log_mass_truncation_bound=-60,
-        symmetric=True,
+        symmetric=False,
     )
     return float(found.self_compose(count).get_delta_for_epsilon(epsilon))
 
