@@ -72,6 +72,16 @@ class NoiseSource(StrEnum):
     BOTH = "both"
     """Both promises at once."""
 
+    @property
+    def has_flips(self) -> bool:
+        """Whether devices flip bits."""
+        return self is not NoiseSource.MIXERS
+
+    @property
+    def has_dummies(self) -> bool:
+        """Whether mixers add dummies."""
+        return self is not NoiseSource.DEVICES
+
 
 class Method(StrEnum):
     """Which argument gives a guarantee's bounds: a code, which plans and results carry.

@@ -12,6 +12,7 @@ from krand.accounting.bit_bounds import EveryCrowd
 from krand.accounting.both import BothBound, BothPart, both_profile, sum_of_dummies
 from krand.accounting.bounds import Effort
 from krand.accounting.dummies import DummyBound, dummy_law
+from krand.errors import InternalError
 from krand.promise import DUMMY_GRID, DummyLaw, Method
 
 FLAT = DummyLaw((DUMMY_GRID - 2 * (DUMMY_GRID // 5) * 2, DUMMY_GRID // 5, DUMMY_GRID // 5))
@@ -62,6 +63,56 @@ def test_one_position_composes_to_its_profile() -> None:
     bound = BothBound(parts=(part,), crowd=6, mixers=2, epsilon=0.2)
     true = _worst(Fraction(1, 4), 6, LAWS["geometric"], 2, math.exp(0.2))
     assert true <= bound.upper(0.2) <= 1.02 * true
+
+
+def _composed(
+    q: Fraction, crowd: int, law: DummyLaw, mixers: int, positions: int, factor: float
+) -> Fraction:
+    """max over patterns of falling positions of Σ (P - λQ)⁺, everybody else answering 0."""
+    yes, no = [q, 1 - q], [1 - q, q]
+    weights = [Fraction(weight, DUMMY_GRID) for weight in law.weights]
+    others = [Fraction(1)]
+    for law_of_one in [no] * (crowd - 1) + [weights] * mixers:
+        others = _product(others, law_of_one)
+    rising = list(zip(_product(others, yes), _product(others, no), strict=True))
+    falling = [(bottom, top) for top, bottom in rising]
+    worst = Fraction(0)
+    for down in range(positions + 1):
+        pairs = [(Fraction(1), Fraction(1))]
+        for way in [falling] * down + [rising] * (positions - down):
+            pairs = [(a * c, b * d) for a, b in pairs for c, d in way]
+        excess = (max(top - Fraction(factor) * bottom, Fraction(0)) for top, bottom in pairs)
+        worst = max(worst, sum(excess, Fraction(0)))
+    return worst
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize(("mixers", "positions", "epsilon"), [(1, 1, 0.3), (2, 2, 0.2), (1, 2, 0)])
+def test_the_lower_end_is_below_what_a_background_gives_away(
+    name: str, mixers: int, positions: int, epsilon: float
+) -> None:
+    """By whole numbers: below the composition of one background, and within 2 % of it."""
+    law = LAWS[name]
+    bound = BothBound(
+        parts=(BothPart(0.25, law, positions),), crowd=4, mixers=mixers, epsilon=epsilon
+    )
+    true = _composed(Fraction(1, 4), 4, law, mixers, positions, math.exp(epsilon))
+    assert 0.98 * true <= bound.lower() <= true <= bound.upper(epsilon)
+
+
+def test_the_two_ends_are_near_each_other() -> None:
+    """A survey's worth of positions in a crowd of 1,000: the background hardly matters."""
+    part = BothPart(0.02, dummy_law(1.0, 3.0, 50), 8)
+    found = BothBound(parts=(part,), crowd=1_000, mixers=1, epsilon=1.0).delta(Effort.REPORT)
+    assert 0.8 * found.upper < found.lower < found.upper
+
+
+def test_a_lower_end_above_the_upper_one_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing clips it: one of the two would be wrong."""
+    bound = BothBound(parts=(BothPart(0.25, FLAT, 1),), crowd=6, mixers=1, epsilon=0.2)
+    monkeypatch.setattr(BothBound, "lower", lambda self: 0.9)
+    with pytest.raises(InternalError):
+        bound.delta(Effort.REPORT)
 
 
 def test_both_are_better_than_each_alone() -> None:

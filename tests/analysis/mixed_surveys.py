@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analysis.simulated_surveys import tally_of
+from analysis.simulated_surveys import noisy_counts, tally_of
 from krand.analysis.tally import Tally
 from krand.planning.making import make_plan
 from krand.promise import DUMMY_GRID, DummyLaw, NoiseSource, Policy
@@ -22,7 +22,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Question
 from krand.survey.survey import Survey, Together, Trust
 
-__all__ = ["drawn", "mixed_plan_of", "mixed_tallies"]
+__all__ = ["both_tallies", "drawn", "mixed_plan_of", "mixed_tallies"]
 
 Wholes = NDArray[np.int64]
 
@@ -35,15 +35,16 @@ def mixed_plan_of(
     batches: int = 1,
     epsilon: float = 1.0,
     crowd: int = 800,
+    noise: NoiseSource = NoiseSource.MIXERS,
 ) -> Plan:
-    """A plan of mixers' noise, planned for real."""
+    """A plan of mixers' noise, or of both, planned for real."""
     return make_plan(
         Survey(
             id="mixed",
             policy=Policy(epsilon=epsilon, minimum_crowd=crowd, delta=1e-6),
             questions=tuple(questions),
             together=tuple(Together(tuple(names)) for names in together),
-            trust=Trust(noise=NoiseSource.MIXERS, mixers=mixers, batches=batches),
+            trust=Trust(noise=noise, mixers=mixers, batches=batches),
         )
     )
 
@@ -59,7 +60,10 @@ def drawn(law: DummyLaw, size: tuple[int, ...], random: np.random.Generator) -> 
 def mixed_tallies(
     plan: Plan, true: Wholes, people: int, repeats: int, seed: int, batches: int = 1
 ) -> Iterator[Tally]:
-    """Tallies of surveys of one crowd; the people are divided among the batches in any way."""
+    """Tallies of surveys of one crowd; the people are divided among the batches in any way.
+
+    `true` may have a row for each repeat.
+    """
     random = np.random.default_rng(seed)
     mixes = plan.survey.trust.mixers * batches
     lanes = [_lane(plan, lane, true, people, (repeats, mixes), random) for lane in plan.lanes]
@@ -81,12 +85,20 @@ def _lane(
 ) -> tuple[Wholes, Wholes]:
     """Tokens of every position of a lane, and its nulls, in every repeat."""
     assert plan.mixing is not None
-    law, answers = plan.law_of(lane), true[lane.offset : lane.offset + lane.positions]
+    law, answers = plan.law_of(lane), true[..., lane.offset : lane.offset + lane.positions]
     dummies = drawn(law, (*size, lane.positions), random)
-    sent = people * lane.messages - int(answers.sum())
+    sent = people * lane.messages - answers.sum(axis=-1)
     if lane.has_noisy_nulls:
         added = drawn(law, size, random)
     else:
         padding = 2 * law.reach if lane.is_single else plan.mixing.paddings[lane.number]
         added = np.maximum(padding - dummies.sum(axis=2), 0)
     return answers + dummies.sum(axis=1), sent + added.sum(axis=1)
+
+
+def both_tallies(
+    plan: Plan, true: Wholes, people: int, repeats: int, seed: int, batches: int = 1
+) -> Iterator[Tally]:
+    """The same where devices flip bits first; nobody's tokens overflow."""
+    flipped = noisy_counts(plan, true, people, repeats, np.random.default_rng(seed))
+    return mixed_tallies(plan, np.stack(list(flipped)), people, repeats, seed + 1, batches)

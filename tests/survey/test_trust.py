@@ -14,6 +14,7 @@ from krand.survey.survey import Survey, Trust
 HEAD = 'id = "s"\n[policy]\nepsilon = 1\ndelta = 1e-6\n'
 CROWD = "minimum_crowd = 1000\n"
 YES = '[[question]]\nname = "a"\ntype = "yes_no"\n'
+BOTH = '[trust]\nnoise = "both"\n'
 MIXERS = '[trust]\nnoise = "mixers"\n'
 
 
@@ -37,14 +38,30 @@ def test_mixers_need_no_crowd() -> None:
     assert (crowd.policy.minimum_crowd, crowd.policy.colluding) == (1000, 0)
 
 
+def test_both_need_a_crowd_and_may_limit_what_is_left() -> None:
+    """The devices' noise is planned as without mixers; ε₀ may have a limit, which flips keep."""
+    survey = parse_survey(HEAD + CROWD + "max_local_epsilon = 9\n" + YES + BOTH + "mixers = 2\n")
+    assert survey.trust == Trust(noise=NoiseSource.BOTH, mixers=2)
+    assert (survey.policy.minimum_crowd, survey.policy.colluding) == (1000, 10)
+    assert survey_of(document_of(survey)) == survey
+
+
 WRONG = [
     (HEAD + YES, "policy.minimum_crowd", 2, "must be given", "100000"),
-    (HEAD + CROWD + YES + '[trust]\nnoise = "both"\n', "trust.noise", 10, "not offered yet", "mix"),
+    (HEAD + YES + BOTH, "policy.minimum_crowd", 2, "must be given", "100000"),
+    ('linkage = "record"\n' + HEAD + CROWD + YES + BOTH, "trust.noise", 11, "records", "together"),
+    (
+        HEAD + CROWD + 'assurance = "outlier"\n' + YES + BOTH,
+        "policy.assurance",
+        6,
+        "certified",
+        "leave",
+    ),
     (
         HEAD + CROWD + YES + '[trust]\nnoise = "none"\n',
         "trust.noise",
         10,
-        '"devices" or "mixers"',
+        '"devices", "mixers", "both"',
         "",
     ),
     (HEAD + YES + MIXERS + "mixers = 0\n", "trust.mixers", 10, "at least 1", "mixers = 3"),
@@ -59,7 +76,7 @@ WRONG = [
         "policy.max_local_epsilon",
         5,
         "ε₀",
-        "devices",
+        "both",
     ),
     (HEAD + 'assurance = "outlier"\n' + YES + MIXERS, "policy.assurance", 5, "certified", "leave"),
     (HEAD + "colluding = 1\n" + YES + MIXERS, "policy.colluding", 5, "at least 2", "however many"),
@@ -86,7 +103,7 @@ ASKED = (YesNo(name="a"),)
 @pytest.mark.parametrize(
     ("trust", "changes", "field"),
     [
-        ({"noise": "both"}, {}, "trust.noise"),
+        ({"noise": "both"}, {"assurance": "outlier"}, "policy.assurance"),
         ({"mixers": 2}, {}, "trust.mixers"),
         ({"noise": "mixers"}, {"max_local_epsilon": 3.0}, "policy.max_local_epsilon"),
         ({"noise": "mixers"}, {"assurance": "outlier"}, "policy.assurance"),

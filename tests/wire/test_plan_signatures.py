@@ -12,7 +12,6 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from krand.errors import InvalidInput
 from krand.survey.plan import Mixer, Plan
-from krand.survey.survey import Trust
 from krand.testing import small_plan
 from krand.wire.mixers import check_mixers, opening_key_of
 from krand.wire.plan_signatures import (
@@ -129,10 +128,6 @@ INCOMPLETE: dict[str, tuple[Callable[[], Plan], str]] = {
         "mixers.keys: must all be different",
     ),
     "noise of devices": (small_plan, "plan: must be a plan in which mixers add the noise"),
-    "noise of both": (
-        lambda: replace(PLAN, survey=replace(PLAN.survey, trust=Trust(noise="both", mixers=3))),
-        "plan: must be a plan in which mixers add the noise",
-    ),
     "no laws": (lambda: replace(PLAN, mixing=None), "plan: must be a plan in which mixers"),
 }
 

@@ -8,6 +8,9 @@ The law of S is symmetric, so that a background and its mirror stay mirrors of e
 
 The ratio of the two laws need not grow with the count: the law of S may have any shape. Hence the
 profile is a sum over all outcomes, each cut at 0, and nothing is sorted.
+
+A lower end is what one background gives away, that in which everybody else answers 0: its losses
+and masses rounded down, composed.
 """
 
 from __future__ import annotations
@@ -31,6 +34,7 @@ from krand.accounting.composition import (
     loss_nodes,
     loss_step,
 )
+from krand.accounting.coupling import delta_of_distance
 from krand.promise import DUMMY_GRID, Bounds, DummyLaw, Method, TwoWay
 
 __all__ = ["BothBound", "BothPart", "both_profile", "sum_of_dummies"]
@@ -43,6 +47,10 @@ AT_ONCE = 2**22
 BUCKETS = (16, 64, bits.BUCKETS, bits.BUCKETS)
 """By effort."""
 PROBES = 100
+FLOOR_REFINEMENT = 8.0
+"""Lower ends have a finer grid: every loss is rounded down by up to a step."""
+RAREST = 1e-25
+"""What is rarer would only stretch the grid; leaving it out lowers the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +84,8 @@ def both_profile(
 
 
 def _profile(pair: bits.BitPair, dummies: Floats, epsilons: Floats) -> Floats:
-    """Both directions of one background, rounded up.
-
-    All terms of a convolution are positive, so it adds one rounding for each of them at most.
-    """
-    zero, one, error = (np.convolve(law, dummies) for law in (pair.zero, pair.one, pair.error))
-    relative = pair.relative + UNIT * (4 + 2 * dummies.size)
+    """Both directions of one background, rounded up."""
+    zero, one, error, relative = _with_dummies(pair, dummies)
     found = np.empty(epsilons.size)
     step = max(1, AT_ONCE // zero.size)
     for start in range(0, epsilons.size, step):
@@ -93,6 +97,30 @@ def _profile(pair: bits.BitPair, dummies: Floats, epsilons: Floats) -> Floats:
             _excess(one, zero, lam, slack), _excess(zero, one, lam, slack)
         )
     return found
+
+
+def _with_dummies(pair: bits.BitPair, dummies: Floats) -> tuple[Floats, Floats, Floats, float]:
+    """Both laws of the count, the bound on an entry's error, and the relative error of all.
+
+    All terms of a convolution are positive, so it adds one rounding for each of them at most.
+    """
+    zero, one, error = (np.convolve(law, dummies) for law in (pair.zero, pair.one, pair.error))
+    return zero, one, error, pair.relative + UNIT * (4 + 2 * dummies.size)
+
+
+def _floor_loss(pair: bits.BitPair, dummies: Floats, step: float, *, rising: bool) -> LossLaw:
+    """A pair that this background's dominates: every mass and every loss rounded down."""
+    zero, one, error, relative = _with_dummies(pair, dummies)
+    top, bottom = (one, zero) if rising else (zero, one)
+    sure = top * (1 - relative) - error
+    most = bottom * (1 + relative) + error + pair.left_out
+    seen = sure > RAREST
+    if not seen.any():  # all that can be told lies beyond what is kept: nothing is claimed
+        sure, most, seen = np.ones(1), np.ones(1), np.ones(1, dtype=np.bool_)
+    index = np.floor(np.log(sure[seen] / most[seen]) / step).astype(np.int64)
+    held, where = np.unique(index, return_inverse=True)
+    mass = np.asarray(np.bincount(where, sure[seen]), dtype=np.float64)
+    return LossLaw(step=step, index=held, mass=mass, infinite=0.0, infinite_reverse=0.0)
 
 
 def _excess(top: Floats, bottom: Floats, lam: Floats, slack: Floats) -> Floats:
@@ -113,6 +141,8 @@ class BothBound:
     crowd: int
     mixers: int
     epsilon: float
+    distance: float = 0.0
+    """In total variation, at most so far is what is run from the composition."""
 
     @property
     def method(self) -> Method:
@@ -126,20 +156,44 @@ class BothBound:
 
     def upper(self, epsilon: float, buckets: int = bits.BUCKETS) -> float:
         """δ(ε), rounded up."""
-        return min(1.0, self._composed(buckets).delta(epsilon))
+        return self._upper(self._composed(buckets), epsilon)
+
+    def _upper(self, composed: Composed, epsilon: float) -> float:
+        return min(1.0, composed.delta(epsilon) + delta_of_distance(self.distance, epsilon))
+
+    def lower(self) -> float:
+        """δ(ε), rounded down: of the background in which everybody else answers 0.
+
+        In a crowd that is too large for the law of its count nothing is said.
+        """
+        if not all(bits.is_whole(part.noise, self.crowd) for part in self.parts):
+            return 0.0
+        step = self._step(sum(part.positions for part in self.parts)) / FLOOR_REFINEMENT
+        ways = [compose(self._floors(step, rising), self.epsilon) for rising in (True, False)]
+        less = delta_of_distance(self.distance, self.epsilon)
+        return max(0.0, *(way.delta_below(self.epsilon) - less for way in ways))
 
     def delta(self, effort: Effort) -> TwoWay:
-        """Both directions at once; nothing is said from below."""
+        """Both directions at once: dummies are as likely above their mean as below."""
         top = self.upper(self.epsilon, BUCKETS[effort])
-        both = Bounds.around(top, 0.0, top)
+        both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
         return TwoWay(both, both)
 
     def eta(self, effort: Effort) -> TwoWay:
-        """δ converted."""
+        """δ converted as upper end; δ itself as lower end, for P[R > λ] ≥ E[(1-λ/R)⁺]."""
         composed = self._composed(BUCKETS[effort])
-        top = converted_eta(lambda epsilon: min(1.0, composed.delta(epsilon)), self.epsilon)
-        both = Bounds.around(top, 0.0, top)
+        top = converted_eta(lambda epsilon: self._upper(composed, epsilon), self.epsilon)
+        both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
         return TwoWay(both, both)
+
+    def _floors(self, step: float, rising: bool) -> list[tuple[LossLaw, int]]:
+        found = []
+        for part in self.parts:
+            pair = bits.outlier_pair(part.noise, self.crowd)
+            dummies = sum_of_dummies(part.law, self.mixers)
+            law = _floor_loss(pair, dummies, step, rising=rising)
+            found.append((law, part.positions))
+        return found
 
     def _composed(self, buckets: int) -> Composed:
         total = sum(part.positions for part in self.parts)

@@ -32,7 +32,14 @@ from krand.promise import (
     ResponseFormat,
 )
 
-__all__ = ["DividedNoise", "Share", "can_be_met", "divide_noise", "guarantee_of"]
+__all__ = [
+    "DividedNoise",
+    "Share",
+    "can_be_met",
+    "composed_local_epsilon",
+    "divide_noise",
+    "guarantee_of",
+]
 
 LAST = NOISE_GRID // 2 - 1
 
@@ -191,7 +198,7 @@ class _Scale:
         return high
 
     def _local(self, base: int) -> float:
-        return _local_epsilon(self.shares, self.numerators(base), self.rounds)
+        return composed_local_epsilon(self.shares, self.numerators(base), self.rounds)
 
 
 def _spread(q: float) -> float:
@@ -206,7 +213,9 @@ def _numerator(spread: float) -> int:
     return min(LAST, max(1, math.ceil(q * NOISE_GRID)))
 
 
-def _local_epsilon(shares: Sequence[Share], numerators: Sequence[int], rounds: int) -> float:
+def composed_local_epsilon(
+    shares: Sequence[Share], numerators: Sequence[int], rounds: int
+) -> float:
     """ε₀ = Σ t·ln(p/q): what is left if collector and analyst collude."""
     return rounds * math.fsum(
         local_epsilon(numerator / NOISE_GRID, share.sensitivity)
@@ -234,7 +243,7 @@ def guarantee_of(
         epsilon=policy.epsilon,
         delta=delta,
         eta=eta,
-        local_epsilon=_local_epsilon(shares, numerators, rounds),
+        local_epsilon=composed_local_epsilon(shares, numerators, rounds),
         assurance=policy.assurance,
         method=bound.method if policy.eta is None else bound.eta_method,
         crowd=policy.minimum_crowd,

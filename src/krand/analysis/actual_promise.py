@@ -5,8 +5,8 @@ come from a client that added no noise, and each may come from another client: s
 one more person who hides nobody. They are added to the colluding people that the policy plans for.
 These send messages that look like everybody else's, so none of them is among the refused ones.
 
-Where mixers add the noise, the promise needs no crowd: neither the number of people nor refused
-messages change it.
+Where mixers add noise, the promise needs no crowd: neither the number of people nor refused
+messages change it. If devices add noise too, what that alone promises needs one all the same.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from dataclasses import replace
 from krand.analysis.tally import Tally
 from krand.batches.provenance import Provenance
 from krand.errors import CannotMeet
-from krand.planning.making import promise_for, verify_promise
-from krand.promise import Assumption, NoiseSource
+from krand.planning.making import flips_for, promise_for, verify_promise
+from krand.promise import Assumption
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan, Promise
 from krand.survey.plan_check import keeps_policy
 
 __all__ = [
     "absent_people",
+    "actual_flips",
     "actual_promise",
     "keeps_policy",
     "resting_on",
@@ -33,7 +34,7 @@ __all__ = [
 def actual_promise(plan: Plan, tally: Tally) -> Promise:
     """The promise recomputed for exactly the plan's noise and this tally's crowd."""
     check_crowd(plan, tally.crowd)
-    if plan.survey.trust.noise is NoiseSource.MIXERS:
+    if plan.survey.trust.noise.has_dummies:
         return replace(verify_promise(plan), crowd=tally.crowd)
     policy, absent = plan.survey.policy, absent_people(plan, tally)
     if absent > tally.crowd - 2:
@@ -44,6 +45,17 @@ def actual_promise(plan: Plan, tally: Tally) -> Promise:
         )
     promise = promise_for(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
     return resting_on(promise, tally.provenance)
+
+
+def actual_flips(plan: Plan, tally: Tally) -> Promise | None:
+    """What flips alone promise to this tally's crowd, where mixers add noise too.
+
+    None with another source of noise, or in a crowd that is smaller than was planned for.
+    """
+    policy, absent = plan.survey.policy, absent_people(plan, tally)
+    if plan.flips is None or tally.crowd < policy.minimum_crowd or absent > tally.crowd - 2:
+        return None
+    return flips_for(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
 
 
 def resting_on(promise: Promise, provenance: Provenance) -> Promise:

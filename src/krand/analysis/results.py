@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from krand import __version__
-from krand.analysis.actual_promise import actual_promise, keeps_policy
+from krand.analysis.actual_promise import actual_flips, actual_promise, keeps_policy
 from krand.analysis.estimates.corruption import WorstShift, worst_shifts
 from krand.analysis.estimates.counted import block_counts, question_law
-from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import quantile_of
+from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import QuestionEstimate
@@ -76,6 +76,9 @@ class Results(Shown):
     crowd: int
     promise: Promise
     """For the people who took part."""
+    flips: Promise | None
+    """Where mixers and devices add noise: what the devices' alone promises to these people; None if
+    fewer took part than it was planned for, and with any other source of noise."""
     kept: bool
     """Whether it is as good as what the survey asked for."""
     questions: tuple[QuestionEstimate, ...]
@@ -132,6 +135,7 @@ def make_results(
         people=tally.people,
         crowd=tally.crowd,
         promise=promise,
+        flips=actual_flips(plan, tally),
         kept=keeps_policy(plan, promise),
         questions=questions,
         words=words,

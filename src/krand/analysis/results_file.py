@@ -62,6 +62,8 @@ def results_values(results: Results) -> dict[str, Any]:
     plan = results.plan
     names = (name for name in written_names(Results) if name != "plan")
     rest = {name: plain(getattr(results, name)) for name in names}
+    if plan.flips is None:
+        del rest["flips"]  # only there with noise = "both"
     return {"format": FORMAT, "plan_hash": plan.hash, "plan": plan.values(), **rest}
 
 
@@ -152,6 +154,8 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     """Everything but the plan, which the caller has read; it need not be the one inside."""
     named = ("format", "plan", "plan_hash")
     rest = {name: value for name, value in values.items() if name not in named}
+    if plan.flips is None and "flips" not in rest:
+        rest["flips"] = None
     if "promise" in rest:
         rest["promise"] = infinite_epsilon(rest["promise"])
     try:
@@ -172,8 +176,10 @@ def _faults(found: Results) -> Iterator[str]:
     if not 1 <= found.people <= MAX_CROWD:
         yield f"people: should be from 1 to {MAX_CROWD:,}"
     batches, planned = len(found.batches), found.plan.survey.trust.batches
-    if found.plan.mixing is not None and not 1 <= batches <= planned:
+    if found.plan.survey.trust.noise.has_dummies and not 1 <= batches <= planned:
         yield f"batches: should be 1 to {planned:,}, each with its dummies"
+    if found.flips is not None and found.plan.flips is None:
+        yield 'flips: should only be there with noise = "both"'
     levels = [
         *(question.confidence for question in found.questions),
         *(words.confidence for words in found.words),

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from krand.batches.provenance import Provenance
-from krand.promise import READABLE, NoiseSource
+from krand.promise import READABLE
 from krand.showing import decimals_for, fixed, number
-from krand.wording.collusion import if_mixers_collude, if_they_collude
+from krand.wording.collusion import if_mixers_collude, if_they_collude, what_flips_promise
 from krand.wording.phrases import (
     EVENLY,
     at_most,
@@ -71,8 +71,11 @@ def _collusion(results: Results) -> str:
     if results.provenance is Provenance.TABLE:
         return ""
     trust = results.plan.survey.trust
-    if trust.noise is NoiseSource.MIXERS:
-        return f" {if_mixers_collude(trust.mixers)}."
+    if trust.noise.has_dummies:
+        said = f" {if_mixers_collude(trust.mixers, results.promise.local_epsilon)}."
+        if not trust.noise.has_flips:
+            return said
+        return f"{said} {what_flips_promise(results.plan, results.flips)}."
     return f" {if_they_collude(results.promise.local_epsilon)}."
 
 

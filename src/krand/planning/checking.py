@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.errors import InvalidInput, KrandError
-from krand.planning.making import verify_promise
+from krand.planning.making import verify_flips, verify_promise
 from krand.planning.remembered import is_remembered, remember
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
@@ -26,13 +26,17 @@ def check_promise(plan: Plan) -> None:
     if is_remembered(plan):
         return
     try:
-        true = verify_promise(plan)
+        true, flips = verify_promise(plan), verify_flips(plan)
     except KrandError as error:
         rule = "must have noise that allows a promise"
         raise InvalidInput("plan", rule, plan.hash, f"{error}; {HINT}") from None
-    for fault in too_good(plan.promise, true):
-        rule = "must not promise more than its noise gives"
-        raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")
+    pairs = [(plan.promise, true)]
+    if plan.flips is not None and flips is not None:  # both are there, or neither
+        pairs.append((plan.flips, flips))
+    for told, found in pairs:
+        for fault in too_good(told, found):
+            rule = "must not promise more than its noise gives"
+            raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")
     remember(plan)
 
 

@@ -7,15 +7,21 @@ devices on a crowd and on the collector; the rows show what is left if any of th
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from krand.accounting.both import BothBound, BothPart
+from krand.accounting.bounds import Effort
 from krand.planning.making import promise_for
-from krand.promise import NoiseSource
+from krand.promise import DummyLaw, NoiseSource
 from krand.survey.plan import Plan, Promise
 
 __all__ = ["Coalition", "Remainder", "Remains", "coalitions_of"]
+
+MOST_PARTS = 20
+"""Different pairs of noises, each of which takes a fraction of a second."""
 
 
 class Coalition(StrEnum):
@@ -59,6 +65,8 @@ class Remainder:
     """ε, or ε₀ if only the device's own noise is left; None if nothing is."""
     delta: float | None = None
     eta: float | None = None
+    together: bool = False
+    """Whether the numbers are those of flips and dummies in one count, less than is promised."""
 
 
 def coalitions_of(plan: Plan) -> tuple[Remainder, ...]:
@@ -80,17 +88,47 @@ def coalitions_of(plan: Plan) -> tuple[Remainder, ...]:
 def _rows(plan: Plan) -> Iterator[Remainder]:
     policy, mixers = plan.survey.policy, plan.survey.trust.mixers
     others = policy.minimum_crowd - 1
-    yield _promised(plan, Coalition.ANALYST, 0, 0)
+    yield _both(plan) or _promised(plan, Coalition.ANALYST, 0, 0)
     for people in _colluding(plan):
         yield _promised(plan, Coalition.PEOPLE, people, 0)
     if mixers > 1:
         yield _promised(plan, Coalition.OTHER_MIXERS, 0, mixers - 1)
-    if plan.survey.trust.noise is NoiseSource.MIXERS:
+    if plan.survey.trust.noise.has_dummies:
         yield _promised(plan, Coalition.ALL_BUT_ONE_MIXER, others, mixers - 1)
     else:
         yield _local(plan, Coalition.ALL_BUT_ONE_MIXER, others, 0)
     yield _local(plan, Coalition.ALL_MIXERS, 0, mixers)
     yield _local(plan, Coalition.EVERYBODY, others, mixers)
+
+
+def _both(plan: Plan) -> Remainder | None:
+    """The analyst alone sees counts with flips and dummies; None where that takes too long."""
+    if plan.survey.trust.noise is not NoiseSource.BOTH or plan.mixing is None:
+        return None
+    policy, trust, rounds = plan.survey.policy, plan.survey.trust, plan.survey.rounds
+    parts: Counter[tuple[float, DummyLaw]] = Counter()
+    for block, noise, lane in zip(plan.layout.blocks, plan.noises, plan.lanes, strict=True):
+        parts[noise, plan.law_of(lane)] += rounds * block.sensitivity
+    if len(parts) > MOST_PARTS:
+        return None
+    rare = policy.minimum_crowd * plan.overflow + trust.mixers * plan.mixing.surplus
+    bound = BothBound(
+        parts=tuple(BothPart(noise, law, count) for (noise, law), count in parts.items()),
+        crowd=policy.honest,
+        mixers=trust.mixers,
+        epsilon=policy.epsilon,
+        distance=rounds * rare,
+    )
+    return Remainder(
+        coalition=Coalition.ANALYST,
+        people=0,
+        mixers=0,
+        remains=Remains.PROMISE,
+        epsilon=policy.epsilon,
+        delta=min(plan.promise.delta, bound.delta(Effort.QUICK).upper),
+        eta=min(plan.promise.eta, bound.eta(Effort.QUICK).upper),
+        together=True,
+    )
 
 
 def _colluding(plan: Plan) -> list[int]:
@@ -117,7 +155,7 @@ def _promised(plan: Plan, coalition: Coalition, people: int, mixers: int) -> Rem
 def _promise_without(plan: Plan, people: int) -> Promise:
     """Of mixers it is the same for any crowd; of devices that of a smaller one."""
     policy = plan.survey.policy
-    if plan.survey.trust.noise is NoiseSource.MIXERS or people == policy.colluding:
+    if plan.survey.trust.noise.has_dummies or people == policy.colluding:
         return plan.promise
     return promise_for(plan, replace(policy, colluding=people))
 

@@ -10,8 +10,9 @@ from krand.accounting.coupling import allowed_distance
 from krand.accounting.division import Share, can_be_met, divide_noise, guarantee_of
 from krand.accounting.suggestions import Nearest, cannot_meet, nearest_policies
 from krand.accounting.volume import Tokens, messages_needed, overflow_bound
+from krand.errors import CannotMeet
 from krand.planning.lying import worst_shifts
-from krand.planning.mixers import mixed_plan, mixed_promise
+from krand.planning.mixers import mixed_plan, mixed_promise, with_dummies
 from krand.planning.record import record_reports
 from krand.planning.remembered import remember_here
 from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy, ResponseFormat
@@ -20,8 +21,16 @@ from krand.survey.plan import Margin, Plan, Promise
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
-__all__ = ["make_plan", "planned_from", "promise_for", "verify_promise"]
+__all__ = [
+    "flips_for",
+    "make_plan",
+    "planned_from",
+    "promise_for",
+    "verify_flips",
+    "verify_promise",
+]
 
+MIXERS_ALONE = 'noise = "mixers" in [trust]: it needs no crowd'
 MOST_TIMES = 100
 """A larger crowd than this multiple of the planned one is treated as this large."""
 
@@ -37,10 +46,28 @@ def make_plan(survey: Survey) -> Plan:
     """
     if survey.trust.noise is NoiseSource.MIXERS:
         plan = mixed_plan(survey)
+    elif survey.trust.noise is NoiseSource.BOTH:
+        plan = _flips_and_dummies(survey)
     else:
         plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
         _check_use(plan)
     remember_here(plan)
+    return plan
+
+
+def _flips_and_dummies(survey: Survey) -> Plan:
+    """The noise of devices for the policy, and that of every mixer for the policy."""
+    try:
+        devices = _bit_by_bit(survey)
+        _check_use(devices)
+    except CannotMeet as error:
+        if survey.policy.max_local_epsilon is not None:  # which dummies alone cannot keep
+            raise
+        raise CannotMeet(error.reason, (*error.nearest, MIXERS_ALONE)) from None
+    plan = with_dummies(devices)
+    drowned = _drowned(plan)
+    if drowned is not None:
+        raise CannotMeet(drowned[1], (MIXERS_ALONE,))
     return plan
 
 
@@ -117,11 +144,26 @@ def verify_promise(plan: Plan) -> Promise:
     return promise_for(plan, plan.survey.policy)
 
 
+def verify_flips(plan: Plan) -> Promise | None:
+    """What flips alone promise, where mixers add noise too; it must equal the plan's own."""
+    if plan.survey.trust.noise is not NoiseSource.BOTH:
+        return None
+    return flips_for(plan, plan.survey.policy)
+
+
 def promise_for(plan: Plan, policy: Policy) -> Promise:
     """The promise of exactly the plan's noise to a member of another policy's crowd."""
+    noise = plan.survey.trust.noise
+    if not noise.has_dummies:
+        return flips_for(plan, policy)
+    overflow = _overflow(plan.layout, plan.numerators, plan.rooms) if noise.has_flips else 0.0
+    found = mixed_promise(plan, overflow)
+    return replace(found, crowd=policy.minimum_crowd, colluding=policy.colluding)
+
+
+def flips_for(plan: Plan, policy: Policy) -> Promise:
+    """What exactly the devices' noise promises to a member of another policy's crowd."""
     survey = plan.survey
-    if survey.trust.noise is NoiseSource.MIXERS:
-        return replace(mixed_promise(plan), crowd=policy.minimum_crowd, colluding=policy.colluding)
     if survey.linkage is Linkage.RECORD:
         found = assess(
             record_reports(survey, plan.layout),
@@ -180,16 +222,23 @@ def _linked(survey: Survey) -> Plan:
 
 def _check_use(plan: Plan) -> None:
     """Refuse a survey whose counts would be only noise, and say what would help."""
+    found = _drowned(plan)
+    if found is not None:
+        name, reason = found
+        raise cannot_meet(reason, _nearest_surveys(plan, name))
+
+
+def _drowned(plan: Plan) -> tuple[str, str] | None:
+    """The question whose counts would be the noisiest, if they are only noise, and that as text."""
     crowd = plan.survey.policy.minimum_crowd
     blocks = zip(plan.layout.blocks, plan.precisions, strict=True)
     drowned = [(b.name, p.half_width_95) for b, p in blocks if 2 * p.half_width_95 >= crowd]
     if not drowned:
-        return
+        return None
     name, width = max(drowned, key=lambda entry: entry[1])
-    raise cannot_meet(
+    return name, (
         f"the margin of error (95 %) of {name} would be ± {width:,.0f} people in a crowd of"
-        f" {crowd:,}, so the counts would be only noise",
-        _nearest_surveys(plan, name),
+        f" {crowd:,}, so the counts would be only noise"
     )
 
 

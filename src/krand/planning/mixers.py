@@ -1,4 +1,11 @@
-"""Plans in which mixers add the noise: laws of dummies, padding, precision."""
+"""Plans in which mixers add noise: laws of dummies, padding, precision.
+
+Where devices flip bits as well, a plan of devices gets dummies on top. Both promises hold, each by
+itself. Dummies are added to what devices report, so they take nothing from the promise of flips.
+The other way round, let a person's flips be the same whatever the answers: then tokens differ at as
+many positions as answers do, unless the person has more tokens than room. If that has the
+probability τ, it adds (1+e^ε)·τ to δ (`krand.accounting.coupling`).
+"""
 
 from __future__ import annotations
 
@@ -6,8 +13,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from krand.accounting.coupling import NEAREST
-from krand.accounting.division import Share
+from krand.accounting.coupling import NEAREST, delta_of_distance
+from krand.accounting.division import Share, composed_local_epsilon
 from krand.accounting.dummies import padding_needed, surplus_bound
 from krand.accounting.dummy_division import divide_dummies, dummy_guarantee
 from krand.errors import InvalidInput
@@ -18,7 +25,7 @@ from krand.survey.plan import Margin, Mixing, Plan, Promise, WorstShift
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
-__all__ = ["mixed_from", "mixed_plan", "mixed_promise"]
+__all__ = ["mixed_from", "mixed_plan", "mixed_promise", "with_dummies", "with_mixing"]
 
 SURPLUS_SHARE = 1000
 """The part of δ or η that dummies beyond their padding may take."""
@@ -28,12 +35,45 @@ def mixed_plan(survey: Survey) -> Plan:
     """The plan with the least noise of every mixer that keeps the policy by itself."""
     layout = layout_of(survey)
     lanes = lanes_of(survey, layout)
-    shares, padded = _shares(layout), [lane for lane in lanes if lane.messages > 1]
-    asked = _without_surplus(survey.policy) if padded else survey.policy
-    divided = divide_dummies(asked, shares, survey.rounds)
-    mixing = _mixing(survey, layout, lanes, divided.laws)
-    plan = mixed_from(survey, mixing, Promise.of(divided.guarantee))
+    mixing, promise = _least(survey, layout, lanes)
+    plan = mixed_from(survey, mixing, promise)
     return replace(plan, promise=mixed_promise(plan))
+
+
+def with_dummies(plan: Plan) -> Plan:
+    """A plan of devices with the least dummies that keep the policy by themselves too."""
+    mixing, promise = _least(plan.survey, plan.layout, plan.lanes)
+    both = with_mixing(plan, mixing, promise)
+    return replace(both, promise=mixed_promise(both, plan.overflow))
+
+
+def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
+    """A plan of devices with these dummies: its own promise is that of flips; precision follows."""
+    survey, blocks = plan.survey, plan.layout.blocks
+    _check_mixing(mixing, plan.lanes)
+    laws = [mixing.laws[mixing.lane_laws[_first_lane(plan.lanes, b).number]] for b in blocks]
+    mixes = survey.trust.mixers * survey.trust.batches
+    sigmas = [
+        math.hypot(known.sigma, math.sqrt(mixes * law.variance) / (1 - 2 * q))
+        for known, law, q in zip(plan.precisions, laws, plan.noises, strict=True)
+    ]
+    return replace(
+        plan,
+        promise=promise,
+        flips=plan.promise,
+        precisions=tuple(_precision(sigma, survey.policy) for sigma in sigmas),
+        margins=tuple(
+            _margins(block, sigma, survey.policy)
+            for block, sigma in zip(blocks, sigmas, strict=True)
+        ),
+        mixing=replace(mixing, surplus=_surplus(mixing, plan.layout, plan.lanes)),
+    )
+
+
+def _least(survey: Survey, layout: Layout, lanes: Sequence[Lane]) -> tuple[Mixing, Promise]:
+    """The least dummies that keep the policy, and what their laws alone promise."""
+    divided = divide_dummies(_reserved(survey, lanes), _shares(layout), survey.rounds)
+    return _mixing(survey, layout, lanes, divided.laws), Promise.of(divided.guarantee)
 
 
 def mixed_from(
@@ -60,7 +100,7 @@ def mixed_from(
         ),
         shifts=tuple(_shift(block, lanes) for block in layout.blocks),
         analyst_key=analyst_key,
-        mixing=replace(mixing, surplus=_surplus(mixing, lanes)),
+        mixing=replace(mixing, surplus=_surplus(mixing, layout, lanes)),
     )
 
 
@@ -79,26 +119,40 @@ def _check_mixing(mixing: Mixing, lanes: Sequence[Lane]) -> None:
             raise InvalidInput("mixing.lane_laws", rule, law)
 
 
-def mixed_promise(plan: Plan) -> Promise:
-    """The promise of exactly the plan's laws and paddings, recomputed."""
+def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
+    """The promise of exactly the plan's laws and paddings, recomputed.
+
+    overflow: at most so likely has one person more tokens than room in a round, where devices flip.
+    """
     mixing, survey = plan.mixing, plan.survey
     if mixing is None:
         raise InvalidInput("plan", "must have laws of dummies", plan.hash)
     _check_mixing(mixing, plan.lanes)
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
-    surplus = survey.rounds * _surplus(mixing, plan.lanes)
+    surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)
+    surplus += delta_of_distance(survey.rounds * overflow, survey.policy.epsilon)
     shares = _shares(plan.layout)
-    found = dummy_guarantee(survey.policy, shares, laws, survey.rounds, surplus)
-    return Promise.of(found)
+    found = Promise.of(dummy_guarantee(survey.policy, shares, laws, survey.rounds, surplus))
+    if not survey.trust.noise.has_flips:
+        return found
+    local = composed_local_epsilon(shares, plan.numerators, survey.rounds)
+    return replace(found, local_epsilon=local)
 
 
 def _shares(layout: Layout) -> list[Share]:
     return [Share(block.sensitivity, block.weight) for block in layout.blocks]
 
 
-def _without_surplus(policy: Policy) -> Policy:
-    """What is left for the laws themselves."""
-    left = 1 - 1 / SURPLUS_SHARE
+def _reserved(survey: Survey, lanes: Sequence[Lane]) -> Policy:
+    """What is left for the laws themselves.
+
+    Rooms allow a thousandth for an overflow of anybody: one person's is that part of a crowd.
+    """
+    policy = survey.policy
+    taken = float(any(lane.messages > 1 for lane in lanes))
+    if survey.trust.noise.has_flips:
+        taken += 1 / policy.minimum_crowd
+    left = 1 - taken / SURPLUS_SHARE
     if policy.delta is not None:
         return replace(policy, delta=policy.delta * left)
     assert policy.eta is not None
@@ -111,9 +165,9 @@ def _mixing(
     of_block = {block.name: law for block, law in zip(layout.blocks, laws, strict=True)}
     different = tuple(dict.fromkeys(laws))
     padded = sum(lane.messages > 1 for lane in lanes)
-    most = _most_surplus(survey.policy) / (survey.rounds * max(1, padded))
+    most = _most_surplus(survey.policy) / (_batches_in_all(survey) * max(1, padded))
     paddings = tuple(
-        padding_needed(of_block[lane.block], lane.positions, _own(lane), most)
+        padding_needed(of_block[lane.block], lane.positions, _own(layout, lane), most)
         if lane.messages > 1
         else 0
         for lane in lanes
@@ -126,13 +180,18 @@ def _mixing(
     )
 
 
-def _surplus(mixing: Mixing, lanes: Sequence[Lane]) -> float:
+def _surplus(mixing: Mixing, layout: Layout, lanes: Sequence[Lane]) -> float:
     """At most so likely has one batch more dummies in a lane than its padding hides."""
     return math.fsum(
-        surplus_bound(mixing.laws[law], lane.positions, padding - _own(lane))
+        surplus_bound(mixing.laws[law], lane.positions, padding - _own(layout, lane))
         for lane, law, padding in zip(lanes, mixing.lane_laws, mixing.paddings, strict=True)
         if lane.messages > 1
     )
+
+
+def _batches_in_all(survey: Survey) -> int:
+    """A dishonest collector may divide one submission among all batches of a round."""
+    return survey.rounds * survey.trust.batches
 
 
 def _most_surplus(policy: Policy) -> float:
@@ -142,9 +201,13 @@ def _most_surplus(policy: Policy) -> float:
     return policy.eta * -math.expm1((NEAREST - 1) * policy.epsilon) / SURPLUS_SHARE
 
 
-def _own(lane: Lane) -> int:
-    """By how much one person's answers can change the number of tokens of a lane."""
-    return min(2 * lane.messages, lane.positions, lane.messages)
+def _own(layout: Layout, lane: Lane) -> int:
+    """By how much one person's answers can change the number of tokens of a lane.
+
+    With the same flips, tokens differ only where the answers do.
+    """
+    (block,) = (block for block in layout.blocks if block.name == lane.block)
+    return min(block.sensitivity, lane.positions, lane.messages)
 
 
 def _first_lane(lanes: Sequence[Lane], block: Block) -> Lane:

@@ -1,4 +1,4 @@
-"""Devices' noise and mixers' noise for the same survey, side by side."""
+"""Devices' noise, mixers' noise and both for the same survey, side by side."""
 
 from __future__ import annotations
 
@@ -54,10 +54,13 @@ def _options(plan: Plan) -> Iterator[SourceOption]:
     if mixed is not None:
         for mixers in _chains(survey):
             yield _option(mixed, mixers, survey)
+    both = _variant(plan, _by_both(survey)) if devices is not None else None
+    if both is not None:
+        yield _option(both, both.survey.trust.mixers, survey)
 
 
 def _chains(survey: Survey) -> tuple[int, ...]:
-    asked = survey.trust.noise is NoiseSource.MIXERS
+    asked = survey.trust.noise.has_dummies
     longest = survey.trust.mixers if asked else TYPICAL_CHAIN
     return (1,) if longest == 1 else (1, longest)
 
@@ -70,10 +73,19 @@ def _by_mixers(survey: Survey) -> Survey | None:
     """Proven in any case; None if devices must protect themselves too."""
     if survey.policy.max_local_epsilon is not None:
         return None
-    if survey.trust.noise is NoiseSource.MIXERS:
-        return survey
+    trust = survey.trust if survey.trust.noise.has_dummies else Trust()
+    return _proven(survey, replace(trust, noise=NoiseSource.MIXERS))
+
+
+def _by_both(survey: Survey) -> Survey:
+    """With the survey's own chain, or a typical one."""
+    trust = survey.trust if survey.trust.noise.has_dummies else Trust(mixers=TYPICAL_CHAIN)
+    return _proven(survey, replace(trust, noise=NoiseSource.BOTH))
+
+
+def _proven(survey: Survey, trust: Trust) -> Survey:
     policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
-    return replace(survey, policy=policy, trust=Trust(noise=NoiseSource.MIXERS))
+    return replace(survey, policy=policy, trust=trust)
 
 
 def _variant(plan: Plan, survey: Survey | None) -> Plan | None:
@@ -87,7 +99,7 @@ def _variant(plan: Plan, survey: Survey | None) -> Plan | None:
 
 
 def _option(plan: Plan, mixers: int, asked: Survey) -> SourceOption:
-    """Laws do not depend on the number of mixers; variances add up."""
+    """Laws do not depend on the number of mixers; without flips, variances are theirs alone."""
     trust = plan.survey.trust
     times = math.sqrt(mixers / trust.mixers)
     names = plan.layout.question_names

@@ -40,19 +40,23 @@ def _records(results: Results, language: Language) -> str:
 
 def noise(results: Results, language: Language) -> Named:
     """How often bits were flipped, or how many dummies were added."""
+    own, trust, mixing = language.texts.collected, results.plan.survey.trust, results.plan.mixing
+    flips = _flips(results, language) if trust.noise.has_flips else own.no_flips
+    if not trust.noise.has_dummies or mixing is None:
+        return Named(own.noise, flips)
+    whole = language.numbers.whole
+    most = whole(2 * max(law.reach for law in mixing.laws))
+    said = own.dummies.of(trust.mixers)
+    return Named(own.noise, said.format(flips=flips, number=whole(trust.mixers), most=most))
+
+
+def _flips(results: Results, language: Language) -> str:
     own, number = language.texts.collected, language.numbers.number
-    mixing, mixers = results.plan.mixing, results.plan.survey.trust.mixers
-    if mixing is not None:
-        whole = language.numbers.whole
-        most = whole(2 * max(law.reach for law in mixing.laws))
-        return Named(own.noise, own.dummies.of(mixers).format(number=whole(mixers), most=most))
     noises = sorted(set(results.plan.noises))
     if len(noises) == 1:
-        text = own.one_noise[results.provenance].format(noise=number(noises[0]))
-    else:
-        least, most = number(noises[0]), number(noises[-1])
-        text = own.noises[results.provenance].format(least=least, most=most)
-    return Named(own.noise, text)
+        return own.one_noise[results.provenance].format(noise=number(noises[0]))
+    least, most = number(noises[0]), number(noises[-1])
+    return own.noises[results.provenance].format(least=least, most=most)
 
 
 def nobody_can_check(results: Results, language: Language) -> str:

@@ -15,7 +15,7 @@ from krand.analysis.estimates.intervals import normal_quantile
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.files import write_atomically
-from krand.promise import READABLE, NoiseSource
+from krand.promise import READABLE
 from krand.report.collected import nobody_can_check, noise, travelled
 from krand.report.figures import of_confidence
 from krand.report.joint import JointView, joint_views
@@ -82,7 +82,7 @@ def report_page(
         checked=nobody_can_check(results, words),
         table=results.provenance is Provenance.TABLE,
         blocks=_blocks(results, words),
-        mixed=results.plan.mixing is not None,
+        mixed=survey.trust.noise.has_dummies,
         results=results,
     )
 
@@ -141,8 +141,10 @@ def _lead(results: Results, language: Language) -> str:
 
 def _how_noisy(results: Results, language: Language) -> str:
     own = language.shared.provenance
-    mixed = results.plan.mixing is not None and results.provenance is Provenance.DEVICES
-    return own.noisy_by_mixers if mixed else own.how_noisy[results.provenance]
+    source = results.plan.survey.trust.noise
+    if not source.has_dummies or results.provenance is not Provenance.DEVICES:
+        return own.how_noisy[results.provenance]
+    return own.noisy_by_both if source.has_flips else own.noisy_by_mixers
 
 
 def _results_lead(results: Results, language: Language) -> str:
@@ -170,7 +172,7 @@ def _key_numbers(results: Results, language: Language) -> tuple[tuple[str, str, 
     name, slack = ("δ", promise.delta) if policy.delta is not None else ("η", promise.eta)
     kept = own.kept if results.kept else own.not_kept
     needed = own.people_needed.format(crowd=numbers.whole(policy.minimum_crowd))
-    if results.plan.survey.trust.noise is NoiseSource.MIXERS:
+    if results.plan.survey.trust.noise.has_dummies:
         needed = own.any_crowd
     cards = [
         (own.people, numbers.whole(results.people), needed),
@@ -202,10 +204,10 @@ def _typical(results: Results) -> tuple[float, float] | None:
 
 
 def _blocks(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
-    """Of every block its questions, positions and noise: q of flips, or σ of dummies."""
+    """Of every block its questions, positions and noise: q of flips, or σ with dummies."""
     plan, numbers = results.plan, language.numbers
     noises = plan.noises
-    if plan.mixing is not None:
+    if plan.survey.trust.noise.has_dummies:
         batches = len(results.batches)
         laws = [mixed_law(plan, block, results.people, batches) for block in plan.layout.blocks]
         noises = tuple(law.sigma for law in laws)

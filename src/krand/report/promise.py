@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
-from krand.promise import NoiseSource
 from krand.report.distributions import sentence
 from krand.report.languages import Language
-from krand.wording.collusion import SLIGHT, if_mixers_collude, what_remains
+from krand.wording.collusion import SLIGHT, if_mixers_collude, what_flips_promise, what_remains
 from krand.wording.guarantees import assumption_texts, method_text
 from krand.wording.phrases import factor, refused_messages
 
@@ -110,8 +109,12 @@ def _terms(results: Results, language: Language) -> Iterator[Named]:
         yield Named(own.false_answers, own.false_answers_text)
         return
     trust = results.plan.survey.trust
-    if trust.noise is NoiseSource.MIXERS:
-        yield Named(own.mixers, if_mixers_collude(trust.mixers, language.shared) + ".")
+    if trust.noise.has_dummies:
+        said = if_mixers_collude(trust.mixers, promise.local_epsilon, language.shared)
+        yield Named(own.mixers, said + ".")
+        if trust.noise.has_flips:
+            flips = what_flips_promise(results.plan, results.flips, language.shared)
+            yield Named(own.flips, flips + ".")
     else:
         yield Named(own.collusion, _collusion(promise.local_epsilon, language))
     yield Named(own.refused, _refused(results, language))
@@ -129,7 +132,7 @@ def _odds(results: Results, language: Language) -> str:
 def _colluding(results: Results, language: Language) -> str:
     own, whole = language.texts.promise, language.numbers.whole
     told = results.promise.colluding
-    if results.plan.survey.trust.noise is NoiseSource.MIXERS:
+    if results.plan.survey.trust.noise.has_dummies:
         return own.anybody_colludes
     if not told:
         return own.nobody_colludes

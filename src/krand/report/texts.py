@@ -361,6 +361,7 @@ class PromiseTexts:
         "{remains}: together, the two may see a person's answers plainly in that person's messages"
     )
     mixers: str = "If mixers and analyst collude"
+    flips: str = "What the noise of devices adds"
     refused: str = "Refused messages"
     none_refused: str = "None: every message could be read."
     relies_on: str = "What it relies on"
@@ -488,11 +489,12 @@ class CollectedTexts:
             " {most}, depending on the question.",
         }
     )
+    no_flips: str = "Devices added no noise."
     dummies: Plural = Plural(
-        "Devices added no noise. The collector, the only mixer, added up to {most} dummy messages"
+        "{flips} The collector, the only mixer, added up to {most} dummy messages"
         " to each position, at random and sealed like everybody's. The analyst subtracts how many"
         " there are on average.",
-        "Devices added no noise. Each of {number} mixers added up to {most} dummy messages to each"
+        "{flips} Each of {number} mixers added up to {most} dummy messages to each"
         " position, at random and sealed like everybody's. The analyst subtracts how many there"
         " are on average.",
     )

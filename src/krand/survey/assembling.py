@@ -104,9 +104,9 @@ def _policy(
         broken += _policy_rules(raw, table)
         broken += _crowd_rules(raw, table, noise)
     broken = [entry.under(("policy",)) for entry in broken]
-    if noise is NoiseSource.MIXERS:
+    if noise is not None:
         assurance = table.get("assurance", Assurance.CERTIFIED)
-        broken += mixer_rules(table.get("max_local_epsilon"), assurance)
+        broken += mixer_rules(noise, table.get("max_local_epsilon"), assurance)
     if broken or noise is None:
         return None, broken
     _fill_in(table, noise)
@@ -141,7 +141,7 @@ def _crowd_rules(
     raw: dict[str, Any], table: dict[str, Any], noise: NoiseSource | None
 ) -> list[Broken]:
     """Mixers' noise needs no crowd; devices' noise needs one, of which two are honest."""
-    if "minimum_crowd" not in raw and noise is NoiseSource.DEVICES:
+    if "minimum_crowd" not in raw and noise is not None and noise.has_flips:
         hint = "for example minimum_crowd = 100000"
         return [Broken(("minimum_crowd",), "must be given", None, hint)]
     smallest = None if "minimum_crowd" in raw else SMALLEST_CROWD

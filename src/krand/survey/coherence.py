@@ -69,10 +69,7 @@ def trust_rules(
     noise: NoiseSource, linkage: Linkage | None, mixers: int, batches: int
 ) -> Iterator[Broken]:
     """Who may add the noise, and what goes with it."""
-    if noise is NoiseSource.BOTH:
-        rule = 'must be "devices" or "mixers": "both" is not offered yet'
-        yield Broken(("trust", "noise"), rule, noise.value, MIXERS)
-    elif noise is NoiseSource.MIXERS and linkage is Linkage.RECORD:
+    if noise.has_dummies and linkage is Linkage.RECORD:
         rule = 'must be "devices" with linkage = "record": dummies cannot cover all records'
         hint = 'analyse few questions jointly with [[together]] and linkage = "bit"'
         yield Broken(("trust", "noise"), rule, noise.value, hint)
@@ -83,14 +80,16 @@ def trust_rules(
                 yield Broken(("trust", key), rule, value, f"leave it out, or {MIXERS}")
 
 
-def mixer_rules(max_local_epsilon: float | None, assurance: str) -> Iterator[Broken]:
-    """What a policy cannot ask for where mixers add the noise."""
-    if max_local_epsilon is not None:
+def mixer_rules(
+    noise: NoiseSource, max_local_epsilon: float | None, assurance: str
+) -> Iterator[Broken]:
+    """What a policy cannot ask for where mixers add noise."""
+    if max_local_epsilon is not None and not noise.has_flips:
         rule = 'cannot be kept with noise = "mixers": devices add no noise, so ε₀ has no limit'
-        hint = 'leave it out, or say noise = "devices" in [trust]'
+        hint = 'leave it out, or say noise = "both" in [trust]'
         yield Broken(("policy", "max_local_epsilon"), rule, max_local_epsilon, hint)
-    if assurance != Assurance.CERTIFIED:
-        rule = 'must be "certified" with noise = "mixers", which needs no conjecture'
+    if noise.has_dummies and assurance != Assurance.CERTIFIED:
+        rule = f'must be "certified" with noise = "{noise}": dummies need no conjecture'
         yield Broken(("policy", "assurance"), rule, str(assurance), "leave it out")
 
 

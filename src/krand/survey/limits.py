@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from krand.errors import InvalidInput
-from krand.promise import NoiseSource
 from krand.survey.plan import Plan
 
 __all__ = ["CrowdTooSmall", "check_crowd", "check_round", "crowd_needed"]
@@ -14,8 +13,8 @@ class CrowdTooSmall(InvalidInput):
 
 
 def crowd_needed(plan: Plan) -> int:
-    """How many people the promise needs: one, where mixers add the noise."""
-    return 1 if plan.survey.trust.noise is NoiseSource.MIXERS else plan.promise.crowd
+    """How many people the promise needs: one, where mixers add noise."""
+    return 1 if plan.survey.trust.noise.has_dummies else plan.promise.crowd
 
 
 def check_crowd(plan: Plan, people: int) -> None:

@@ -68,30 +68,32 @@ RECORD: dict[str, Any] = {"properties": {"linkage": {"const": "record"}}, "requi
 ONE_COPY: dict[str, Any] = {"properties": {"copies": {"const": 1}}}
 
 
-def _trusting(noise: NoiseSource) -> dict[str, Any]:
-    """That the file names this source of noise."""
-    table = {"properties": {"noise": {"const": noise.value}}, "required": ["noise"]}
+def _trusting(*noises: NoiseSource) -> dict[str, Any]:
+    """That the file names one of these sources of noise."""
+    named = {"enum": [noise.value for noise in noises]}
+    table = {"properties": {"noise": named}, "required": ["noise"]}
     return {"properties": {"trust": table}, "required": ["trust"]}
 
 
-WITH_MIXERS: dict[str, Any] = {
-    "if": _trusting(NoiseSource.MIXERS),
+DUMMIES: dict[str, Any] = {
+    "if": _trusting(NoiseSource.MIXERS, NoiseSource.BOTH),
     "then": {
         "not": RECORD,
-        "properties": {
-            "policy": {
-                "properties": {"max_local_epsilon": False, "assurance": {"const": "certified"}}
-            }
-        },
+        "properties": {"policy": {"properties": {"assurance": {"const": "certified"}}}},
     },
     "else": {
         "properties": {
-            "policy": {"required": ["minimum_crowd"]},
             "trust": {"properties": {"mixers": {"const": 1}, "batches": {"const": 1}}},
         }
     },
 }
-"""What goes with either source of noise."""
+"""What goes with dummies of mixers, and what without them."""
+FLIPS: dict[str, Any] = {
+    "if": _trusting(NoiseSource.MIXERS),
+    "then": {"properties": {"policy": {"properties": {"max_local_epsilon": False}}}},
+    "else": {"properties": {"policy": {"required": ["minimum_crowd"]}}},
+}
+"""What goes without flips of devices, and what with them."""
 
 
 class PolicyTable(Table):
@@ -129,8 +131,8 @@ class TrustTable(Table):
         _obeys(rules.noise_rules),
         Field(examples=["mixers"], json_schema_extra={"enum": list(rules.OFFERED_NOISE)}),
     ] = NoiseSource.DEVICES.value
-    """Who adds the noise: each device, which needs a crowd and a collector that keeps secrets; or
-    every mixer, which needs one honest mixer."""
+    """Who adds the noise: each device, which needs a crowd and a collector that keeps secrets;
+    every mixer, which needs one honest mixer; or both, so that each promise holds by itself."""
     mixers: Annotated[int, Field(ge=1, le=MAX_MIXERS, examples=[3])] = 1
     """How many mixers pass a batch on, one after the other; the collector is the first. Each adds
     noise that suffices alone."""
@@ -235,7 +237,7 @@ _ALL_QUESTIONS: Any = Annotated[list[_ANY_QUESTION], Field(min_length=1)]
 class _File(HeadTable):
     model_config = ConfigDict(
         use_attribute_docstrings=False,
-        json_schema_extra={"anyOf": [RECORD, ONE_COPY], **WITH_MIXERS},
+        json_schema_extra={"anyOf": [RECORD, ONE_COPY], "allOf": [DUMMIES, FLIPS]},
     )
 
 

@@ -69,6 +69,20 @@ class Promise:
             assumptions=guarantee.assumptions,
         )
 
+    def values(self) -> dict[str, Any]:
+        """Plain data; an infinite ε₀ is None."""
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "eta": self.eta,
+            "local_epsilon": None if math.isinf(self.local_epsilon) else self.local_epsilon,
+            "assurance": self.assurance.value,
+            "method": self.method.value,
+            "crowd": self.crowd,
+            "colluding": self.colluding,
+            "assumptions": [assumption.value for assumption in self.assumptions],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Margin:
@@ -161,6 +175,9 @@ class Plan(Shown):
     holder randomizes a whole table, and nothing is sealed."""
     mixing: Mixing | None = None
     """The dummies of mixers; None where devices alone add noise."""
+    flips: Promise | None = None
+    """Where mixers and devices add noise: what the devices' alone promises, in a crowd. `promise`
+    is then the mixers', which needs no crowd."""
 
     def sealed_for(self, key: X25519PublicKey) -> Plan:
         """The plan for sealed collection: what devices send, the holder of this key opens.
@@ -248,7 +265,6 @@ class Plan(Shown):
         if self.rooms:
             rooms = zip(blocks, self.rooms, strict=True)
             blocks = [{**block, "messages": room} for block, room in rooms]
-        promise, local = self.promise, self.promise.local_epsilon
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
         return {
             "format": FORMAT,
@@ -260,17 +276,8 @@ class Plan(Shown):
             **({} if self.mixing is None else {"mixing": self.mixing.values()}),
             "overflow": self.overflow,
             "shifts": [asdict(shift) for shift in self.shifts],
-            "promise": {
-                "epsilon": promise.epsilon,
-                "delta": promise.delta,
-                "eta": promise.eta,
-                "local_epsilon": None if math.isinf(local) else local,
-                "assurance": promise.assurance.value,
-                "method": promise.method.value,
-                "crowd": promise.crowd,
-                "colluding": promise.colluding,
-                "assumptions": [assumption.value for assumption in promise.assumptions],
-            },
+            "promise": self.promise.values(),
+            **({} if self.flips is None else {"flips": self.flips.values()}),
         }
 
 

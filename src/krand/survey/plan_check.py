@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.errors import InvalidInput
-from krand.promise import Linkage
+from krand.promise import Linkage, NoiseSource
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
 
@@ -20,6 +20,7 @@ __all__ = [
     "check_pinned",
     "keeps_policy",
     "less_than_asked",
+    "promises_of",
 ]
 
 RELATIVE = 1e-6
@@ -30,8 +31,14 @@ HINT = "make it again from its survey file: krand plan survey.toml -o plan.json"
 def check_asked(plan: Plan) -> None:
     """Refuse a plan that does not promise what its survey asks for: quickly, on any device."""
     check_alike(plan)
-    for fault in less_than_asked(plan, plan.promise):
-        raise InvalidInput("plan", "must promise what its survey asks for", fault, HINT)
+    for promise in promises_of(plan):
+        for fault in less_than_asked(plan, promise):
+            raise InvalidInput("plan", "must promise what its survey asks for", fault, HINT)
+
+
+def promises_of(plan: Plan) -> tuple[Promise, ...]:
+    """All that a plan promises, each by itself."""
+    return (plan.promise,) if plan.flips is None else (plan.promise, plan.flips)
 
 
 def check_pinned(plan: Plan, expected_hash: str) -> None:
@@ -44,7 +51,19 @@ def check_pinned(plan: Plan, expected_hash: str) -> None:
 
 def check_alike(plan: Plan) -> None:
     """What a promise only repeats from the survey must be the same there."""
-    policy, promise = plan.survey.policy, plan.promise
+    noise = plan.survey.trust.noise
+    if (plan.flips is not None) != (noise is NoiseSource.BOTH):
+        rule = 'must be there with noise = "both", and only then'
+        raise InvalidInput("flips", rule, noise.value, f"the plan was changed; {HINT}")
+    for promise in promises_of(plan):
+        _check_repeated(plan, promise)
+    if plan.survey.linkage is Linkage.RECORD:
+        _check_records(plan)
+    _check_messages(plan)
+
+
+def _check_repeated(plan: Plan, promise: Promise) -> None:
+    policy = plan.survey.policy
     for name, claimed, asked in (
         ("epsilon", promise.epsilon, policy.epsilon),
         ("crowd", promise.crowd, policy.minimum_crowd),
@@ -54,9 +73,6 @@ def check_alike(plan: Plan) -> None:
         if claimed != asked:
             rule = f"must be what the plan's survey asks for, {asked}"
             raise InvalidInput(f"promise.{name}", rule, claimed, f"the plan was changed; {HINT}")
-    if plan.survey.linkage is Linkage.RECORD:
-        _check_records(plan)
-    _check_messages(plan)
 
 
 def _check_messages(plan: Plan) -> None:

@@ -109,6 +109,7 @@ def _plan(values: dict[str, Any]) -> Plan:
         shifts=tuple(map(_shift, values["shifts"])),
         analyst_key=key,
         mixing=mixing_of(values["mixing"]) if "mixing" in values else None,
+        flips=_promise(values["flips"]) if "flips" in values else None,
     )
 
 

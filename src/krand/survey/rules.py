@@ -39,7 +39,7 @@ MAX_CHOICES = MAX_BITS
 MAX_ITEM_LENGTH = 1_000
 MAX_TEXT_LENGTH = 10_000
 MAX_WEIGHT = 10**6
-OFFERED_NOISE = (NoiseSource.DEVICES.value, NoiseSource.MIXERS.value)
+OFFERED_NOISE = tuple(source.value for source in NoiseSource)
 """Who may add the noise of a survey."""
 HIDES = "must not contain control characters, or others that hide or reorder text"
 ONE_LINE = "must not contain control characters, line breaks, or what hides or reorders text"
@@ -96,9 +96,8 @@ def id_rules(value: str) -> Iterator[Broken]:
 def noise_rules(value: str) -> Iterator[Broken]:
     """A source of noise that surveys may name."""
     if value not in OFFERED_NOISE:
-        rule = "must be " + " or ".join(f'"{name}"' for name in OFFERED_NOISE)
-        later = f': "{value}" is not offered yet' if value == NoiseSource.BOTH else ""
-        yield Broken((), rule + later, value, 'for example noise = "mixers"')
+        rule = "must be one of " + ", ".join(f'"{name}"' for name in OFFERED_NOISE)
+        yield Broken((), rule, value, 'for example noise = "mixers"')
 
 
 def name_rules(value: str) -> Iterator[Broken]:

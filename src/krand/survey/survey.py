@@ -101,5 +101,5 @@ class Survey(Shown):
         yield from survey_rules(outlines, groups, self.linkage, self.copies)
         trust = self.trust
         yield from trust_rules(trust.noise, self.linkage, trust.mixers, trust.batches)
-        if trust.noise is NoiseSource.MIXERS:
-            yield from mixer_rules(self.policy.max_local_epsilon, self.policy.assurance)
+        policy = self.policy
+        yield from mixer_rules(trust.noise, policy.max_local_epsilon, policy.assurance)

@@ -152,7 +152,7 @@ def randomize(
 
 def _check_flips(plan: Plan) -> None:
     """Refuse a plan in which mixers add the noise: responses of a table would have none."""
-    if plan.mixing is not None:
+    if plan.survey.trust.noise.has_dummies:
         rule = "must be a plan in which devices add the noise"
         hint = "there are no mixers between a data holder's table and its responses"
         raise InvalidInput("plan", rule, f"noise of {plan.survey.trust.noise}", hint)

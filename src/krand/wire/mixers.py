@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 from krand.errors import InvalidInput
-from krand.promise import NoiseSource
 from krand.survey.limits import check_round
 from krand.wire.keys import check_order
 
@@ -27,7 +26,7 @@ def check_mixers(plan: Plan) -> tuple[Mixer, ...]:
     must be honest, and a key for two rounds could not be erased after the first.
     """
     trust = plan.survey.trust
-    if trust.noise is not NoiseSource.MIXERS or plan.mixing is None:
+    if not trust.noise.has_dummies or plan.mixing is None:
         rule = "must be a plan in which mixers add the noise"
         raise InvalidInput("plan", rule, trust.noise.value, HINT)
     mixers = plan.mixing.mixers

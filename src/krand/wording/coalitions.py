@@ -37,8 +37,10 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
     if row.remains is Remains.LOCAL:
         return own.local.format(protection=protection(row.epsilon, texts), epsilon=epsilon)
     if plan.survey.policy.delta is not None:
-        return own.delta.format(epsilon=epsilon, delta=numbers.at_most(row.delta or 0.0))
-    return own.eta.format(epsilon=epsilon, eta=numbers.at_most(row.eta or 0.0))
+        said = own.delta.format(epsilon=epsilon, delta=numbers.at_most(row.delta or 0.0))
+    else:
+        said = own.eta.format(epsilon=epsilon, eta=numbers.at_most(row.eta or 0.0))
+    return own.together.format(remains=said) if row.together else said
 
 
 def coalitions_table(rows: Sequence[Remainder], plan: Plan, texts: Texts = ENGLISH) -> Table:

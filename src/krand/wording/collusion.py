@@ -3,11 +3,15 @@
 They see each response by itself, and ε₀ bounds what it reveals: if two sets of answers were equally
 likely before, one of them can become at most e^ε₀ times as likely as the other.
 
-Where mixers add the noise, one of them must follow the rules; devices alone hide nothing.
+Where mixers add noise, one of them must follow the rules; otherwise only the noise of devices is
+left, if they add any.
 """
 
 from __future__ import annotations
 
+import math
+
+from krand.survey.plan import Plan, Promise
 from krand.wording.texts import ENGLISH, Texts
 
 __all__ = [
@@ -17,6 +21,7 @@ __all__ = [
     "if_mixers_collude",
     "if_they_collude",
     "protection",
+    "what_flips_promise",
     "what_remains",
 ]
 
@@ -50,6 +55,25 @@ def if_they_collude(local_epsilon: float, texts: Texts = ENGLISH) -> str:
     )
 
 
-def if_mixers_collude(mixers: int, texts: Texts = ENGLISH) -> str:
+def if_mixers_collude(mixers: int, local_epsilon: float = math.inf, texts: Texts = ENGLISH) -> str:
     """The promise holds as long as one of so many mixers follows the rules."""
-    return texts.collusion.mixers.of(mixers).format(number=texts.numbers.whole(mixers))
+    number = texts.numbers.whole(mixers)
+    if math.isinf(local_epsilon):
+        return texts.collusion.mixers.of(mixers).format(number=number)
+    return texts.collusion.if_no_mixer.of(mixers).format(
+        number=number,
+        said=what_remains(local_epsilon, texts),
+        epsilon=texts.numbers.at_most(local_epsilon),
+    )
+
+
+def what_flips_promise(plan: Plan, flips: Promise | None, texts: Texts = ENGLISH) -> str:
+    """What the noise of devices alone promises to a crowd; None is a crowd that is too small."""
+    own, numbers = texts.collusion, texts.numbers
+    if flips is None:
+        return own.flips_void.format(crowd=numbers.whole(plan.survey.policy.minimum_crowd))
+    if plan.survey.policy.delta is not None:
+        slack = f"δ = {numbers.at_most(flips.delta)}"
+    else:
+        slack = f"η = {numbers.at_most(flips.eta)}"
+    return own.flips_kept.format(epsilon=numbers.at_most(flips.epsilon), slack=slack)

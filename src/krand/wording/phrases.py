@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from krand.promise import NoiseSource
 from krand.showing import SUPERSCRIPT, at_most, number
 from krand.wording.texts import ENGLISH, Plural, Texts
 
@@ -66,7 +65,7 @@ def refused_messages(
 ) -> str:
     """What refused messages mean for the promise: how many the plan allowed for, and δ now."""
     many, policy = sum(rejected.values()), plan.survey.policy
-    if plan.survey.trust.noise is NoiseSource.MIXERS:
+    if plan.survey.trust.noise.has_dummies:
         said = texts.phrases.refused_mixed.of(many)
         return said.format(number=texts.numbers.whole(many), reasons=_reasons(rejected, texts))
     if policy.delta is not None:

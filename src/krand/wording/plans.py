@@ -25,7 +25,7 @@ from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from krand.promise import Precision
-    from krand.survey.plan import Plan
+    from krand.survey.plan import Plan, Promise
     from krand.survey.survey import Survey
 
 __all__ = [
@@ -88,7 +88,7 @@ def alternatives(
 
 def _variants(survey: Survey) -> list[tuple[str, dict[str, Any]]]:
     """Variants of the survey, as changes to it; mixers' noise is compared elsewhere."""
-    if survey.trust.noise is NoiseSource.MIXERS:
+    if survey.trust.noise.has_dummies:
         return []
     alike = tuple(replace(question, weight=1.0) for question in survey.questions)
     record = {"questions": alike, "together": (), "linkage": Linkage.RECORD}
@@ -146,13 +146,12 @@ def _baselines(plan: Plan) -> tuple[Alternative, ...]:
             note=TEXTS.curator_note.format(noise=trusted.noise),
         ),
     )
-    return found if plan.mixing is None else found[1:]
+    return found if plan.survey.trust.noise.has_flips else found[1:]
 
 
 def survey_table(plan: Plan) -> Table:
     """One row for each question or group: how precise its counts will be."""
-    columns = TEXTS.survey_columns if plan.mixing is None else TEXTS.mixed_columns
-    question, kind, positions, noise = columns
+    question, kind, positions, noise = COLUMNS[plan.survey.trust.noise]
     title = TEXTS.survey_title.format(survey=plan.survey.id)
     table = Table(title=title, title_justify="left")
     table.add_column(question)
@@ -177,19 +176,31 @@ def survey_table(plan: Plan) -> Table:
 
 def _amounts(plan: Plan) -> list[str]:
     """The noise of every block: q of devices, or how many dummies a mixer adds to a position."""
-    if plan.mixing is None:
-        return [number(noise) for noise in plan.noises]
+    flips, source = [number(noise) for noise in plan.noises], plan.survey.trust.noise
+    if not source.has_dummies:
+        return flips
     means = {lane.block: plan.law_of(lane).mean for lane in plan.lanes}
-    return [f"{means[block.name]:,}" for block in plan.layout.blocks]
+    dummies = [f"{means[block.name]:,}" for block in plan.layout.blocks]
+    if not source.has_flips:
+        return dummies
+    return [
+        TEXTS.both_amount.format(noise=noise, dummies=added)
+        for noise, added in zip(flips, dummies, strict=True)
+    ]
 
 
+COLUMNS = {
+    NoiseSource.DEVICES: TEXTS.survey_columns,
+    NoiseSource.MIXERS: TEXTS.mixed_columns,
+    NoiseSource.BOTH: TEXTS.both_columns,
+}
 EACH = {Kind.TOGETHER: TEXTS.each_cell, Kind.WORDS: TEXTS.each_position}
 """What a precision refers to: the count of an answer may be the sum of several noisy counts."""
 
 
 def _width(plan: Plan, precision: Precision) -> str:
     """With mixers' noise nobody knows how many people will come: no share of them."""
-    if plan.mixing is not None:
+    if not plan.survey.trust.noise.has_flips:
         return people(precision)
     return f"{people(precision)} ({percent(precision.half_width_percent)})"
 
@@ -199,7 +210,7 @@ def unreadable(plan: Plan) -> str:
 
     With mixers' noise nobody knows how many people will come.
     """
-    if plan.mixing is not None:
+    if not plan.survey.trust.noise.has_flips:
         return ""
     names = [n for n in plan.layout.question_names if not plan.precision_of(n).readable]
     names += [
@@ -216,12 +227,9 @@ def unreadable(plan: Plan) -> str:
 def promise_sentence(plan: Plan) -> str:
     """What the survey promises to each participant."""
     promise, policy, rounds = plan.promise, plan.survey.policy, plan.survey.rounds
-    if policy.delta is not None:
-        slack = TEXTS.slack_delta.format(delta=at_most(promise.delta))
-    else:
-        slack = TEXTS.slack_eta.format(eta=at_most(promise.eta))
-    if plan.survey.trust.noise is NoiseSource.MIXERS:
-        return _promise_of_mixers(plan, slack)
+    slack = _slack(plan, promise)
+    if plan.survey.trust.noise.has_dummies:
+        return _promise_of_mixers(plan, slack) + _promise_of_flips(plan)
     return TEXTS.promise.format(
         crowd=f"{policy.minimum_crowd:,}",
         rounds=_in_rounds(rounds),
@@ -244,8 +252,32 @@ def _promise_of_mixers(plan: Plan, slack: str) -> str:
         assurance=promise.assurance,
         how_known=how_known(promise.assurance),
         however_few=TEXTS.however_few,
-        all_mixers=TEXTS.all_mixers.of(mixers).format(number=mixers),
+        otherwise="" if plan.flips else _no_honest_mixer(mixers),
     )
+
+
+def _no_honest_mixer(mixers: int) -> str:
+    all_of_them = TEXTS.all_mixers.of(mixers).format(number=mixers)
+    return TEXTS.no_honest_mixer.format(all_mixers=all_of_them)
+
+
+def _promise_of_flips(plan: Plan) -> str:
+    """What the noise of devices alone promises, where mixers add noise too."""
+    flips = plan.flips
+    if flips is None:
+        return ""
+    return " " + TEXTS.promise_of_flips.format(
+        crowd=f"{flips.crowd:,}",
+        slack=_slack(plan, flips),
+        helpers=_helpers(flips.colluding),
+        if_they_collude=if_they_collude(flips.local_epsilon),
+    )
+
+
+def _slack(plan: Plan, promise: Promise) -> str:
+    if plan.survey.policy.delta is not None:
+        return TEXTS.slack_delta.format(delta=at_most(promise.delta))
+    return TEXTS.slack_eta.format(eta=at_most(promise.eta))
 
 
 def _in_rounds(rounds: int) -> str:
@@ -254,7 +286,10 @@ def _in_rounds(rounds: int) -> str:
 
 def division_sentence(plan: Plan) -> str:
     """How the noise is divided among questions."""
-    return TEXTS.division if plan.mixing is None else TEXTS.division_of_mixers
+    source = plan.survey.trust.noise
+    if source is NoiseSource.BOTH:
+        return f"{TEXTS.division} {TEXTS.division_of_dummies}"
+    return TEXTS.division_of_mixers if source.has_dummies else TEXTS.division
 
 
 def _helpers(colluding: int) -> str:
@@ -319,14 +354,17 @@ def mixers_instead(options: tuple[SourceOption, ...]) -> str:
 
 
 def _rests_on(option: SourceOption, plan: Plan) -> str:
-    alone = option.noise is NoiseSource.MIXERS and option.mixers == 1
-    code = "collector" if alone else option.noise.value
+    code = option.noise.value
+    if option.noise.has_dummies and option.mixers == 1:
+        code = "collector"
     return TEXTS.rests_on[code].format(honest=f"{plan.survey.policy.honest:,}")
 
 
 def _source(option: SourceOption) -> str:
     if option.noise is NoiseSource.DEVICES:
         return TEXTS.by_devices
+    if option.noise is NoiseSource.BOTH:
+        return TEXTS.by_both.of(option.mixers).format(number=option.mixers)
     return TEXTS.by_mixers.of(option.mixers).format(number=option.mixers)
 
 

@@ -109,6 +109,9 @@ class ProvenanceTexts:
             "simulation": "Nobody was asked: the people and their answers are simulated.",
         }
     )
+    noisy_by_both: str = (
+        "Every answer was made noisy on the device it came from, and mixers added dummy messages."
+    )
     noisy_by_mixers: str = "Mixers added dummy messages, which hide every answer in the counts."
     trusted: Mapping[str, str] = table(
         {
@@ -141,6 +144,20 @@ class CollusionTexts:
     none: str = "no protection"
     remains: str = "{protection} remains"
     there_is: str = "there is {protection}"
+    flips_void: str = (
+        "Fewer people took part in a batch than the {crowd} that the noise of devices was planned"
+        " for, so that noise alone promises nothing; the promise of the mixers holds all the same"
+    )
+    flips_kept: str = (
+        "The noise of devices alone promises ε = {epsilon}, {slack} to this crowd, even if no mixer"
+        " adds dummies, unless collector and analyst collude"
+    )
+    if_no_mixer: Plural = Plural(
+        "The promise holds as long as the collector, the only mixer, follows the rules, whatever"
+        " everybody else does. If the collector works with the analyst, {said} (ε₀ = {epsilon})",
+        "The promise holds as long as one of the {number} mixers follows the rules, whatever"
+        " everybody else does. If all of them work with the analyst, {said} (ε₀ = {epsilon})",
+    )
     if_they_collude: str = "If collector and analyst collude, {said} (ε₀ = {epsilon})"
     mixers: Plural = Plural(
         "The promise holds as long as the collector, the only mixer, follows the rules, whatever"
@@ -178,6 +195,7 @@ class CoalitionTexts:
     )
     delta: str = "ε = {epsilon}, δ = {delta}"
     eta: str = "ε = {epsilon}, η = {eta}"
+    together: str = "{remains}, by flips and dummies together"
     local: str = "{protection} (ε₀ = {epsilon})"
     nothing: str = "no protection"
 
@@ -282,11 +300,17 @@ class PlanTexts:
         " anything the analyst can see{rounds} by a factor of at most {factor}, {slack}"
         " ({assurance}: {how_known}).{helpers} {if_they_collude}."
     )
+    promise_of_flips: str = (
+        "Devices add noise too. If at least {crowd} people take part, this noise alone keeps the"
+        " same promise: {slack} against the analyst.{helpers} {if_they_collude}."
+    )
     promise_of_mixers: str = (
         "{one_mixer}, changing your answers changes the probability of anything that all others"
         " together can see{rounds} by a factor of at most {factor}, {slack} ({assurance}:"
-        " {how_known}). {however_few} If {all_mixers} and the analyst work together, nothing"
-        " protects your answers."
+        " {how_known}). {however_few}{otherwise}"
+    )
+    no_honest_mixer: str = (
+        " If {all_mixers} and the analyst work together, nothing protects your answers."
     )
     one_mixer: Plural = Plural(
         "If the collector is honest", "If at least one of the {number} mixers is honest"
@@ -319,7 +343,13 @@ class PlanTexts:
         " of positions that one person can change and w is the weight of the question. The dummies"
         " in the table are those that each mixer adds to one position, on average."
     )
+    division_of_dummies: str = (
+        "The variance of dummies grows with a power of t/w. The dummies in the table are those that"
+        " each mixer adds to one position, on average."
+    )
     mixed_columns: tuple[str, str, str, str] = ("question", "type", "positions", "dummies")
+    both_columns: tuple[str, str, str, str] = ("question", "type", "positions", "noise q, dummies")
+    both_amount: str = "{noise}, {dummies}"
     sources_title: str = (
         "who adds the noise, with the same promise (messages and bytes per person, dummies per"
         " mixer and batch)"
@@ -334,12 +364,14 @@ class PlanTexts:
     )
     by_devices: str = "devices"
     by_mixers: Plural = Plural("{number} mixer", "{number} mixers")
+    by_both: Plural = Plural("devices and {number} mixer", "devices and {number} mixers")
     this_one: str = "{option} (this plan)"
     rests_on: Mapping[str, str] = table(
         {
             "devices": "{honest} people and the collector",
             "collector": "the collector",
             "mixers": "one of the mixers",
+            "both": "one of the mixers; or {honest} people and the collector",
         }
     )
     instead: str = (

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtr
 
-from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import (
     check_confidence,
     normal_quantile,
     quantile_of,
     simultaneous_confidence,
 )
+from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.sampling import share_limits
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
 from krand.errors import InvalidInput

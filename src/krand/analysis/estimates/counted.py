@@ -1,6 +1,6 @@
 """What estimating starts from: the ones of every block, with the law they follow.
 
-Where mixers add the noise and everybody sends one message about a block, an empty message is
+Where mixers alone add the noise and everybody sends one message about a block, an empty message is
 counted like an answer, with dummies of its own. Otherwise those who answered nothing are whoever
 all answers leave.
 """
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.dummies import CountModel, DummyModel
+from krand.analysis.estimates.both import BothModel
+from krand.analysis.estimates.dummies import DummyModel
 from krand.analysis.estimates.inversion import Floats, NoiseModel
+from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
@@ -77,7 +79,7 @@ def check_fits(plan: Plan, tally: Tally) -> None:
     if tally.people < 1 or tally.responses < 1:
         found = min(tally.people, tally.responses)
         raise InvalidInput("tally", "must count at least one response", found)
-    if plan.mixing is not None:
+    if plan.survey.trust.noise.has_dummies:
         _check_mixed(plan, tally)
 
 
@@ -97,7 +99,7 @@ def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
     """The counts of every block, once the tally is seen to be of this plan."""
     check_fits(plan, tally)
     blocks = plan.layout.blocks
-    if plan.mixing is not None:
+    if plan.survey.trust.noise.has_dummies:
         return tuple(_mixed_counts(plan, tally, block) for block in blocks)
     return tuple(
         BlockCounts(
@@ -113,21 +115,30 @@ def _ones(tally: Tally, block: Block) -> Counts:
     return tally.counts[block.offset : block.offset + block.positions]
 
 
-def counts_nulls(lane: Lane, block: Block) -> bool:
-    """Whether an empty message is an answer like any other, "unanswered", and shown as such."""
-    return lane.has_noisy_nulls and bool(block.levels)
+def counts_nulls(plan: Plan, lane: Lane, block: Block) -> bool:
+    """Whether an empty message is an answer like any other, "unanswered", and shown as such.
+
+    Where devices flip bits, a message may be empty by a flip.
+    """
+    flips = plan.survey.trust.noise.has_flips
+    return lane.has_noisy_nulls and bool(block.levels) and not flips
 
 
-def mixed_law(plan: Plan, block: Block, people: int, batches: int) -> DummyModel:
+def mixed_law(plan: Plan, block: Block, people: int, batches: int) -> DummyModel | BothModel:
     """The law of one position of a block, with the dummies of all mixers and batches."""
     lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
     mixes = plan.survey.trust.mixers * batches
-    return DummyModel(people=people, law=plan.law_of(lane), mixes=mixes)
+    dummies = DummyModel(people=people, law=plan.law_of(lane), mixes=mixes)
+    if not plan.survey.trust.noise.has_flips:
+        return dummies
+    noise = plan.noises[plan.layout.blocks.index(block)]
+    flips = NoiseModel(people=people, responses=people, noise=noise)
+    return BothModel(flips=flips, dummies=dummies)
 
 
 def question_law(plan: Plan, name: str, people: int, batches: int) -> CountModel | None:
-    """The law of one answer to a question; None where devices add the noise, and it is normal."""
-    if plan.mixing is None:
+    """The law of one answer to a question; None where only devices add noise: nearly normal."""
+    if not plan.survey.trust.noise.has_dummies:
         return None
     block = plan.block_of(name)
     return mixed_law(plan, block, people, batches).summed(block.cells_of(name))
@@ -141,6 +152,6 @@ def _mixed_counts(plan: Plan, tally: Tally, block: Block) -> BlockCounts:
         block=block,
         ones=_ones(tally, block),
         law=mixed_law(plan, block, tally.people, len(tally.batches)),
-        nulls=int(tally.lane_nulls[lane.number]) if counts_nulls(lane, block) else None,
+        nulls=int(tally.lane_nulls[lane.number]) if counts_nulls(plan, lane, block) else None,
         refused=sum(tally.rejected.values()),
     )

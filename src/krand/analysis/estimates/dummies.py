@@ -20,10 +20,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from krand.accounting.dummy_sums import sum_distance
-from krand.analysis.estimates.inversion import Counts, Floats, NoiseModel
+from krand.analysis.estimates.inversion import Counts, Floats
 from krand.promise import DummyLaw
 
-__all__ = ["CountModel", "DummyModel"]
+__all__ = ["ROWS", "DummyModel"]
 
 ROWS = 8
 """Sums of more rows are nearer to the normal law than these."""
@@ -74,7 +74,3 @@ class DummyModel:
         """How many standard deviations suffice for weighted sums of rows."""
         sums = (self.summed(rows) for rows in range(1, ROWS + 1))
         return max((row.distance(confidence) + 0.5) / row.sigma for row in sums)
-
-
-CountModel = NoiseModel | DummyModel
-"""How the ones of a row come about: flips of devices, or dummies of mixers."""

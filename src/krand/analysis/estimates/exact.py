@@ -7,7 +7,8 @@ little more often: a 95 % interval by about 6/√(Tpq) percentage points.
 
 M = D - A + B, with A ~ Bin(D, q) ones lost and B ~ Bin(T-D, q) ones gained. Both have a variance
 of at most Tpq, so their probabilities fit into a short window; rows are searched side by side, and
-rows with the same count only once.
+rows with the same count only once. Where mixers add dummies too, the law of their sum S is known as
+well (see `krand.accounting.dummy_sums`), and the count is M + S.
 """
 
 from __future__ import annotations
@@ -17,26 +18,28 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.accounting.dummy_sums import sum_tails
+from krand.analysis.estimates.both import BothModel
 from krand.analysis.estimates.inversion import Floats, NoiseModel
 
 __all__ = ["exact_limits", "tail_at_least", "tail_at_most"]
 
 Wholes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Flipped = NoiseModel | BothModel
 
 ROWS = 128
 """Rows that are computed together: neighbours, which need windows of about the same width."""
 
 
-def exact_limits(
-    law: NoiseModel, ones: Wholes, tail: float, guess: tuple[Floats, Floats]
-) -> Floats:
+def exact_limits(law: Flipped, ones: Wholes, tail: float, guess: tuple[Floats, Floats]) -> Floats:
     """Least and greatest number of people, as two rows; each is missed with at most `tail`."""
     distinct, first, back = np.unique(ones, return_index=True, return_inverse=True)
-    grid, last = _grid(law)
-    half = 0.5 / (1 - 2 * law.noise)  # ones are whole: the ends lie half a one further out
+    flips = _flips(law)
+    grid, last = _grid(flips)
+    half = 0.5 / (1 - 2 * flips.noise)  # ones are whole: the ends lie half a one further out
     starts = [
-        np.ceil((end[first] * law.copies + side * half) / grid).astype(np.int64)
+        np.ceil((end[first] * flips.copies + side * half) / grid).astype(np.int64)
         for end, side in zip(guess, (-1, 1), strict=True)
     ]
 
@@ -48,7 +51,11 @@ def exact_limits(
 
     low = np.minimum(_first_true(too_few, starts[0], last), last)
     high = np.maximum(_first_true(too_many, starts[1], last) - 1, 0)
-    return np.stack([low, high])[:, back] * (grid / law.copies)
+    return np.stack([low, high])[:, back] * (grid / flips.copies)
+
+
+def _flips(law: Flipped) -> NoiseModel:
+    return law.flips if isinstance(law, BothModel) else law
 
 
 def _grid(law: NoiseModel) -> tuple[int, int]:
@@ -81,19 +88,21 @@ def _first_true(test: Callable[[Wholes, Wholes], Flags], guess: Wholes, last: in
     return high
 
 
-def tail_at_least(law: NoiseModel, true_ones: Wholes, ones: Wholes) -> Floats:
+def tail_at_least(law: Flipped, true_ones: Wholes, ones: Wholes) -> Floats:
     """P[M ≥ ones] with so many true ones, pair by pair."""
     return _tail(law, true_ones, ones, at_least=True)
 
 
-def tail_at_most(law: NoiseModel, true_ones: Wholes, ones: Wholes) -> Floats:
+def tail_at_most(law: Flipped, true_ones: Wholes, ones: Wholes) -> Floats:
     """P[M ≤ ones] with so many true ones, pair by pair."""
     return _tail(law, true_ones, ones, at_least=False)
 
 
-def _tail(law: NoiseModel, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Floats:
+def _tail(law: Flipped, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Floats:
     parts = [
-        _tail_of_few(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
+        _tail_with_dummies(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
+        if isinstance(law, BothModel)
+        else _tail_of_few(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
         for at in range(0, len(ones), ROWS)
     ]
     return np.concatenate(parts) if parts else np.empty(0)
@@ -113,6 +122,30 @@ def _tail_of_few(law: NoiseModel, true_ones: Wholes, ones: Wholes, at_least: boo
     places = np.clip(needed, 0, gained.shape[1])
     tails: Floats = np.einsum("ij,ij->i", lost, np.take_along_axis(sums, places, axis=1))
     return tails
+
+
+def _tail_with_dummies(law: BothModel, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
+    """Σ_f P[B-A=f]·P[S ≥ ones-D-f], or the other tail, row by row."""
+    flips = law.flips
+    lost, lost_from = _flip_weights(true_ones, flips.noise)
+    gained, gained_from = _flip_weights(flips.trials - true_ones, flips.noise)
+    width = lost.shape[1] + gained.shape[1] - 1
+    transforms = [np.fft.rfft(part, width, axis=1) for part in (gained, lost[:, ::-1])]
+    net = np.maximum(np.fft.irfft(transforms[0] * transforms[1], width, axis=1), 0.0)
+    first = gained_from - lost_from - (lost.shape[1] - 1)
+    needed = ones - law.expected_dummies - true_ones - first
+    distances = needed[:, None] - np.arange(width)  # of the dummies from their mean
+    tails = _dummy_tails(law, distances if at_least else -distances)
+    return np.asarray(np.einsum("ij,ij->i", net, tails))
+
+
+def _dummy_tails(law: BothModel, distances: Wholes) -> Floats:
+    """P[S - nR ≥ w] of every distance w, rounded up; the law of S is symmetric."""
+    known = sum_tails(law.dummies.law, law.dummies.draws)
+    last = len(known) - 1
+    above = known[np.clip(distances, 0, last)]
+    below = 1 - known[np.clip(1 - distances, 0, last)] + 2 * known[last]  # all that was rounded up
+    return np.where(distances > 0, above, np.minimum(below, 1.0))
 
 
 def _flip_weights(trials: Wholes, noise: float) -> tuple[Floats, Wholes]:

@@ -4,6 +4,7 @@ Which way is decided by the variance of the count, V = Tpq, not by the size of t
 million people with q = 2·10⁻⁵ flip only 200 bits.
 
 * Dummies of mixers: the exact law of their sum, whatever V is (see `dummies`).
+* Flips and dummies: V is that of the flips alone, and the law that of both (see `both`).
 * V < 200: the exact law (see `exact`). It never covers less often than it says.
 * V ≥ 200: the normal law, with the skewness of M, (p-q)(1-2D/T)/√V, to first order: both ends
   move by (1-2d/cN)(z²-1)/(6k) people, half a person at 95 %, two and a half where a thousand rows
@@ -23,9 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from krand.analysis.estimates.dummies import CountModel, DummyModel
+from krand.analysis.estimates.both import BothModel
+from krand.analysis.estimates.dummies import DummyModel
 from krand.analysis.estimates.exact import exact_limits
 from krand.analysis.estimates.inversion import Floats, NoiseModel
+from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.values import Method
 from krand.errors import InvalidInput
 from krand.promise import READABLE
@@ -78,14 +81,15 @@ def readable(errors: Floats, people: int, confidence: float) -> NDArray[np.bool_
 def quantile_of(law: CountModel, confidence: float) -> float:
     """How many standard deviations weighted sums of such rows need on each side."""
     normal = normal_quantile(confidence)
-    return max(normal, law.quantile(confidence)) if isinstance(law, DummyModel) else normal
+    return normal if isinstance(law, NoiseModel) else max(normal, law.quantile(confidence))
 
 
 def method_of(law: CountModel) -> Method:
     """Which interval a row gets."""
     if isinstance(law, DummyModel):
         return Method.EXACT
-    return Method.EXACT if law.spread < EXACT_BELOW else Method.NORMAL
+    flips = law.flips if isinstance(law, BothModel) else law
+    return Method.EXACT if flips.spread < EXACT_BELOW else Method.NORMAL
 
 
 def limits(law: CountModel, ones: NDArray[np.int64], confidence: float) -> Floats:
@@ -98,8 +102,9 @@ def limits(law: CountModel, ones: NDArray[np.int64], confidence: float) -> Float
     """
     if isinstance(law, DummyModel):
         return _dummy_limits(law, ones, confidence)
-    nobody = law.trials * law.noise
-    everybody = nobody + law.people * law.most * law.copies * (1 - 2 * law.noise)
+    flips, added = (law.flips, law.expected_dummies) if isinstance(law, BothModel) else (law, 0)
+    nobody = flips.trials * flips.noise + added
+    everybody = nobody + law.people * law.most * flips.copies * (1 - 2 * flips.noise)
     possible = np.array([math.ceil(nobody), math.floor(everybody)])
     ends = _limits(law, np.append(ones, possible), confidence)
     low, high = ends[:, :-2]
@@ -114,8 +119,11 @@ def _dummy_limits(law: DummyModel, ones: NDArray[np.int64], confidence: float) -
     return np.asarray(np.clip(ends, 0.0, most))
 
 
-def _limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -> Floats:
-    ends = normal_limits(law, ones, confidence)
+def _limits(law: NoiseModel | BothModel, ones: NDArray[np.int64], confidence: float) -> Floats:
+    if isinstance(law, BothModel):
+        ends = _both_limits(law, ones, confidence)
+    else:
+        ends = normal_limits(law, ones, confidence)
     if method_of(law) is Method.EXACT:
         return exact_limits(law, ones, (1 - confidence) / 2, (ends[0], ends[1]))
     return ends
@@ -128,3 +136,13 @@ def normal_limits(law: NoiseModel, ones: NDArray[np.int64], confidence: float) -
     part = np.clip(middle / (law.people * law.cells), 0.0, 1.0)
     middle = middle - (1 - 2 * part) * (z * z - 1) / 6 / law.copies
     return np.stack([middle - z * law.sigma, middle + z * law.sigma])
+
+
+def _both_limits(law: BothModel, ones: NDArray[np.int64], confidence: float) -> Floats:
+    """d̂ ± w/(p-q), moved by the skewness of the flips: only their part of the variance has any."""
+    distance, flips = law.distance(confidence), law.flips
+    z, share = distance / math.sqrt(law.spread), flips.spread / law.spread
+    middle, half = law.estimate(ones), distance / (1 - 2 * flips.noise) / flips.copies
+    part = np.clip(middle / (law.people * flips.cells), 0.0, 1.0)
+    middle = middle - share * (1 - 2 * part) * (z * z - 1) / 6 / flips.copies
+    return np.stack([middle - half, middle + half])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import (
     limits,
     method_of,
@@ -16,6 +15,7 @@ from krand.analysis.estimates.intervals import (
     simultaneous_confidence,
 )
 from krand.analysis.estimates.inversion import Floats
+from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.sampling import Sampling, share_limits
 from krand.analysis.estimates.values import Interval, Row
 from krand.analysis.tally import Counts

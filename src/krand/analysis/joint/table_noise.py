@@ -17,9 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import normal_quantile, quantile_of
 from krand.analysis.estimates.inversion import Floats
+from krand.analysis.estimates.models import CountModel
 
 __all__ = ["IndependentCells", "LinkedCells", "TableNoise", "factor_covariance"]
 

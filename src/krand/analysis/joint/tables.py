@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.estimates.counted import BlockCounts, block_counts
-from krand.analysis.estimates.dummies import CountModel
 from krand.analysis.estimates.intervals import (
     check_confidence,
     limits,
@@ -28,6 +27,7 @@ from krand.analysis.estimates.intervals import (
     simultaneous_confidence,
 )
 from krand.analysis.estimates.inversion import Floats, bit_variance
+from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band, same_fields
 from krand.analysis.joint.axes import Axis, axes_of

@@ -67,7 +67,7 @@ class BitsSeen:
 def observe(plan: Plan, tally: Tally, most: int = 10, seed: int = 0) -> RecordSeen | BitsSeen:
     """The ratio of the actual outcome; `most` positions are described one by one."""
     check_fits(plan, tally)
-    if plan.mixing is not None:
+    if plan.survey.trust.noise.has_dummies:
         rule = "must be of a plan in which devices add the noise"
         hint = (
             "the ratios compare crowds whose devices flip bits; with mixers' noise the promise"

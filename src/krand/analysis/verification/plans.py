@@ -11,13 +11,13 @@ from krand.analysis.checks import Check, check, policy_check, promise_check
 from krand.analysis.plain_values import Malformed, infinite_epsilon, said_format, typed
 from krand.analysis.verification.comparing import differences
 from krand.errors import InvalidInput, KrandError
-from krand.planning.making import planned_from, verify_promise
-from krand.planning.mixers import mixed_from
+from krand.planning.making import planned_from, verify_flips, verify_promise
+from krand.planning.mixers import mixed_from, with_mixing
 from krand.promise import NOISE_GRID, Linkage, NoiseSource
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
-from krand.survey.plan import FORMAT, Plan, Promise
+from krand.survey.plan import FORMAT, Mixing, Plan, Promise
 from krand.survey.plan_file import mixing_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
@@ -47,6 +47,7 @@ class _Claimed:
     positions: int
     messages: int
     promise: Promise
+    flips: Promise | None
     blocks: tuple[Mapping[str, Any], ...]
     analyst_key: str | None
 
@@ -55,7 +56,7 @@ class _Claimed:
 
 def _claimed(values: Mapping[str, Any], source: str) -> _Claimed:
     names = [field.name for field in fields(_Claimed) if field.name in values]
-    told = {"analyst_key": None, **{name: values[name] for name in names}}
+    told = {"analyst_key": None, "flips": None, **{name: values[name] for name in names}}
     if "promise" in told:
         told["promise"] = infinite_epsilon(told["promise"])
     blocks = told.get("blocks")
@@ -117,9 +118,12 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     except KrandError as error:
         broken = Check("promise", False, f"nothing can be promised with this noise: {error}")
         return PlanFound((survey_holds, positions, noise, broken), plan)
-    promised = promise_check(told.promise, true, "exactly the plan's noise")
+    promised = [promise_check(told.promise, true, "exactly the plan's noise")]
+    flips = verify_flips(plan)
+    if flips is not None and told.flips is not None:
+        promised.append(promise_check(told.flips, flips, "the devices' noise alone", "flips"))
     follow = _consequences(values, plan)
-    checks = (survey_holds, positions, noise, *follow, promised, policy_check(plan, true))
+    checks = (survey_holds, positions, noise, *follow, *promised, policy_check(plan, true))
     return PlanFound(checks, plan, true)
 
 
@@ -132,21 +136,32 @@ def _planned(
     told: _Claimed, survey: Survey, values: Mapping[str, Any]
 ) -> tuple[Check, Plan | None]:
     """What follows from the survey and the noise that is claimed; no plan if that is impossible."""
-    numerators = told.numerators
-    if survey.trust.noise is not NoiseSource.MIXERS:
-        noise = check("noise", _impossible_noise(numerators, survey), _noises(numerators))
-        if not noise.holds:
-            return noise, None
-        return noise, planned_from(survey, numerators, told.promise, told.analyst_key)
+    numerators, source = told.numerators, survey.trust.noise
+    says, faults = _noises(numerators), list(_impossible_noise(numerators, survey))
+    if not source.has_flips:
+        faults = [] if set(numerators) == {0} else ["devices flip bits, which is not planned"]
+    if (told.flips is not None) != (source is NoiseSource.BOTH):
+        faults.append('flips: must be there with noise = "both", and only then')
+    if faults:
+        return check("noise", faults, says), None
+    if not source.has_dummies:
+        plan = planned_from(survey, numerators, told.promise, told.analyst_key)
+        return Check("noise", True, says), plan
     try:
         mixing = mixing_of(values["mixing"])
-        plan = mixed_from(survey, mixing, told.promise, told.analyst_key)
+        plan = _mixed(told, survey, mixing)
     except (KrandError, ValueError, KeyError, TypeError, AttributeError) as error:
         return Check("noise", False, f"mixing: {error}"), None
-    flips = [] if set(numerators) == {0} else ["devices flip bits, which is not planned"]
     most = max(law.reach for law in mixing.laws)
-    says = f"every mixer adds up to {2 * most:,} dummies to each position, by weights that add up"
-    return check("noise", flips, says), None if flips else plan
+    added = f"every mixer adds up to {2 * most:,} dummies to each position, by weights that add up"
+    return Check("noise", True, f"{says}; {added}" if source.has_flips else added), plan
+
+
+def _mixed(told: _Claimed, survey: Survey, mixing: Mixing) -> Plan:
+    if told.flips is None:
+        return mixed_from(survey, mixing, told.promise, told.analyst_key)
+    devices = planned_from(survey, told.numerators, told.flips, told.analyst_key)
+    return with_mixing(devices, mixing, told.promise)
 
 
 def _canonical(values: dict[str, Any]) -> bytes:
@@ -195,7 +210,7 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     )
     sent = f"{plan.messages:,} messages from each person follow from noise and policy"
     yield check("messages", _other_room(values, plan), sent + _too_few(plan))
-    if plan.mixing is not None:
+    if plan.survey.trust.noise.has_dummies:
         other = [] if values["mixing"] == true["mixing"] else ["surplus is not that of the laws"]
         yield check("mixing", other, "surplus dummies are as rare as the plan says")
     yield check(

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analysis.estimates.both import BothModel
 from krand.analysis.estimates.counted import counts_nulls, mixed_law
 from krand.analysis.results import Results
 from krand.analysis.tally import Tally, empty_tally
@@ -45,7 +46,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
     responses = _reports(plan, results)
     counts = np.zeros(layout.positions, dtype=np.int64)
     lost: list[str] = []
-    lanes = 0 if plan.mixing is None else len(plan.lanes)
+    lanes = len(plan.lanes) if survey.trust.noise.has_dummies else 0
     lane_nulls = np.zeros(lanes, dtype=np.int64)
     for block, noise in zip(layout.blocks, plan.noises, strict=True):
         if block.kind is Kind.WORDS:
@@ -59,7 +60,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
             cells = _mixed(plan, block, results, estimates)
             lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
             counts[place] = cells[1:]
-            lane_nulls[lane.number] = cells[0] if counts_nulls(lane, block) else 0
+            lane_nulls[lane.number] = cells[0] if counts_nulls(plan, lane, block) else 0
             continue
         copies = responses / results.people
         ones = estimates[1:] * copies * (1 - 2 * noise) + noise * responses
@@ -87,7 +88,12 @@ def _mixed(
 ) -> NDArray[np.int64]:
     """Counted messages: first empty ones, then tokens."""
     law = mixed_law(plan, block, results.people, len(results.batches))
-    found = np.rint(estimates + law.draws * law.law.mean)
+    if isinstance(law, BothModel):
+        flips = law.flips
+        ones = estimates * (1 - 2 * flips.noise) + flips.noise * flips.trials
+        found = np.rint(ones + law.expected_dummies)
+    else:
+        found = np.rint(estimates + law.draws * law.law.mean)
     return np.clip(found, 0, MOST).astype(np.int64)
 
 

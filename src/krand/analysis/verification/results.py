@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from krand.analysis.actual_promise import absent_people, actual_promise, keeps_policy, resting_on
+from krand.analysis.actual_promise import (
+    absent_people,
+    actual_flips,
+    actual_promise,
+    keeps_policy,
+    resting_on,
+)
 from krand.analysis.checks import Check, check, not_below, policy_check, promise_check, same
 from krand.analysis.estimates.corruption import worst_shifts
 from krand.analysis.estimates.intervals import readable
@@ -75,6 +81,7 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
         of = f"a crowd of {results.crowd:,} and {refused:,} refused messages"
         yield promise_check(results.promise, true, of)
         yield _kept_check(plan, true, results.kept)
+        yield from _flips_check(plan, results, behind.tally)
         yield policy_check(plan, true)
     yield from estimate_checks(plan, results, behind)
     if results.joint or plan.survey.together:
@@ -118,6 +125,18 @@ def _promise(plan: Plan, found: PlanFound, tally: Tally) -> Promise:
     if found.true is not None and (tally.crowd, absent_people(plan, tally)) == planned:
         return resting_on(found.true, tally.provenance)
     return actual_promise(plan, tally)
+
+
+def _flips_check(plan: Plan, results: Results, tally: Tally) -> Iterator[Check]:
+    """What flips alone promise, where mixers add noise too."""
+    if plan.flips is None:
+        return
+    true, told = actual_flips(plan, tally), results.flips
+    if told is not None and true is not None:
+        yield promise_check(told, true, f"flips in a crowd of {results.crowd:,}", "flips")
+        return
+    faults = [] if told is None else ["the crowd is too small for a promise of flips"]
+    yield check("flips", faults, "no promise of flips alone is claimed for this crowd")
 
 
 def _kept_check(plan: Plan, true: Promise, told: bool) -> Check:

@@ -147,11 +147,10 @@ def _chain(asked: Survey, files: tuple[Path, ...]) -> tuple[Mixer, ...]:
     """The mixers that the files describe, as many as the survey asks for."""
     from krand.errors import InvalidInput
     from krand.mixing.keys import read_descriptor
-    from krand.promise import NoiseSource
 
     if not files:
         return ()
-    if asked.trust.noise is not NoiseSource.MIXERS:
+    if not asked.trust.noise.has_dummies:
         rule = "must not be given where devices add the noise"
         hint = 'leave --mixer out, or say noise = "mixers" in [trust] of the survey'
         raise InvalidInput("mixer", rule, str(files[0]), hint)

@@ -1,0 +1,104 @@
+"""From counts with flips and dummies back to people, where devices and mixers add noise.
+
+A row that adds up c positions counts T = M + S: M the ones that devices report (see `inversion`),
+S the dummies of all mixers and batches (see `dummies`). The two are independent, so T has the mean
+D(p-q) + cNq + nR and the variance cNpq + nσ², and (T - nR - cNq)/(p-q) is unbiased for D.
+
+How far T is from its mean follows from the exact law of S and that of M: the exact one for few
+flips (see `exact`); for many the normal one, to which the skewness of M adds to first order. S is
+as far above its mean as below, so it adds none.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import ndtr
+
+from krand.accounting.dummy_sums import sum_tails
+from krand.analysis.estimates.dummies import ROWS, DummyModel
+from krand.analysis.estimates.inversion import Counts, Floats, NoiseModel
+from krand.promise import DummyLaw
+
+__all__ = ["BothModel"]
+
+NEAR = 1e-9
+"""How near, relatively, a distance is found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BothModel:
+    """How the tokens of one row come about: flips of devices, then dummies of mixers."""
+
+    flips: NoiseModel
+    dummies: DummyModel
+
+    @property
+    def people(self) -> int:
+        return self.flips.people
+
+    @property
+    def most(self) -> int:
+        """The most of the row's positions that one person can set."""
+        return self.flips.most
+
+    @property
+    def expected_dummies(self) -> int:
+        """nR: how many dummies the row counts on average."""
+        return self.dummies.draws * self.dummies.law.mean
+
+    @property
+    def spread(self) -> float:
+        """Tpq + nσ²: the variance of the count."""
+        return self.flips.spread + self.dummies.spread
+
+    @property
+    def sigma(self) -> float:
+        """The standard error of the estimate, in people."""
+        return math.sqrt(self.spread) / (1 - 2 * self.flips.noise) / self.flips.copies
+
+    def estimate(self, ones: Counts) -> Floats:
+        """The unbiased number of people, (T - nR - cNq)/(p-q)."""
+        return self.flips.estimate(np.asarray(ones) - self.expected_dummies)
+
+    def summed(self, cells: int, most: int = 1) -> BothModel:
+        """The law of a sum over so many rows."""
+        return replace(
+            self,
+            flips=self.flips.summed(cells, most),
+            dummies=self.dummies.summed(cells, most),
+        )
+
+    def distance(self, confidence: float) -> float:
+        """w: the count is further than this from its mean with 1 - confidence, flips as normal."""
+        dummies, tail = self.dummies, (1 - confidence) / 2
+        return _distance(dummies.law, dummies.draws, math.sqrt(self.flips.spread), tail)
+
+    def quantile(self, confidence: float) -> float:
+        """How many standard deviations suffice for weighted sums of rows."""
+        sums = (self.summed(rows) for rows in range(1, ROWS + 1))
+        return max((row.distance(confidence) + 0.5) / math.sqrt(row.spread) for row in sums)
+
+
+@lru_cache(maxsize=256)
+def _distance(law: DummyLaw, draws: int, deviation: float, tail: float) -> float:
+    """The w with P[S' + F ≥ w] = tail, S' the dummies around their mean, F normal."""
+    tails = sum_tails(law, draws)
+    masses = np.append(-np.diff(tails), 0.0)
+    masses[0] = 1 - 2 * masses[1:].sum()
+    places = np.arange(len(masses), dtype=np.float64)
+
+    def beyond(w: float) -> float:
+        above, below = ndtr((places - w) / deviation), ndtr((-places - w) / deviation)
+        return float(masses @ above + masses[1:] @ below[1:])
+
+    low, high = 0.0, 1.0 + deviation
+    while beyond(high) > tail:
+        low, high = high, 2 * high
+    while high - low > NEAR * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if beyond(middle) > tail else (low, middle)
+    return high
