@@ -21,8 +21,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.mixed_tallying import tally_mixed
 from krand.analysis.results import ResultsOptions, make_results
+from krand.analysis.tallying import tally_batches
 from krand.batches.chain import read_chain, verify_chain
 from krand.collector.opening import open_spool
 from krand.survey.lanes import Lane
@@ -127,7 +127,7 @@ def check_estimates(place: Place) -> None:
     plan = place.party.plan
     positions = sum(lane.positions + 1 for lane in plan.lanes)
     options = EstimateOptions(confidence=1 - 1e-6 / positions)
-    tally = tally_mixed(plan, [place.batch(3)], place.party.analyst)
+    tally = tally_batches(plan, [place.batch(3)], place.party.analyst)
     results = make_results(plan, tally, ResultsOptions(estimate_options=options))
     true = told(plan, place.answers)
     checked = 0

@@ -23,7 +23,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from krand.batches.chain import read_chain
-from krand.batches.mixed import file_sha256
+from krand.batches.sealed import file_sha256
 from krand.errors import InternalError, InvalidInput, KrandError, Unavailable
 from krand.files import CANNOT_WRITE, Exists, Unwritable, ensure_directory
 from krand.mixing.mixer import MixedFiles, MixOptions, mix_batch
