@@ -26,8 +26,7 @@ from krand.analysis.tallying import tally_batches
 from krand.batches.chain import read_chain, verify_chain
 from krand.collector.opening import open_spool
 from krand.survey.lanes import Lane
-from krand.wire.lane_format import LaneFormat
-from krand.wire.messages import Payload
+from krand.wire.messages import MessageFormat, Payload
 from krand.wire.sealing import SUITE
 from krand.wire.submissions import Submitted
 from mixing.chains import NULL, Party, mixed_plan_for, payloads_of, random_answers, stores_of, told
@@ -68,7 +67,7 @@ class Place:
         """In all layers, as documented; what is inside is remembered."""
         name = bytes.fromhex(self.party.plan.hash)
         where = name + (1).to_bytes(2, "big") + lane.number.to_bytes(4, "big")
-        sealed = LaneFormat(lane).encode(payload)
+        sealed = MessageFormat(lane).encode(payload)
         for hop in (0, 3, 2):
             key = self.party.keys[hop - 1][0] if hop else self.party.analyst
             info = b"krand message" + bytes((2, hop)) + where
