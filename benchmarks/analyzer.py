@@ -34,8 +34,7 @@ from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.tally import Tally, empty_tally
 from krand.batches.provenance import Provenance
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
-from krand.batches.sealed import write_batch
-from krand.client.randomizer import message_format
+from krand.batches.sealed import write_sealed
 from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
@@ -44,8 +43,8 @@ from krand.survey.questions import Choice
 from krand.survey.reading import read_survey
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
+from krand.wire.layers import LayerSealer
 from krand.wire.messages import Token
-from krand.wire.sealing import Sealer
 from running import processor, progress, run_benchmark, table
 
 RESULTS = Path(__file__).with_suffix(".md")
@@ -90,18 +89,19 @@ ID = "5e" * 16
 
 def sealed_source(plan: Plan, messages: int, place: Path) -> tuple[Source, Work]:
     """A batch of sealed tokens; sealing different ones would take as long as opening them."""
-    key, form = generate_private_key(), message_format(plan)
-    sealer = Sealer(key.public_key(), form, bytes.fromhex(plan.hash))
-    some = [sealer.seal(Token(n % plan.layout.positions)) for n in range(2_000)]
-    rows = np.frombuffer(b"".join(some), np.uint8).reshape(-1, form.sealed_length)
+    key = generate_private_key()
+    plan = plan.sealed_for(key.public_key())
+    sealer, lane = LayerSealer(plan, 1), plan.lanes[0]
+    some = [sealer.seal(lane, Token(lane.offset + n % lane.positions)) for n in range(2_000)]
+    rows = np.frombuffer(b"".join(some), np.uint8).reshape(-1, sealer.length)
 
-    def chunks() -> Iterator[NDArray[np.uint8]]:
+    def chunks() -> Iterator[tuple[int, NDArray[np.uint8]]]:
         for _ in range(messages // len(rows)):
-            yield rows
+            yield lane.number, rows
 
     path = place / "batch.parquet"
     with path.open("wb") as stream:
-        count = write_batch(stream, form.sealed_length, ID, chunks())
+        count = write_sealed(stream, sealer.length, ID, chunks())
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     people, where = plan.promise.crowd, Provenance.DEVICES
     source = Source(
@@ -114,15 +114,7 @@ def sealed_source(plan: Plan, messages: int, place: Path) -> tuple[Source, Work]
         id=ID,
         provenance=where,
     )
-    bits = plan.layout.positions
-    return source, Work(
-        plan_hash=plan.hash,
-        linkage=Linkage.BIT,
-        positions=bits,
-        round=1,
-        joint=(),
-        key=key.private_bytes_raw(),
-    )
+    return source, Work(plan=plan, round=1, key=key.private_bytes_raw())
 
 
 def opening_rate(plan: Plan, workers: int, quick: bool, place: Path) -> float:
@@ -169,8 +161,7 @@ def reports_source(plan: Plan, tokens: int, place: Path) -> tuple[Source, Work]:
         for start in range(0, tokens, 2**20):
             size = min(2**20, tokens - start)
             writer.write(random.integers(0, plan.layout.positions, size, np.int32))
-    work = Work(plan_hash=plan.hash, linkage=Linkage.BIT, positions=plan.layout.positions, round=1)
-    return open_responses(str(path), plan), work
+    return open_responses(str(path), plan), Work(plan=plan, round=1)
 
 
 def engine_section(plan: Plan, quick: bool, place: Path) -> str:

@@ -31,7 +31,9 @@ def plan_of(path: str) -> krand.Plan:
 
 def take_part(plan: krand.Plan, url: str, answers: Mapping[str, object]) -> bool:
     """On a device."""
-    client = krand.Client(plan, krand.Ledger("ledger"), expected_hash="5a" * 32)
+    signed: list[krand.PlanSignature] = [krand.read_signature("university.sig.json")]
+    ledger = krand.Ledger("ledger")
+    client = krand.Client(plan, ledger, expected_hash="5a" * 32, signatures=signed)
     try:
         client.submit(url, answers)
     except krand.KrandError as error:

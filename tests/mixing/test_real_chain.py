@@ -21,13 +21,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.mixed_tallying import tally_mixed
 from krand.analysis.results import ResultsOptions, make_results
+from krand.analysis.tallying import tally_batches
 from krand.batches.chain import read_chain, verify_chain
 from krand.collector.opening import open_spool
 from krand.survey.lanes import Lane
-from krand.wire.lane_format import LaneFormat
-from krand.wire.messages import Payload
+from krand.wire.messages import MessageFormat, Payload
 from krand.wire.sealing import SUITE
 from krand.wire.submissions import Submitted
 from mixing.chains import NULL, Party, mixed_plan_for, payloads_of, random_answers, stores_of, told
@@ -68,7 +67,7 @@ class Place:
         """In all layers, as documented; what is inside is remembered."""
         name = bytes.fromhex(self.party.plan.hash)
         where = name + (1).to_bytes(2, "big") + lane.number.to_bytes(4, "big")
-        sealed = LaneFormat(lane).encode(payload)
+        sealed = MessageFormat(lane).encode(payload)
         for hop in (0, 3, 2):
             key = self.party.keys[hop - 1][0] if hop else self.party.analyst
             info = b"krand message" + bytes((2, hop)) + where
@@ -127,7 +126,7 @@ def check_estimates(place: Place) -> None:
     plan = place.party.plan
     positions = sum(lane.positions + 1 for lane in plan.lanes)
     options = EstimateOptions(confidence=1 - 1e-6 / positions)
-    tally = tally_mixed(plan, [place.batch(3)], place.party.analyst)
+    tally = tally_batches(plan, [place.batch(3)], place.party.analyst)
     results = make_results(plan, tally, ResultsOptions(estimate_options=options))
     true = told(plan, place.answers)
     checked = 0

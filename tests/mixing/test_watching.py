@@ -253,7 +253,8 @@ def full_disk(*_: object, **__: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "where", ["krand.files.os.fsync", "krand.mixing.mixer.write_mixed", "krand.mixing.mixer.shutil"]
+    "where",
+    ["krand.files.os.fsync", "krand.mixing.mixer.write_sealed", "krand.mixing.mixer.shutil"],
 )
 def test_a_full_disk_is_named_and_tried_again(
     service: Service, monkeypatch: pytest.MonkeyPatch, where: str

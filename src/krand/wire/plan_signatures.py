@@ -43,7 +43,13 @@ DIGITS = {"plan": 64, "mixer": 64, "signature": 128}
 
 @dataclass(frozen=True, slots=True)
 class PlanSignature:
-    """A mixer's signature of a plan; all values in hexadecimal."""
+    """A mixer's signature of a plan; all values in hexadecimal.
+
+    >>> from krand import PlanSignature
+    >>> signed = PlanSignature(plan="5a" * 32, mixer="3b" * 32, signature="77" * 64)
+    >>> len(signed.signature)
+    128
+    """
 
     plan: str
     """The plan's hash."""
@@ -84,7 +90,16 @@ def signature_bytes(signature: PlanSignature) -> bytes:
 
 
 def read_signature(path: str | Path) -> PlanSignature:
-    """The signature in a file, which is not verified yet."""
+    """The signature in a file, which is not verified yet: `Client` does that.
+
+    >>> from pathlib import Path
+    >>> from krand import PlanSignature, read_signature
+    >>> from krand.wire.plan_signatures import signature_bytes
+    >>> signed = PlanSignature(plan="5a" * 32, mixer="3b" * 32, signature="77" * 64)
+    >>> _ = Path("university.sig.json").write_bytes(signature_bytes(signed))
+    >>> read_signature("university.sig.json") == signed
+    True
+    """
     return parse_signature(read_whole("signature", path), str(path))
 
 
