@@ -51,6 +51,11 @@ def collect(plan: krand.Plan, everybody: Iterable[Mapping[str, object]]) -> kran
     return krand.tally_batches(plan, [collector.release(".")], key, collector.public_key)
 
 
+def pass_on(plan: krand.Plan, batch: str) -> str:
+    """A mixer."""
+    return krand.mix(plan, batch, "store", "mixed", anchor="anchor").link.output_sha256
+
+
 def results(plan: krand.Plan, table: object) -> krand.Results:
     """From a table to a report."""
     krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)

@@ -15,6 +15,7 @@ from krand.analysis.tallying import tally_responses as tally_responses
 from krand.client.client import Client as Client
 from krand.client.ledger import Ledger as Ledger
 from krand.errors import KrandError as KrandError
+from krand.mixing.mix import mix as mix
 from krand.planning.making import make_plan as make_plan
 from krand.promise import Assurance as Assurance
 from krand.promise import Guarantee as Guarantee

@@ -21,7 +21,9 @@ from typing import Any, BinaryIO
 from krand.errors import InvalidInput
 
 __all__ = [
+    "CANNOT_WRITE",
     "Exists",
+    "Unwritable",
     "complete_file",
     "ensure_directory",
     "json_object",
@@ -53,6 +55,10 @@ CANNOT_SYNC = (errno.EINVAL, errno.ENOTSUP)
 
 class Exists(InvalidInput):
     """The file exists already and must not be replaced."""
+
+
+class Unwritable(InvalidInput):
+    """The system refuses to write there now: no space, no permission, a failing disk."""
 
 
 @contextmanager
@@ -215,10 +221,10 @@ def unreadable(field: str, path: str | Path, error: OSError) -> InvalidInput:
     return InvalidInput(field, "must be a file that can be read", str(path), reason)
 
 
-def unwritable(field: str, path: Path, error: OSError) -> InvalidInput:
+def unwritable(field: str, path: Path, error: OSError) -> Unwritable:
     """The system's write error as one of krand's errors."""
     reason = (error.strerror or str(error)).lower()
-    return InvalidInput(field, "must be a writable place", str(path), reason)
+    return Unwritable(field, "must be a writable place", str(path), reason)
 
 
 Staged = tuple[BinaryIO, Callable[[bool], None], Callable[[], None]]

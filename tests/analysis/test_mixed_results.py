@@ -33,7 +33,7 @@ QUESTIONS = (
     Number(name="age", edges=(0, 20, 40, 60)),
     PickAny(name="pets", choices=Choices(["cat", "dog"])),
     PickAny(name="towns", choices=Choices([f"town {n}" for n in range(40)]), at_most=1),
-    Words(name="tag", size=512, hashes=2),
+    Words(name="tag", size=512, hashes=2, at_most=2),
     YesNo(name="drives"),
 )
 ANSWERS = (
@@ -95,7 +95,7 @@ def test_results_without_batches_are_none() -> None:
 
 
 def test_a_lie_moves_a_count_by_the_messages_of_its_lane() -> None:
-    """Five people: by five; in a group of words by their messages."""
+    """Five people: by five; in a table of words by their messages."""
     shifts = {shift.name: (shift.too_high, shift.too_low) for shift in _results().shifts}
     assert shifts["age"] == (5.0, 5.0)
     assert shifts["tag"] == (10.0, 5.0)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import hashlib
+import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
+from krand.analysis.engines import Options
 from krand.analysis.results import make_results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import tally_checks
-from krand.analysis.tallying import tally_batches
-from krand.batches.chain import chain_bytes, read_chain
+from krand.analysis.tallying import batches_in, tally_batches, tally_sources
+from krand.batches.chain import chain_bytes, read_chain, sign_link
+from krand.batches.sealed import fixed_rows, write_sealed
 from krand.errors import InvalidInput
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
 from krand.mixing.store import MixerStore
-from krand.wire.keys import generate_private_key
+from krand.wire.keys import generate_private_key, generate_signing_key
+from krand.wire.layers import LaneOpener
 from mixing.chains import (
     Party,
     batch_id,
@@ -139,6 +145,148 @@ def test_another_key_is_refused(party: Party, mixed: list[MixedFiles]) -> None:
         tally_batches(party.plan, [mixed[0].data], generate_private_key())
 
 
+def test_no_key_of_a_collector_is_needed(party: Party, mixed: list[MixedFiles]) -> None:
+    """One that contradicts the plan is refused; the plan's own is not."""
+    files, first = [mixed[0].data], party.identities[0].public_key()
+    assert tally_batches(party.plan, files, party.analyst, first).people == 12
+    with pytest.raises(InvalidInput, match="identity of the plan's first mixer"):
+        tally_batches(party.plan, files, party.analyst, generate_signing_key().public_key())
+
+
+def test_a_batch_without_its_chain_is_refused(
+    party: Party, mixed: list[MixedFiles], tmp_path: Path
+) -> None:
+    """With the file that is missing."""
+    (tmp_path / "batch.parquet").write_bytes(mixed[0].data.read_bytes())
+    with pytest.raises(InvalidInput, match=r"batch\.chain\.json"):
+        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
+
+
+@pytest.mark.parametrize("change", [{"submissions": 13}, {"batch_id": "ab" * 16}, {"round": 2}])
+def test_a_forged_chain_is_refused(
+    party: Party, mixed: list[MixedFiles], tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """Whatever is changed, the last signature does not fit."""
+    _copied(mixed[0], tmp_path)
+    links = list(read_chain(tmp_path / "batch.chain.json"))
+    links[-1] = replace(links[-1], link=replace(links[-1].link, **change))
+    (tmp_path / "batch.chain.json").write_bytes(chain_bytes(links))
+    with pytest.raises(InvalidInput, match="signed by its mixer and unchanged"):
+        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
+
+
+def test_a_chain_of_another_batch_is_refused(
+    party: Party, mixed: list[MixedFiles], tmp_path: Path
+) -> None:
+    """Each chain names its file."""
+    _copied(mixed[0], tmp_path)
+    (tmp_path / "batch.chain.json").write_bytes(mixed[1].chain.read_bytes())
+    with pytest.raises(InvalidInput, match="the last mixer signed"):
+        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
+
+
+def test_a_truncated_batch_is_refused(
+    party: Party, mixed: list[MixedFiles], tmp_path: Path
+) -> None:
+    """Even if the last mixer had signed it."""
+    _copied(mixed[0], tmp_path)
+    content = (tmp_path / "batch.parquet").read_bytes()[:-100]
+    _signed_anew(party, tmp_path, content)
+    with pytest.raises(InvalidInput, match="must be a complete file"):
+        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
+
+
+def test_more_batches_than_planned_are_refused(
+    party: Party, mixed: list[MixedFiles], tmp_path: Path
+) -> None:
+    """The noise of each was chosen for so many: here three, and a fourth."""
+    files = [files.data for files in mixed]
+    for number in range(2):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        _copied(mixed[0], folder)
+        _signed_anew(party, folder, _renamed(mixed[0].data, number), batch_id=f"{number:032x}")
+        files.append(folder / "batch.parquet")
+    with pytest.raises(InvalidInput, match="at most 3 of a round, as planned"):
+        tally_batches(party.plan, files, party.analyst)
+
+
+def test_a_message_in_two_batches_counts_once(
+    party: Party, mixed: list[MixedFiles], tally: Tally, tmp_path: Path
+) -> None:
+    """The last mixer should have dropped it: the later one is refused, with every engine."""
+    _copied(mixed[1], tmp_path)
+    copied = _rows(mixed[0].data)[0][1]
+    lanes = _rows(mixed[1].data)
+    dropped = lanes[0][1][-1].tobytes()
+    lanes[0][1][-1] = copied[0]
+    _signed_anew(party, tmp_path, _written(mixed[1], lanes))
+    files = [mixed[0].data, tmp_path / "batch.parquet"]
+    for workers in (1, 2):
+        sources = batches_in(party.plan, files)
+        options = Options(workers)
+        found = tally_sources(party.plan, sources, key=party.analyst, options=options)
+        assert found.rejected == {"repeated": 2}  # one by a mixer, one here
+        opener = LaneOpener(party.analyst, party.plan, 1)
+        lost = opener.open_all(party.plan.lanes[0], [dropped])
+        expected = tally.counts - np.bincount(lost.positions, minlength=len(tally.counts))
+        assert np.array_equal(found.counts, expected)
+        assert found.nulls == tally.nulls - lost.nulls
+
+
+def test_messages_that_do_not_open_are_an_error(
+    party: Party, mixed: list[MixedFiles], tmp_path: Path
+) -> None:
+    """If not a single one does: noise is no result."""
+    _copied(mixed[1], tmp_path)
+    lanes = [(lane, rows ^ 255) for lane, rows in _rows(mixed[1].data)]
+    _signed_anew(party, tmp_path, _written(mixed[1], lanes))
+    with pytest.raises(InvalidInput, match=r"none of [\d,]+ messages"):
+        tally_batches(party.plan, [tmp_path / "batch.parquet"], party.analyst)
+
+
+def test_batches_of_another_round_are_not_added(
+    party: Party, mixed: list[MixedFiles], tmp_path: Path
+) -> None:
+    """Each round has its own tally."""
+    _copied(mixed[1], tmp_path)
+    _signed_anew(party, tmp_path, mixed[1].data.read_bytes(), round=2)
+    files = [mixed[0].data, tmp_path / "batch.parquet"]
+    with pytest.raises(InvalidInput, match="must all be of round 1"):
+        tally_batches(party.plan, files, party.analyst)
+
+
 def _copied(files: MixedFiles, folder: Path, links: int = 2) -> None:
     (folder / "batch.parquet").write_bytes(files.data.read_bytes())
     (folder / "batch.chain.json").write_bytes(chain_bytes(read_chain(files.chain)[:links]))
+
+
+def _signed_anew(party: Party, folder: Path, content: bytes, **change: Any) -> None:
+    """The batch with other bytes, and a chain that both mixers sign: they lie together."""
+    (folder / "batch.parquet").write_bytes(content)
+    first, last = (signed.link for signed in read_chain(folder / "batch.chain.json"))
+    signed = sign_link(replace(first, **change), party.identities[0])
+    own = {"output_sha256": hashlib.sha256(content).hexdigest(), "previous": signed.sha256}
+    links = [signed, sign_link(replace(last, **change, **own), party.identities[1])]
+    (folder / "batch.chain.json").write_bytes(chain_bytes(links))
+
+
+def _rows(path: Path) -> list[tuple[int, np.ndarray]]:
+    """The messages of every lane."""
+    table = pq.read_table(path).combine_chunks()
+    rows = fixed_rows(table.column("message").combine_chunks()).copy()
+    lanes = table.column("lane").to_numpy()
+    return [(lane, rows[lanes == lane]) for lane in np.unique(lanes).tolist()]
+
+
+def _written(files: MixedFiles, lanes: list[tuple[int, np.ndarray]]) -> bytes:
+    stream = io.BytesIO()
+    write_sealed(stream, lanes[0][1].shape[1], files.link.batch_id, lanes)
+    return stream.getvalue()
+
+
+def _renamed(path: Path, number: int) -> bytes:
+    """The same messages in a batch of another id."""
+    stream, lanes = io.BytesIO(), _rows(path)
+    write_sealed(stream, lanes[0][1].shape[1], f"{number:032x}", lanes)
+    return stream.getvalue()

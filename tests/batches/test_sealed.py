@@ -85,9 +85,12 @@ def test_other_lanes_are_refused(tmp_path: Path, lanes: list[int], problem: str)
         SealedBatch(tmp_path / "b", length=1, batch_id=ID, lanes=4)
 
 
-@pytest.mark.parametrize("change", [{"length": 55}, {"batch_id": "cd" * 16}])
-def test_another_batch_is_refused(tmp_path: Path, change: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [({"length": 55}, "messages of 55 bytes"), ({"batch_id": "cd" * 16}, "id that was signed, cd")],
+)
+def test_another_batch_is_refused(tmp_path: Path, change: dict[str, object], problem: str) -> None:
     """Of another length, or with another id."""
     known = {"length": 54, "batch_id": ID, "lanes": 4, **change}
-    with pytest.raises(InvalidInput, match="it is another batch"):
+    with pytest.raises(InvalidInput, match=problem):
         SealedBatch(written(tmp_path / "b"), **known)  # type: ignore[arg-type]

@@ -96,6 +96,7 @@ def refusal(at: Path, code: int, command: str, *arguments: str) -> dict[str, Any
 
 def filled(at: Path, plan: Plan, people: int, first: int = 0) -> list[Submitted]:
     """So many people have come."""
+    shape = config_of(plan).format
     group = [submitted(number, shape) for number in range(first, first + people)]
     with open_spool(plan, at / "spool") as spool:
         spool.add(group)
@@ -221,7 +222,6 @@ def _sealed_for(key: X25519PublicKey, plan: Plan, lane: Lane) -> bytes:
 
 def sealed_batch(at: Path, plan: Plan, sealed_for: X25519PublicKey) -> Path:
     """A batch whose messages were sealed for a key, whatever the plan says; signed."""
-    shape = config_of(plan).format
     with open_spool(plan, at / "spool") as spool:
         for number in range(CROWD):
             own = (_sealed_for(sealed_for, plan, lane) for lane in message_lanes(plan))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from krand.mixing.keys import read_descriptor
 from krand.mixing.mixer import first_mix
 from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
+from krand.terminal.output import Output
 from krand.wire.keys import generate_private_key
 from krand.wire.plan_signatures import check_signatures, read_signature
 from mixing.chains import batch_id, mixed_plan_for, random_answers, sealed_people
@@ -75,6 +78,26 @@ def test_from_keys_to_a_closed_round(place: Path) -> None:
     assert values("mix", "close", "--round", "1", *own) == {"closed": 1}
     with MixerStore(place / "store-2", place / "anchor-2") as store:
         assert list(store.keys.opening) == [2]
+
+
+def test_people_see_how_far_a_run_is(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bar counts every message that came and every dummy, and is about as long."""
+    plan, seen = plan_in(place), []
+
+    @contextmanager
+    def bar(self: Output, title: str, total: int, unit: str) -> Iterator[Callable[[int], None]]:
+        seen.append(total)
+        yield seen.append
+
+    monkeypatch.setattr(Output, "counting", bar)
+    with MixerStore(place / "store-1", place / "anchor-1") as store:
+        messages = sealed_people(plan, random_answers(4))
+        files = first_mix(store, plan, 1, batch_id(), messages, place / "first")
+    own = ["--store", "store-2", "--anchor", "anchor-2", "-o", "mixed", "--workers", "1"]
+    done = values("mix", "run", str(files.data), "--plan", "plan.json", *own)
+    total, *steps = seen
+    assert sum(steps) == done["messages_in"] + done["dummies"]
+    assert abs(total - sum(steps)) < 0.2 * total
 
 
 def test_people_read_what_was_done(place: Path) -> None:

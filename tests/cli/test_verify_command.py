@@ -29,6 +29,7 @@ from krand.collector.release import release_sealed
 from krand.planning.making import planned_from, promise_for
 from krand.promise import Linkage
 from krand.survey.canonical import canonical_json, sha256_of
+from krand.survey.plan import FORMAT as PLAN_FORMAT
 from krand.survey.plan import Plan
 from krand.wire.keys import generate_signing_key, write_key_pair
 from report.examples import Example, bit_example, record_example, refused_example
@@ -488,7 +489,7 @@ def test_what_is_needed_and_missing_is_named(batch: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"PAR1", b"{}", b'{"format": []}', b'{"format": "krand-plan-3"}', b"[" * 10**5]
+    [b"", b"[]", b"PAR1", b"{}", b'{"format": []}', b'{"format": "krand-plan-4"}', b"[" * 10**5]
     + [b'{"format": "krand-%s-1"}' % kind for kind in (b"plan", b"results", b"manifest")]
     + [b'{"format": "krand-%s-2"}' % kind for kind in (b"plan", b"results", b"manifest")],
 )
@@ -512,7 +513,7 @@ def test_an_older_format_is_named(tmp_path: Path) -> None:
     for file in (plan, results):
         said = " ".join(run(file).stderr.split())
         assert "it says 'krand-plan-1'" in said
-        assert "krand-plan-3" in said
+        assert PLAN_FORMAT in said
 
 
 def test_results_of_an_earlier_krand_are_refused_with_what_to_do(tmp_path: Path) -> None:

@@ -109,8 +109,8 @@ def test_a_liar_moves_a_count_by_what_the_plan_says(tmp_path: Path) -> None:
     for name, everybody in (("honest", silence), ("lying", lies)):
         (tmp_path / name).mkdir()
         results = counted(plan, everybody, tmp_path / name)
-        counts.append(results.questions[0].rows[0].count)
-    (said,) = (shift for shift in plan.shifts if shift.name == plan.layout.blocks[0].name)
+        counts.append(results.questions[1].rows[0].count)
+    (said,) = (shift for shift in plan.shifts if shift.name == plan.layout.blocks[1].name)
     assert counts[1] - counts[0] == pytest.approx(said.too_high)
     assert results.shifts == plan.shifts
-    assert said.too_high == pytest.approx(plan.rooms[0] / (1 - 2 * plan.noises[0]))
+    assert said.too_high == pytest.approx(plan.rooms[1] / (1 - 2 * plan.noises[1]))

@@ -23,8 +23,9 @@ from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.randomness.generator import secure_random
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
+from krand.survey.layout import Block
 from krand.survey.plan import Plan
-from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.questions import Choice, PickAny
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import MessageFormat, Token, length_at
@@ -107,8 +108,9 @@ def test_sealed_submissions_look_alike(
 
 def test_of_too_many_tokens_every_choice_is_equally_likely() -> None:
     """Room for three of six, of any three, in any order; the noise is too small to disturb."""
-    survey = replace(SURVEY, questions=tuple(YesNo(name=name) for name in "abcdef"))
-    tight, draws = replace(plan_with_noise(survey, 1), messages=3), 6_000
+    pick = PickAny(name="p", choices=Choices("abcdef"), at_most=6)
+    roomy = plan_with_noise(replace(SURVEY, questions=(pick,)), 1)
+    tight, draws = replace(roomy, rooms=(3,), messages=3), 6_000
     found = Counter(tuple(payloads(tight, range(6), secure_random())) for _ in range(draws))
     every = [tuple(map(Token, kept)) for kept in permutations(range(6), 3)]
     assert set(found) <= set(every)
@@ -116,14 +118,14 @@ def test_of_too_many_tokens_every_choice_is_equally_likely() -> None:
 
 
 CHOICES = tuple(
-    Choice(name=f"c{number}", choices=Choices([f"option {n}" for n in range(10)]))
-    for number in range(20)
+    Choice(name=f"c{number}", choices=Choices([f"option {n}" for n in range(40)]))
+    for number in range(5)
 )
 PICKS = (PickAny(name="p", choices=Choices([f"option {n}" for n in range(50)]), at_most=10),)
 DELTA, CROWD = 1e-12, 100_000
 
 
-@pytest.fixture(scope="module", params=[CHOICES, PICKS], ids=["20 of 10", "10 of 50"])
+@pytest.fixture(scope="module", params=[CHOICES, PICKS], ids=["5 of 40", "10 of 50"])
 def demanding(request: pytest.FixtureRequest) -> Plan:
     policy = Policy(epsilon=1.0, delta=DELTA, minimum_crowd=CROWD)
     return make_plan(Survey(id="demanding", policy=policy, questions=request.param))
@@ -133,16 +135,24 @@ def tokens_law(plan: Plan, answered: bool) -> NDArray[np.float64]:
     """How likely one person has 0, 1, 2, … tokens, exactly: the most true ones, or none."""
     law = np.ones(1)
     for block, q in zip(plan.layout.blocks, plan.noises, strict=True):
-        ones = block.most_ones if answered else 0
-        for count, p in ((ones, 1 - q), (block.positions - ones, q)):
-            law = np.convolve(law, stats.binom.pmf(np.arange(count + 1), count, p))
+        law = np.convolve(law, block_law(block, q, answered))
     return law
+
+
+def block_law(block: Block, q: float, answered: bool) -> NDArray[np.float64]:
+    """The same for the tokens of one lane."""
+    ones = block.most_ones if answered else 0
+    laws = [
+        stats.binom.pmf(np.arange(count + 1), count, p)
+        for count, p in ((ones, 1 - q), (block.positions - ones, q))
+    ]
+    return np.convolve(*laws)
 
 
 def sizes(plan: Plan) -> list[int]:
     """How many messages the client makes of 0, 1, 2, … tokens."""
     quiet = plan_with_noise(plan.survey, 1)  # so that there are exactly as many as are asked for
-    quiet = replace(quiet, messages=plan.messages)
+    quiet = replace(quiet, messages=plan.messages, rooms=plan.rooms)
     every = range(plan.layout.positions + 1)
     return [len(payloads(quiet, range(tokens), secure_random())) for tokens in every]
 
@@ -166,7 +176,8 @@ def test_the_total_of_messages_betrays_nobody(demanding: Plan) -> None:
 def test_dropped_tokens_are_part_of_the_promise(demanding: Plan) -> None:
     """P is at least the exact tail and small enough; what all of it costs stands in δ."""
     promise, crowd = demanding.promise, demanding.survey.policy.minimum_crowd
-    exact = float(tokens_law(demanding, True)[demanding.messages + 1 :].sum())
+    lanes = zip(demanding.layout.blocks, demanding.noises, demanding.rooms, strict=True)
+    exact = sum(float(block_law(block, q, True)[room + 1 :].sum()) for block, q, room in lanes)
     assert 0 < exact <= demanding.overflow <= DELTA / (1000 * crowd * (1 + math.e))
     shares = [Share(block.sensitivity, block.weight) for block in demanding.layout.blocks]
     ideal = guarantee_of(demanding.survey.policy, shares, demanding.numerators).delta.upper
@@ -186,8 +197,9 @@ def test_true_tokens_stand_anywhere() -> None:
 
     The noise is so small that no flip disturbs: about once in 10^5 runs.
     """
-    survey = replace(SURVEY, questions=(YesNo(name="a"), YesNo(name="b")))
-    plan = replace(plan_with_noise(survey, 1), messages=6)
+    pick = PickAny(name="p", choices=Choices("ab"), at_most=2)
+    plan = plan_with_noise(replace(SURVEY, questions=(pick,)), 1)
+    plan = replace(plan, rooms=(6,), messages=6)
     pairs, draws = list(permutations(range(6), 2)), 10_000
     found = Counter(places(plan, (0, 1)) for _ in range(draws))
     assert set(found) <= set(pairs)

@@ -42,6 +42,7 @@ __all__ = [
     "counted",
     "drawn_dummies",
     "mixed_plan_for",
+    "party_of",
     "payloads_of",
     "random_answers",
     "rows_in",
@@ -80,6 +81,12 @@ def _bare_plan(mixers: int, rounds: int, batches: int) -> Plan:
 @cache
 def mixed_plan_for(mixers: int = 3, rounds: int = 2, batches: int = 3) -> Party:
     """A small plan: a yes/no, a choice, and a list with two messages."""
+    return party_of(_bare_plan(mixers, rounds, batches))
+
+
+def party_of(bare: Plan) -> Party:
+    """The plan with mixers that were made up for it."""
+    mixers, rounds = bare.survey.trust.mixers, bare.survey.rounds
     analyst = X25519PrivateKey.generate()
     identities = tuple(Ed25519PrivateKey.generate() for _ in range(mixers))
     keys = tuple(
@@ -94,7 +101,7 @@ def mixed_plan_for(mixers: int = 3, rounds: int = 2, batches: int = 3) -> Party:
         )
         for hop, (identity, own) in enumerate(zip(identities, keys, strict=True), 1)
     )
-    plan = _bare_plan(mixers, rounds, batches).sealed_for(analyst.public_key()).mixed_by(described)
+    plan = bare.sealed_for(analyst.public_key()).mixed_by(described)
     return Party(plan=plan, analyst=analyst, identities=identities, keys=keys)
 
 

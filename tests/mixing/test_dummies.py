@@ -14,7 +14,13 @@ from scipy.special import chdtrc
 
 from krand.accounting.dummies import dummy_law
 from krand.batches.chain import dummies_allowed
-from krand.mixing.dummies import NULL, draw_dummies, draw_lane, draw_numbers
+from krand.mixing.dummies import (
+    NULL,
+    draw_dummies,
+    draw_lane,
+    draw_numbers,
+    expected_dummies,
+)
 from krand.promise import DUMMY_GRID, DummyLaw
 from krand.randomness.generator import SecureRandom
 from krand.survey.lanes import Lane
@@ -171,3 +177,11 @@ def test_rule_9_randomness_is_fresh_and_numbers_are_erased(plan: Plan) -> None:
         assert "tokens" not in repr(found)
         found.erase()
         assert not found.tokens.any()
+
+
+def test_the_expected_number_of_dummies_is_their_mean(plan: Plan) -> None:
+    """A progress bar is as long as the work, give or take the noise."""
+    random = SecureRandom()
+    totals = [sum(one.total for one in draw_dummies(plan, random)) for _ in range(400)]
+    spread = float(np.std(totals)) / 20
+    assert abs(float(np.mean(totals)) - expected_dummies(plan)) <= 6 * spread + 1

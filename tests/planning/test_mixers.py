@@ -104,6 +104,21 @@ def test_padding_is_part_of_the_promise(plan: Plan) -> None:
         check_promise(changed)
 
 
+def test_every_batch_may_have_a_surplus(plan: Plan) -> None:
+    """Who divides a submission among batches sees the padding of each: all count, and all fit."""
+    assert plan.mixing is not None
+    many = replace(plan.survey, trust=replace(TRUST, batches=1000))
+    fewer = replace(plan.mixing, paddings=(0, 0, plan.mixing.paddings[2] - 200))
+    once, often = (
+        verify_promise(replace(plan, survey=survey, mixing=fewer)) for survey in (plan.survey, many)
+    )
+    assert once.delta - plan.promise.delta > 0
+    assert often.delta - plan.promise.delta > 900 * (once.delta - plan.promise.delta)
+    planned = make_plan(many).mixing
+    assert planned is not None
+    assert 1000 * planned.surplus <= 1e-9
+
+
 def test_the_file_brings_everything_back(plan: Plan) -> None:
     """Weights as text; an infinite ε₀ as null; mixers with their keys."""
     mixers = (

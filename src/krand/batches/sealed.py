@@ -114,10 +114,7 @@ class SealedBatch:
         self.name, self._size = name or str(path), _rows_at_a_time(length)
         with self._reading():
             self._file = pq.ParquetFile(path, pre_buffer=False)
-            if not self._file.schema_arrow.equals(sealed_schema(length, batch_id), True):
-                rule = f"must hold messages of {length} bytes with their lanes, of batch {batch_id}"
-                found = str(self._file.schema_arrow.metadata or self._file.schema_arrow.types)
-                raise InvalidInput("batch", rule, found, "it is another batch, or of another krand")
+            _check_schema(self._file.schema_arrow, length, batch_id)
             self.counts = self._counted(lanes)
 
     def __enter__(self) -> SealedBatch:
@@ -186,6 +183,16 @@ class SealedBatch:
             raise InvalidInput("batch", rule, self.name, reason) from None
         except OSError as error:
             raise unreadable("batch", self.name, error) from None
+
+
+def _check_schema(found: pa.Schema, length: int, batch_id: str) -> None:
+    if not found.equals(sealed_schema(length, batch_id)):
+        rule = f"must have a column of lanes and one of messages of {length} bytes"
+        raise InvalidInput("batch", rule, str(found.types), "is it of this plan, and of this hop?")
+    if not found.equals(sealed_schema(length, batch_id), check_metadata=True):
+        rule = f"must carry the id that was signed, {batch_id}"
+        hint = "it is another batch, or of another version of krand"
+        raise InvalidInput("batch", rule, batch_id_in(found), hint)
 
 
 def file_sha256(path: Path) -> str:

@@ -34,7 +34,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from numpy.typing import NDArray
 
-from krand.errors import InvalidInput, Unavailable
+from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import complete_file, read_whole, sync_folder, unwritable
 from krand.mixing.keys import MixerKeys, descriptor_bytes
 from krand.promise import MAX_ROUNDS
@@ -67,6 +67,14 @@ CREATE TABLE digests (
     PRIMARY KEY (round, bucket, input)
 ) WITHOUT ROWID;
 """
+PASSING = (
+    sqlite3.SQLITE_BUSY,
+    sqlite3.SQLITE_CANTOPEN,
+    sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR,
+    sqlite3.SQLITE_LOCKED,
+)
+"""Kinds of errors that are not the store's fault."""
 PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")
 
 DIGEST = np.dtype("<u8")
@@ -277,8 +285,8 @@ class MixerStore:
     def _check_format(self) -> None:
         try:
             known = self._fact("format") == FORMAT.encode()
-        except sqlite3.DatabaseError:
-            known = False
+        except sqlite3.DatabaseError as error:
+            raise _failure(self.folder, error) from None
         if not known:
             raise self._not_a_store()
 
@@ -402,16 +410,26 @@ def _locked_file(folder: Path) -> FileIO:
 def _connected(path: Path, *, create: bool) -> sqlite3.Connection:
     if create:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw", isolation_level=None, uri=True
-    )
+    address = f"{path.absolute().as_uri()}?mode=rw"
+    try:
+        connection = sqlite3.connect(address, isolation_level=None, uri=True)
+    except sqlite3.DatabaseError as error:
+        raise _failure(path, error) from None
     try:
         for pragma in PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise InvalidInput("store", "must be a mixer's store", str(path), str(error)) from None
+        raise _failure(path, error) from None
     return connection
+
+
+def _failure(path: Path, error: sqlite3.DatabaseError) -> KrandError:
+    """A disk that is full or fails, which may pass; or a file that is no store."""
+    # An extended code has its kind in the lowest byte.
+    if getattr(error, "sqlite_errorcode", 0) & 0xFF in PASSING:
+        return Unavailable(f"the store {path} cannot be used now: {error}")
+    return InvalidInput("store", "must be a mixer's store", str(path), str(error))
 
 
 @contextmanager

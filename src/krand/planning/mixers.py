@@ -129,7 +129,7 @@ def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
         raise InvalidInput("plan", "must have laws of dummies", plan.hash)
     _check_mixing(mixing, plan.lanes)
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
-    surplus = survey.rounds * _surplus(mixing, plan.layout, plan.lanes)
+    surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)
     surplus += delta_of_distance(survey.rounds * overflow, survey.policy.epsilon)
     shares = _shares(plan.layout)
     found = Promise.of(dummy_guarantee(survey.policy, shares, laws, survey.rounds, surplus))
@@ -165,7 +165,7 @@ def _mixing(
     of_block = {block.name: law for block, law in zip(layout.blocks, laws, strict=True)}
     different = tuple(dict.fromkeys(laws))
     padded = sum(lane.messages > 1 for lane in lanes)
-    most = _most_surplus(survey.policy) / (survey.rounds * max(1, padded))
+    most = _most_surplus(survey.policy) / (_batches_in_all(survey) * max(1, padded))
     paddings = tuple(
         padding_needed(of_block[lane.block], lane.positions, _own(layout, lane), most)
         if lane.messages > 1
@@ -187,6 +187,11 @@ def _surplus(mixing: Mixing, layout: Layout, lanes: Sequence[Lane]) -> float:
         for lane, law, padding in zip(lanes, mixing.lane_laws, mixing.paddings, strict=True)
         if lane.messages > 1
     )
+
+
+def _batches_in_all(survey: Survey) -> int:
+    """A dishonest collector may divide one submission among all batches of a round."""
+    return survey.rounds * survey.trust.batches
 
 
 def _most_surplus(policy: Policy) -> float:

@@ -15,6 +15,7 @@ seed, here as everywhere else.
 
 from __future__ import annotations
 
+from krand.testing.chain import FakeChain
 from krand.testing.collector import FakeCollector
 from krand.testing.ledger import UnsafeMemoryLedger
 from krand.testing.people import simulated_people, simulated_table
@@ -22,6 +23,7 @@ from krand.testing.surveys import SMALL_SURVEY, small_plan, small_survey, unsafe
 
 __all__ = [
     "SMALL_SURVEY",
+    "FakeChain",
     "FakeCollector",
     "UnsafeMemoryLedger",
     "simulated_people",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import shutil
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,22 +12,27 @@ from numpy.typing import NDArray
 from krand.analysis.engines.partition import Work
 from krand.analysis.engines.source import Source, open_batch, open_responses
 from krand.analysis.tally import Bits
+from krand.analysis.tallying import batches_in
 from krand.batches.manifest import Manifest, manifest_bytes, parse_manifest
 from krand.batches.responses import ResponsesHeader, ResponsesWriter
-from krand.batches.sealed import write_batch
-from krand.client.randomizer import message_format
+from krand.batches.sealed import write_sealed
+from krand.mixing.dummies import NULL
+from krand.mixing.mixer import MixOptions, first_mix, mix_batch
+from krand.mixing.store import MixerStore
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key, generate_signing_key
+from krand.wire.layers import LayerSealer
 from krand.wire.messages import Null, Token, Vector
-from krand.wire.sealing import Sealer
+from mixing.chains import counted, mixed_plan_for, random_answers, sealed_people, stores_of
 from plans import true_plan
 
 KEY, SIGNER = generate_private_key(), generate_signing_key()
 PEOPLE, REFUSED, REPEATED = 152, 20, 30
+ALONE = MixOptions(workers=1)
 JOINT: tuple[Bits, ...] = ((0, 3), (2, 9, 17))
 
 
@@ -55,7 +61,8 @@ class Case:
     source: Source
     work: Work
     content: NDArray[np.int64] | NDArray[np.uint8]
-    nulls: int
+    nulls: list[int] | None
+    """Of every lane, if there are messages."""
     rejected: dict[str, int]
 
 
@@ -93,29 +100,62 @@ def unsealed(plan: Plan, path: Path, seed: int = 1, chunks: int = 7) -> Case:
     with path.open("wb") as stream, ResponsesWriter(stream, header) as writer:
         for part in np.array_split(content, chunks):
             writer.write(part if record else part.astype(np.int32))
-    return Case(plan, open_responses(str(path), plan), work_for(plan, False), content, 0, {})
+    return Case(plan, open_responses(str(path), plan), work_for(plan, False), content, None, {})
 
 
 def sealed(plan: Plan, path: Path, seed: int = 1) -> Case:
     """A batch of sealed messages: some are nulls, some cannot be opened, some are copies."""
-    form = message_format(plan)
-    sealer = Sealer(KEY.public_key(), form, bytes.fromhex(plan.hash))
-    other = Sealer(KEY.public_key(), form, bytes(32))
-    record = plan.survey.linkage is Linkage.RECORD
-    nulls = [] if record else [Null()] * 40
-    rest = PEOPLE * plan.messages - len(nulls) - REFUSED - REPEATED
-    content = content_for(plan, rest, seed)
-    good = [Vector(row.tobytes()) if record else Token(int(row)) for row in content]
-    messages = [sealer.seal(payload) for payload in good + nulls]
-    messages += [other.seal(good[0]) for _ in range(REFUSED)]
-    messages += messages[:20] + messages[:5] + messages[-5:]
-    order = np.random.default_rng(seed).permutation(len(messages))
-    rows = np.frombuffer(b"".join(messages), np.uint8).reshape(-1, form.sealed_length)[order]
+    own, stranger = LayerSealer(plan, 1), LayerSealer(replace(plan, overflow=1e-9), 1)
+    lanes, contents, nulls = [], [], []
+    for lane in plan.lanes:
+        empty = 0 if lane.records else 20 + lane.number
+        extra = REFUSED + REPEATED if lane.number == 0 else 0
+        content = content_for(plan, PEOPLE * lane.messages - empty - extra, seed)
+        if not lane.records:
+            content = lane.offset + content % lane.positions
+        good = [Vector(row.tobytes()) if lane.records else Token(int(row)) for row in content]
+        messages = [own.seal(lane, payload) for payload in good + [Null()] * empty]
+        if extra:
+            messages += [stranger.seal(lane, good[0]) for _ in range(REFUSED)]
+            messages += messages[:20] + messages[:5] + messages[-5:]
+        lanes.append((lane.number, shuffled(messages, seed)))
+        contents.append(content)
+        nulls.append(empty)
     with path.open("wb") as stream:
-        count = write_batch(stream, form.sealed_length, run_of(seed), iter(np.array_split(rows, 5)))
+        count = write_sealed(stream, own.length, run_of(seed), lanes)
     source = open_batch(str(path), plan, signed(plan, path, count, seed=seed))
     rejected = {"not_sealed_for_this_key_or_plan": REFUSED, "repeated": REPEATED}
-    return Case(plan, source, work_for(plan, True), content, len(nulls), rejected)
+    content = np.concatenate(contents)
+    return Case(plan, source, work_for(plan, True), content, nulls, rejected)
+
+
+def mixed(path: Path, seed: int = 1) -> Case:
+    """A batch of ten people that has passed two mixers; the chain is beside it.
+
+    Its content and nulls are what another program finds in it.
+    """
+    party = mixed_plan_for(mixers=2)
+    stores, people = stores_of(party, path.parent), random_answers(10, seed)
+    with MixerStore(stores[0]) as store:
+        rows, out = sealed_people(party.plan, people), path.parent / "first"
+        files = first_mix(store, party.plan, 1, run_of(seed), rows, out, ALONE)
+    with MixerStore(stores[1]) as store:
+        out = path.parent / "second"
+        files = mix_batch(store, party.plan, files.data, files.chain, out, ALONE)
+    shutil.copy(files.data, path)
+    shutil.copy(files.chain, path.with_suffix(".chain.json"))
+    found = counted(party, files)
+    nulls = [found.pop((lane.number, NULL), 0) for lane in party.plan.lanes]
+    content = np.array([position for (_, position), n in found.items() for _ in range(n)])
+    (source,) = batches_in(party.plan, [path])
+    work = Work(plan=party.plan, round=1, key=party.analyst.private_bytes_raw())
+    return Case(party.plan, source, work, content, nulls, {})
+
+
+def shuffled(messages: list[bytes], seed: int) -> NDArray[np.uint8]:
+    """Messages in random order, a row each."""
+    rows = np.frombuffer(b"".join(messages), np.uint8).reshape(len(messages), -1)
+    return rows[np.random.default_rng(seed).permutation(len(rows))]
 
 
 def signed(plan: Plan, path: Path, messages: int, people: int = PEOPLE, seed: int = 1) -> Manifest:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.engines.responses import PEOPLE, PLANS, Case, sealed, unsealed
+from analysis.engines.responses import PEOPLE, PLANS, Case, mixed, sealed, unsealed
 from components import require
 from krand.analysis.engines import ENGINES, Options, tally_source
 from krand.analysis.engines.repeats import find_repeats
@@ -57,7 +57,9 @@ def test_counts_are_those_of_the_content(
     positions = case.plan.layout.positions
     assert found.people == PEOPLE
     assert found.batches == (case.source.sha256,)
-    assert (found.nulls, dict(found.rejected)) == (case.nulls, case.rejected)
+    assert dict(found.rejected) == case.rejected
+    assert found.nulls == sum(case.nulls or [])
+    assert case.nulls == (None if found.lane_nulls is None else found.lane_nulls.tolist())
     if case.plan.survey.linkage is Linkage.BIT:
         assert np.array_equal(found.counts, np.bincount(case.content, minlength=positions))
         assert found.responses == PEOPLE
@@ -77,6 +79,17 @@ def test_counts_are_those_of_the_content(
         codes = bits[:, chosen] @ weights
         assert np.array_equal(table, np.bincount(codes, minlength=1 << len(chosen)))
     assert tables
+
+
+def test_batches_of_mixers_are_counted_lane_by_lane(count: Count, tmp_path: Path) -> None:
+    """Tokens and nulls of people and dummies, as another program counts them."""
+    case = mixed(tmp_path / "batch.parquet")
+    found = count(case)
+    assert found.lane_nulls is not None
+    assert found.lane_nulls.tolist() == case.nulls
+    assert np.array_equal(found.counts, np.bincount(case.content, minlength=found.positions))
+    assert (found.people, found.rejected, found.ids) == (10, {}, (case.source.id,))
+    assert found.manifests == (case.source.manifest,)
 
 
 def test_an_engine_of_its_own_cluster(tmp_path: Path) -> None:

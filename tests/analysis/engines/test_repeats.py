@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from analysis.engines.responses import BIT, KEY, PEOPLE, SHORT, SIGNER, signed
+from analysis.engines.responses import BIT, KEY, PEOPLE, SHORT, SIGNER, shuffled, signed
 from krand import Client, tally_batches
 from krand.analysis.actual_promise import actual_promise
 from krand.analysis.engines import repeats
@@ -19,14 +19,13 @@ from krand.analysis.engines.source import Source, open_batch
 from krand.analysis.tallying import tally_sources
 from krand.batches.manifest import manifest_bytes
 from krand.batches.provenance import Provenance
-from krand.batches.sealed import write_batch
-from krand.client.randomizer import message_format
+from krand.batches.sealed import write_sealed
 from krand.client.transport import Reply
 from krand.errors import CannotMeet, InvalidInput
 from krand.survey.plan import Plan
 from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
-from krand.wire.messages import Token, Vector
-from krand.wire.sealing import Sealer
+from krand.wire.layers import LayerSealer
+from krand.wire.messages import ANALYST, Token, Vector, length_at
 from krand.wire.submissions import HEAD_LENGTH
 
 FIRST, SECOND = "aa" * 16, "bb" * 16
@@ -83,25 +82,34 @@ def test_a_crowd_of_one_person_hides_nobody(tmp_path: Path) -> None:
         actual_promise(plan, tally)
 
 
-def batch_of(plan: Plan, path: Path, messages: list[bytes], batch_id: str, seed: int = 1) -> Path:
+Laned = tuple[int, bytes]
+"""A message and the lane it is in."""
+
+
+def batch_of(plan: Plan, path: Path, messages: list[Laned], batch_id: str) -> Path:
     """A batch and its manifest with these messages."""
-    length = message_format(plan).sealed_length
-    rows = np.frombuffer(b"".join(messages), np.uint8).reshape(-1, length)
-    rows = rows[np.random.default_rng(seed).permutation(len(rows))]
+    lanes = [
+        (lane.number, shuffled([row for number, row in messages if number == lane.number], 1))
+        for lane in plan.lanes
+        if any(number == lane.number for number, _ in messages)
+    ]
     with path.open("wb") as stream:
-        count = write_batch(stream, length, batch_id, iter(np.array_split(rows, 3)))
+        count = write_sealed(stream, length_at(plan, ANALYST), batch_id, lanes)
     vouched = replace(signed(plan, path, count), batch_id=batch_id)
     path.with_suffix(".manifest.json").write_bytes(manifest_bytes(vouched, SIGNER))
     return path
 
 
-def sealed(plan: Plan, count: int) -> list[bytes]:
-    """So many different messages."""
-    sealer = Sealer(KEY.public_key(), message_format(plan), bytes.fromhex(plan.hash))
-    if plan is BIT:
-        return [sealer.seal(Token(n % plan.layout.positions)) for n in range(count)]
-    row = np.packbits(np.arange(plan.layout.positions) % 2 == 0).tobytes()
-    return [sealer.seal(Vector(row)) for _ in range(count)]
+def sealed(plan: Plan, count: int) -> list[Laned]:
+    """So many different messages, in the order in which people send them."""
+    sealer, row = LayerSealer(plan, 1), np.packbits(np.arange(plan.layout.positions) % 2 == 0)
+    lanes = [lane for lane in plan.lanes for _ in range(lane.messages)]
+    found = []
+    for place in range(count):
+        lane = lanes[place % len(lanes)]
+        payload = Vector(row.tobytes()) if lane.records else Token(lane.offset)
+        found.append((lane.number, sealer.seal(lane, payload)))
+    return found
 
 
 def source_of(path: Path) -> Source:
@@ -137,9 +145,9 @@ def test_the_first_copy_counts_and_all_others_are_refused(plan: Plan, tmp_path: 
 
 def test_a_key_that_was_used_twice_is_a_copy_whatever_it_seals(tmp_path: Path) -> None:
     """An ephemeral key is for one message: the first in the file counts."""
-    first, second = sealed(BIT, 2)
+    (lane, first), (_, second) = sealed(BIT, 2)
     forged = first[:32] + second[32:]
-    path = batch_of(BIT, tmp_path / "b.parquet", [first, forged], FIRST)
+    path = batch_of(BIT, tmp_path / "b.parquet", [(lane, first), (lane, forged)], FIRST)
     tally = tally_sources(BIT, [source_of(path)], key=KEY)
     assert sum(tally.rejected.values()) in (1, 2)  # the forged one does not open if it is first
     assert tally.rejected["repeated"] == 1
@@ -189,7 +197,7 @@ def test_a_batch_that_carries_another_id_than_its_manifest_is_refused(tmp_path: 
     """Nobody can give an old batch a new id without the collector's signature on both."""
     path = batch_of(BIT, tmp_path / "b.parquet", sealed(BIT, 5), FIRST)
     vouched = replace(signed(BIT, path, 5), batch_id=SECOND)
-    with pytest.raises(InvalidInput, match="must carry the id of its manifest"):
+    with pytest.raises(InvalidInput, match="must carry the id that was signed"):
         open_batch(str(path), BIT, vouched)
 
 

@@ -7,11 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from analysis.engines.responses import BIT, KEY, LONG, SIGNER, Case, sealed, unsealed
+from analysis.engines.responses import BIT, LONG, SIGNER, Case, mixed, sealed, unsealed
 from krand.analysis.engines import Options, local, tally_source
 from krand.analysis.engines.checkpoint import Checkpoint
 from krand.analysis.tally_file import read_tally
@@ -24,8 +26,11 @@ class Enough(Exception):
     """Stands for whatever ends a program."""
 
 
-@pytest.mark.parametrize("form", [unsealed, sealed])
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize(
+    ("form", "workers"),
+    [(unsealed, 1), (sealed, 1), (sealed, 2), (lambda _, path: mixed(path), 1)],
+    ids=["responses", "batch", "batch, two workers", "batch of mixers"],
+)
 def test_an_interrupted_count_goes_on(
     form: object, workers: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -67,12 +72,10 @@ def test_a_checkpoint_of_other_work_is_refused(tmp_path: Path) -> None:
         tally_source(first.source, first.work, options=Options(checkpoint=file))
 
 
-def test_a_killed_command_goes_on(tmp_path: Path) -> None:
-    """kill -9 in the middle of opening; started again, krand tally ends with the same file."""
-    case = sealed(LONG, tmp_path / "batch.parquet")
-    (tmp_path / "plan.json").write_bytes(LONG.bytes)
-    write_key_pair(KEY, tmp_path / "key.pem", tmp_path / "key.pub.pem")
-    write_key_pair(SIGNER, tmp_path / "c.pem", tmp_path / "c.pub.pem")
+def of_a_collector(folder: Path) -> tuple[Case, list[str]]:
+    """A batch of records and its manifest."""
+    case = sealed(LONG, folder / "batch.parquet")
+    write_key_pair(SIGNER, folder / "c.pem", folder / "c.pub.pem")
     source = case.source
     manifest = Manifest(
         plan=LONG.hash,
@@ -82,9 +85,27 @@ def test_a_killed_command_goes_on(tmp_path: Path) -> None:
         batch_sha256=source.sha256,
         batch_id=source.id,
     )
-    (tmp_path / "batch.manifest.json").write_bytes(manifest_bytes(manifest, SIGNER))
-    options = ["--plan", "plan.json", "--key", "key.pem", "--collector-key", "c.pub.pem"]
-    options += ["--joint", "c=c0,p=x", "--workers", "1"]
+    (folder / "batch.manifest.json").write_bytes(manifest_bytes(manifest, SIGNER))
+    return case, ["--collector-key", "c.pub.pem", "--joint", "c=c0,p=x"]
+
+
+def of_mixers(folder: Path) -> tuple[Case, list[str]]:
+    """A batch and its chain: no key but the analyst's is needed."""
+    return mixed(folder / "batch.parquet"), []
+
+
+@pytest.mark.parametrize("made", [of_a_collector, of_mixers])
+def test_a_killed_command_goes_on(
+    made: Callable[[Path], tuple[Case, list[str]]], tmp_path: Path
+) -> None:
+    """kill -9 in the middle of opening; started again, krand tally ends with the same file."""
+    case, own = made(tmp_path)
+    source = case.source
+    (tmp_path / "plan.json").write_bytes(case.plan.bytes)
+    assert case.work.key is not None
+    key = X25519PrivateKey.from_private_bytes(case.work.key)
+    write_key_pair(key, tmp_path / "key.pem", tmp_path / "key.pub.pem")
+    options = ["--plan", "plan.json", "--key", "key.pem", *own, "--workers", "1"]
     slow = (
         "import time; from krand.analysis.engines import local; local.OPENED_AT_A_TIME = 10;"
         " local.SECONDS_BETWEEN_CHECKPOINTS = -1.0; was = local.tally_part;"

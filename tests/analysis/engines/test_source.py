@@ -103,9 +103,9 @@ def test_a_batch_must_be_the_one_its_manifest_vouches_for(tmp_path: Path) -> Non
 def test_a_batch_with_messages_of_larger_submissions_is_refused(tmp_path: Path) -> None:
     """Each person sends as many as the plan says, or somebody could have lied with more."""
     sealed(BIT, tmp_path / "b")
-    fewer = replace(BIT, messages=BIT.messages - 1)
+    fewer = replace(BIT, rooms=(BIT.rooms[0] - 1, *BIT.rooms[1:]))
     manifest = signed(fewer, tmp_path / "b", SENT)
-    said = rf" {fewer.messages} messages of each of 152 people.*{SENT:,} messages"
+    said = rf" {fewer.rooms[0]} messages of each of 152 people in lane 0.*{PEOPLE * BIT.rooms[0]:,}"
     with pytest.raises(InvalidInput, match=said):
         open_batch(str(tmp_path / "b"), fewer, manifest)
 

@@ -14,10 +14,10 @@ from krand.analysis.results import Results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tally_file import read_tally
-from krand.analysis.verification.manifests import manifest_checks
+from krand.analysis.verification.manifests import chain_file_checks, manifest_checks
 from krand.analysis.verification.plans import plan_file_checks
 from krand.analysis.verification.results import results_checks, tally_agrees
-from krand.batches import manifest
+from krand.batches import chain, manifest
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole
 from krand.survey import plan as plans
@@ -33,10 +33,11 @@ KINDS = {
     results_file.FORMAT: "results",
     tally.FORMAT: "tally",
     manifest.FORMAT: "manifest",
+    chain.CHAIN_FORMAT: "chain",
 }
-ORDER = ("plan", "results", "manifest", "tally")
+ORDER = ("plan", "results", "manifest", "chain", "tally")
 """Plans first, because the others may need one; tallies last: results are compared with them."""
-RULE = "must be a plan, a tally, results as JSON, or the manifest of a batch"
+RULE = "must be a plan, a tally, results as JSON, or the manifest or chain of a batch"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,9 @@ class _Work:
         elif file.kind == "manifest":
             plan, key = _needed_plan(file, self.plan), _needed_key(file, self.key)
             checks = tuple(manifest_checks(file.content, file.path, plan, key))
+        elif file.kind == "chain":
+            plan = _needed_plan(file, self.plan)
+            checks = tuple(chain_file_checks(file.content, file.path, plan))
         else:
             plan, tally = _needed_plan(file, self.plan), read_tally(file.path)
             checks = tuple(tally_checks(plan, tally, self.key))
@@ -122,7 +126,7 @@ class _Work:
 def _opened(path: Path) -> _File:
     content = read_whole("files", path)
     if content.startswith(b"PAR1"):
-        hint = "give the manifest of a batch: it names the batch beside it"
+        hint = "give the manifest or the chain of a batch: it names the batch beside it"
         raise InvalidInput("files", RULE, str(path), hint)
     values = json_object("files", content, str(path))
     said = values.get("format")

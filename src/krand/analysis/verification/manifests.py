@@ -1,13 +1,14 @@
-"""Whether a batch is the one its collector signed for, and large enough to be opened."""
+"""Whether a batch is the one its collector or its mixers signed for."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from krand.analysis.checks import Check, check
+from krand.batches.chain import Link, parse_chain, verify_chain
 from krand.batches.manifest import Manifest, manifest_in, parse_manifest
 from krand.batches.sealed import SealedBatch
 from krand.errors import InvalidInput
@@ -17,15 +18,55 @@ from krand.wire.messages import ANALYST, length_at
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["batch_beside", "manifest_checks"]
+__all__ = ["batch_beside", "chain_file_checks", "manifest_checks"]
 
-ENDING = ".manifest.json"
+ENDINGS = (".manifest.json", ".chain.json")
 
 
 def batch_beside(path: Path) -> Path:
-    """The batch file that a manifest is about: batch.parquet beside batch.manifest.json."""
-    stem = path.name.removesuffix(ENDING) if path.name.endswith(ENDING) else path.stem
+    """The batch file that a manifest or chain is about: batch.parquet, beside it."""
+    endings = [ending for ending in ENDINGS if path.name.endswith(ending)]
+    stem = path.name.removesuffix(endings[0]) if endings else path.stem
     return path.with_name(f"{stem}.parquet")
+
+
+def chain_file_checks(content: bytes, path: Path, plan: Plan) -> Iterator[Check]:
+    """Everything that can be checked about the chain of a batch, without opening a message.
+
+    A batch on its way to the next mixer has links of those before alone.
+    """
+    links = parse_chain(content, str(path))
+    try:
+        verify_chain(plan, links)
+        broken = []
+    except InvalidInput as error:
+        broken = [f"{error.field} {error.rule}; found {error.value}"]
+    mixers = plan.survey.trust.mixers
+    says = f"signed by {len(links):,} of {mixers:,} mixers, each about the batch of the one before"
+    yield check("chain", broken, says)
+    if broken:
+        return
+    last, hop = links[-1].link, len(links) + 1 if len(links) < mixers else ANALYST
+    batch = batch_beside(path)
+    yield from _batch_checks(
+        batch,
+        last.output_sha256,
+        lambda: _odd_mixed(last, batch, plan, length_at(plan, hop)),
+        "it carries its id and holds as many messages in each lane as the chain says",
+    )
+
+
+def _odd_mixed(last: Link, batch: Path, plan: Plan, length: int) -> Iterator[str]:
+    told = tuple(lane.messages_out for lane in last.lanes)
+    try:
+        with SealedBatch(batch, length=length, batch_id=last.batch_id, lanes=len(told)) as sealed:
+            counts = sealed.counts
+    except InvalidInput as error:
+        yield f"{batch.name} {error.rule}; {error.value}"
+        return
+    for number, (count, said) in enumerate(zip(counts, told, strict=True)):
+        if count != said:
+            yield f"it holds {count:,} messages in lane {number}, the chain says {said:,}"
 
 
 def manifest_checks(
@@ -52,7 +93,13 @@ def manifest_checks(
         _odd_messages(manifest, plan),
         f"{manifest.messages:,} messages are what so many people send",
     )
-    yield from _batch_checks(manifest, batch_beside(path), plan)
+    batch = batch_beside(path)
+    yield from _batch_checks(
+        batch,
+        manifest.batch_sha256,
+        lambda: _odd_shape(manifest, batch, plan),
+        "it carries its id and holds as many messages as the manifest says, of the plan's length",
+    )
 
 
 def _odd_messages(manifest: Manifest, plan: Plan) -> Iterator[str]:
@@ -63,22 +110,20 @@ def _odd_messages(manifest: Manifest, plan: Plan) -> Iterator[str]:
         )
 
 
-def _batch_checks(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[Check]:
+def _batch_checks(
+    batch: Path, told: str, faults: Callable[[], Iterator[str]], says: str
+) -> Iterator[Check]:
+    """Whether the file is the one that was signed, and holds what was signed."""
     try:
         with batch.open("rb") as stream:
             found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        yield Check("batch_hash", False, f"{batch.name}, beside the manifest: {reason}")
+        yield Check("batch_hash", False, f"{batch.name}, which was signed: {reason}")
         return
-    told = manifest.batch_sha256
-    other = [] if found == told else [f"the manifest names {told}, {batch.name} has {found}"]
+    other = [] if found == told else [f"{told} was signed, {batch.name} has {found}"]
     yield check("batch_hash", other, f"{batch.name} is the batch that was signed, {found}")
-    yield check(
-        "batch_shape",
-        _odd_shape(manifest, batch, plan),
-        "it carries its id and holds as many messages as the manifest says, of the plan's length",
-    )
+    yield check("batch_shape", faults(), says)
 
 
 def _odd_shape(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[str]:
@@ -92,6 +137,6 @@ def _odd_shape(manifest: Manifest, batch: Path, plan: Plan) -> Iterator[str]:
     if sum(counts) != manifest.messages:
         yield f"it holds {sum(counts):,} messages, the manifest says {manifest.messages:,}"
     for lane, count in zip(plan.lanes, counts, strict=True):
-        sent = lane.messages * manifest.submissions
-        if count != sent:
-            yield f"it holds {count:,} messages in lane {lane.number}, people send {sent:,}"
+        if count * plan.messages != sum(counts) * lane.messages:
+            part = f"{lane.messages:,} of {plan.messages:,} messages of each person"
+            yield f"it holds {count:,} messages in lane {lane.number}, which is not {part}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import signal
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from krand.cli.options import FILE, FOLDER, folder_option, output_option, output_options
+from krand.errors import InvalidInput
 from krand.terminal.output import QUIET, Output
 from krand.wording.numbers import Count, Real
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from krand.batches.chain import Link
+    from krand.mixing.mixer import MixedFiles
     from krand.mixing.store import MixerStore
+    from krand.mixing.watching import Event
+    from krand.survey.plan import Plan
 
 __all__ = ["mix"]
-
-CHAIN_ENDING = ".chain.json"
 
 store_option = click.option(
     "--store", type=FOLDER, required=True, help="The mixer's private folder, with its keys."
@@ -30,6 +35,19 @@ anchor_option = click.option(
     help="A file on another disk, replaced with every run: an older copy of the store is useless.",
 )
 plan_argument = click.argument("plan_file", type=FILE)
+signed_plan_option = click.option(
+    "--plan", "plan_file", type=FILE, required=True, help="The plan that was signed."
+)
+workers_option = click.option(
+    "--workers", type=Count(1), help="Processes; by default one for each core."
+)
+most_refused_option = click.option(
+    "--most-refused",
+    type=Real(),
+    default=0.1,
+    show_default=True,
+    help="Write nothing if a larger part of the messages cannot be opened.",
+)
 
 
 @click.group(short_help="Run a mixer: keys, plans, batches.")
@@ -47,6 +65,7 @@ def mix(context: click.Context, as_json: bool, no_color: bool) -> None:
       krand mix check plan.json --store mixer
       krand mix sign plan.json --store mixer -o university.sig.json
       krand mix run batch.parquet --plan plan.json --store mixer -o mixed
+      krand mix watch incoming --to mixed --plan plan.json --store mixer
       krand mix close --round 1 --store mixer
     """
     quiet = bool(context.meta.get(QUIET))
@@ -166,18 +185,12 @@ def sign(
     type=FILE,
     help="The chain of the batch; by default batch.chain.json next to batch.parquet.",
 )
-@click.option("--plan", "plan_file", type=FILE, required=True, help="The plan that was signed.")
+@signed_plan_option
 @store_option
 @anchor_option
 @folder_option("The folder for the mixed batch and its chain.")
-@click.option("--workers", type=Count(), help="Processes; by default one for each core.")
-@click.option(
-    "--most-refused",
-    type=Real(),
-    default=0.1,
-    show_default=True,
-    help="Write nothing if a larger part of the messages cannot be opened.",
-)
+@workers_option
+@most_refused_option
 @output_options
 def run(
     as_json: bool,
@@ -200,36 +213,93 @@ def run(
       krand mix run batch.parquet --plan plan.json --store mixer -o mixed
     """
     from krand.mixing.mixer import MixOptions, mix_batch
+    from krand.mixing.watching import CHAIN_ENDING
     from krand.survey.plan_file import read_plan
 
     plan = read_plan(plan_file)
     beside = batch.with_suffix(CHAIN_ENDING) if chain is None else chain
-    options = MixOptions(workers=workers, most_refused=most_refused)
     out = Output(as_json, no_color)
-    with _opened(store, anchor) as opened, out.progress("mixing"):
+    with _opened(store, anchor) as opened, _counting(out, plan, beside) as progress:
+        options = MixOptions(workers=workers, most_refused=most_refused, progress=progress)
         done = mix_batch(opened, plan, batch, beside, output, options)
-    link = done.link
-    refused = sum(link.refused.values())
-    values = {
-        "plan": plan.hash,
-        "round": link.round,
-        "hop": link.hop,
-        "messages_in": link.messages_in,
-        "repeats": link.repeats,
-        "refused": refused,
-        "dummies": link.dummies,
-        "messages_out": link.messages_out,
-        "batch": str(done.data),
-        "chain": str(done.chain),
-    }
     _say(
         out,
-        values,
-        f"{link.messages_in:,} messages, {link.repeats:,} repeats, {refused:,} refused,"
-        f" {link.dummies:,} dummies",
+        _told(done),
+        _counts(done.link),
         f"Written: {done.data}",
         f"Written: {done.chain}",
     )
+
+
+@mix.command(short_help="Mix every batch that appears in a folder.")
+@click.argument("folder", type=FOLDER)
+@click.option("--to", type=FOLDER, required=True, help="The folder for mixed batches.")
+@signed_plan_option
+@store_option
+@anchor_option
+@click.option(
+    "--every",
+    type=Real(),
+    default=5.0,
+    show_default=True,
+    help="Seconds between two looks into the folder.",
+)
+@click.option("--once", is_flag=True, help="Look once, mix what is there, and end; for cron.")
+@workers_option
+@most_refused_option
+@output_options
+def watch(
+    as_json: bool,
+    no_color: bool,
+    folder: Path,
+    to: Path,
+    plan_file: Path,
+    store: Path,
+    anchor: Path | None,
+    every: float,
+    once: bool,
+    workers: int | None,
+    most_refused: float,
+) -> None:
+    """Mix every batch that appears in FOLDER, as krand mix run does, until told to stop.
+
+    A batch is taken when batch.parquet and batch.chain.json are there and no longer change. A batch
+    that has left is not mixed again. One that cannot be mixed is named once and stays where it
+    is. A full disk is named, and tried again after a minute. The store is free between two batches,
+    for krand mix close.
+
+    Ctrl-C or SIGTERM stops the service. It may be killed at any time: nothing leaves twice with
+    other noise. With --json each event is a line with one JSON object. With --once the exit code
+    says whether a batch could not be mixed.
+
+    \b
+    Example:
+      krand mix watch incoming --to mixed --plan plan.json --store mixer
+    """
+    from krand.mixing.mixer import MixOptions
+    from krand.mixing.store import MixerStore
+    from krand.mixing.watching import Watch, WatchOptions
+    from krand.survey.plan_file import read_plan
+
+    if not every > 0:
+        raise InvalidInput("every", "must be a number of seconds above 0", every)
+    mixing = MixOptions(workers=workers, most_refused=most_refused)
+    out = Output(as_json, no_color)
+    watched = Watch(
+        lambda: MixerStore(store, anchor),
+        read_plan(plan_file),
+        folder,
+        to,
+        lambda event: _log(out, event),
+        WatchOptions(mixing=mixing, every=every),
+    )
+    with _told_to_stop(watched.stop):
+        if not once:
+            watched.run()
+            return
+        failures = [event.error for event in watched.look(settled=True) if event.error]
+    if failures:
+        raise click.exceptions.Exit(failures[0].exit_code)
 
 
 @mix.command(short_help="Erase the key of a round.")
@@ -258,6 +328,74 @@ def _opened(store: Path, anchor: Path | None) -> Iterator[MixerStore]:
 
     with MixerStore(store, anchor) as opened:
         yield opened
+
+
+@contextmanager
+def _counting(out: Output, plan: Plan, chain: Path) -> Iterator[Callable[[int], None]]:
+    """A progress bar over the messages that will leave, as many as the plan makes us expect."""
+    from krand.batches.chain import read_chain
+    from krand.mixing.dummies import expected_dummies
+
+    links = read_chain(chain)
+    total = links[-1].link.messages_out + expected_dummies(plan) if links else None
+    with out.counting("mixing", total, "messages") as progress:
+        yield progress
+
+
+@contextmanager
+def _told_to_stop(stop: Callable[[], None]) -> Iterator[None]:
+    """SIGTERM, and Ctrl-C, end the service."""
+    wanted = (signal.SIGTERM, signal.SIGINT)
+    before = [signal.signal(one, lambda *_: stop()) for one in wanted]
+    try:
+        yield
+    finally:
+        for one, handler in zip(wanted, before, strict=True):
+            signal.signal(one, handler)
+
+
+def _log(out: Output, event: Event) -> None:
+    """One line for each event: files and numbers, nothing about messages."""
+    from krand.survey.rules import visible
+    from krand.wording.failures import describe, explain
+
+    told = {} if event.files is None else _told(event.files)
+    if event.error is not None:
+        told |= describe(event.error)
+    if out.as_json:
+        values = {"event": event.happened.value, "input": event.batch, **told}
+        click.echo(json.dumps(values, allow_nan=False))
+        return
+    name = f"{event.batch}: " if event.batch else ""
+    if event.files is not None:
+        line = f"{name}{_counts(event.files.link)}; written: {event.files.data}"
+        _say(out, {}, visible(line))
+    elif event.error is not None:
+        reason = " ".join(explain(event.error).split())
+        out.warn(visible(f"{name}{event.happened.value}: {reason}"))
+
+
+def _told(done: MixedFiles) -> dict[str, Any]:
+    link = done.link
+    return {
+        "plan": link.plan,
+        "round": link.round,
+        "hop": link.hop,
+        "messages_in": link.messages_in,
+        "repeats": link.repeats,
+        "refused": sum(link.refused.values()),
+        "dummies": link.dummies,
+        "messages_out": link.messages_out,
+        "batch": str(done.data),
+        "chain": str(done.chain),
+    }
+
+
+def _counts(link: Link) -> str:
+    return (
+        f"{link.messages_in:,} messages, {link.repeats:,} repeats,"
+        f" {sum(link.refused.values()):,} refused, {link.dummies:,} dummies"
+    )
 
 
 def _say(out: Output, values: dict[str, Any], *lines: str) -> None:

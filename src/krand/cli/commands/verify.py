@@ -28,12 +28,13 @@ def verify(
     plan_file: Path | None,
     collector_key: Path | None,
 ) -> None:
-    """Check everything that can be checked about plans, tallies, results and batch manifests.
+    """Check everything that can be checked about plans, tallies, results and batches.
 
     krand recognizes the type of each file. It recomputes promises from the exact noise, and every
     number of the results from their counts. If files are given together, results are also compared
     with their tally, and everything with the plan. A tally needs its plan. A manifest needs the
-    plan, the collector's key and its batch in the same folder.
+    plan, the collector's key and its batch in the same folder. The chain of a batch needs the plan,
+    which names the mixers, and its batch in the same folder.
 
     Exit code 0: all checks passed. 1: a check failed. 2: a file is of none of these types, or
     something is missing.
@@ -44,6 +45,7 @@ def verify(
       krand verify results.json --plan plan.json
       krand verify plan.json tally.json results.json
       krand verify batch-000001.manifest.json --plan plan.json --collector-key collector.pub.pem
+      krand verify mixed.chain.json --plan plan.json
     """
     from krand.analysis.verification.files import verify_files
     from krand.cli.verifying import checks_table, checks_values, summary

@@ -1,0 +1,99 @@
+"""A collector and mixers in one process: a whole chain, with real keys, seals and dummies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from krand.client.client import Client
+from krand.errors import InvalidInput
+from krand.mixing.keys import generate_mixer_keys
+from krand.mixing.mix import mix
+from krand.mixing.mixer import MixOptions, sign_checked_plan
+from krand.mixing.store import MixerStore, create_store
+from krand.survey.plan import Plan
+from krand.testing.collector import FakeCollector
+from krand.testing.ledger import UnsafeMemoryLedger
+from krand.wire.keys import generate_private_key
+from krand.wire.plan_signatures import PlanSignature
+
+__all__ = ["FakeChain"]
+
+ALONE = MixOptions(workers=1)
+
+
+class FakeChain:
+    r"""The collector and all mixers of a plan, each with new keys, which all have signed it.
+
+    Give it a plan in which mixers add the noise, without any mixers in it. One thing differs from a
+    real chain: all mixers are in the same hands, so that they protect nobody.
+
+    >>> from krand import make_plan, parse_survey
+    >>> from krand.testing import SMALL_SURVEY, FakeChain, simulated_people
+    >>> trust = "[trust]\nnoise = 'mixers'\nmixers = 3\n"
+    >>> chain = FakeChain(make_plan(parse_survey(SMALL_SURVEY + trust)))
+    >>> for answers in simulated_people(chain.plan.survey, 12, seed=1):
+    ...     chain.client().submit(chain.url, answers)
+    >>> chain.collector.people
+    12
+    >>> batch = chain.release("batches")  # for the analyst, whose key is chain.key
+    >>> batch.exists(), batch.with_suffix(".chain.json").exists()
+    (True, True)
+    """
+
+    url = FakeCollector.url
+    """What to submit to; nothing is ever sent there."""
+
+    def __init__(self, plan: Plan, round_number: int = 1) -> None:
+        if plan.mixing is None:
+            rule, hint = "must be one in which mixers add the noise", 'set [trust] noise = "mixers"'
+            raise InvalidInput("plan", rule, plan.hash, hint)
+        self._folder = TemporaryDirectory(prefix="krand-chain-")
+        place, survey = Path(self._folder.name), plan.survey
+        hops = range(1, survey.trust.mixers + 1)
+        self.stores = tuple(place / f"store-{hop}" for hop in hops)
+        """The folder of every mixer; the first one is the collector's."""
+        self.key = generate_private_key()
+        """The analyst's."""
+        mixers = tuple(
+            create_store(
+                store, f"mixer {hop}", generate_mixer_keys(survey.rounds if hop > 1 else 0)
+            )
+            for hop, store in zip(hops, self.stores, strict=True)
+        )
+        self.plan = plan.sealed_for(self.key.public_key()).mixed_by(mixers)
+        """With all keys in it."""
+        self.signatures = tuple(_signature(store, self.plan) for store in self.stores)
+        self.collector = FakeCollector(self.plan, round_number)
+
+    def client(self) -> Client:
+        """A new person's device."""
+        return Client(
+            self.plan,
+            UnsafeMemoryLedger(),
+            expected_hash=self.plan.hash,
+            signatures=self.signatures,
+            transport=self.collector,
+        )
+
+    def collect(self, folder: str | Path) -> Path:
+        """Close the round: the batch as it leaves the first mixer."""
+        with MixerStore(self.stores[0]) as store:
+            return self.collector.release(folder, store)
+
+    def release(self, folder: str | Path) -> Path:
+        """Close the round, and pass the batch through all mixers: what the analyst gets.
+
+        In the folder are then the batch and its chain.
+        """
+        place, last = Path(self._folder.name), len(self.stores)
+        outputs = [*(place / f"mixed-{hop}" for hop in range(1, last)), Path(folder)]
+        batch = self.collect(outputs[0])
+        for store, output in zip(self.stores[1:], outputs[1:], strict=True):
+            batch = mix(self.plan, batch, store, output, options=ALONE).data
+        return batch
+
+
+def _signature(folder: Path, plan: Plan) -> PlanSignature:
+    with MixerStore(folder) as store:
+        return sign_checked_plan(store, plan)

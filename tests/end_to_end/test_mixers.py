@@ -1,0 +1,168 @@
+"""Surveys with mixers, from keys to the report: any number of people, and any number of mixers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from collecting import running
+from components import require
+from krand import Client, make_results, tally_batches
+from krand.analysis.tally_checks import tally_checks
+from krand.cli.main import krand
+from krand.mixing.store import MixerStore
+from krand.planning.making import make_plan
+from krand.promise import NoiseSource, Policy
+from krand.survey.questions import YesNo
+from krand.survey.survey import Survey, Trust
+from krand.testing import FakeCollector, UnsafeMemoryLedger
+from krand.wire.plan_signatures import sign_plan
+from mixing.chains import party_of, stores_of
+
+require("uvicorn")
+require("starlette")
+
+SURVEY = """
+id = "team"
+
+[policy]
+epsilon = 4.0
+delta = 1e-4
+
+[trust]
+noise = "mixers"
+mixers = {mixers}
+
+[[question]]
+name = "fair"
+type = "yes_no"
+
+[[question]]
+name = "lunch"
+type = "choice"
+choices = ["soup", "salad", "none"]
+"""
+ANSWERS = [{"fair": True, "lunch": "soup"}] * 7 + [{"fair": False, "lunch": "salad"}] * 5
+
+
+def run(at: Path, line: str) -> Result:
+    """A command of krand; files are in the folder."""
+    options = ("-", "http")
+    words = line.split()
+    files = {place for place, word in enumerate(words) if "." in word or "/" in word}
+    placed = [
+        str(at / word) if place in files and not word.startswith(options) else word
+        for place, word in enumerate(words)
+    ]
+    return CliRunner().invoke(krand, [*placed, "--json"])
+
+
+def told(at: Path, line: str) -> dict[str, Any]:
+    """What a command says that succeeds."""
+    result = run(at, line)
+    assert result.exit_code == 0, result.output
+    value: dict[str, Any] = json.loads(result.stdout)
+    return value
+
+
+def signed_plan(at: Path, mixers: int) -> list[str]:
+    """Keys, plan and signatures; the options that name the signatures."""
+    (at / "survey.toml").write_text(SURVEY.format(mixers=mixers), encoding="utf-8")
+    told(at, "keygen -o key.pem")
+    for hop in range(1, mixers + 1):
+        rounds = 0 if hop == 1 else 1
+        told(at, f"mix keygen --store ./m{hop} --name m{hop} --rounds {rounds} -o m{hop}.json")
+    named = " ".join(f"--mixer m{hop}.json" for hop in range(1, mixers + 1))
+    told(at, f"plan survey.toml --analyst-key key.pub.pem {named} -o plan.json")
+    for hop in range(1, mixers + 1):
+        told(at, f"mix sign plan.json --store ./m{hop} -o m{hop}.sig.json")
+    return [f"--signature m{hop}.sig.json" for hop in range(1, mixers + 1)]
+
+
+def submitted(at: Path, url: str, signatures: list[str], people: int) -> None:
+    """So many people, each on a device of their own."""
+    for number in range(people):
+        (at / "answers.json").write_text(json.dumps(ANSWERS[number]), encoding="utf-8")
+        given = f"--collector {url} --ledger ./ledger-{number} {' '.join(signatures)}"
+        told(at, f"submit answers.json --plan plan.json {given}")
+
+
+@pytest.mark.parametrize(("mixers", "people"), [(1, 3), (2, 12), (3, 1)])
+def test_from_a_survey_file_to_a_verified_report(tmp_path: Path, mixers: int, people: int) -> None:
+    """Twelve people, or three, or one: the promise needs no crowd, and every check passes."""
+    signatures = signed_plan(tmp_path, mixers)
+    with running(tmp_path / "plan.json", tmp_path / "s", tmp_path / "log") as served:
+        submitted(tmp_path, served.url, signatures, people)
+        released = told(
+            tmp_path,
+            "release --plan plan.json --spool ./s --mixer-store ./m1 --close -o ./mixed-1",
+        )
+    (batch,) = (entry["batch"] for entry in released["released"])
+    for hop in range(2, mixers + 1):
+        told(tmp_path, f"verify {Path(batch).with_suffix('.chain.json')} --plan plan.json")
+        own = f"--store ./m{hop} --workers 1 -o ./mixed-{hop}"
+        batch = told(tmp_path, f"mix run {batch} --plan plan.json {own}")["batch"]
+    counted = told(
+        tmp_path, f"tally {batch} --plan plan.json --key key.pem --workers 1 -o tally.json"
+    )
+    assert (counted["people"], counted["rejected"]) == (people, {})
+    told(tmp_path, "estimate tally.json --plan plan.json -o results.json")
+    told(tmp_path, "report results.json -o report.html")
+    chain = Path(batch).with_suffix(".chain.json")
+    checked = told(tmp_path, f"verify plan.json tally.json results.json {chain}")
+    assert checked["holds"], checked
+    _check_estimates(json.loads((tmp_path / "results.json").read_text()), people)
+
+
+def _check_estimates(results: dict[str, Any], people: int) -> None:
+    """Five standard errors hold the truth."""
+    fair = sum(bool(answers["fair"]) for answers in ANSWERS[:people])
+    (row,) = next(entry for entry in results["questions"] if entry["name"] == "fair")["rows"]
+    assert abs(row["count"] - fair) <= 5 * row["standard_error"]
+
+
+def test_a_missing_signature_is_named(tmp_path: Path) -> None:
+    """With the mixer it is of; nothing is stored on the device."""
+    signatures = signed_plan(tmp_path, 2)
+    (tmp_path / "answers.json").write_text(json.dumps(ANSWERS[0]), encoding="utf-8")
+    line = "submit answers.json --plan plan.json --ledger ./ledger --collector http://127.0.0.1:1"
+    for given, missing in (([], "mixer 1 (m1)"), (signatures[:1], "mixer 2 (m2)")):
+        result = run(tmp_path, " ".join([line, *given]))
+        assert result.exit_code == 2
+        error = json.loads(result.stderr or result.stdout)
+        assert missing in json.dumps(error)
+
+
+def test_one_person_fewer_than_planned(tmp_path: Path) -> None:
+    """799 of 800: the promise needs nobody else, so results come out, as good as promised."""
+    survey = Survey(
+        id="s",
+        policy=Policy(epsilon=4.0, delta=1e-4, minimum_crowd=800),
+        questions=(YesNo(name="fair"),),
+        trust=Trust(noise=NoiseSource.MIXERS, mixers=1),
+    )
+    party = party_of(make_plan(survey))
+    plan, collector = party.plan, FakeCollector(party.plan)
+    signatures = [sign_plan(plan, identity) for identity in party.identities]
+    for number in range(799):
+        client = Client(
+            plan,
+            UnsafeMemoryLedger(),
+            expected_hash=plan.hash,
+            signatures=signatures,
+            transport=collector,
+        )
+        client.submit(collector.url, {"fair": number < 500})
+    (folder,) = stores_of(party, tmp_path)
+    with MixerStore(folder) as store:
+        batch = collector.release(tmp_path / "out", store)
+    tally = tally_batches(plan, [batch], party.analyst)
+    assert all(entry.holds for entry in tally_checks(plan, tally))
+    results = make_results(plan, tally)
+    assert (results.people, results.kept) == (799, True)
+    (row,) = results.questions[0].rows
+    assert abs(row.count - 500) <= 5 * row.standard_error
