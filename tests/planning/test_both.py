@@ -240,8 +240,8 @@ def test_the_plan_says_both(plan: Plan) -> None:
     """What is promised with one honest mixer, what with a crowd, and what neither leaves."""
     said = promise_sentence(plan)
     assert "at least one of the 2 mixers is honest" in said
-    assert "If at least 20,000 people take part, this noise alone keeps the same promise" in said
-    assert "ε₀ = " in said
+    assert "If at least 20,000 people take part, this noise alone promises the same factor" in said
+    assert "If all 2 mixers and the analyst work together, there is no protection (ε₀ = " in said
     assert "nothing protects" not in said
     assert "dummies" in division_sentence(plan)
     assert "pq/(p-q)²" in division_sentence(plan)

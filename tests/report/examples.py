@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
+from analysis.mixed_surveys import both_tallies, mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
@@ -24,7 +24,7 @@ from krand.analysis.tally_file import write_tally
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.provenance import Provenance
 from krand.planning.making import make_plan
-from krand.promise import Linkage, Policy
+from krand.promise import Linkage, NoiseSource, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
@@ -38,6 +38,7 @@ __all__ = [
     "SCRIPT",
     "Example",
     "bit_example",
+    "both_example",
     "mixed_example",
     "record_example",
     "refused_example",
@@ -188,5 +189,16 @@ def mixed_example() -> Example:
     plan = mixed_plan_of(asked, mixers=3, epsilon=4.0)
     crowd = {(("smokes", True), ("colour", "red"), ("pets", ("cat",))): 9, (): 3}
     (tally,) = mixed_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
+    values = results_values(make_results(plan, tally))
+    return Example(plan, tally, json.dumps(values, ensure_ascii=False))
+
+
+@cache
+def both_example() -> Example:
+    """Noise of devices and three mixers; twelve people, though more were planned for."""
+    asked = (YesNo(name="smokes"), Choice(name="colour", choices=COLOURS))
+    plan = mixed_plan_of(asked, mixers=3, epsilon=4.0, noise=NoiseSource.BOTH)
+    crowd = {(("smokes", True), ("colour", "red")): 9, (): 3}
+    (tally,) = both_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
     values = results_values(make_results(plan, tally))
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))

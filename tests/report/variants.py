@@ -25,7 +25,13 @@ from krand.promise import Assurance, NoiseSource
 from krand.survey.questions import Kind, Number
 from krand.survey.survey import Trust
 from krand.wire.rejections import REPEATED, Rejection
-from report.examples import bit_example, mixed_example, record_example, refused_example
+from report.examples import (
+    bit_example,
+    both_example,
+    mixed_example,
+    record_example,
+    refused_example,
+)
 
 __all__ = ["UNKNOWN_REASON", "VARIANTS", "results_of"]
 
@@ -200,10 +206,14 @@ def _one_message(results: Results) -> Results:
     return replace(results, plan=replace(results.plan, messages=1))
 
 
+FIRST = ("numerators", "rooms", "precisions", "margins")
+"""What a plan has for each question."""
+
+
 def _one_question(results: Results) -> Results:
     plan = results.plan
     survey = replace(plan.survey, questions=plan.survey.questions[:1], together=())
-    first = {name: getattr(plan, name)[:1] for name in ("numerators", "precisions", "margins")}
+    first = {name: getattr(plan, name)[:1] for name in FIRST}
     asked = replace(plan, survey=survey, **first)
     only = replace(results, plan=asked, questions=results.questions[:1])
     return replace(only, words=(), joint=(), shifts=())
@@ -297,11 +307,18 @@ MIXED: dict[str, Change] = {
     "one refused": _with(rejected={"wrong_length": 1}),
     "refused": _with(rejected={"wrong_length": 2}),
 }
+BOTH: dict[str, Change] = {
+    "too few people": _with(),
+    "enough people": lambda results: replace(results, flips=results.plan.flips),
+    "of devices": _with(provenance=Provenance.DEVICES),
+    "one alone": _survey(trust=Trust(noise=NoiseSource.BOTH)),
+}
 VARIANTS: dict[str, Callable[[], Results]] = {
     **{f"bits, {name}": lambda c=c: c(bit_example().results) for name, c in BITS.items()},
     **{f"records, {name}": lambda c=c: c(record_example().results) for name, c in RECORDS.items()},
     "not kept": lambda: refused_example().results,
     **{f"mixers, {name}": lambda c=c: c(mixed_example().results) for name, c in MIXED.items()},
+    **{f"both, {name}": lambda c=c: c(both_example().results) for name, c in BOTH.items()},
 }
 """What makes the results, by name."""
 

@@ -18,7 +18,7 @@ from krand.planning.noise_sources import SourceOption
 from krand.planning.record import record_reports
 from krand.promise import READABLE, Z95, Assurance, Linkage, NoiseSource
 from krand.survey.questions import Kind
-from krand.wording.collusion import if_they_collude
+from krand.wording.collusion import if_they_collude, what_remains
 from krand.wording.guarantees import how_known
 from krand.wording.phrases import MARGIN, at_most, factor, number, people, percent, some_people
 from krand.wording.texts import ENGLISH
@@ -244,6 +244,7 @@ def promise_sentence(plan: Plan) -> str:
 
 def _promise_of_mixers(plan: Plan, slack: str) -> str:
     promise, mixers = plan.promise, plan.survey.trust.mixers
+    everybody = _all_mixers(mixers)
     return TEXTS.promise_of_mixers.format(
         one_mixer=TEXTS.one_mixer.of(mixers).format(number=mixers),
         rounds=_in_rounds(plan.survey.rounds),
@@ -252,13 +253,12 @@ def _promise_of_mixers(plan: Plan, slack: str) -> str:
         assurance=promise.assurance,
         how_known=how_known(promise.assurance),
         however_few=TEXTS.however_few,
-        otherwise="" if plan.flips else _no_honest_mixer(mixers),
+        otherwise="" if plan.flips else TEXTS.no_honest_mixer.format(all_mixers=everybody),
     )
 
 
-def _no_honest_mixer(mixers: int) -> str:
-    all_of_them = TEXTS.all_mixers.of(mixers).format(number=mixers)
-    return TEXTS.no_honest_mixer.format(all_mixers=all_of_them)
+def _all_mixers(mixers: int) -> str:
+    return TEXTS.all_mixers.of(mixers).format(number=mixers)
 
 
 def _promise_of_flips(plan: Plan) -> str:
@@ -270,7 +270,9 @@ def _promise_of_flips(plan: Plan) -> str:
         crowd=f"{flips.crowd:,}",
         slack=_slack(plan, flips),
         helpers=_helpers(flips.colluding),
-        if_they_collude=if_they_collude(flips.local_epsilon),
+        all_mixers=_all_mixers(plan.survey.trust.mixers),
+        remains=what_remains(flips.local_epsilon),
+        epsilon=at_most(flips.local_epsilon),
     )
 
 

@@ -301,8 +301,9 @@ class PlanTexts:
         " ({assurance}: {how_known}).{helpers} {if_they_collude}."
     )
     promise_of_flips: str = (
-        "Devices add noise too. If at least {crowd} people take part, this noise alone keeps the"
-        " same promise: {slack} against the analyst.{helpers} {if_they_collude}."
+        "Devices add noise too. If at least {crowd} people take part, this noise alone promises the"
+        " same factor against the analyst, {slack}.{helpers} If {all_mixers} and the analyst work"
+        " together, {remains} (ε₀ = {epsilon})."
     )
     promise_of_mixers: str = (
         "{one_mixer}, changing your answers changes the probability of anything that all others"
