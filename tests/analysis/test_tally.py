@@ -18,7 +18,7 @@ from krand.analysis.tally_file import read_tally, tally_from, write_tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 
-NOTHING = empty_tally("ab" * 32, Linkage.RECORD, 3, joint=((0, 2),))
+NOTHING = empty_tally("ab" * 32, Linkage.RECORD, 3, joint=((0, 2),), lanes=1)
 
 
 def tally(seed: int, **changes: Any) -> Tally:
@@ -33,6 +33,7 @@ def tally(seed: int, **changes: Any) -> Tally:
         "joint": {(0, 2): random.integers(0, 99, 4)},
         "histogram": random.integers(0, 99, 4),
         "nulls": seed,
+        "lane_nulls": np.array([seed]),
         "rejected": {"wrong_length": seed, f"reason {seed % 2}": 1},
         "batches": (f"{seed:064x}",),
     }
