@@ -207,10 +207,24 @@ def test_explain_shows_coalitions_and_sources_of_noise(survey: Path) -> None:
     """What remains for a person, and in one line what mixers would give instead."""
     values = json.loads(run("plan", str(survey), "--explain", "--json").stdout)
     assert [row["coalition"] for row in values["coalitions"]][:2] == ["analyst", "people"]
-    assert [option["mixers"] for option in values["noise_sources"]] == [1, 1, 3]
+    assert [(each["noise"], each["mixers"]) for each in values["noise_sources"]] == [
+        ("devices", 1),
+        ("mixers", 1),
+        ("mixers", 3),
+        ("both", 3),
+    ]
     text = " ".join(run("plan", str(survey), "--explain").stdout.split())
     assert "the analyst and 200 of 20,000 people" in text
     assert 'With noise = "mixers" in [trust] no crowd is needed, only one honest mixer.' in text
+
+
+def test_a_plan_of_devices_says_in_a_line_what_mixers_would_give(survey: Path) -> None:
+    """Without being asked; not among values for programs, nor where it was chosen."""
+    instead = 'With noise = "mixers" in [trust] no crowd is needed, only one honest mixer.'
+    assert instead in " ".join(run("plan", str(survey)).stdout.split())
+    assert "noise_sources" not in json.loads(run("plan", str(survey), "--json").stdout)
+    survey.write_text(MIXERS, encoding="utf-8")
+    assert instead not in " ".join(run("plan", str(survey)).stdout.split())
 
 
 def test_a_plan_of_mixers_says_what_it_rests_on(survey: Path, tmp_path: Path) -> None:

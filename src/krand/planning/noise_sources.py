@@ -12,7 +12,14 @@ from krand.promise import Assumption, Assurance, Linkage, NoiseSource
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey, Trust
 
-__all__ = ["TYPICAL_CHAIN", "SourceOption", "dummies_of", "noise_sources", "sealed_bytes"]
+__all__ = [
+    "TYPICAL_CHAIN",
+    "SourceOption",
+    "dummies_of",
+    "mixers_sources",
+    "noise_sources",
+    "sealed_bytes",
+]
 
 TYPICAL_CHAIN = 3
 """The number of mixers that is shown for a survey which names none."""
@@ -45,18 +52,29 @@ def noise_sources(plan: Plan) -> tuple[SourceOption, ...]:
     return tuple(_options(plan)) if plan.survey.linkage is Linkage.BIT else ()
 
 
+def mixers_sources(plan: Plan) -> tuple[SourceOption, ...]:
+    """Of these options those in which mixers alone add the noise, which are found quickly."""
+    if plan.survey.linkage is not Linkage.BIT:
+        return ()
+    return tuple(_of_mixers(plan))
+
+
 def _options(plan: Plan) -> Iterator[SourceOption]:
     survey = plan.survey
     devices = _variant(plan, _by_devices(survey))
     if devices is not None:
         yield _option(devices, 1, survey)
-    mixed = _variant(plan, _by_mixers(survey))
-    if mixed is not None:
-        for mixers in _chains(survey):
-            yield _option(mixed, mixers, survey)
+    yield from _of_mixers(plan)
     both = _variant(plan, _by_both(survey)) if devices is not None else None
     if both is not None:
         yield _option(both, both.survey.trust.mixers, survey)
+
+
+def _of_mixers(plan: Plan) -> Iterator[SourceOption]:
+    mixed = _variant(plan, _by_mixers(plan.survey))
+    if mixed is not None:
+        for mixers in _chains(plan.survey):
+            yield _option(mixed, mixers, plan.survey)
 
 
 def _chains(survey: Survey) -> tuple[int, ...]:

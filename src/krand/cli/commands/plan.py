@@ -107,6 +107,7 @@ def plan(
     with out.progress("planning") as progress:
         made = make_plan(asked)
         explanation = _explain(made, progress) if explain else None
+        instead = "" if explain or as_json or out.quiet else _instead(made)
     made = made if key is None else made.sealed_for(key)
     made = _named(made, chain) if chain else made
     remember(made)  # its promise has just been computed
@@ -138,6 +139,8 @@ def plan(
         console.print(_mixed_by(made.mixing), markup=False, highlight=False)
     if explanation is not None:
         _show(explanation, made, console)
+    elif instead:
+        console.print(instead, markup=False, highlight=False)
     console.print(f"Plan {made.hash}", markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"Written: {output}", markup=False, soft_wrap=True)
@@ -178,6 +181,16 @@ def _explain(made: Plan, progress: Callable[[str], None] | None) -> _Explanation
         coalitions=coalitions_of(made),
         alternatives=alternatives(made, progress),
     )
+
+
+def _instead(made: Plan) -> str:
+    """What mixers' noise would give instead of devices'."""
+    from krand.planning.noise_sources import mixers_sources
+    from krand.wording.plans import mixers_instead
+
+    if made.survey.trust.noise.has_dummies:
+        return ""
+    return mixers_instead(mixers_sources(made))
 
 
 def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
