@@ -304,9 +304,10 @@ getattr(collector, sys.argv[2])(Path(sys.argv[3]), int(sys.argv[4]))
 
 
 def spool_setting(messages: int) -> SpoolConfig:
-    """Ten messages a person."""
+    """Ten messages a person, in five lanes."""
     format = SubmissionFormat(1, 54, 10)
-    return SpoolConfig(plan_hash="ab" * 32, crowd=messages // 10, format=format)
+    crowd = messages // 10
+    return SpoolConfig(plan_hash="ab" * 32, crowd=crowd, format=format, lanes=(2,) * 5)
 
 
 def filled_spool(place: Path, messages: int) -> None:

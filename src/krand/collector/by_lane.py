@@ -23,23 +23,35 @@ def by_lane(store: Store, batch: Batch, folder: Path) -> Iterator[tuple[int, Mes
 
     The order in a lane was drawn once, so that an interrupted release writes the same bytes again.
     """
-    length, counts = store.config.format.message_length, np.array(store.config.lane_messages)
-    ends = np.cumsum(batch.people * counts)
-    taken, step = ends - batch.people * counts, max(1, PIECE_BYTES // length)
+    length, counts = store.config.format.message_length, store.config.lane_messages
     # Nameless: it disappears with the process, however that ends.
     with tempfile.TemporaryFile(dir=folder) as scratch:
-        messages = reserved(scratch, (batch.messages, length))
-        for numbers, rows in store.lane_messages(batch, folder):
-            order = np.argsort(numbers, kind="stable")
-            lanes, here = numbers[order], np.bincount(numbers, minlength=len(counts))
-            places = taken[lanes] + np.arange(len(lanes)) - (np.cumsum(here) - here)[lanes]
-            messages[places] = rows[order]
-            taken += here
-        if (taken != ends).any():
-            raise InternalError(f"{batch.people} people: lanes end at {taken}, not at {ends}")
-        for lane, (end, count) in enumerate(zip(ends.tolist(), counts.tolist(), strict=True)):
-            for start in range(end - batch.people * count, end, step):
-                yield lane, messages[start : min(end, start + step)]
+        _sorted_into(scratch, store, batch, folder)
+        scratch.seek(0)
+        for lane, count in enumerate(counts):
+            left = batch.people * count
+            while left:
+                some = min(left, max(1, PIECE_BYTES // length))
+                content = np.frombuffer(scratch.read(some * length), np.uint8)
+                yield lane, content.reshape(some, length)
+                left -= some
+
+
+def _sorted_into(scratch: IO[bytes], store: Store, batch: Batch, folder: Path) -> None:
+    """Write every message to the part of its lane, behind those that are there."""
+    length, counts = store.config.format.message_length, np.array(store.config.lane_messages)
+    ends = np.cumsum(batch.people * counts)
+    taken = ends - batch.people * counts
+    for numbers, rows in store.lane_messages(batch, folder):
+        ordered = rows[np.argsort(numbers, kind="stable")]
+        here = np.bincount(numbers, minlength=len(counts))
+        for lane, part in enumerate(np.split(ordered, np.cumsum(here)[:-1])):
+            if len(part):
+                scratch.seek(int(taken[lane]) * length)
+                scratch.write(part.tobytes())
+        taken += here
+    if (taken != ends).any():
+        raise InternalError(f"{batch.people} people: lanes end at {taken}, not at {ends}")
 
 
 def reserved(scratch: IO[bytes], shape: tuple[int, ...]) -> Messages:
