@@ -18,6 +18,8 @@ from pathlib import Path
 import accuracy
 import randomizer
 
+import mixing_speed
+
 HERE = Path(__file__).parent
 SPEED, EXACT = 2.5, 1.01
 SHORT = replace(randomizer.FULL, repeats=3)  # the size matters: each run has a fixed cost
@@ -63,6 +65,7 @@ CHECKS = (
         SPEED,
         larger_is_better=True,
     ),
+    Check("mixing.md", mixing_speed.HEAD, mixing_speed.short_shares, SPEED, larger_is_better=True),
 )
 
 

@@ -99,6 +99,10 @@ class Place:
         with self.start(hop) as child:
             assert child.stderr is not None
             errors = child.stderr.read()
+        if hop == 1 and child.returncode == 2 and len(list(self.out(1).iterdir())) == 2:
+            # It was killed after its last step: the batch has left, and the next one is empty.
+            assert errors.startswith(b"error: people: must be at least 1, found 0")
+            return
         assert child.returncode == 0, errors.decode()
 
 
