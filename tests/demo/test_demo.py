@@ -321,7 +321,7 @@ def test_what_collusion_leaves_names_mixers(small: Small) -> None:
     assert "If collector and analyst collude, there is no protection" in promise
     widths = small.shown.baselines[2].half_widths_95.values()
     assert "with 3 of them the same promise holds as long as one is honest" in instead
-    assert f"± {min(widths):,.0f} to {max(widths):,.0f} people instead of ±" in instead
+    assert f"± {min(widths):,.0f} to {max(widths):,.0f} people (95 %) instead of ±" in instead
     page = unescape(write_report(small.shown).read_text(encoding="utf-8"))
     assert instead in page
 

@@ -242,8 +242,8 @@ def instead_lines(shown: Demonstration) -> Iterator[str]:
         yield (
             'Mixers change that (noise = "mixers" in [trust]):'
             f" with {method.mixers:,} of them the same promise holds as long as one is honest,"
-            " whatever everybody else does, and however few people take part. Margins of error"
-            f" (95 %) are then {_between(widths)} people instead of {_between(own)}."
+            " whatever everybody else does, and however few people take part. The margins of error"
+            f" are then {_between(widths)} people (95 %) instead of {_between(own)}."
         )
 
 
