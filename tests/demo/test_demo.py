@@ -20,7 +20,8 @@ from krand.batches.responses import read_header
 from krand.cli.main import krand
 from krand.cli.result_tables import remarks
 from krand.demo import baselines as baselines
-from krand.demo import devices, people
+from krand.demo import devices, people, sources
+from krand.demo.methods import Baseline
 from krand.demo.people import Crowd, pieces, truth_of
 from krand.demo.randomness import Chance, simulated_random
 from krand.demo.report import write_report
@@ -477,13 +478,14 @@ def test_records_that_drown_say_so(small: Small, monkeypatch: pytest.MonkeyPatch
     def refuse(_: object) -> None:
         raise CannotMeet("an estimate could be anything", ("a larger epsilon",))
 
-    monkeypatch.setattr(baselines, "make_plan", refuse)
+    for module in (baselines, sources):
+        monkeypatch.setattr(module, "make_plan", refuse)
     _, *planned, _, _ = _baselines(small)
     assert [way.error for way in planned] == [None] * 4  # two chains of mixers, two of records
     assert all("an estimate could be anything" in way.note for way in planned)
 
 
-def _baselines(small: Small) -> tuple[baselines.Baseline, ...]:
+def _baselines(small: Small) -> tuple[Baseline, ...]:
     from krand.analysis.tally_file import read_tally
 
     shown = small.shown

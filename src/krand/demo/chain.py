@@ -169,7 +169,7 @@ class Work:
         command = [sys.executable, "-P", "-m", "krand", *map(str, words)]
         places = {"XDG_CACHE_HOME": str(self.folder / "cache")}
         with (
-            self._log(hop).open("w", encoding="utf-8") as log,
+            self._log(hop, str(words[0])).open("w", encoding="utf-8") as log,
             subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
@@ -184,11 +184,11 @@ class Work:
             finally:
                 _end(process)
 
-    def _log(self, hop: int) -> Path:
-        return self.own(hop) / "log"
+    def _log(self, hop: int, command: str) -> Path:
+        return self.own(hop) / f"{command}.log"
 
     def _failed(self, hop: int, command: str) -> Unavailable:
-        said = self._log(hop).read_text(encoding="utf-8").strip()
+        said = self._log(hop, command).read_text(encoding="utf-8").strip()
         return Unavailable(f"{_name(hop)}: krand {command} failed: {said}")
 
 

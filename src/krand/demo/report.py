@@ -24,7 +24,7 @@ from krand.report.pages import render
 from krand.showing import fixed
 
 if TYPE_CHECKING:
-    from krand.demo.baselines import Baseline
+    from krand.demo.methods import Baseline
     from krand.demo.story import Demonstration
     from krand.demo.truth import Answer
 

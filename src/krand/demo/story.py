@@ -16,12 +16,14 @@ from krand.analysis.tally import Tally
 from krand.analysis.tally_file import write_tally
 from krand.analysis.tallying import responses_in, tally_sources
 from krand.analysis.verification.files import verify_files
-from krand.demo.baselines import Baseline, all_baselines, by_mixers
+from krand.demo.baselines import all_baselines
 from krand.demo.chain import Chain, new_chain
 from krand.demo.devices import write_responses
 from krand.demo.live import Collected, Keys, for_a_crowd, for_a_small_crowd, new_keys
+from krand.demo.methods import Baseline
 from krand.demo.people import Crowd, truth_of
 from krand.demo.randomness import Chance
+from krand.demo.sources import by_mixers
 from krand.demo.truth import Answer, Held, answers_beside_truth, held
 from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
