@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -19,16 +20,21 @@ from krand.batches.responses import read_header
 from krand.cli.main import krand
 from krand.cli.result_tables import remarks
 from krand.demo import baselines as baselines
-from krand.demo import devices, people
+from krand.demo import devices, people, sources
+from krand.demo.methods import Baseline
 from krand.demo.people import Crowd, pieces, truth_of
 from krand.demo.randomness import Chance, simulated_random
 from krand.demo.report import write_report
+from krand.demo.screen import promise_lines
 from krand.demo.story import Asked, Demonstration, demonstrate, example_text
 from krand.demo.truth import Answer, held
 from krand.demo.values import demonstration_values
 from krand.errors import CannotMeet, InvalidInput
+from krand.planning.making import make_plan
+from krand.promise import NoiseSource
 from krand.survey.layout import layout_of
 from krand.survey.reading import parse_survey, read_survey
+from krand.survey.survey import Trust
 from krand.tables.columns import encode_columns
 from krand.terminal.output import Output
 from krand.testing.population import plain_answers
@@ -170,6 +176,9 @@ def test_everything_is_one_object_for_programs(small: Small) -> None:
     assert [way["error"] for way in values["baselines"]] == [
         way.error for way in small.shown.baselines
     ]
+    assert [way["half_widths_95"] for way in values["baselines"]] == [
+        way.half_widths_95 for way in small.shown.baselines
+    ]
     assert values["intervals"]["hold"] == small.shown.held.hold
     assert values["written"]["survey"] == str(small.file)
     assert values["written"]["report"] == "report.html"
@@ -259,7 +268,9 @@ def test_errors_are_what_was_planned(small: Small) -> None:
     """Over some 1,300 positions the root mean square is within a sixth of the planned σ."""
     names = [way.name for way in small.shown.baselines]
     assert names == [
-        "krand",
+        "krand, devices",
+        "krand, 1 mixer",
+        "krand, 3 mixers",
         "drafts: records, k = 1",
         "drafts: records, k = 16",
         "RAPPOR",
@@ -269,10 +280,80 @@ def test_errors_are_what_was_planned(small: Small) -> None:
         assert way.sigma is not None
         assert way.error is not None
         assert way.error / way.sigma == pytest.approx(1, abs=0.16), way
-    krand_way, *others, curator = small.shown.baselines
+    krand_way, _, _, *others, curator = small.shown.baselines
     assert curator.times_curator == 1
     assert krand_way.times_curator == pytest.approx(krand_way.sigma / curator.sigma)
     assert all(way.error > krand_way.error for way in others if way.error and krand_way.error)
+
+
+def test_margins_of_error_are_those_of_the_plans(small: Small) -> None:
+    """With devices' noise and with each chain of mixers, question by question."""
+    own = small.shown.plan
+    plans = {"krand, devices": own}
+    for name, mixers in (("krand, 1 mixer", 1), ("krand, 3 mixers", 3)):
+        trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers)
+        plans[name] = make_plan(replace(own.survey, trust=trust))
+    ways = {way.name: way for way in small.shown.baselines}
+    for name, plan in plans.items():
+        for question, width in ways[name].half_widths_95.items():
+            expected = plan.precision_of(question).half_width_95
+            assert width == pytest.approx(expected, rel=1e-9), (name, question)
+    asked = [question.name for question in own.survey.questions]
+    for way in small.shown.baselines:
+        assert sorted(way.half_widths_95) == sorted(asked)
+
+
+def test_one_mixer_is_as_precise_as_a_curator_and_three_cost_their_root(small: Small) -> None:
+    """The curator is trusted with raw answers; a mixer sees sealed messages alone."""
+    ways = {way.name: way for way in small.shown.baselines}
+    one, three, curator = (
+        ways[name].sigma for name in ("krand, 1 mixer", "krand, 3 mixers", "trusted curator")
+    )
+    assert one is not None
+    assert three is not None
+    assert curator is not None
+    assert one <= 1.001 * curator
+    assert three == pytest.approx(3**0.5 * one)
+
+
+def test_what_collusion_leaves_names_mixers(small: Small) -> None:
+    """On the terminal and in the report, with the margins of error that they would have."""
+    promise, instead = promise_lines(small.shown)
+    assert "If collector and analyst collude, there is no protection" in promise
+    widths = small.shown.baselines[2].half_widths_95.values()
+    assert "with 3 of them the same promise holds as long as one is honest" in instead
+    assert f"± {min(widths):,.0f} to {max(widths):,.0f} people (95 %) instead of ±" in instead
+    page = unescape(write_report(small.shown).read_text(encoding="utf-8"))
+    assert instead in page
+
+
+def test_the_report_has_the_margins_of_every_method(small: Small) -> None:
+    """One row for each question."""
+    page = write_report(small.shown).read_text(encoding="utf-8")
+    text = re.sub(r"<[^>]+>", " ", page.partition("± people (95 %)</th>")[2])
+    for question in small.shown.plan.survey.questions:
+        widths = [way.half_widths_95[question.name] for way in small.shown.baselines]
+        row = r"\s+".join(f"{width:,.0f}" for width in widths)
+        assert re.search(rf"{question.name}\s+{row}\s", text), question.name
+
+
+@pytest.mark.parametrize(
+    ("trust", "options", "said"),
+    [
+        ('[trust]\nnoise = "mixers"\nmixers = 2\n', [], "add --live"),
+        ("", ["--noise", "mixers"], "must be given with --live only"),
+    ],
+)
+def test_mixers_are_demonstrated_live_only(
+    trust: str, options: list[str], said: str, tmp_path: Path
+) -> None:
+    """Without their processes, mixers are a row of the comparison."""
+    survey = tmp_path / "own.toml"
+    survey.write_text(TINY + trust, encoding="utf-8")
+    arguments = ["demo", "--survey", str(survey), "-o", str(tmp_path / "output"), *options]
+    result = CliRunner().invoke(krand, arguments)
+    assert result.exit_code == 2
+    assert said in result.output
 
 
 def test_intervals_hold_about_as_often_as_they_say(small: Small) -> None:
@@ -382,7 +463,7 @@ def test_what_is_too_much_is_not_run_and_says_so(
 ) -> None:
     """A comparison of minutes is left out; its row tells how much it would have been."""
     monkeypatch.setattr(baselines, "MOST_BITS", 1000)
-    _, one, sixteen, rappor, curator = _baselines(small)
+    *_, one, sixteen, rappor, curator = _baselines(small)
     assert one.error is None
     assert "bits would have to be flipped" in one.note
     assert "bits would have to be flipped" in sixteen.note
@@ -397,13 +478,14 @@ def test_records_that_drown_say_so(small: Small, monkeypatch: pytest.MonkeyPatch
     def refuse(_: object) -> None:
         raise CannotMeet("an estimate could be anything", ("a larger epsilon",))
 
-    monkeypatch.setattr(baselines, "make_plan", refuse)
-    _, one, *_ = _baselines(small)
-    assert one.error is None
-    assert "an estimate could be anything" in one.note
+    for module in (baselines, sources):
+        monkeypatch.setattr(module, "make_plan", refuse)
+    _, *planned, _, _ = _baselines(small)
+    assert [way.error for way in planned] == [None] * 4  # two chains of mixers, two of records
+    assert all("an estimate could be anything" in way.note for way in planned)
 
 
-def _baselines(small: Small) -> tuple[baselines.Baseline, ...]:
+def _baselines(small: Small) -> tuple[Baseline, ...]:
     from krand.analysis.tally_file import read_tally
 
     shown = small.shown

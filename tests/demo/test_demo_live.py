@@ -22,6 +22,7 @@ from krand.demo import live
 from krand.demo.live import for_a_small_crowd
 from krand.demo.screen import opening_lines
 from krand.demo.story import Asked, Demonstration, demonstrate, example_text
+from krand.promise import NoiseSource
 from krand.survey.reading import parse_survey
 from krand.terminal.output import Output
 
@@ -73,6 +74,7 @@ def twice(survey: Path, workplace: Path, tmp_path_factory: pytest.TempPathFactor
         survey=survey,
         crowd=PEOPLE,
         live=True,
+        noise=NoiseSource.DEVICES,
     )
     return Twice([demonstrate(asked, Output(True, True)) for _ in range(2)], workplace)
 
@@ -126,7 +128,13 @@ def test_an_interruption_leaves_nothing_running(
     survey: Path, workplace: Path, tmp_path: Path
 ) -> None:
     """Ctrl-C while people send: the collector stops, spool and ledgers are gone."""
-    asked = Asked(folder=tmp_path / "output", survey=survey, crowd=PEOPLE, live=True)
+    asked = Asked(
+        folder=tmp_path / "output",
+        survey=survey,
+        crowd=PEOPLE,
+        live=True,
+        noise=NoiseSource.DEVICES,
+    )
     with pytest.raises(KeyboardInterrupt):
         demonstrate(asked, Interrupting(True, True))
     assert collectors() == []
@@ -137,7 +145,7 @@ def test_the_command_ends_at_once_and_alone(survey: Path, tmp_path: Path) -> Non
     """SIGINT while it sends: exit code 130, and no process of its group is left."""
     folder = tmp_path / "output"
     command = [sys.executable, "-m", "krand", "demo", "--live", "--survey", str(survey)]
-    command += ["--crowd", "20_000", "-o", str(folder)]
+    command += ["--noise", "devices", "--crowd", "20_000", "-o", str(folder)]
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as process:
         try:
             _until(lambda: (folder / "collector.pub.pem").exists(), process)

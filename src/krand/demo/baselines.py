@@ -1,5 +1,6 @@
 """Baselines: the same answers collected by other methods with the same promise, each actually run.
 
+- krand with other noise: that of devices, of one mixer, of a chain of mixers.
 - The drafts' k-randomization: each person sends k noisy copies of the whole record. The noise is
   the certified one, not that of the drafts' formulas.
 - RAPPOR (basic, one-time): the noise of each response suffices alone, so nobody must be trusted.
@@ -11,8 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,20 @@ from krand.accounting.baselines import rappor_noise, rappor_sigma
 from krand.accounting.curator import CentralNoise, DividedCurator, divided_curator
 from krand.accounting.division import Share
 from krand.analysis.counting.counts import count_bits
-from krand.analysis.estimates.counted import block_counts
-from krand.analysis.tally import Tally, empty_tally
+from krand.analysis.tally import Tally
 from krand.demo.devices import noisy_rows
+from krand.demo.methods import (
+    Baseline,
+    error_of,
+    expected,
+    planned,
+    reason,
+    root_mean_square,
+    tally_of,
+)
 from krand.demo.people import Crowd, Told, pieces
 from krand.demo.randomness import Chance
+from krand.demo.sources import CHAINS, done, records_name, with_devices, with_mixers
 from krand.errors import KrandError
 from krand.planning.making import make_plan
 from krand.planning.record import record_reports
@@ -35,12 +44,11 @@ from krand.survey.decoding import describe
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice
-from krand.survey.survey import Survey
+from krand.survey.survey import Survey, Trust
 from krand.terminal.output import Output
 
 __all__ = [
     "COPIES",
-    "Baseline",
     "all_baselines",
     "curator_noise",
     "curator_sigmas",
@@ -58,31 +66,21 @@ NUMBERS_AT_A_TIME = 2**22
 """The most random numbers in memory, for any survey and crowd."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Baseline:
-    """A method and its error in people: root mean square over all positions."""
-
-    name: str
-    trusted: str
-    sigma: float | None = None
-    """The expected error, known before anybody answers."""
-    error: float | None = None
-    """The actual error for these people."""
-    times_curator: float | None = None
-    """`sigma` divided by the curator's."""
-    note: str = ""
-    """Why the method was not run."""
-
-
 def all_baselines(
     plan: Plan, tally: Tally, crowd: Crowd, truth: Counts, chance: Chance, out: Output
 ) -> tuple[Baseline, ...]:
     """krand, then the baselines; `out` shows their progress."""
     curator = _by_curator(plan.survey, truth, chance)
-    found = [_done(plan, tally, truth)]
+    flipping = replace(plan.survey, trust=Trust())
+    found = [done(plan, tally, truth)]
+    if plan.survey.trust.noise.has_dummies:
+        found.append(with_devices(flipping, crowd, truth, chance, out))
+    if plan.survey.linkage is not Linkage.RECORD:
+        chains = [mixers for mixers in CHAINS if mixers != found[0].mixers]
+        found += with_mixers(plan, chains, chance, out)
     for copies in COPIES:
         if plan.survey.linkage is not Linkage.RECORD or plan.survey.copies != copies:
-            found.append(_by_records(plan.survey, copies, crowd, truth, chance, out))
+            found.append(_by_records(flipping, copies, crowd, truth, chance, out))
     found += [_by_rappor(plan, crowd, truth, chance, out), curator]
     return tuple(_beside(method, curator) for method in found)
 
@@ -91,38 +89,6 @@ def _beside(method: Baseline, curator: Baseline) -> Baseline:
     if method.sigma is None or curator.sigma is None:
         return method
     return replace(method, times_curator=method.sigma / curator.sigma)
-
-
-def _rms(values: NDArray[np.floating[Any]]) -> float:
-    return float(np.sqrt(np.mean(np.square(values))))
-
-
-def _sigma(plan: Plan) -> float:
-    """The root mean square of the planned σ over all positions."""
-    sizes = [block.positions for block in plan.layout.blocks]
-    return _rms(np.repeat([precision.sigma for precision in plan.precisions], sizes))
-
-
-def _error(plan: Plan, tally: Tally, truth: Counts) -> float:
-    """The error of the unbiased counts, position by position, before they are made consistent."""
-    parts = block_counts(plan, tally)
-    return _rms(np.concatenate([part.law.estimate(part.ones) for part in parts]) - truth)
-
-
-# --- krand ---------------------------------------------------------------------------------------
-
-
-def _done(plan: Plan, tally: Tally, truth: Counts) -> Baseline:
-    survey = plan.survey
-    linked = survey.linkage is Linkage.RECORD
-    name = f"krand, {_records(survey.copies)}" if linked else "krand"
-    return Baseline(
-        name=name, trusted="collector", sigma=_sigma(plan), error=_error(plan, tally, truth)
-    )
-
-
-def _records(copies: int) -> str:
-    return f"records, k = {copies:,}"
 
 
 def linked(survey: Survey, copies: int) -> Survey:
@@ -143,22 +109,20 @@ def linked(survey: Survey, copies: int) -> Survey:
 def _by_records(
     survey: Survey, copies: int, crowd: Crowd, truth: Counts, chance: Chance, out: Output
 ) -> Baseline:
-    method = Baseline(name=f"drafts: {_records(copies)}", trusted="collector")
+    method = Baseline(name=f"drafts: {records_name(copies)}", trusted="collector")
     if refusal := _too_much(crowd, copies):
         return replace(method, note=refusal)
     try:
-        with out.progress(f"planning {_records(copies)}"):
+        with out.progress(f"planning {records_name(copies)}"):
             plan = make_plan(linked(survey, copies))
     except KrandError as refused:  # too noisy to use, or not possible at all
-        return replace(method, note=str(refused).partition("\n")[0])
+        return replace(method, note=reason(refused))
     counts = np.zeros(len(truth), np.int64)
-    with out.counting(_records(copies), crowd.people, "people") as told:
+    with out.counting(records_name(copies), crowd.people, "people") as told:
         for rows in noisy_rows(plan, crowd, chance.noise(f"records {copies}"), told):
             count_bits(rows, len(truth), counts)
-    empty = empty_tally(plan.hash, Linkage.RECORD, len(truth))
-    people = crowd.people
-    tally = replace(empty, people=people, crowd=people, responses=people * copies, counts=counts)
-    return replace(method, sigma=_sigma(plan), error=_error(plan, tally, truth))
+    error = error_of(plan, tally_of(plan, crowd.people, counts), truth)
+    return replace(planned(method, crowd.layout, plan), error=error)
 
 
 def _too_much(crowd: Crowd, copies: int = 1) -> str:
@@ -174,7 +138,8 @@ def _by_rappor(plan: Plan, crowd: Crowd, truth: Counts, chance: Chance, out: Out
     """Each bit is flipped with the same q; changing all of a person's answers costs ε in total."""
     policy = plan.survey.policy
     responses = replace(record_reports(plan.survey, plan.layout), copies=1)
-    method = Baseline(name="RAPPOR", trusted="nobody", sigma=rappor_sigma(policy, responses))
+    sigmas = [rappor_sigma(policy, responses)] * len(plan.layout.blocks)
+    method = expected(Baseline(name="RAPPOR", trusted="nobody"), plan.layout, sigmas)
     if refusal := _too_much(crowd):
         return replace(method, note=refusal)
     q = rappor_noise(policy, responses)
@@ -182,7 +147,7 @@ def _by_rappor(plan: Plan, crowd: Crowd, truth: Counts, chance: Chance, out: Out
     gap = math.tanh(policy.epsilon / (2 * responses.sensitivity * responses.rounds))
     with out.counting("RAPPOR", crowd.people, "people") as told:
         ones = _flipped(crowd, q, chance.numbers("RAPPOR"), told)
-    return replace(method, error=_rms((ones - crowd.people * q) / gap - truth))
+    return replace(method, error=root_mean_square((ones - crowd.people * q) / gap - truth))
 
 
 def _flipped(crowd: Crowd, q: float, random: np.random.Generator, told: Told) -> Counts:
@@ -229,6 +194,5 @@ def _by_curator(survey: Survey, truth: Counts, chance: Chance) -> Baseline:
     curator = survey_curator(survey)
     sigmas = curator_sigmas(survey, curator)
     error = curator_noise(curator.noise, sigmas, chance.numbers("curator"))
-    return Baseline(
-        name="trusted curator", trusted="curator", sigma=_rms(sigmas), error=_rms(error)
-    )
+    method = Baseline(name="trusted curator", trusted="curator", error=root_mean_square(error))
+    return expected(method, layout_of(survey), curator.sigmas)

@@ -22,7 +22,7 @@ from krand.randomness.shuffling import shuffled_chunks
 from krand.survey.plan import Plan
 from krand.tables.responses import add_reported_counts, reported_rows
 
-__all__ = ["noisy_rows", "write_responses"]
+__all__ = ["noisy_rows", "reported_counts", "write_responses"]
 
 TOKENS_AT_A_TIME = 2**20
 BITS_AT_A_TIME = 2**24
@@ -40,7 +40,7 @@ def write_responses(
     """Write the shuffled responses of all people; the file says that they are simulated."""
     linkage, positions = plan.survey.linkage, plan.layout.positions
     if linkage is Linkage.BIT:
-        responses: Iterator[NDArray[Any]] = _tokens(_counted(plan, crowd, random, told))
+        responses: Iterator[NDArray[Any]] = _tokens(reported_counts(plan, crowd, random, told))
     else:
         rows = noisy_rows(plan, crowd, random, told)
         responses = shuffled_chunks(rows, (positions + 7) // 8, random, output.parent)
@@ -71,7 +71,9 @@ def noisy_rows(
             yield reported_rows(plan, part, people, random)
 
 
-def _counted(plan: Plan, crowd: Crowd, random: SecureRandom, told: Told) -> NDArray[np.int64]:
+def reported_counts(
+    plan: Plan, crowd: Crowd, random: SecureRandom, told: Told = lambda _: None
+) -> NDArray[np.int64]:
     """How many people report a 1 at each position."""
     counts = np.zeros(plan.layout.positions, np.int64)
     for encoded, people in crowd.encoded(told):

@@ -1,7 +1,8 @@
 """The demonstration with a real collector on this machine: keys, seals, HTTP, a signed batch.
 
-The collector runs in a thread, so it always ends with the demonstration. Spool and ledgers are in
-a temporary folder. The noise comes from the devices' secure randomness, not from the seed.
+The noise comes from devices. The collector runs in a thread, so it always ends with the
+demonstration. Spool and ledgers are in a temporary folder. The noise comes from the devices' secure
+randomness, not from the seed.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import os
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -38,19 +39,35 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+    from krand.analysis.engines.source import Source
     from krand.analysis.tally import Tally
-    from krand.demo.people import Crowd, Told
+    from krand.demo.people import Crowd
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
     from krand.terminal.output import Output
+    from krand.wire.plan_signatures import PlanSignature
 
-__all__ = ["Keys", "collected", "collector", "for_a_crowd", "for_a_small_crowd", "new_keys"]
+__all__ = [
+    "Collected",
+    "Keys",
+    "collector",
+    "copied_batch",
+    "for_a_crowd",
+    "for_a_small_crowd",
+    "in_memory",
+    "new_analyst_key",
+    "new_keys",
+    "opened",
+    "send_all",
+]
 
 WANTED_SHARE = 0.025
 """A half-width of this share of the crowd is a useful result."""
 MOST_DOUBLINGS = 3
 LOOPBACK = "127.0.0.1"
 MEMORY = "/dev/shm"
+SIGNED = ("manifest", "chain")
+"""Kinds of what is signed about a batch: by a collector, by mixers."""
 
 
 def for_a_crowd(survey: Survey, crowd: int) -> Survey:
@@ -65,7 +82,8 @@ def for_a_crowd(survey: Survey, crowd: int) -> Survey:
 def for_a_small_crowd(survey: Survey, crowd: int) -> Survey:
     """The survey with ε doubled as often as a small crowd needs for useful results.
 
-    The noise in people hardly depends on the crowd, so in a small crowd it is a large share.
+    The noise in people hardly depends on the crowd, so in a small crowd it is a large share. ε is
+    the same whoever adds the noise, so that methods can be compared.
     """
     found = for_a_crowd(survey, crowd)
     policy = found.policy
@@ -83,49 +101,73 @@ def _expected(survey: Survey) -> tuple[float, ...]:
     return gaussian_division(survey.policy, shares, survey.rounds)
 
 
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Collected:
+    """What the analyst has in the end."""
+
+    tally: Tally
+    written: dict[str, Path]
+    dummies: tuple[int, ...] = ()
+    """How many each mixer added."""
+
+
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The private keys of the two parties, and their files."""
+    """The private keys of analyst and collector, and their files."""
 
     analyst: X25519PrivateKey
     collector: Ed25519PrivateKey
     files: dict[str, Path]
 
+    def named_in(self, plan: Plan) -> Plan:
+        """The plan with the public keys that devices need."""
+        return plan.sealed_for(self.analyst.public_key())
 
-def collected(
-    plan: Plan, crowd: Crowd, keys: Keys, folder: Path, out: Output
-) -> tuple[Tally, dict[str, Path]]:
-    """Devices seal and send, the collector releases, the analyst opens and counts."""
-    written = dict(keys.files)
-    with TemporaryDirectory(prefix="krand-demo-", dir=_memory()) as place:
-        work = Path(place)
-        with collector(plan, work / "spool") as url:
-            with out.counting("sending", crowd.people, "people") as told:
-                _send_all(plan, crowd, url, work, told)
-            with (
-                out.progress("releasing"),
-                open_spool(plan, work / "spool", create=False) as spool,
-            ):
-                (released,) = release_sealed(spool, work / "batches", keys.collector)
-        for kind, source in (("batch", released.data), ("manifest", released.manifest)):
-            written[kind] = folder / source.name.replace("batch-000001", "batch")
-            shutil.copyfile(source, written[kind])
-    return _opened(plan, keys, written, out), written
+    def collected(self, plan: Plan, crowd: Crowd, folder: Path, out: Output) -> Collected:
+        """Devices seal and send, the collector releases, the analyst opens and counts."""
+        with TemporaryDirectory(prefix="krand-demo-", dir=in_memory()) as place:
+            work = Path(place)
+            with collector(plan, work / "spool") as url:
+                send_all(plan, crowd, url, work, out)
+                with (
+                    out.progress("releasing"),
+                    open_spool(plan, work / "spool", create=False) as spool,
+                ):
+                    (released,) = release_sealed(spool, work / "batches", self.collector)
+            batch = copied_batch(released.data, "manifest", released.manifest, folder)
+        sources = batches_in(plan, [batch["batch"]], self.collector.public_key())
+        tally = opened(plan, sources, self.analyst, out)
+        return Collected(tally=tally, written=self.files | batch)
 
 
-def _memory() -> str | None:
+def in_memory() -> str | None:
     """A folder in memory, if there is one: a thousand devices sync their ledgers there."""
     return MEMORY if os.access(MEMORY, os.W_OK) else None
 
 
+def copied_batch(data: Path, kind: str, signed: Path, folder: Path) -> dict[str, Path]:
+    """The batch and what was signed about it, in the folder; nothing about an earlier batch."""
+    for other in SIGNED:
+        (folder / f"batch.{other}.json").unlink(missing_ok=True)
+    files = {"batch": folder / "batch.parquet", kind: folder / f"batch.{kind}.json"}
+    for source, target in zip((data, signed), files.values(), strict=True):
+        shutil.copyfile(source, target)
+    return files
+
+
 def new_keys(folder: Path) -> Keys:
     """New keys for each demonstration; those of an earlier one are replaced."""
-    files = {"analyst_key": folder / "analyst.pem", "collector_key": folder / "collector.pem"}
-    keys = Keys(generate_private_key(), generate_signing_key(), files)
-    for name, path in files.items():
-        key = keys.analyst if name == "analyst_key" else keys.collector
-        write_key_pair(key, path, path.with_suffix(".pub.pem"), overwrite=True)
-    return keys
+    analyst, files = new_analyst_key(folder)
+    signer, path = generate_signing_key(), folder / "collector.pem"
+    write_key_pair(signer, path, path.with_suffix(".pub.pem"), overwrite=True)
+    return Keys(analyst, signer, files | {"collector_key": path})
+
+
+def new_analyst_key(folder: Path) -> tuple[X25519PrivateKey, dict[str, Path]]:
+    """The key that opens messages, and its file."""
+    key, path = generate_private_key(), folder / "analyst.pem"
+    write_key_pair(key, path, path.with_suffix(".pub.pem"), overwrite=True)
+    return key, {"analyst_key": path}
 
 
 @contextmanager
@@ -148,26 +190,35 @@ def collector(plan: Plan, spool: Path) -> Iterator[str]:
             thread.join()
 
 
-def _send_all(plan: Plan, crowd: Crowd, url: str, work: Path, told: Told) -> None:
+def send_all(
+    plan: Plan,
+    crowd: Crowd,
+    url: str,
+    work: Path,
+    out: Output,
+    signatures: Sequence[PlanSignature] = (),
+) -> None:
     """Each person has their own device and ledger."""
-    plan_hash = plan.hash
-    ledger = work / "ledger.sqlite"
-    for columns in crowd.answers():
-        lists = {name: plain_answers(column) for name, column in columns.items()}
-        for person in zip(*lists.values(), strict=True):
-            answers = dict(zip(lists, person, strict=True))
-            client = Client(plan, Ledger(ledger), expected_hash=plan_hash)
-            submission = client.prepare(answers)
-            send(url, plan_hash, 1, submission)
+    with out.counting("sending", crowd.people, "people") as told:
+        plan_hash, ledger = plan.hash, work / "ledger.sqlite"
+        for answers in _people(crowd):
+            client = Client(plan, Ledger(ledger), expected_hash=plan_hash, signatures=signatures)
+            send(url, plan_hash, 1, client.prepare(answers))
             ledger.unlink()  # the next person uses another device
             told(1)
 
 
-def _opened(plan: Plan, keys: Keys, written: dict[str, Path], out: Output) -> Tally:
-    """The analyst's part: verify the manifest, open the messages and count them."""
-    sources = batches_in(plan, [written["batch"]], keys.collector.public_key())
+def _people(crowd: Crowd) -> Iterator[dict[str, object]]:
+    for columns in crowd.answers():
+        lists = {name: plain_answers(column) for name, column in columns.items()}
+        for person in zip(*lists.values(), strict=True):
+            yield dict(zip(lists, person, strict=True))
+
+
+def opened(plan: Plan, sources: list[Source], key: X25519PrivateKey, out: Output) -> Tally:
+    """The analyst's part: open the messages of verified batches and count them."""
     with out.counting("opening", sources[0].rows, "messages") as told:
-        tally = tally_sources(plan, sources, key=keys.analyst, options=Options(progress=told))
+        tally = tally_sources(plan, sources, key=key, options=Options(progress=told))
     return replace(
         tally, provenance=Provenance.SIMULATION
     )  # there are no people behind these devices

@@ -13,6 +13,7 @@ from markupsafe import Markup
 from krand.demo.screen import (
     baselines_sentence,
     held_sentence,
+    instead_lines,
     opening_lines,
     people,
     times,
@@ -20,9 +21,10 @@ from krand.demo.screen import (
 from krand.files import write_atomically
 from krand.report import Section, report_page
 from krand.report.pages import render
+from krand.showing import fixed
 
 if TYPE_CHECKING:
-    from krand.demo.baselines import Baseline
+    from krand.demo.methods import Baseline
     from krand.demo.story import Demonstration
     from krand.demo.truth import Answer
 
@@ -46,7 +48,7 @@ def _notice(shown: Demonstration) -> Markup:
         '<p class="panel" role="note"><strong>A demonstration: the {} people are simulated.'
         "</strong> Nobody was asked, and nothing here is about real people. After the results there"
         " are two sections that only a simulation can have: the estimates compared with the truth,"
-        " and the same answers collected with baselines.</p>"
+        " and the same answers collected in other ways.</p>"
     ).format(f"{shown.results.people:,}")
 
 
@@ -69,6 +71,9 @@ def sections(shown: Demonstration) -> list[Section]:
         ],
         decades=scale.decades(),
         explanation=baselines_sentence(shown),
+        methods=[method.name for method in _precise(shown)],
+        precisions=_precisions(shown),
+        instead=list(instead_lines(shown)),
     )
     return [
         Section("Estimates and truth", Markup(truth)),
@@ -87,6 +92,22 @@ def _questions(answers: Sequence[Answer]) -> list[dict[str, Any]]:
             shown = sorted(own, key=lambda answer: -answer.estimate)[:MOST_ANSWERS]
         found.append({"name": name, "answers": shown, "left": len(own) - len(shown)})
     return found
+
+
+def _precise(shown: Demonstration) -> list[Baseline]:
+    return [method for method in shown.baselines if method.half_widths_95]
+
+
+def _precisions(shown: Demonstration) -> list[dict[str, Any]]:
+    """± people of each question, with each method."""
+    methods = _precise(shown)
+    return [
+        {
+            "question": question.name,
+            "widths": [fixed(method.half_widths_95[question.name]) for method in methods],
+        }
+        for question in shown.plan.survey.questions
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
@@ -27,8 +28,11 @@ __all__ = [
     "baselines_sentence",
     "baselines_table",
     "held_sentence",
+    "instead_lines",
     "opening_lines",
     "people",
+    "precision_table",
+    "promise_lines",
     "show",
     "times",
     "truth_table",
@@ -51,8 +55,12 @@ def show(shown: Demonstration, report: Path, console: Console) -> None:
     console.print()
     console.print(baselines_table(shown))
     console.print()
-    for line in (*baselines_notes(shown), promise_sentence(shown.plan)):
+    console.print(precision_table(shown))
+    console.print()
+    for line in (*baselines_notes(shown), *promise_lines(shown)):
         console.print(line, markup=False)
+    if shown.checks:
+        console.print(f"Verified: all {shown.checks:,} checks of the files passed.", markup=False)
     files = ", ".join(path.name for path in shown.written.values())
     console.print(f"Files: {files} in {shown.asked.folder}", markup=False)
     console.print(f"Report: {report}", markup=False, soft_wrap=True)
@@ -66,19 +74,7 @@ def opening_lines(shown: Demonstration) -> Iterator[str]:
         f"{plan.survey.id}: {questions} ({_counted(plan.layout.positions, 'position')}),"
         f" {shown.results.people:,} simulated people; {_randomness(shown)}."
     )
-    low, high = number(min(plan.noises), 3), number(max(plan.noises), 3)
-    q = low if low == high else f"{low} to {high}"
-    if shown.asked.live:
-        yield (
-            f"Each device flipped every bit with probability q = {q} and sent {plan.messages:,}"
-            " sealed messages. A collector on this machine shuffled and signed them. The analyst"
-            " opened and counted them, and corrected the counts for the noise."
-        )
-    else:
-        yield (
-            f"Each device flipped every bit with probability q = {q}. The responses were shuffled"
-            " and counted, and the counts were corrected for the noise."
-        )
+    yield " ".join(_collected(shown))
     epsilon = plan.survey.policy.epsilon
     if epsilon != shown.epsilon_asked:
         yield (
@@ -86,6 +82,40 @@ def opening_lines(shown: Demonstration) -> Iterator[str]:
             " same for any crowd, which is too much for so few people. Therefore"
             f" ε = {epsilon:g} is used here."
         )
+
+
+def _collected(shown: Demonstration) -> Iterator[str]:
+    """What everybody did."""
+    plan, live = shown.plan, shown.asked.live
+    flips = _flips(plan)
+    if not live:
+        yield f"Each device {flips}. The responses were shuffled and counted,"
+        yield "and the counts were corrected for the noise."
+        return
+    yield f"Each device {flips} and sent {_counted(plan.messages, 'sealed message')}."
+    if not shown.dummies:
+        yield "A collector on this machine shuffled and signed them. The analyst opened and"
+        yield "counted them, and corrected the counts for the noise."
+        return
+    *first, last = [f"{dummies:,}" for dummies in shown.dummies]
+    dummies = f"{', '.join(first)} and {last}" if first else last
+    yield f"{_processes(len(shown.dummies))} added {dummies} dummies, shuffled and signed. The"
+    yield "analyst opened and counted everything, and corrected the counts for the noise."
+
+
+def _processes(mixers: int) -> str:
+    if mixers == 1:
+        return "The collector, a process on this machine,"
+    others = "another mixer" if mixers == 2 else f"{mixers - 1:,} more mixers"
+    return f"The collector and {others}, each a process on this machine,"
+
+
+def _flips(plan: Plan) -> str:
+    if not plan.survey.trust.noise.has_flips:
+        return "added no noise"
+    low, high = number(min(plan.noises), 3), number(max(plan.noises), 3)
+    q = low if low == high else f"{low} to {high}"
+    return f"flipped every bit with probability q = {q}"
 
 
 def _randomness(shown: Demonstration) -> str:
@@ -181,6 +211,45 @@ def baselines_table(shown: Demonstration) -> Table:
             style="bold" if place == 0 else None,
         )
     return table
+
+
+def precision_table(shown: Demonstration) -> Table:
+    """± people of an answer to each question, with each method."""
+    methods = [method for method in shown.baselines if method.half_widths_95]
+    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    table.add_column("± people (95 %)", no_wrap=True)
+    for method in methods:
+        table.add_column(Text("\n".join(re.split("[:,] ", method.name))), justify="right")
+    questions = [question.name for question in shown.plan.survey.questions]
+    for name in questions[:MOST_SHOWN]:
+        table.add_row(Text(name), *(fixed(method.half_widths_95[name]) for method in methods))
+    return table
+
+
+def promise_lines(shown: Demonstration) -> Iterator[str]:
+    """What is promised, and what mixers would change about whom people must trust."""
+    yield promise_sentence(shown.plan)
+    yield from instead_lines(shown)
+
+
+def instead_lines(shown: Demonstration) -> Iterator[str]:
+    """What a chain of mixers would promise instead of devices, and at which precision."""
+    if shown.plan.survey.trust.noise.has_dummies:
+        return
+    chains = [method for method in shown.baselines if method.mixers > 1 and method.half_widths_95]
+    for method in chains:
+        widths, own = method.half_widths_95.values(), shown.baselines[0].half_widths_95.values()
+        yield (
+            'Mixers change that (noise = "mixers" in [trust]):'
+            f" with {method.mixers:,} of them the same promise holds as long as one is honest,"
+            " whatever everybody else does, and however few people take part. The margins of error"
+            f" are then {_between(widths)} people (95 %) instead of {_between(own)}."
+        )
+
+
+def _between(widths: Collection[float]) -> str:
+    low, high = (f"{value:,.0f}" for value in (min(widths), max(widths)))
+    return f"± {low}" if low == high else f"± {low} to {high}"
 
 
 def baselines_sentence(shown: Demonstration) -> str:

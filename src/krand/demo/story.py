@@ -5,7 +5,7 @@ Each step uses the same code as a real survey, and writes its file.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
@@ -15,18 +15,24 @@ from krand.analysis.results_file import write_results
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import write_tally
 from krand.analysis.tallying import responses_in, tally_sources
-from krand.demo.baselines import Baseline, all_baselines
+from krand.analysis.verification.files import verify_files
+from krand.demo.baselines import all_baselines
+from krand.demo.chain import Chain, new_chain
 from krand.demo.devices import write_responses
-from krand.demo.live import collected, for_a_crowd, for_a_small_crowd, new_keys
+from krand.demo.live import Collected, Keys, for_a_crowd, for_a_small_crowd, new_keys
+from krand.demo.methods import Baseline
 from krand.demo.people import Crowd, truth_of
 from krand.demo.randomness import Chance
+from krand.demo.sources import by_mixers
 from krand.demo.truth import Answer, Held, answers_beside_truth, held
-from krand.errors import InvalidInput
+from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
 from krand.planning.making import make_plan
+from krand.planning.noise_sources import TYPICAL_CHAIN
+from krand.promise import Linkage, NoiseSource
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey, read_survey
-from krand.survey.survey import Survey
+from krand.survey.survey import Survey, Trust
 from krand.terminal.output import Output
 from krand.terminal.overwriting import files_named_in
 
@@ -37,12 +43,14 @@ MARK = ".krand-demo"
 MARK_TEXT = "krand demo created this folder and replaces the files in it.\n"
 WRITTEN = (
     *(MARK, "plan.json", "responses.parquet", "tally.json", "results.json", "report.html"),
-    *("batch.parquet", "batch.manifest.json"),
+    *("batch.parquet", "batch.manifest.json", "batch.chain.json"),
     *("analyst.pem", "analyst.pub.pem", "collector.pem", "collector.pub.pem"),
 )
 """File names that are written for every survey."""
 LIVE_PEOPLE = 1_000
 """Each of them seals and sends; this takes half a minute."""
+CHECKED = ("plan", "tally", "results", "manifest", "chain")
+"""Files of a live demonstration that are verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +64,8 @@ class Asked:
     """The survey's own number by default; live, 1,000."""
     seed: int = 1
     live: bool = False
+    noise: NoiseSource | None = None
+    """Who adds the noise of a live demonstration; by default mixers, if the survey allows it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -70,6 +80,10 @@ class Demonstration:
     epsilon_asked: float
     """The survey's own ε; a live demonstration may use a larger one."""
     written: dict[str, Path]
+    dummies: tuple[int, ...] = ()
+    """How many each mixer of a live demonstration added."""
+    checks: int = 0
+    """How many checks all files of a live demonstration have passed."""
 
     @property
     def plan(self) -> Plan:
@@ -95,22 +109,24 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     _spare_inputs(asked)
     survey = _survey(asked, own)
     crowd = Crowd(survey, survey.policy.minimum_crowd, chance.people())
-    keys = new_keys(asked.folder) if asked.live else None
+    parties = _parties(asked, survey)
     with out.progress("planning"):
         plan = make_plan(survey)
-    plan = plan if keys is None else plan.sealed_for(keys.analyst.public_key())
+    plan = plan if parties is None else parties.named_in(plan)
     written = _write_plan(asked, plan)
     with out.counting("answering", crowd.people, "people") as told:
         truth = truth_of(crowd, told)
-    if keys is None:
-        tally, files = _randomized(plan, crowd, chance, asked.folder, out)
+    if parties is None:
+        collected = _randomized(plan, crowd, chance, asked.folder, out)
     else:
-        tally, files = collected(plan, crowd, keys, asked.folder, out)
-    written |= files
+        collected = parties.collected(plan, crowd, asked.folder, out)
+    tally = collected.tally
+    written |= collected.written
     options = ResultsOptions(candidates={name: list(known) for name, known in truth.words.items()})
     with out.progress("estimating") as progress:
         results = make_results(plan, tally, options, progress)
     written |= _write_results(asked.folder, tally, results)
+    checks = 0 if parties is None else _verified(plan, parties, written, out)
     baselines = all_baselines(plan, tally, crowd, truth.positions, chance, out)
     answers = answers_beside_truth(results, tally, truth)
     holding = held(answers, options.estimate_options.confidence)
@@ -122,6 +138,8 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
         baselines=baselines,
         epsilon_asked=own.policy.epsilon,
         written=written,
+        dummies=collected.dummies,
+        checks=checks,
     )
 
 
@@ -153,10 +171,58 @@ def _survey(asked: Asked, own: Survey) -> Survey:
     """The survey for the requested crowd."""
     if asked.live:
         people = LIVE_PEOPLE if asked.crowd is None else asked.crowd
-        return for_a_small_crowd(own, people)
+        return for_a_small_crowd(_with_noise(asked, own), people)
+    _check_simulated(asked, own)
     if asked.crowd is None:
         return own
     return for_a_crowd(own, asked.crowd)
+
+
+def _check_simulated(asked: Asked, own: Survey) -> None:
+    """Only devices can be simulated without any of the processes."""
+    if asked.noise is not None:
+        rule = "must be given with --live only"
+        hint = "without it, devices' and mixers' noise are both in the comparison"
+        raise InvalidInput("noise", rule, asked.noise.value, hint)
+    if own.trust.noise.has_dummies:
+        rule = 'must be "devices" without --live'
+        hint = "add --live: it starts the collector and the mixers on this machine"
+        raise InvalidInput("trust.noise", rule, own.trust.noise.value, hint)
+
+
+def _with_noise(asked: Asked, own: Survey) -> Survey:
+    """The survey with the noise that was asked for, or its own mixers, or a typical chain."""
+    if asked.noise is NoiseSource.DEVICES:
+        return replace(own, trust=Trust())
+    if own.trust.noise.has_dummies and asked.noise in (None, own.trust.noise):
+        return own
+    alone = own.linkage is Linkage.RECORD or own.policy.max_local_epsilon is not None
+    if asked.noise is None and alone:
+        return own
+    return by_mixers(own, TYPICAL_CHAIN)
+
+
+def _parties(asked: Asked, survey: Survey) -> Keys | Chain | None:
+    """Who takes part in a live demonstration."""
+    if not asked.live:
+        return None
+    if survey.trust.noise.has_dummies:
+        return new_chain(asked.folder, survey)
+    return new_keys(asked.folder)
+
+
+def _verified(plan: Plan, parties: Keys | Chain, written: dict[str, Path], out: Output) -> int:
+    """How many checks all files pass; one that does not is a bug."""
+    key = parties.collector.public_key() if isinstance(parties, Keys) else None
+    with out.progress("verifying") as progress:
+        files = [written[kind] for kind in CHECKED if kind in written]
+        checks = [
+            check for file in verify_files(files, plan, key, progress) for check in file.checks
+        ]
+    failed = [f"{check.name}: {check.says}" for check in checks if not check.holds]
+    if failed:
+        raise InternalError(f"files of the demonstration do not verify: {'; '.join(failed)}")
+    return len(checks)
 
 
 def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
@@ -169,13 +235,18 @@ def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
     policy = plan.survey.policy
     text = text.replace("minimum_crowd = 100_000 ", f"minimum_crowd = {policy.minimum_crowd:_} ")
     text = text.replace("epsilon = 1.0\n", f"epsilon = {policy.epsilon!r}\n")
+    text += _trust_text(plan.survey.trust)
     write_atomically("output", survey, text)
     return {"survey": survey, "plan": path}
 
 
-def _randomized(
-    plan: Plan, crowd: Crowd, chance: Chance, folder: Path, out: Output
-) -> tuple[Tally, dict[str, Path]]:
+def _trust_text(trust: Trust) -> str:
+    if not trust.noise.has_dummies:
+        return ""
+    return f'\n[trust]\nnoise = "{trust.noise.value}"\nmixers = {trust.mixers}\n'
+
+
+def _randomized(plan: Plan, crowd: Crowd, chance: Chance, folder: Path, out: Output) -> Collected:
     """Devices randomize, responses are shuffled, the analyst counts."""
     responses = folder / "responses.parquet"
     with out.counting("randomizing", crowd.people, "people") as told:
@@ -184,7 +255,7 @@ def _randomized(
     sources = responses_in(plan, [responses])
     with out.counting("counting", sources[0].rows, "rows") as told:
         tally = tally_sources(plan, sources, options=Options(progress=told))
-    return tally, {"responses": responses}
+    return Collected(tally=tally, written={"responses": responses})
 
 
 def _write_results(folder: Path, tally: Tally, results: Results) -> dict[str, Path]:

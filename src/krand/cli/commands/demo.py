@@ -39,7 +39,12 @@ __all__ = ["demo"]
 @click.option(
     "--live",
     is_flag=True,
-    help="Use a real collector on this machine, sealed submissions and HTTP; 1,000 people.",
+    help="Use real processes on this machine: a collector and two mixers; 1,000 people.",
+)
+@click.option(
+    "--noise",
+    type=click.Choice(["devices", "mixers"]),
+    help="Who adds the noise with --live: mixers by default; devices with a collector alone.",
 )
 @output_options
 def demo(
@@ -50,12 +55,18 @@ def demo(
     folder: Path,
     seed: int,
     live: bool,
+    noise: str | None,
 ) -> None:
     """Plan a survey, let simulated people answer it, and compare the estimates with the truth.
 
     The demonstration uses the same code as a real survey, and each step writes its file. The same
-    answers are then collected with the baselines, under the same promise: the method of the drafts,
-    RAPPOR and a trusted curator. Nothing is downloaded, and nothing leaves this machine.
+    answers are then collected in other ways, under the same promise: with the noise of one mixer
+    and of three, by the method of the drafts, RAPPOR and a trusted curator. Nothing is downloaded,
+    and nothing leaves this machine.
+
+    With --live a collector and two mixers run as three processes. Devices seal their answers and
+    send them over HTTP. The collector closes the round, each mixer adds dummies and shuffles, and
+    all files are verified.
 
     People and noise come from the seed, so everybody sees the same numbers. With --seed 0 or --live
     the noise is fresh, as on real devices.
@@ -64,13 +75,23 @@ def demo(
     Examples:
       krand demo
       krand demo --live
+      krand demo --live --noise devices
       krand demo --survey survey.toml --crowd 1M --seed 0
     """
     from krand.demo.report import write_report
     from krand.demo.story import Asked, demonstrate
+    from krand.promise import NoiseSource
 
     out = Output(as_json, no_color)
-    shown = demonstrate(Asked(folder=folder, survey=survey, crowd=crowd, seed=seed, live=live), out)
+    asked = Asked(
+        folder=folder,
+        survey=survey,
+        crowd=crowd,
+        seed=seed,
+        live=live,
+        noise=None if noise is None else NoiseSource(noise),
+    )
+    shown = demonstrate(asked, out)
     with out.progress("writing the report"):
         report = write_report(shown)
     if as_json:

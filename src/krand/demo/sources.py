@@ -1,0 +1,129 @@
+"""krand with each source of noise: devices, one mixer, a chain of mixers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from krand.analysis.tally import Tally
+from krand.demo.devices import reported_counts
+from krand.demo.methods import (
+    Baseline,
+    error_of,
+    expected,
+    planned,
+    reason,
+    root_mean_square,
+    tally_of,
+)
+from krand.demo.people import Crowd
+from krand.demo.randomness import Chance
+from krand.errors import KrandError
+from krand.mixing.dummies import draw_numbers
+from krand.planning.making import make_plan
+from krand.planning.noise_sources import TYPICAL_CHAIN
+from krand.promise import Assurance, Linkage, NoiseSource
+from krand.survey.plan import Plan
+from krand.survey.survey import Survey, Trust
+from krand.terminal.output import Output
+
+__all__ = ["CHAINS", "by_mixers", "done", "records_name", "with_devices", "with_mixers"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+CHAINS = (1, TYPICAL_CHAIN)
+"""The numbers of mixers that are compared."""
+
+
+def done(plan: Plan, tally: Tally, truth: Counts) -> Baseline:
+    """The survey as it was run."""
+    method = replace(_named(plan.survey), error=error_of(plan, tally, truth))
+    return planned(method, plan.layout, plan)
+
+
+def _named(survey: Survey) -> Baseline:
+    """krand with the survey's own noise."""
+    if survey.linkage is Linkage.RECORD:
+        return Baseline(name=f"krand, {records_name(survey.copies)}", trusted="collector")
+    noise, mixers = survey.trust.noise, survey.trust.mixers
+    if noise is NoiseSource.DEVICES:
+        return Baseline(name="krand, devices", trusted="collector")
+    method = _chain(mixers)
+    if noise is NoiseSource.BOTH:
+        both = method.name.replace(",", ", devices and")
+        return replace(method, name=both, mixers=0)
+    return method
+
+
+def _chain(mixers: int) -> Baseline:
+    name = "1 mixer" if mixers == 1 else f"{mixers:,} mixers"
+    trusted = "collector" if mixers == 1 else f"1 of {name}"
+    return Baseline(name=f"krand, {name}", trusted=trusted, mixers=mixers)
+
+
+def with_devices(
+    survey: Survey, crowd: Crowd, truth: Counts, chance: Chance, out: Output
+) -> Baseline:
+    """The same survey with the noise of devices."""
+    method = _named(survey)
+    try:
+        with out.progress("planning devices' noise"):
+            plan = make_plan(survey)
+    except KrandError as refused:
+        return replace(method, note=reason(refused))
+    with out.counting("devices' noise", crowd.people, "people") as told:
+        counts = reported_counts(plan, crowd, chance.noise("devices"), told)
+    tally = tally_of(plan, crowd.people, counts)
+    return replace(planned(method, plan.layout, plan), error=error_of(plan, tally, truth))
+
+
+def with_mixers(
+    plan: Plan, chains: Sequence[int], chance: Chance, out: Output
+) -> Iterator[Baseline]:
+    """The dummies of every mixer keep the promise alone, so all chains have the same laws."""
+    try:
+        with out.progress("planning mixers' noise"):
+            mixed = _mixed(plan)
+    except KrandError as refused:
+        yield from (replace(_chain(mixers), note=reason(refused)) for mixers in chains)
+        return
+    of_plan = mixed.survey.trust.mixers
+    for mixers in chains:
+        times = math.sqrt(mixers / of_plan)
+        sigmas = [times * precision.sigma for precision in mixed.precisions]
+        error = root_mean_square(_dummies_beyond_mean(mixed, mixers, chance))
+        yield replace(expected(_chain(mixers), mixed.layout, sigmas), error=error)
+
+
+def _mixed(plan: Plan) -> Plan:
+    """The plan of the same survey with mixers' noise alone."""
+    if plan.survey.trust.noise is NoiseSource.MIXERS:
+        return plan
+    return make_plan(by_mixers(plan.survey, 1))
+
+
+def by_mixers(survey: Survey, mixers: int) -> Survey:
+    """The same survey with the noise of so many mixers, which is proven in any case."""
+    policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
+    return replace(survey, policy=policy, trust=Trust(noise=NoiseSource.MIXERS, mixers=mixers))
+
+
+def _dummies_beyond_mean(plan: Plan, mixers: int, chance: Chance) -> Floats:
+    """The error of each count: devices flip nothing, so it is that of the dummies alone."""
+    random = chance.noise(f"mixers {mixers}")
+    found = [np.zeros(0)]
+    for lane in plan.lanes:
+        law = plan.law_of(lane)
+        drawn = [draw_numbers(law, lane.positions, random) for _ in range(mixers)]
+        found.append(np.sum(drawn, axis=0) - float(mixers * law.mean))
+    return np.concatenate(found)
+
+
+def records_name(copies: int) -> str:
+    """What copies of whole records are called."""
+    return f"records, k = {copies:,}"
