@@ -451,7 +451,7 @@ class Precision:
 class DummyLaw:
     """How many dummies a mixer adds to one position: 0 … 2R, symmetric around R.
 
-    >>> law = DummyLaw((2**61, 2**60, 2**60 + 2**59))  # of R, R + 1 and R + 2
+    >>> law = DummyLaw((3 * 2**60, 2**60, 2**60 + 2**59))  # of R, R + 1 and R + 2
     >>> law.reach, law.mean, law.variance
     (2, 2, 1.75)
     """

@@ -22,6 +22,7 @@ from krand.analysis.tally_checks import check_tally, tally_checks
 from krand.analysis.tally_file import read_tally, write_tally
 from krand.analysis.verification.results import results_checks, tally_agrees
 from krand.errors import InvalidInput
+from krand.planning.coalitions import Coalition, Remains, coalitions_of
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
@@ -92,6 +93,25 @@ def test_results_without_batches_are_none() -> None:
     with pytest.raises(InvalidInput, match="format") as caught:
         results_in(values)
     assert "each with its dummies" in caught.value.hint
+
+
+def test_coalitions_are_those_of_the_crowd_that_came() -> None:
+    """The promise for whoever colludes but one mixer, without a planned crowd."""
+    rows = _results().coalitions
+    assert rows == coalitions_of(_plan(), crowd=700)
+    (half,) = (row for row in rows if row.coalition is Coalition.PEOPLE)
+    assert (half.people, half.delta) == (350, _plan().promise.delta)
+    assert rows[-1].remains is Remains.NOTHING
+
+
+@pytest.mark.parametrize("change", [{"people": 700}, {"mixers": 4}, {"people": -1}])
+def test_more_cannot_collude_than_there_are(change: dict[str, int]) -> None:
+    """Nobody else is left to be protected, or no such mixer is in the plan."""
+    values = _values()
+    values["coalitions"][1].update(change)
+    with pytest.raises(InvalidInput) as caught:
+        results_in(values)
+    assert "coalitions" in caught.value.hint
 
 
 def test_a_lie_moves_a_count_by_the_messages_of_its_lane() -> None:

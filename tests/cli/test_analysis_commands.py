@@ -14,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from krand.analysis.tally_file import read_tally, write_tally
 from krand.cli.main import krand
+from report.examples import mixed_example
 
 SURVEY = """
 id = "habits"
@@ -92,13 +93,26 @@ def test_estimate_shows_tables_and_the_guarantee(place: Path) -> None:
     text = done(place, "estimate", "t.json", *options).stdout
     for word in ("smokes × pet", "unanswered", "median", "certified", "detection limit", "jazz"):
         assert word in text
+    assert "others work together" not in text
     values = answer(place, "estimate", "t.json", *options)
+    assert values["coalitions"] == []
     assert values["promise"]["delta"] <= 1e-3
     (age,) = (q for q in values["questions"] if q["name"] == "age")
     counts = [row["count"] for row in age["rows"]]
     errors = [row["standard_error"] for row in age["rows"]]
     for count, error, truth in zip(counts, errors, (0, 500, 500), strict=True):
         assert abs(count - truth) < 6 * error
+
+
+def test_estimate_shows_what_remains_when_others_collude(tmp_path: Path) -> None:
+    """As a table, and as codes and numbers in JSON; a data holder's table has nobody to collude."""
+    mixed_example().write(tmp_path)
+    options = ("--plan", "plan.json", "-o", "again.json")
+    text = done(tmp_path, "estimate", "tally.json", *options).stdout
+    assert "what protects a person if others work together" in text
+    assert "of 12 people" in text
+    values = answer(tmp_path, "estimate", "tally.json", *options)
+    assert [row["remains"] for row in values["coalitions"]][-2:] == ["nothing", "nothing"]
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -13,17 +13,20 @@ import pytest
 from click.testing import CliRunner, Result
 from numpy.typing import NDArray
 
+from analysis.mixed_surveys import mixed_tallies
+from krand.analysis.observe.outcome import MixedSeen
 from krand.analysis.observe.outcome import observe as look
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import write_tally
 from krand.cli.commands.observe import observe
 from krand.cli.observing import chance, ratio
 from krand.errors import InvalidInput
-from krand.promise import NOISE_GRID, Linkage, Policy
+from krand.planning.making import make_plan
+from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
-from krand.survey.survey import Survey
+from krand.survey.survey import Survey, Trust
 from plans import plan_with_noise
 
 PEOPLE = 2000
@@ -126,7 +129,7 @@ def test_bits_as_json(write: Write) -> None:
     found = values(write(BITS, tally), "--show", "2")
     assert list(found) == [
         *("plan", "round", "people", "linkage", "epsilon", "eta", "delta"),
-        *("record", "bits", "statements"),
+        *("record", "bits", "mixed", "statements"),
     ]
     seen = look(BITS, tally, most=2)
     assert found["record"] is None
@@ -222,6 +225,26 @@ def test_what_the_numbers_leave_out_is_said(write: Write) -> None:
     plain = words(write(BITS, bit_tally()))
     for part in ("shuffled separately", "colluding", "rounds together", "forged"):
         assert part not in plain
+
+
+def test_mixers_noise(write: Write) -> None:
+    """R by the law of dummies, what one mixer alone leaves, and nothing about a crowd."""
+    asked = replace(survey(Linkage.BIT), trust=Trust(noise=NoiseSource.MIXERS, mixers=3))
+    plan = make_plan(asked)
+    true = np.array([100] * 9 + [500, 600, 700])
+    (tally,) = mixed_tallies(plan, true, PEOPLE, 1, seed=5)
+    arguments = write(plan, tally)
+    found = values(arguments, "--show", "13")
+    seen = look(plan, tally, most=13)
+    assert isinstance(seen, MixedSeen)
+    assert (found["record"], found["bits"]) == (None, None)
+    assert found["mixed"]["worst"]["limit"] == seen.worst.limit
+    assert {row["answer"] for row in found["mixed"]["extremes"]} >= {"red", "unanswered"}
+    said = words(arguments)
+    assert f"ε_seen = {seen.worst.seen:.3g}" in said
+    assert "one of the 3 mixers" in said
+    assert f"95 % reveal at most ε = {seen.one_mixer.limit:.3g}" in said
+    assert "drafts" not in said
 
 
 def test_mistakes_are_the_users(write: Write, tmp_path: Path) -> None:

@@ -79,3 +79,52 @@ def test_with_eta_the_words_name_eta() -> None:
     """The promise is told as it was made."""
     plan = make_plan(replace(MIXED, policy=Policy(epsilon=1.0, eta=1e-3, minimum_crowd=12)))
     assert "η = " in remains_text(coalitions_of(plan)[0], plan)
+
+
+def test_results_count_those_who_came() -> None:
+    """A larger crowd hides better; a refused message counts as one more person who colludes."""
+    plan = small_plan()
+    policy = plan.survey.policy
+    rows = coalitions_of(plan, crowd=200, refused=3)
+    for coalition, people in (
+        (Coalition.ANALYST, 0),
+        (Coalition.PEOPLE, 1),
+        (Coalition.PEOPLE, 100),
+    ):
+        found = promise_for(plan, replace(policy, minimum_crowd=200, colluding=people + 3))
+        row = row_of(rows, coalition, people)
+        assert (row.delta, row.eta) == (found.delta, found.eta)
+    assert row_of(rows, Coalition.EVERYBODY, 199).remains is Remains.LOCAL
+    assert "1 of 200 people" in coalition_text(rows[1], plan, crowd=200)
+
+
+def test_nobody_honest_is_left_of_devices_noise() -> None:
+    """Half of the crowd and as many refused messages: only the own device is left."""
+    rows = coalitions_of(small_plan(), crowd=100, refused=50)
+    assert row_of(rows, Coalition.ANALYST, 0).remains is Remains.PROMISE
+    assert row_of(rows, Coalition.PEOPLE, 50).remains is Remains.LOCAL
+
+
+@pytest.mark.parametrize("crowd", [1, 2, 5])
+def test_mixers_promise_holds_for_any_crowd(crowd: int) -> None:
+    """Also for one person, and for fewer than were hoped for."""
+    plan = make_plan(MIXED)
+    rows = coalitions_of(plan, crowd=crowd, refused=7)
+    most = row_of(rows, Coalition.ALL_BUT_ONE_MIXER, crowd - 1)
+    assert (most.remains, most.delta) == (Remains.PROMISE, plan.promise.delta)
+    assert [row.people for row in rows if row.coalition is Coalition.PEOPLE] == [2] * (crowd == 5)
+
+
+def test_both_hide_less_in_a_smaller_crowd() -> None:
+    """What flips and dummies together leave is that of the people who came."""
+    trust = Trust(noise=NoiseSource.BOTH, mixers=2)
+    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=300)
+    plan = make_plan(replace(MIXED, policy=policy, trust=trust))
+    deltas = [
+        row_of(coalitions_of(plan, crowd, refused), Coalition.ANALYST, 0).delta or 0.0
+        for crowd, refused in ((600, 0), (300, 0), (300, 150), (40, 0))
+    ]
+    assert deltas == sorted(set(deltas))
+    assert deltas[-1] <= plan.promise.delta
+    (alone, *_) = coalitions_of(plan, crowd=1)
+    assert (alone.together, alone.delta) == (False, plan.promise.delta)

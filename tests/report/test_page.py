@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import html
 import itertools
 import math
 import re
@@ -14,6 +15,7 @@ import pytest
 from markupsafe import Markup
 
 from krand.analysis.results_file import results_in
+from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
 from krand.report import Section, report_page
 from krand.report.figures import Scale
@@ -21,6 +23,7 @@ from krand.report.page import date_in
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import sampling_error
 from krand.showing import number as shown_number
+from krand.wording.coalitions import remains_text
 from krand.wording.guarantees import assumption_texts
 from krand.wording.number_format import NumberFormat
 from report.examples import (
@@ -28,6 +31,7 @@ from report.examples import (
     SCRIPT,
     Example,
     bit_example,
+    both_example,
     mixed_example,
     record_example,
     refused_example,
@@ -559,3 +563,27 @@ def test_mixers_take_the_place_of_crowd_and_flips() -> None:
     assert "If collector and analyst collude" not in page
     plan = mixed_example().plan
     assert shown_number(plan.precisions[0].sigma) in page
+
+
+@pytest.mark.parametrize("example", [bit_example, refused_example, mixed_example, both_example])
+def test_coalitions_are_shown_in_words_and_numbers(example: Callable[[], Example]) -> None:
+    """Every row of the results, with who works together and what remains, after a sentence."""
+    results = example().results
+    page = report_page(results)
+    start = page.index("What remains if others work with the analyst")
+    part = html.unescape(page[start : page.index("What it relies on")])
+    rows = re.findall(r'<th scope="row" class="label">(.*?)</th><td>(.*?)</td>', part)
+    assert [remains for _, remains in rows] == [
+        remains_text(row, results.plan) for row in results.coalitions
+    ]
+    assert rows[0][0] == "The analyst alone"
+    assert any(f" of {results.crowd:,} people" in who for who, _ in rows)
+    alone = "only the noise of your own device is left"
+    assert (alone in part) == results.plan.survey.trust.noise.has_flips
+    assert part.index("<p>") < part.index("<table")
+
+
+def test_a_data_holder_has_no_coalitions() -> None:
+    """There is nobody between it and the analyst."""
+    results = replace(bit_example().results, provenance=Provenance.TABLE, coalitions=())
+    assert "What remains if others" not in report_page(results)

@@ -21,6 +21,7 @@ from krand.analysis.estimates.values import (
 )
 from krand.analysis.results import JointResult, Results
 from krand.batches.provenance import DistinctPeople, Provenance
+from krand.planning.coalitions import coalitions_of
 from krand.promise import Assurance, NoiseSource
 from krand.survey.questions import Kind, Number
 from krand.survey.survey import Trust
@@ -202,6 +203,11 @@ def _alike(results: Results) -> Results:
     return replace(results, shifts=tuple(shifts))
 
 
+def _recounted(results: Results) -> Results:
+    """With the coalitions of its plan."""
+    return replace(results, coalitions=coalitions_of(results.plan, results.crowd))
+
+
 def _one_message(results: Results) -> Results:
     return replace(results, plan=replace(results.plan, messages=1))
 
@@ -303,7 +309,7 @@ RECORDS: dict[str, Change] = {
 MIXED: dict[str, Change] = {
     "as they are": _with(),
     "of devices": _with(provenance=Provenance.DEVICES),
-    "one alone": _survey(trust=Trust(noise=NoiseSource.MIXERS)),
+    "one alone": _all(_survey(trust=Trust(noise=NoiseSource.MIXERS)), _recounted),
     "one refused": _with(rejected={"wrong_length": 1}),
     "refused": _with(rejected={"wrong_length": 2}),
 }
@@ -311,7 +317,7 @@ BOTH: dict[str, Change] = {
     "too few people": _with(),
     "enough people": lambda results: replace(results, flips=results.plan.flips),
     "of devices": _with(provenance=Provenance.DEVICES),
-    "one alone": _survey(trust=Trust(noise=NoiseSource.BOTH)),
+    "one alone": _all(_survey(trust=Trust(noise=NoiseSource.BOTH)), _recounted),
 }
 VARIANTS: dict[str, Callable[[], Results]] = {
     **{f"bits, {name}": lambda c=c: c(bit_example().results) for name, c in BITS.items()},

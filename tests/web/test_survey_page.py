@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from krand.planning.coalitions import coalitions_of
 from krand.planning.making import make_plan
+from krand.planning.noise_sources import dummies_of
 from krand.survey.plan_file import parse_plan
 from krand.survey.reading import SurveyErrors, parse_survey
 from krand.web.limits import MOST_BODY_BYTES, MOST_SURVEY_BYTES
 from krand.web.surveys import EXAMPLES, example, survey_from
+from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.plans import promise_sentence
 
 if TYPE_CHECKING:
@@ -142,6 +145,57 @@ def test_a_survey_is_planned_as_the_api_plans_it(
     assert text_of(page.text, "plan-hash") == plan.hash
     part = planner.post("/part/survey", data={"survey": SEVERAL})
     assert part.text in page.text
+
+
+@pytest.mark.parametrize(
+    ("noise", "mixers"), [("mixers", 1), ("mixers", 3), ("both", 1), ("both", 2)]
+)
+def test_noise_of_mixers_is_planned_too(
+    planner: TestClient, value_of: Value, text_of: Words, noise: str, mixers: int
+) -> None:
+    """σ, messages, bytes, dummies, and what remains if others work together."""
+    text = f'{SEVERAL}\n[trust]\nnoise = "{noise}"\nmixers = {mixers}\n'
+    plan = make_plan(parse_survey(text))
+    page = planner.post("/survey", data={"survey": text})
+    assert page.status_code == 200
+    assert re.findall(r'data-noise="([^"]*)"', page.text) == [
+        repr(p.sigma) for p in plan.precisions
+    ]
+    assert "noise σ" in page.text
+    assert value_of(page.text, "messages-value") == plan.messages
+    assert value_of(page.text, "bytes-value") == plan.messages * (6 + 48 * mixers)
+    assert value_of(page.text, "dummies-value") == dummies_of(plan)
+    assert text_of(page.text, "promise-sentence") == promise_sentence(plan)
+    told = text_of(page.text, "coalitions")
+    for row in coalitions_of(plan):
+        assert f"{coalition_text(row, plan)} {remains_text(row, plan)}" in told
+    assert ("ε₀ = " in page.text) == (noise == "both")
+    assert ('id="local-epsilon-value"' in page.text) == (noise == "both")
+    assert ">inf" not in page.text
+    assert planner.post("/plan.json", data={"survey": text}).content == plan.bytes
+
+
+def test_devices_noise_has_no_dummies(planner: TestClient) -> None:
+    """Nor a table about mixers; its promise says what it needs."""
+    page = planner.post("/survey", data={"survey": SMALL}).text
+    assert 'id="dummies-value"' not in page
+    assert 'id="coalitions"' not in page
+
+
+@pytest.mark.parametrize(
+    ("trust", "said"),
+    [
+        ('noise = "nobody"', "noise"),
+        ('noise = "mixers"\nmixers = 99', "mixers"),
+        ('noise = "devices"\nmixers = 2', "mixers"),
+    ],
+)
+def test_mistakes_about_trust_are_named(planner: TestClient, trust: str, said: str) -> None:
+    """By the line in which they are."""
+    page = planner.post("/survey", data={"survey": f"{SMALL}\n[trust]\n{trust}\n"})
+    assert page.status_code == 422
+    (line,) = re.findall(r'<li data-line="\d+">(.*?)</li>', page.text, re.DOTALL)
+    assert f"trust.{said}" in line
 
 
 def test_the_page_begins_with_an_example(planner: TestClient) -> None:

@@ -13,6 +13,9 @@ probabilities modulo a period.
   at most √N times the norm of their errors.
 
 Both errors are added to every tail: a quantile is never too near to the mean.
+
+Ratios of probabilities need each of them with few relative errors, far out as well. `sum_law` has
+them by convolution: all terms are positive, so that no digit is lost.
 """
 
 from __future__ import annotations
@@ -25,13 +28,15 @@ from numpy.typing import NDArray
 
 from krand.promise import DUMMY_GRID, DummyLaw
 
-__all__ = ["sum_distance", "sum_tails"]
+__all__ = ["sum_distance", "sum_law", "sum_tails"]
 
 Floats = NDArray[np.float64]
 
 UNIT = 2.0**-52
 OUTSIDE = 36.1
 """-ln of the probability, 2·10⁻¹⁶, of what may lie outside the period, on one side."""
+RAREST = 1e-290
+"""Sums that are rarer are not listed; of up to 15 draws there are none."""
 AT_ONCE = 2**20
 """Terms of characteristic functions that are held in memory together."""
 
@@ -59,6 +64,24 @@ def sum_tails(law: DummyLaw, draws: int) -> Floats:
     tails = np.minimum(np.cumsum(np.maximum(masses[::-1], 0.0))[::-1] + _error(period), 1.0)
     tails.setflags(write=False)
     return np.asarray(tails)
+
+
+@lru_cache(maxsize=64)
+def sum_law(law: DummyLaw, draws: int) -> tuple[int, Floats]:
+    """The least sum that is listed, and the probabilities of it and of those that follow.
+
+    >>> sum_law(DummyLaw((2**62, 2**61)), 2)
+    (0, array([0.0625, 0.25  , 0.375 , 0.25  , 0.0625]))
+    """
+    if draws == 1:
+        start, masses = 0, np.array(law.weights, dtype=np.float64) / DUMMY_GRID
+    else:
+        half, rest = sum_law(law, draws // 2), sum_law(law, draws - draws // 2)
+        start, masses = half[0] + rest[0], np.convolve(half[1], rest[1])
+        kept = np.flatnonzero(masses > RAREST)
+        start, masses = start + int(kept[0]), masses[kept[0] : kept[-1] + 1]
+    masses.setflags(write=False)
+    return start, masses
 
 
 def _period(law: DummyLaw, draws: int) -> int:

@@ -16,6 +16,7 @@ from dataclasses import replace
 from krand.analysis.tally import Tally
 from krand.batches.provenance import Provenance
 from krand.errors import CannotMeet
+from krand.planning.coalitions import Remainder, coalitions_of
 from krand.planning.making import flips_for, promise_for, verify_promise
 from krand.promise import Assumption
 from krand.survey.limits import check_crowd
@@ -24,6 +25,7 @@ from krand.survey.plan_check import keeps_policy
 
 __all__ = [
     "absent_people",
+    "actual_coalitions",
     "actual_flips",
     "actual_promise",
     "keeps_policy",
@@ -56,6 +58,17 @@ def actual_flips(plan: Plan, tally: Tally) -> Promise | None:
     if plan.flips is None or tally.crowd < policy.minimum_crowd or absent > tally.crowd - 2:
         return None
     return flips_for(plan, replace(policy, minimum_crowd=tally.crowd, colluding=absent))
+
+
+def actual_coalitions(plan: Plan, tally: Tally) -> tuple[Remainder, ...]:
+    """What remains for this tally's crowd when others work together.
+
+    Nothing is said where a data holder randomized a table: there is nobody between it and the
+    analyst, and it knows all answers anyhow.
+    """
+    if tally.provenance is Provenance.TABLE:
+        return ()
+    return coalitions_of(plan, tally.crowd, sum(tally.rejected.values()))
 
 
 def resting_on(promise: Promise, provenance: Provenance) -> Promise:

@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 from krand import __version__
-from krand.analysis.actual_promise import actual_flips, actual_promise, keeps_policy
+from krand.analysis.actual_promise import (
+    actual_coalitions,
+    actual_flips,
+    actual_promise,
+    keeps_policy,
+)
 from krand.analysis.estimates.corruption import WorstShift, worst_shifts
 from krand.analysis.estimates.counted import block_counts, question_law
 from krand.analysis.estimates.intervals import quantile_of
@@ -25,6 +30,7 @@ from krand.analysis.words.decoding import WordsEstimate, decode_words
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
+from krand.planning.coalitions import Remainder
 from krand.showing import Shown
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
@@ -79,6 +85,9 @@ class Results(Shown):
     flips: Promise | None
     """Where mixers and devices add noise: what the devices' alone promises to these people; None if
     fewer took part than it was planned for, and with any other source of noise."""
+    coalitions: tuple[Remainder, ...]
+    """What remains for these people when others work together; nothing where a data holder
+    randomized a table."""
     kept: bool
     """Whether it is as good as what the survey asked for."""
     questions: tuple[QuestionEstimate, ...]
@@ -136,6 +145,7 @@ def make_results(
         crowd=tally.crowd,
         promise=promise,
         flips=actual_flips(plan, tally),
+        coalitions=actual_coalitions(plan, tally),
         kept=keeps_policy(plan, promise),
         questions=questions,
         words=words,

@@ -25,6 +25,7 @@ from krand.analysis.plain_values import (
 from krand.analysis.results import Results
 from krand.errors import InvalidInput, KrandError
 from krand.files import complete_file, json_object, read_whole
+from krand.planning.coalitions import Coalition
 from krand.promise import MAX_CROWD
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
@@ -180,6 +181,8 @@ def _faults(found: Results) -> Iterator[str]:
         yield f"batches: should be 1 to {planned:,}, each with its dummies"
     if found.flips is not None and found.plan.flips is None:
         yield 'flips: should only be there with noise = "both"'
+    if not _can_collude(found):
+        yield "coalitions: there are not so many people and mixers"
     levels = [
         *(question.confidence for question in found.questions),
         *(words.confidence for words in found.words),
@@ -196,6 +199,16 @@ def _faults(found: Results) -> Iterator[str]:
     for joint in found.joint:
         if not _is_rectangular(joint.table):
             yield f"joint: {' × '.join(joint.table.questions)} is not a whole table"
+
+
+def _can_collude(found: Results) -> bool:
+    mixers = found.plan.survey.trust.mixers
+    return all(
+        0 <= row.people < found.people
+        and 0 <= row.mixers <= mixers
+        and (mixers > 1 or row.coalition is not Coalition.OTHER_MIXERS)
+        for row in found.coalitions
+    )
 
 
 def _is_rectangular(table: JointTable) -> bool:

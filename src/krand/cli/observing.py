@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from krand.analysis.observe.outcome import UNLIKELY, BitsSeen, RecordSeen
+from krand.analysis.observe.outcome import UNLIKELY, BitsSeen, MixedSeen, RecordSeen
 from krand.wording.phrases import at_most, number
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from krand.promise import Bounds
     from krand.survey.plan import Plan
 
-__all__ = ["chance", "positions_table", "ratio", "record_table", "statements"]
+__all__ = ["chance", "mixed_table", "positions_table", "ratio", "record_table", "statements"]
 
 LEAST = 1e-12
 """Smaller probabilities are shown as being below this."""
@@ -28,6 +28,8 @@ LARGEST = 1e9
 
 def ratio(log_ratio: float) -> str:
     """A ratio; as a power of e if it would be a long number."""
+    if math.isinf(log_ratio):
+        return "∞" if log_ratio > 0 else "0"
     if abs(log_ratio) > math.log(LARGEST):
         return f"e^{number(log_ratio)}"
     return number(math.exp(log_ratio))
@@ -98,9 +100,34 @@ def positions_table(seen: BitsSeen) -> Table:
     return table
 
 
-def statements(plan: Plan, tally: Tally, seen: RecordSeen | BitsSeen) -> tuple[str, ...]:
+def mixed_table(seen: MixedSeen) -> Table:
+    """The positions with the most extreme ratios, where mixers add noise."""
+    title = "the most extreme ratios of single positions"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("answer", overflow="fold")
+    for heading in ("messages", "others,\nestimated", "R", "P[as far\nfrom 1]"):
+        table.add_column(Text(heading), justify="right", no_wrap=True)
+    for row in seen.extremes:
+        table.add_row(
+            Text(f"{row.question}: {row.answer}"),
+            f"{row.count:,}",
+            f"{row.others:,}",
+            ratio(row.log_ratio),
+            chance(row.as_far),
+        )
+    return table
+
+
+def statements(
+    plan: Plan, tally: Tally, seen: RecordSeen | BitsSeen | MixedSeen
+) -> tuple[str, ...]:
     """What the numbers say, and what they do not."""
-    own = _of_records(plan, seen) if isinstance(seen, RecordSeen) else _of_bits(plan, seen)
+    if isinstance(seen, RecordSeen):
+        own = _of_records(plan, seen)
+    elif isinstance(seen, MixedSeen):
+        own = _of_mixed(plan, seen)
+    else:
+        own = _of_bits(plan, seen)
     return (*own, *_of_any(plan, tally))
 
 
@@ -177,13 +204,61 @@ def _of_worst_change(plan: Plan, seen: BitsSeen) -> Iterator[str]:
     )
 
 
+def _of_mixed(plan: Plan, seen: MixedSeen) -> Iterator[str]:
+    added = "flips and dummies" if seen.flips else "dummies"
+    yield (
+        "R says how much more likely a count is if one person more gave the answer, with as many"
+        f" others as estimated. It is computed from the distribution of the {added}."
+    )
+    if seen.beyond:
+        yield (
+            f"At {seen.beyond:,} of {seen.positions:,} positions there are more messages than"
+            " people and mixers can send, so some are forged; these counts were reduced."
+        )
+    worst, promised = seen.worst, plan.promise.epsilon
+    place = "within" if worst.seen <= promised else "beyond"
+    yield (
+        "The most that this outcome reveals about anyone who makes one allowed change of answers,"
+        " if the numbers of others are as estimated:"
+        f" ε_seen = {_epsilon(worst.seen)}, {place} the promised ε = {promised:g}. The estimate"
+        " comes from the same counts, so this is what somebody sees who knows nothing but the"
+        " tally."
+    )
+    yield (
+        "Somebody who knows the answers of all others sees the noise itself, which a tally does not"
+        " show. Half of the outcomes reveal to them at most"
+        f" ε = {_epsilon(worst.typical)} about the person about whom they reveal most, and 95 %"
+        f" reveal at most ε = {_epsilon(worst.limit)} ({worst.draws:,} simulated). The promise"
+        f" ε = {promised:g} applies to a person chosen before the outcome is known. A person"
+        " singled out afterwards may exceed it, although the promise is kept."
+    )
+    yield from _of_one_mixer(seen)
+
+
+def _of_one_mixer(seen: MixedSeen) -> Iterator[str]:
+    """What the dummies of one mixer leave, whoever else colludes."""
+    left = seen.one_mixer
+    whom = "the only mixer" if seen.mixers == 1 else f"one of the {seen.mixers:,} mixers"
+    yield (
+        f"If everybody else works with the analyst, only the dummies of {whom} are left, which"
+        " protect as promised. Half of the outcomes then reveal at most"
+        f" ε = {_epsilon(left.typical)} about the person about whom they reveal most, and 95 %"
+        f" reveal at most ε = {_epsilon(left.limit)} ({left.draws:,} simulated). The tally does"
+        " not show which dummies are whose, so this is about outcomes like it."
+    )
+
+
+def _epsilon(value: float) -> str:
+    return "∞" if math.isinf(value) else number(value, 3)
+
+
 def _of_any(plan: Plan, tally: Tally) -> Iterator[str]:
     if tally.crowd < tally.people:
         yield (
             "The tally adds up batches that were shuffled separately. Somebody who saw the separate"
             " batches may have learned more: also observe the tally of each batch."
         )
-    if plan.promise.colluding:
+    if plan.promise.colluding and not plan.survey.trust.noise.has_dummies:
         yield (
             f"The promise allows for {plan.promise.colluding:,} colluding participants. They can"
             " subtract their own responses, which these numbers do not include."

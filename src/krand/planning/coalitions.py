@@ -1,7 +1,10 @@
-"""What remains for a person when others work together: a table of every plan, as codes and numbers.
+"""What remains for a person when others work together: a table as codes and numbers.
 
 `krand.wording.coalitions` has the words. A promise of mixers rests on one honest mixer, that of
 devices on a crowd and on the collector; the rows show what is left if any of them fails.
+
+A plan has the table for the crowd that it needs, results for the one that came. Messages that were
+refused may come from people who hide nobody: each counts as one more who colludes.
 """
 
 from __future__ import annotations
@@ -69,8 +72,8 @@ class Remainder:
     """Whether the numbers are those of flips and dummies in one count, less than is promised."""
 
 
-def coalitions_of(plan: Plan) -> tuple[Remainder, ...]:
-    """Every coalition, the weakest first, with this plan's own numbers.
+def coalitions_of(plan: Plan, crowd: int | None = None, refused: int = 0) -> tuple[Remainder, ...]:
+    """Every coalition, the weakest first, with the numbers of this plan and crowd.
 
     >>> from krand.testing import small_plan
     >>> for row in coalitions_of(small_plan()):
@@ -82,39 +85,61 @@ def coalitions_of(plan: Plan) -> tuple[Remainder, ...]:
     all-mixers 0 local
     everybody 99 local
     """
-    return tuple(_rows(plan))
+    came = plan.survey.policy.minimum_crowd if crowd is None else crowd
+    return tuple(_rows(plan, _Crowd(people=came, refused=refused)))
 
 
-def _rows(plan: Plan) -> Iterator[Remainder]:
+@dataclass(frozen=True, slots=True)
+class _Crowd:
+    """The people of one batch, of whom some may hide nobody."""
+
+    people: int
+    refused: int
+
+    @property
+    def others(self) -> int:
+        return max(0, self.people - 1)
+
+    def colluding(self, planned: int) -> list[int]:
+        """As many people as the plan allows for, and half of the crowd; two must stay honest."""
+        half = min(self.people // 2, self.people - 2)
+        return sorted({people for people in (planned, half) if 0 < people < self.people})
+
+
+def _rows(plan: Plan, crowd: _Crowd) -> Iterator[Remainder]:
     policy, mixers = plan.survey.policy, plan.survey.trust.mixers
-    others = policy.minimum_crowd - 1
-    yield _both(plan) or _promised(plan, Coalition.ANALYST, 0, 0)
-    for people in _colluding(plan):
-        yield _promised(plan, Coalition.PEOPLE, people, 0)
+    yield _both(plan, crowd) or _promised(plan, crowd, Coalition.ANALYST)
+    for people in crowd.colluding(policy.colluding):
+        yield _promised(plan, crowd, Coalition.PEOPLE, people)
     if mixers > 1:
-        yield _promised(plan, Coalition.OTHER_MIXERS, 0, mixers - 1)
+        yield _promised(plan, crowd, Coalition.OTHER_MIXERS, mixers=mixers - 1)
     if plan.survey.trust.noise.has_dummies:
-        yield _promised(plan, Coalition.ALL_BUT_ONE_MIXER, others, mixers - 1)
+        all_but_one = Coalition.ALL_BUT_ONE_MIXER
+        yield _promised(plan, crowd, all_but_one, crowd.others, mixers - 1)
     else:
-        yield _local(plan, Coalition.ALL_BUT_ONE_MIXER, others, 0)
+        yield _local(plan, Coalition.ALL_BUT_ONE_MIXER, crowd.others, 0)
     yield _local(plan, Coalition.ALL_MIXERS, 0, mixers)
-    yield _local(plan, Coalition.EVERYBODY, others, mixers)
+    yield _local(plan, Coalition.EVERYBODY, crowd.others, mixers)
 
 
-def _both(plan: Plan) -> Remainder | None:
-    """The analyst alone sees counts with flips and dummies; None where that takes too long."""
+def _both(plan: Plan, crowd: _Crowd) -> Remainder | None:
+    """The analyst alone sees counts with flips and dummies.
+
+    None where that takes too long, or where nobody else is sure to be honest.
+    """
     if plan.survey.trust.noise is not NoiseSource.BOTH or plan.mixing is None:
         return None
     policy, trust, rounds = plan.survey.policy, plan.survey.trust, plan.survey.rounds
+    honest = crowd.people - policy.colluding - crowd.refused
     parts: Counter[tuple[float, DummyLaw]] = Counter()
     for block, noise, lane in zip(plan.layout.blocks, plan.noises, plan.lanes, strict=True):
         parts[noise, plan.law_of(lane)] += rounds * block.sensitivity
-    if len(parts) > MOST_PARTS:
+    if len(parts) > MOST_PARTS or honest < 2:
         return None
-    rare = policy.minimum_crowd * plan.overflow + trust.mixers * plan.mixing.surplus
+    rare = crowd.people * plan.overflow + trust.mixers * plan.mixing.surplus
     bound = BothBound(
         parts=tuple(BothPart(noise, law, count) for (noise, law), count in parts.items()),
-        crowd=policy.honest,
+        crowd=honest,
         mixers=trust.mixers,
         epsilon=policy.epsilon,
         distance=rounds * rare,
@@ -131,16 +156,14 @@ def _both(plan: Plan) -> Remainder | None:
     )
 
 
-def _colluding(plan: Plan) -> list[int]:
-    """As many people as the plan allows for, and half of the crowd; two must stay honest."""
-    policy = plan.survey.policy
-    half = min(policy.minimum_crowd // 2, policy.minimum_crowd - 2)
-    return sorted({people for people in (policy.colluding, half) if people > 0})
-
-
-def _promised(plan: Plan, coalition: Coalition, people: int, mixers: int) -> Remainder:
-    """The promise to a member of the crowd without those who collude."""
-    found = _promise_without(plan, people)
+def _promised(
+    plan: Plan, crowd: _Crowd, coalition: Coalition, people: int = 0, mixers: int = 0
+) -> Remainder:
+    """The promise to a member of the crowd without those who collude, if there is one."""
+    absent = people + crowd.refused
+    if not plan.survey.trust.noise.has_dummies and absent > crowd.people - 2:
+        return _local(plan, coalition, people, mixers)
+    found = _promise_without(plan, crowd.people, absent)
     return Remainder(
         coalition=coalition,
         people=people,
@@ -152,12 +175,13 @@ def _promised(plan: Plan, coalition: Coalition, people: int, mixers: int) -> Rem
     )
 
 
-def _promise_without(plan: Plan, people: int) -> Promise:
+def _promise_without(plan: Plan, crowd: int, absent: int) -> Promise:
     """Of mixers it is the same for any crowd; of devices that of a smaller one."""
     policy = plan.survey.policy
-    if plan.survey.trust.noise.has_dummies or people == policy.colluding:
+    planned = (crowd, absent) == (policy.minimum_crowd, policy.colluding)
+    if plan.survey.trust.noise.has_dummies or planned:
         return plan.promise
-    return promise_for(plan, replace(policy, colluding=people))
+    return promise_for(plan, replace(policy, minimum_crowd=crowd, colluding=absent))
 
 
 def _local(plan: Plan, coalition: Coalition, people: int, mixers: int) -> Remainder:

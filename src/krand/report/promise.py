@@ -10,6 +10,7 @@ from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.report.distributions import sentence
 from krand.report.languages import Language
+from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.collusion import SLIGHT, if_mixers_collude, what_flips_promise, what_remains
 from krand.wording.guarantees import assumption_texts, method_text
 from krand.wording.phrases import factor, refused_messages
@@ -31,6 +32,9 @@ class PromiseView:
 
     lead: str
     terms: tuple[Named, ...]
+    coalitions: tuple[tuple[str, str], ...]
+    """Who may work together, and what remains then."""
+    coalitions_lead: str
     assumptions: tuple[str, ...]
     shifts: tuple[tuple[str, str, str], ...]
     """For each block its name, and by how many people a count could be too high or too low."""
@@ -44,6 +48,8 @@ def promise_view(results: Results, language: Language) -> PromiseView:
     return PromiseView(
         lead=_lead(results, language),
         terms=tuple(_terms(results, language)),
+        coalitions=tuple(_coalitions(results, language)),
+        coalitions_lead=language.texts.promise.coalitions_lead[results.plan.survey.trust.noise],
         assumptions=tuple(sentence(text) for text in assumed),
         shifts=_shifts(results, language) if clients else (),
         liars=_liars(results.shifts[0].corrupted, language) if clients else "",
@@ -158,6 +164,12 @@ def _refused(results: Results, language: Language) -> str:
     return refused_messages(
         results.plan, results.promise, results.rejected, language.numbers.bound, language.shared
     )
+
+
+def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str]]:
+    for row in results.coalitions:
+        who = coalition_text(row, results.plan, language.shared, results.crowd)
+        yield who[:1].upper() + who[1:], remains_text(row, results.plan, language.shared)
 
 
 def _shifts(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from krand.accounting.baselines import rappor_sigma
 from krand.accounting.curator import curator
+from krand.planning.coalitions import coalitions_of
+from krand.planning.noise_sources import dummies_of, sealed_bytes
 from krand.planning.record import record_reports
 from krand.promise import Z95
 from krand.web.numbers import width
 from krand.web.pages import render
 from krand.wire.messages import length_at
+from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.collusion import protection
 from krand.wording.phrases import at_most, number, people, percent, whole_people
 from krand.wording.plans import EACH, promise_sentence, unreadable
@@ -24,17 +28,22 @@ __all__ = ["survey_part"]
 
 def survey_part(plan: Plan) -> str:
     """The part of the page that a change of the survey replaces."""
-    policy = plan.survey.policy
+    policy, mixed = plan.survey.policy, plan.survey.trust.noise.has_dummies
+    sigmas = [precision.sigma for precision in plan.precisions]
     responses = replace(record_reports(plan.survey, plan.layout), copies=1)
     return render(
         "survey_result.html",
         plan=plan,
-        rows=list(zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)),
+        rows=_rows(plan, sigmas if mixed else plan.noises),
+        noise_name="noise σ" if mixed else "noise q",
+        trust=plan.survey.trust,
+        dummies=dummies_of(plan),
+        coalitions=_coalitions(plan) if mixed else (),
         unreadable=unreadable(plan),
         promise=promise_sentence(plan),
         shift=max(plan.shifts, key=lambda shift: shift.too_high),
         whole_people=whole_people,
-        message_bytes=length_at(plan, 1),
+        message_bytes=sealed_bytes(plan.survey.trust.mixers) if mixed else length_at(plan, 1),
         rappor=Z95 * rappor_sigma(policy, responses),
         curator=Z95 * curator(policy, responses).sigma,
         number=number,
@@ -45,3 +54,14 @@ def survey_part(plan: Plan) -> str:
         width=width,
         each=lambda kind: EACH.get(kind, ""),
     )
+
+
+def _rows(plan: Plan, noises: Sequence[float]) -> list[tuple[Any, ...]]:
+    """Of every block its noise: q of flips, or σ in people where mixers add dummies."""
+    return list(zip(plan.layout.blocks, noises, plan.precisions, plan.margins, strict=True))
+
+
+def _coalitions(plan: Plan) -> list[tuple[str, str]]:
+    """Who may work together, and what remains then."""
+    rows = coalitions_of(plan)
+    return [(coalition_text(row, plan), remains_text(row, plan)) for row in rows]

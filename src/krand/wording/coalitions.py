@@ -14,13 +14,15 @@ from krand.wording.texts import ENGLISH, Texts
 __all__ = ["coalition_text", "coalitions_table", "remains_text"]
 
 
-def coalition_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
-    """Who works together: the analyst and half of the people."""
+def coalition_text(
+    row: Remainder, plan: Plan, texts: Texts = ENGLISH, crowd: int | None = None
+) -> str:
+    """Who works together: the analyst and half of the people, of the crowd planned or given."""
     own, numbers = texts.coalitions, texts.numbers
     collector = plan.survey.trust.mixers == 1
     if row.coalition is Coalition.PEOPLE:
         return own.people.of(row.people).format(
-            number=numbers.whole(row.people), crowd=numbers.whole(plan.promise.crowd)
+            number=numbers.whole(row.people), crowd=numbers.whole(crowd or plan.promise.crowd)
         )
     said = own.with_one_mixer if collector else own.with_several_mixers
     return said[row.coalition.value].format(
@@ -43,12 +45,14 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
     return own.together.format(remains=said) if row.together else said
 
 
-def coalitions_table(rows: Sequence[Remainder], plan: Plan, texts: Texts = ENGLISH) -> Table:
+def coalitions_table(
+    rows: Sequence[Remainder], plan: Plan, texts: Texts = ENGLISH, crowd: int | None = None
+) -> Table:
     """One row for each coalition."""
     own = texts.coalitions
     table = Table(title=own.title, title_justify="left")
     for column in own.columns:
         table.add_column(column)
     for row in rows:
-        table.add_row(coalition_text(row, plan, texts), remains_text(row, plan, texts))
+        table.add_row(coalition_text(row, plan, texts, crowd), remains_text(row, plan, texts))
     return table

@@ -26,9 +26,11 @@ from krand.accounting.channel import estimated_ones, outlier_ratio
 from krand.analysis.tally import Counts
 
 __all__ = [
+    "TIE",
     "CountSeen",
     "CrowdLaw",
     "crowd_law",
+    "flips_pair",
     "see_counts",
     "tail_of_outlier",
     "tail_of_zeros",
@@ -71,13 +73,10 @@ class CrowdLaw:
 
 def crowd_law(people: int, true_ones: int, noise: float) -> CrowdLaw:
     """The law of the count when N-1 people have so many ones and the last one has none."""
-    pair = background_pair(noise, true_ones, people - 1 - true_ones)
-    # The pair does not say which count its first entry is of. Its mean does: E[M] is known.
-    mean = true_ones * (1 - 2 * noise) + people * noise
-    start = round(mean - float(np.arange(pair.zero.size) @ pair.zero))
-    seen = np.flatnonzero((pair.zero > 0) & (pair.one > 0))
+    start, without, given = flips_pair(people, true_ones, noise)
+    seen = np.flatnonzero((without > 0) & (given > 0))
     inside = slice(int(seen[0]), int(seen[-1]) + 1)
-    zero, one = pair.zero[inside], pair.one[inside]
+    zero, one = without[inside], given[inside]
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.nan_to_num(np.log(one) - np.log(zero), nan=0.0)
     return CrowdLaw(
@@ -88,6 +87,15 @@ def crowd_law(people: int, true_ones: int, noise: float) -> CrowdLaw:
         chances=zero,
         log_ratios=ratios,
     )
+
+
+def flips_pair(people: int, true_ones: int, noise: float) -> tuple[int, Floats, Floats]:
+    """The least count that is listed, and the laws of the count if one person more has 0, or 1."""
+    pair = background_pair(noise, true_ones, people - 1 - true_ones)
+    # The pair does not say which count its first entry is of. Its mean does: E[M] is known.
+    mean = true_ones * (1 - 2 * noise) + people * noise
+    start = round(mean - float(np.arange(pair.zero.size) @ pair.zero))
+    return start, pair.zero, pair.one
 
 
 def true_ones_of(people: int, count: int, noise: float) -> int:

@@ -15,22 +15,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.observe.bits import CrowdLaw
-
-__all__ = ["BlockSeen", "Group", "WorstChange", "worst_change"]
+__all__ = [
+    "BlockSeen",
+    "ChangeLaw",
+    "Group",
+    "RatioLaw",
+    "WorstChange",
+    "change_law",
+    "worst_change",
+]
 
 Floats = NDArray[np.float64]
-Group = tuple[CrowdLaw, int]
-"""A law, and how many positions follow it."""
 
 LIMIT = 0.95
 MOST_DRAWS, FEWEST_DRAWS = 2000, 200
 DRAWN_IN_ALL = 10**8
 DRAWN_AT_ONCE = 2**21
+
+
+class RatioLaw(Protocol):
+    """The log-ratios that a position can have, smallest first, and how likely each is."""
+
+    @property
+    def chances(self) -> Floats: ...
+
+    @property
+    def log_ratios(self) -> Floats: ...
+
+
+Group = tuple[RatioLaw, int]
+"""A law, and how many positions follow it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeLaw:
+    """ε of the worst change of answer in outcomes of a crowd, by simulation."""
+
+    typical: float
+    """The median."""
+    limit: float
+    """95 % of the outcomes stay below."""
+    draws: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +83,8 @@ class BlockSeen:
     most_ones: int
     log_ratios: Floats
     groups: Sequence[Group]
+    balanced: bool = False
+    """Whether one position loses a message wherever another gains one: no answer is one of them."""
 
     @property
     def kept(self) -> int:
@@ -62,7 +94,13 @@ class BlockSeen:
 
 def worst_change(blocks: Sequence[BlockSeen], seed: int = 0) -> WorstChange:
     """The worst change of this outcome, and its law by simulation."""
-    seen = sum(float(_worst(block.log_ratios, block.most_ones)) for block in blocks)
+    seen = sum(float(_worst(block.log_ratios, block)) for block in blocks)
+    law = change_law(blocks, seed)
+    return WorstChange(seen, law.typical, law.limit, law.draws)
+
+
+def change_law(blocks: Sequence[BlockSeen], seed: int = 0) -> ChangeLaw:
+    """What outcomes reveal about the person about whom they reveal most."""
     kept = sum(block.kept for block in blocks)
     draws = max(FEWEST_DRAWS, min(MOST_DRAWS, DRAWN_IN_ALL // kept))
     rng = np.random.default_rng(seed)
@@ -70,16 +108,20 @@ def worst_change(blocks: Sequence[BlockSeen], seed: int = 0) -> WorstChange:
     for block in blocks:
         total += _worst_of_block(rng, block, draws)
     middle, high = np.quantile(total, [0.5, LIMIT], method="higher")
-    return WorstChange(seen, float(middle), float(high), draws)
+    return ChangeLaw(float(middle), float(high), draws)
 
 
-def _worst(log_ratios: Floats, most_ones: int) -> Floats:
+def _worst(log_ratios: Floats, block: BlockSeen) -> Floats:
     """Σ of the largest above 0 less Σ of the smallest below 0, along the last axis."""
-    most = min(most_ones, log_ratios.shape[-1])
+    most = min(block.most_ones, log_ratios.shape[-1])
     ordered = np.sort(log_ratios, axis=-1)
-    up = np.maximum(ordered[..., -most:], 0.0).sum(axis=-1)
-    down = np.minimum(ordered[..., :most], 0.0).sum(axis=-1)
-    return np.asarray(up - down)
+    up, down = ordered[..., -most:], ordered[..., :most]
+    if not block.balanced:
+        up, down = np.maximum(up, 0.0), np.minimum(down, 0.0)
+    with np.errstate(invalid="ignore"):
+        found = up.sum(axis=-1) - down.sum(axis=-1)
+    found = np.nan_to_num(found, nan=np.inf, posinf=np.inf)  # ∞ - ∞: no answer gives this outcome
+    return np.asarray(found)
 
 
 def _worst_of_block(rng: np.random.Generator, block: BlockSeen, draws: int) -> Floats:
@@ -89,11 +131,11 @@ def _worst_of_block(rng: np.random.Generator, block: BlockSeen, draws: int) -> F
     for start in range(0, draws, step):
         size = min(step, draws - start)
         extremes = [_extremes(rng, law, count, most, size) for law, count in block.groups]
-        parts.append(_worst(np.concatenate(extremes, axis=1), most))
+        parts.append(_worst(np.concatenate(extremes, axis=1), block))
     return np.concatenate(parts)
 
 
-def _extremes(rng: np.random.Generator, law: CrowdLaw, count: int, most: int, draws: int) -> Floats:
+def _extremes(rng: np.random.Generator, law: RatioLaw, count: int, most: int, draws: int) -> Floats:
     """The `most` largest and smallest log-ratios of so many positions; all, where they are few.
 
     Only the ends of a long list are drawn: below its largest uniform numbers the others are
@@ -106,7 +148,7 @@ def _extremes(rng: np.random.Generator, law: CrowdLaw, count: int, most: int, dr
         bottom = top[:, -1:] * (1 - _largest(rng, draws, count - most, most))
         uniform = np.concatenate([top, bottom], axis=1)
     reached = np.cumsum(law.chances)
-    # R grows with the count, so that a quantile of the count is one of the ratio.
+    # Ratios are in order, so that a quantile of the place is one of the ratio.
     places = np.searchsorted(reached, uniform * reached[-1], side="right")
     return np.asarray(law.log_ratios[np.minimum(places, reached.size - 1)])
 

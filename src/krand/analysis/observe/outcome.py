@@ -14,16 +14,32 @@ from numpy.typing import NDArray
 
 from krand.analysis.estimates.counted import check_fits
 from krand.analysis.observe.bits import CountSeen, see_counts
-from krand.analysis.observe.change import BlockSeen, WorstChange, worst_change
+from krand.analysis.observe.change import (
+    BlockSeen,
+    ChangeLaw,
+    WorstChange,
+    change_law,
+    worst_change,
+)
+from krand.analysis.observe.dummies import MixedCount, blocks_alone, blocks_seen
 from krand.analysis.observe.records import RecordSeen, observe_records
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage
-from krand.survey.decoding import describe
+from krand.survey.decoding import UNANSWERED, describe
 from krand.survey.layout import Block
 from krand.survey.plan import Plan
 
-__all__ = ["BitsSeen", "PositionSeen", "RecordSeen", "WorstChange", "observe"]
+__all__ = [
+    "BitsSeen",
+    "ChangeLaw",
+    "MixedPositionSeen",
+    "MixedSeen",
+    "PositionSeen",
+    "RecordSeen",
+    "WorstChange",
+    "observe",
+]
 
 UNLIKELY = 0.001
 """Ratios rarer than this lie outside their law."""
@@ -64,21 +80,56 @@ class BitsSeen:
     worst: WorstChange
 
 
-def observe(plan: Plan, tally: Tally, most: int = 10, seed: int = 0) -> RecordSeen | BitsSeen:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedPositionSeen:
+    """One position to which mixers added dummies."""
+
+    position: int | None
+    """None for empty messages that are counted like an answer."""
+    question: str
+    answer: str
+    count: int
+    """People and dummies, and flips where devices add noise too."""
+    others: int
+    """Estimated: how many of the others gave this answer."""
+    log_ratio: float
+    """log R with so many others."""
+    as_far: float
+    """P[|log R| ≥ this] with so many others."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MixedSeen:
+    """The ratios of a survey to which mixers added dummies."""
+
+    people: int
+    positions: int
+    """Empty messages that are counted like an answer are among them."""
+    mixers: int
+    batches: int
+    flips: bool
+    """Whether devices add noise too."""
+    beyond: int
+    """Positions with more messages than people and dummies can send: some were forged."""
+    extremes: tuple[MixedPositionSeen, ...]
+    """The positions with the largest |log R|, largest first."""
+    worst: WorstChange
+    one_mixer: ChangeLaw
+    """What outcomes reveal if everybody but one person and one mixer works with the analyst."""
+
+
+def observe(
+    plan: Plan, tally: Tally, most: int = 10, seed: int = 0
+) -> RecordSeen | BitsSeen | MixedSeen:
     """The ratio of the actual outcome; `most` positions are described one by one."""
     check_fits(plan, tally)
-    if plan.survey.trust.noise.has_dummies:
-        rule = "must be of a plan in which devices add the noise"
-        hint = (
-            "the ratios compare crowds whose devices flip bits; with mixers' noise the promise"
-            " holds for every crowd, and krand verify recomputes it"
-        )
-        raise InvalidInput("tally", rule, "noise of mixers", hint)
     if tally.people < 2:
         hint = "nobody hides in a crowd of one"
         raise InvalidInput("tally", "must count at least two people", tally.people, hint)
     if most < 0:
         raise InvalidInput("most", "must be at least 0", most)
+    if plan.survey.trust.noise.has_dummies:
+        return _observe_mixed(plan, tally, most, seed)
     if plan.survey.linkage is Linkage.RECORD:
         return observe_records(plan, tally, seed)
     return _observe_bits(plan, tally, most, seed)
@@ -100,6 +151,46 @@ def _observe_bits(plan: Plan, tally: Tally, most: int, seed: int) -> BitsSeen:
         beyond=int(np.count_nonzero(tally.counts > people)),
         extremes=tuple(_position(plan, int(place), found[rows[place]]) for place in extremes),
         worst=worst_change([_block(block, found, rows) for block in blocks], seed),
+    )
+
+
+def _observe_mixed(plan: Plan, tally: Tally, most: int, seed: int) -> MixedSeen:
+    flips = plan.survey.trust.noise.has_flips
+    if flips and any(lane.has_noisy_nulls for lane in plan.lanes):
+        rule = "must be of a plan with several messages for every question"
+        hint = "flips and dummies of empty messages depend on each other; krand has no law for it"
+        raise InvalidInput("tally", rule, "one message for several answers", hint)
+    blocks, of_blocks = zip(*blocks_seen(plan, tally), strict=True)
+    counts = [count for of_block in of_blocks for count in of_block]
+    furthest = sorted(counts, key=lambda count: -abs(count.log_ratio))[:most]
+    mixers, batches = plan.survey.trust.mixers, len(tally.batches)
+    return MixedSeen(
+        people=tally.people,
+        positions=len(counts),
+        mixers=mixers,
+        batches=batches,
+        flips=flips,
+        beyond=sum(count.count > count.most for count in counts),
+        extremes=tuple(_mixed_position(plan, count) for count in furthest),
+        worst=worst_change(blocks, seed),
+        one_mixer=change_law(list(blocks_alone(plan)), seed),
+    )
+
+
+def _mixed_position(plan: Plan, seen: MixedCount) -> MixedPositionSeen:
+    if seen.position is None:
+        question, answer = seen.lane.block, UNANSWERED
+    else:
+        meaning = describe(plan.layout, seen.position)
+        question, answer = meaning.name, meaning.label
+    return MixedPositionSeen(
+        position=seen.position,
+        question=question,
+        answer=answer,
+        count=seen.count,
+        others=seen.others,
+        log_ratio=seen.log_ratio,
+        as_far=seen.law.as_far(seen.log_ratio),
     )
 
 

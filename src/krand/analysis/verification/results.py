@@ -11,6 +11,7 @@ import numpy as np
 
 from krand.analysis.actual_promise import (
     absent_people,
+    actual_coalitions,
     actual_flips,
     actual_promise,
     keeps_policy,
@@ -30,6 +31,7 @@ from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
 from krand.analysis.verification.recovering import Recovered, recovered
 from krand.analysis.verification.tables import joint_check
 from krand.errors import KrandError
+from krand.planning.coalitions import Coalition, Remainder
 from krand.survey.canonical import sha256_of
 from krand.survey.limits import crowd_needed
 from krand.survey.plan import Plan, Promise
@@ -82,6 +84,7 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
         yield promise_check(results.promise, true, of)
         yield _kept_check(plan, true, results.kept)
         yield from _flips_check(plan, results, behind.tally)
+        yield _coalitions_check(plan, results, behind.tally)
         yield policy_check(plan, true)
     yield from estimate_checks(plan, results, behind)
     if results.joint or plan.survey.together:
@@ -137,6 +140,35 @@ def _flips_check(plan: Plan, results: Results, tally: Tally) -> Iterator[Check]:
         return
     faults = [] if told is None else ["the crowd is too small for a promise of flips"]
     yield check("flips", faults, "no promise of flips alone is claimed for this crowd")
+
+
+def _coalitions_check(plan: Plan, results: Results, tally: Tally) -> Check:
+    """Every coalition is there, and nothing better is claimed than comes out when recomputed."""
+    told, true = results.coalitions, actual_coalitions(plan, tally)
+    if [_members(row) for row in told] != [_members(row) for row in true]:
+        faults = ["the coalitions are not those of this plan and crowd"]
+    else:
+        pairs = zip(told, true, strict=True)
+        odd = [row.coalition for row, most in pairs if _claims_more(row, most)]
+        faults = [f"{coalition}: less remains than is claimed" for coalition in odd]
+    says = "what remains when others work together is not overstated"
+    return check("coalitions", faults, says)
+
+
+def _members(row: Remainder) -> tuple[Coalition, int, int]:
+    return row.coalition, row.people, row.mixers
+
+
+def _claims_more(told: Remainder, true: Remainder) -> bool:
+    """Whether another kind of protection is claimed, or a smaller number."""
+    if (told.remains, told.together) != (true.remains, true.together):
+        return True
+    pairs = ((told.epsilon, true.epsilon), (told.delta, true.delta), (told.eta, true.eta))
+    return any(
+        (one is None) != (other is None)
+        or (one is not None and other is not None and one < other and not same(one, other, other))
+        for one, other in pairs
+    )
 
 
 def _kept_check(plan: Plan, true: Promise, told: bool) -> Check:

@@ -125,6 +125,10 @@ def estimate(
     console = out.console()
     for table in results_tables(results, raw=raw):
         console.print(table)
+    if results.coalitions:
+        from krand.wording.coalitions import coalitions_table
+
+        console.print(coalitions_table(results.coalitions, plan, crowd=results.crowd))
     for line in remarks(results):
         console.print(line, markup=False)
     if not results.kept:

@@ -33,16 +33,19 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
     linkage it is also computed for a crowd with as many true ones as estimated. Real people are not
     all alike: then the first ratio means little, and the output says so.
 
+    Where mixers add noise, R is computed from the distribution of their dummies, for the numbers of
+    answers as estimated. What the dummies of one mixer alone leave is shown as well.
+
     \b
     Examples:
       krand observe tally.json --plan plan.json
       krand observe tally.json --plan plan.json --show 3 --json
     """
-    from krand.analysis.observe.outcome import BitsSeen
+    from krand.analysis.observe.outcome import BitsSeen, MixedSeen, RecordSeen
     from krand.analysis.observe.outcome import observe as look
     from krand.analysis.tally_checks import check_tally
     from krand.analysis.tally_file import read_tally
-    from krand.cli.observing import positions_table, record_table, statements
+    from krand.cli.observing import mixed_table, positions_table, record_table, statements
 
     out = Output(as_json, no_color)
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
@@ -53,8 +56,7 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
     if as_json:
         from dataclasses import asdict
 
-        bits = isinstance(seen, BitsSeen)
-        promise = plan.promise
+        values, promise = asdict(seen), plan.promise
         out.json(
             {
                 "plan": plan.hash,
@@ -64,18 +66,19 @@ def observe(as_json: bool, no_color: bool, tally: Path, plan_file: Path, show: i
                 "epsilon": promise.epsilon,
                 "eta": promise.eta,
                 "delta": promise.delta,
-                "record": None if bits else asdict(seen),
-                "bits": asdict(seen) if bits else None,
+                "record": values if isinstance(seen, RecordSeen) else None,
+                "bits": values if isinstance(seen, BitsSeen) else None,
+                "mixed": values if isinstance(seen, MixedSeen) else None,
                 "statements": list(said),
             }
         )
         return
     console = out.console()
-    if isinstance(seen, BitsSeen):
-        if seen.extremes:
-            console.print(positions_table(seen))
-    else:
+    if isinstance(seen, RecordSeen):
         console.print(record_table(plan, seen))
+    elif seen.extremes:
+        table = mixed_table(seen) if isinstance(seen, MixedSeen) else positions_table(seen)
+        console.print(table)
     for sentence in said:
         console.print(f"• {sentence}", markup=False)
     console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
