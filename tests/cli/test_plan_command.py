@@ -79,7 +79,7 @@ def test_it_says_how_far_a_liar_can_move_a_count(linkage: str, survey: Path) -> 
     raised = 0.0
     for shift, block in zip(values["shifts"], values["blocks"], strict=True):
         truth = 1 - 2 * block["noise_numerator"] / 2**32
-        tokens = values["messages"] if linkage == "bit" else 1
+        tokens = block["messages"] if linkage == "bit" else 1
         assert (shift["name"], shift["corrupted"]) == (block["name"], 1)
         assert shift["too_high"] == pytest.approx(tokens / truth)
         assert shift["too_low"] == pytest.approx(1 / truth)
