@@ -5,7 +5,8 @@ BIN     := .venv/bin
 ORACLES := .venv-oracles
 # All tests of a file in one process: what its fixtures compute is computed once. Three processes for
 # two cores: tests of browsers, servers and kills wait more than they compute.
-PARALLEL ?= -n 3 --dist loadfile
+# The slowest files come first (tests/timing.py): no process waits for the last one at the end.
+PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
 .PHONY: help demo drafts test lint unit drafts-test oracles durations coverage long bench bench-check docs clean
@@ -62,10 +63,10 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	fi
 
 long: .venv/.test  ## the long versions of tests: small crowds, extreme requests, faults, attacks
-	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/docs/test_explanation_numbers.py tests/accounting/test_nearest.py tests/accounting/test_extreme_attacks.py tests/accounting/test_mechanism.py tests/client/test_ledger.py tests/end_to_end/test_collector.py tests/mixing/test_dummies.py tests/mixing/test_real_chain.py tests/attacks/test_mixers.py tests/drafts/reproduction/test_whole.py
+	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/docs/test_explanation_numbers.py tests/accounting tests/analysis/test_both.py tests/client/test_ledger.py tests/end_to_end/test_collector.py tests/mixing/test_dummies.py tests/mixing/test_real_chain.py tests/attacks/test_mixers.py tests/drafts/reproduction/test_whole.py
 	$(BIN)/python benchmarks/small_crowds.py
 	$(BIN)/python benchmarks/extremes.py
-	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 $(BIN)/pytest -q $(PARALLEL) tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/mixing/test_kills.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
+	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 KRAND_MODEL_EXAMPLES=1000 $(BIN)/pytest -q $(PARALLEL) tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_first_mixer.py tests/collector/test_model.py tests/mixing/test_kills.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
 	$(BIN)/python benchmarks/copied_folder.py
 
 bench: $(ORACLES)/.oracles  ## krand beside its peers, in one run

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import pytest
 
-from timing import Costs
+from timing import DURATIONS, Costs, slowest_files
 
 if find_spec("hypothesis") is not None:  # absent from the oracles' own environment
     from hypothesis import settings
@@ -39,6 +39,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Write what each test costs where `make durations` wants it."""
     if "KRAND_DURATIONS" in os.environ:
         config.pluginmanager.register(Costs(Path(os.environ["KRAND_DURATIONS"]).absolute()))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with the slowest tests come first: what is left for the end is short."""
+    seconds = slowest_files(DURATIONS.read_text(encoding="utf-8"))
+    items.sort(key=lambda item: -seconds[item.nodeid.partition("::")[0]])
 
 
 # Containers often forbid bytecode: then every process that a test starts would compile krand anew.

@@ -7,13 +7,18 @@ process and of every process that it started and waited for.
 from __future__ import annotations
 
 import os
+import re
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-__all__ = ["Costs"]
+__all__ = ["DURATIONS", "Costs", "slowest_files"]
+
+DURATIONS = Path(__file__).with_name("durations.md")
+ROW = re.compile(r"^\| `([^`:]+)::[^`]*` \| ([\d,.]+) \|$", re.MULTILINE)
 
 
 class Costs:
@@ -31,6 +36,14 @@ class Costs:
         with self.file.open("a", encoding="utf-8") as lines:
             lines.write(f"{spent:.2f}\t{passed:.2f}\t{item.nodeid}\n")
         return answer
+
+
+def slowest_files(page: str) -> defaultdict[str, float]:
+    """Seconds of the files that have one of the slowest tests, by what `make durations` wrote."""
+    found: defaultdict[str, float] = defaultdict(float)
+    for file, seconds in ROW.findall(page):
+        found[file] += float(seconds.replace(",", ""))
+    return found
 
 
 def _processor_seconds() -> float:

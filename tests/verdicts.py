@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
+from pathlib import Path
+
+from krand.drafts.reproduction.entries import Section
+from krand.drafts.reproduction.markdown import drafts_markdown
+from krand.drafts.reproduction.tasks import Reproduction
+from krand.drafts.reproduction.values import document
 from krand.drafts.statements.verdict import Verdict
 
-__all__ = ["check_verdict"]
+__all__ = ["check_documented", "check_verdict"]
+
+PAGE = Path(__file__).parents[1] / "docs" / "drafts.md"
+HEADING = "### Statements\n\n"
 
 
 def check_verdict(verdict: Verdict, key: str, least_cases: int, counterexample: str | None) -> None:
@@ -17,3 +27,17 @@ def check_verdict(verdict: Verdict, key: str, least_cases: int, counterexample: 
     if verdict.correction is not None:
         assert verdict.correction.cases > 0
         assert verdict.correction.failures == 0
+
+
+def check_documented(verdict: Verdict) -> None:
+    """docs/drafts.md says all of it; `make drafts` brings it up to date."""
+    section = Section.SINGLE_BIT  # of any section: only what stands below the heading is compared
+    result = Reproduction((section,), (), (), ((section, verdict),))
+    _, _, words = drafts_markdown(document(result, ())).partition(HEADING)
+    assert verdict.statement.says in words
+    assert words in _page()
+
+
+@cache
+def _page() -> str:
+    return PAGE.read_text(encoding="utf-8")

@@ -222,7 +222,7 @@ def test_ten_thousand_copies():
 
 
 def sigmas(epsilon: float, copies: tuple[int, ...]) -> list[float]:
-    policy = Policy(epsilon=epsilon, minimum_crowd=10**5, delta=1e-6)
+    policy = Policy(epsilon=epsilon, minimum_crowd=10**4, delta=1e-6)
     return [plan_noise(policy, ResponseFormat(1, copies=k)).precision.sigma for k in copies]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import defaultdict
 from itertools import product
 
@@ -130,7 +131,8 @@ def test_colluders_are_planned_for() -> None:
     """c colluding users: the noise of a crowd that is smaller by c."""
     with_them = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, colluding=50_000)
     without = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=50_000)
-    assert divide_noise(with_them, SHARES).numerators == divide_noise(without, SHARES).numerators
+    shares = SHARES[:2]
+    assert divide_noise(with_them, shares).numerators == divide_noise(without, shares).numerators
 
 
 def test_a_cap_on_what_collusion_reveals_is_kept() -> None:
@@ -160,7 +162,7 @@ def test_a_certificate_costs_little_more_than_the_drafts_attack() -> None:
     assert 1.0 < ratio < 1.06
 
 
-@settings(max_examples=5, deadline=None)
+@settings(max_examples=20 if os.environ.get("KRAND_LONG") else 3, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 8), st.floats(0.25, 4)), min_size=1, max_size=4),
     st.sampled_from([300, 5_000, 10**6]),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -12,6 +13,8 @@ from krand.accounting import inversion
 from krand.accounting.channel import outlier_law
 from krand.accounting.ratio import RatioLaw, _scores
 from krand.accounting.simulation import simulate
+
+SETTINGS = 50 if os.environ.get("KRAND_LONG") else 20
 
 
 def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
@@ -31,8 +34,11 @@ def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
 
 @pytest.mark.parametrize("chunk", range(5))
 def test_monte_carlo_meets_the_bounds(chunk):
-    """For 50 random larger settings the simulated interval meets [lower, upper], all four ways."""
-    for bits, crowd, q, epsilon in larger_settings(50)[chunk::5]:
+    """For random larger settings the simulated interval meets [lower, upper], all four ways.
+
+    20 of them, four in each chunk; KRAND_LONG=1 takes 50.
+    """
+    for bits, crowd, q, epsilon in larger_settings(SETTINGS)[chunk::5]:
         law = RatioLaw(q, bits, crowd)
         delta, eta = law.delta(epsilon), law.eta(epsilon)
         seen = simulate(bits, q, crowd, epsilon, samples=8000, seed=11, confidence=0.99999)

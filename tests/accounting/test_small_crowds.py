@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import random
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -72,6 +73,8 @@ def all_ones(crowd: int, bits: int, q: float, epsilon: float) -> float:
     return with_one - math.exp(epsilon) * without
 
 
+EXAMPLES = 100 if os.environ.get("KRAND_LONG") else 8
+"""Other ones in every run; tests/accounting/test_extreme_attacks.py has the same in every run."""
 LARGE = {
     "crowd": st.integers(2, 10**7),
     "bits": st.integers(1, 60),
@@ -82,7 +85,7 @@ LARGE = {
 }
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(**LARGE)
 def test_linked_records_are_never_promised_more_than_an_attack_allows(
     crowd: int, bits: int, q: float, epsilon: float
@@ -92,7 +95,7 @@ def test_linked_records_are_never_promised_more_than_an_attack_allows(
     assert found.upper >= all_ones(crowd, bits, q, epsilon) * (1 - 1e-9)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=EXAMPLES, deadline=None)
 @given(**LARGE)
 def test_single_bits_are_never_promised_more_than_an_attack_allows(
     crowd: int, bits: int, q: float, epsilon: float

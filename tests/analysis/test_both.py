@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -40,7 +41,7 @@ from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 
-SURVEYS = 400
+SURVEYS = 400 if os.environ.get("KRAND_LONG") else 100
 PLANNED = 2_000
 QUESTIONS = (
     Choice(name="colour", choices=Choices(["red", "green", "blue"])),
@@ -211,7 +212,11 @@ def _inside(interval: Interval, value: float) -> bool:
 
 @pytest.mark.parametrize("people", [12, PLANNED, 40_000])
 def test_questions_are_unbiased_and_covered_in_any_crowd(people: int) -> None:
-    """A simulation with seed 3 of surveys with two batches: every row, "unanswered" included."""
+    """A simulation with seed 3 of surveys with two batches: every row, "unanswered" included.
+
+    Of 100 surveys; intervals half as wide as they should be cover 67 %, the test allows 86 %. A
+    bias is seen from half a standard error on. KRAND_LONG=1 simulates 400 surveys.
+    """
     plan, half = _plan(), people // 2
     truth = {"red": half, "green": 0, "blue": 0, "yes": half, "no": 0}
     truth |= {"cat": half, "dog": 0, "fish": half, "unanswered": people - half}

@@ -1,6 +1,6 @@
 """Every page in every state: on a phone and a desk, in light and dark, for everybody (axe-core).
 
-Pictures of all of them are kept in build/screenshots.
+KRAND_SCREENSHOTS=1 keeps pictures of all of them in build/screenshots.
 """
 
 from __future__ import annotations

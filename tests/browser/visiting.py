@@ -5,6 +5,7 @@ A visit fails if the page asked another host for anything, failed, or complained
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -78,7 +79,9 @@ class Visit:
         assert needed <= there, f"{needed} px wide on {there} px: {self._widest(there)}"
 
     def keep(self, name: str) -> None:
-        """A picture of the whole page, for people to look at."""
+        """A picture of the whole page, for people to look at who set KRAND_SCREENSHOTS=1."""
+        if os.environ.get("KRAND_SCREENSHOTS") != "1":
+            return
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         path = SCREENSHOTS / f"{name}-{self.device.name}.png"
         self.page.screenshot(path=path, full_page=True, scale="css", animations="disabled")

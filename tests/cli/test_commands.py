@@ -224,7 +224,7 @@ def test_frontier_draws_a_figure(tmp_path: Path) -> None:
     """--plot writes an SVG file and nothing else."""
     require("matplotlib")
     figure = tmp_path / "frontier.svg"
-    command = ("frontier", *SMALL, "--delta", "1e-4", "--copies-list", "1,4")
+    command = ("frontier", *SMALL, "--delta", "1e-4", "--copies-list", "1")
     assert answer(*command, "--plot", str(figure))["plot"] == str(figure)
     assert "<svg" in figure.read_text(encoding="utf-8")
     assert list(tmp_path.iterdir()) == [figure]

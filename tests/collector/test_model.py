@@ -31,7 +31,7 @@ from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.keys import generate_signing_key
 
-EXAMPLES = int(os.environ.get("KRAND_MODEL_EXAMPLES", "150"))
+EXAMPLES = int(os.environ.get("KRAND_MODEL_EXAMPLES", "50"))
 KEY = generate_signing_key()
 GROUPS = st.integers(1, 4)
 MOMENTS = st.integers(0, 16)

@@ -245,20 +245,27 @@ batch.randomize(plan, answers, output, ledger=TableLedger(), progress=slow)
 """
 
 
+@pytest.fixture(scope="module")
+def many_answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table that takes a while."""
+    place = tmp_path_factory.mktemp("many") / "answers.parquet"
+    pq.write_table(table_of([PERSON] * 500_000), place)
+    return place
+
+
 @pytest.mark.parametrize("linkage", list(Linkage))
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_killed_half_way_it_leaves_nothing(
-    linkage: Linkage, kill: signal.Signals, tmp_path: Path
+    linkage: Linkage, kill: signal.Signals, many_answers: Path, tmp_path: Path
 ) -> None:
     """No output, no temporary file, whichever signal ends it."""
     plan = plan_for(linkage)
     (tmp_path / "plan.json").write_bytes(plan.bytes)
-    pq.write_table(table_of([PERSON] * 500_000), tmp_path / "answers.parquet")
     place = tmp_path / "out"
     place.mkdir()
     command = [sys.executable, "-c", KILLED, *map(str, (tmp_path / "plan.json",))]
     with subprocess.Popen(
-        [*command, str(tmp_path / "answers.parquet"), str(place)],
+        [*command, str(many_answers), str(place)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,8 @@ from krand.analysis.tally import MAX_TABLE_BITS, Tally
 from krand.promise import Linkage
 
 Count = Callable[[Case], Tally]
+# Spark's Java lives for seconds: compiling its code for speed costs more than it gains.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 def _counted(case: Case, engine: str, options: Options) -> Tally:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from krand.drafts.reproduction import numbers_implied, numbers_single_bit, numbers_vectors
 from krand.drafts.reproduction.entries import Number, Section, unit_in_the_last_place
+from krand.drafts.reproduction.markdown import drafts_markdown
+from krand.drafts.reproduction.tasks import Reproduction
+from krand.drafts.reproduction.values import document
+
+PAGE = Path(__file__).parents[3] / "docs" / "drafts.md"
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +130,17 @@ def test_the_known_errata_are_found(numbers: dict[str, Number]) -> None:
     for key in ("001-3.4-tail-1000", "001-5-set-bits-1", "001-6.3-failure-16"):
         assert not numbers[key].agrees
         assert numbers[key].exposes
+
+
+def test_every_erratum_is_documented(numbers: dict[str, Number]) -> None:
+    """docs/drafts.md lists them, section by section; `make drafts` brings it up to date."""
+    result = Reproduction(tuple(Section), tuple(numbers.values()), (), ())
+    _, _, *sections = drafts_markdown(document(result, ())).split("\n## ")
+    page = PAGE.read_text(encoding="utf-8")
+    listed = [section.partition("### Errata\n")[2].rstrip() for section in sections]
+    assert sum(map(bool, listed)) >= 5
+    for errata in listed:
+        assert errata in page
 
 
 def test_what_exposes_people_is_said(numbers: dict[str, Number]) -> None:

@@ -19,7 +19,7 @@ from krand.drafts.statements.backgrounds.ordering import Comparison
 from krand.drafts.statements.backgrounds.tails import Pair, corners, steps
 from krand.drafts.statements.bit_counts import count_weights
 from krand.drafts.statements.verdict import Verdict
-from verdicts import check_verdict
+from verdicts import check_documented, check_verdict
 
 THIRD = Fraction(1, 3)
 
@@ -122,8 +122,10 @@ def test_every_statement_is_expected() -> None:
 
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_verdict(statement: Callable[[], Verdict]) -> None:
-    """Each statement meets the expected fate, and every correction holds without exception."""
-    check_verdict(statement(), *EXPECTED[statement.__name__])
+    """Each meets the expected fate, a correction holds without exception, and the page says so."""
+    verdict = statement()
+    check_verdict(verdict, *EXPECTED[statement.__name__])
+    check_documented(verdict)
 
 
 @pytest.mark.parametrize("statement", [counts.law_4_7_to_4_9, ordering.equation_9_5])

@@ -22,6 +22,7 @@ from krand.drafts.formulas.single_bit_copies import (
 from krand.drafts.statements import collections, one_bit
 from krand.drafts.statements.ranges import count_law, noises, square_noises, where
 from krand.drafts.statements.verdict import Count, Verdict
+from verdicts import check_documented
 
 STATEMENTS = (*one_bit.STATEMENTS, *collections.STATEMENTS)
 
@@ -188,7 +189,7 @@ def test_every_statement_is_expected() -> None:
 
 @pytest.mark.parametrize("statement", STATEMENTS, ids=lambda s: s.__name__)
 def test_verdict(statement: Callable[[], Verdict]) -> None:
-    """Each fares as pinned, a false one has a right correction, and all texts can be set."""
+    """Each fares as pinned, a false one has a right correction, and the page can set all texts."""
     key, cases, failures, corrected, first = EXPECTED[statement.__name__]
     verdict = statement()
     assert verdict.statement.key == key
@@ -198,6 +199,7 @@ def test_verdict(statement: Callable[[], Verdict]) -> None:
     assert verdict.correction == (None if corrected is None else Count(corrected, 0, None))
     assert (corrected is None) == verdict.holds
     check_texts(verdict)
+    check_documented(verdict)
 
 
 def check_texts(verdict: Verdict) -> None:

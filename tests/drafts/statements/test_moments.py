@@ -25,6 +25,7 @@ from krand.drafts.statements.vectors import equations as vector_equations
 from krand.drafts.statements.vectors import expected_state, moments, tail_bound
 from krand.drafts.statements.vectors import sums as vector_sums
 from krand.drafts.statements.verdict import Verdict
+from verdicts import check_documented
 
 MODULES = (
     vector_equations,
@@ -146,6 +147,12 @@ def test_statement_fails(key: str) -> None:
     assert verdict.correction is not None
     assert verdict.correction.failures == 0, verdict.correction.first_failure
     assert verdict.correction.cases >= 90
+
+
+@pytest.mark.parametrize("key", sorted(HOLD | set(SMALLEST)))
+def test_statement_is_documented(key: str) -> None:
+    """The page says what was tested and found."""
+    check_documented(verdicts()[key])
 
 
 @pytest.mark.parametrize("key", ["001-8.31", "001-6.2", "001-8.37-variance"])

@@ -30,7 +30,7 @@ from krand.drafts.statements.bit_counts import (
 )
 from krand.drafts.statements.notation import tex, tex_list
 from krand.drafts.statements.verdict import Verdict
-from verdicts import check_verdict
+from verdicts import check_documented, check_verdict
 
 EXPECTED = {
     "proposition_1_1": ("002-proposition-1.1", 13_000, None),
@@ -62,8 +62,10 @@ def test_every_statement_is_expected() -> None:
 
 @pytest.mark.parametrize("statement", STATEMENTS)
 def test_verdict(statement: Callable[[], Verdict]) -> None:
-    """Each statement meets the expected fate, and every correction holds without exception."""
-    check_verdict(statement(), *EXPECTED[statement.__name__])
+    """Each meets the expected fate, a correction holds without exception, and the page says so."""
+    verdict = statement()
+    check_verdict(verdict, *EXPECTED[statement.__name__])
+    check_documented(verdict)
 
 
 @pytest.mark.parametrize("statement", [ratios_of_sums.lemma_4_3, maximal_bits.claim_3_2])
