@@ -240,7 +240,7 @@ def instead_lines(shown: Demonstration) -> Iterator[str]:
     for method in chains:
         widths, own = method.half_widths_95.values(), shown.baselines[0].half_widths_95.values()
         yield (
-            'Mixers change that (noise = "mixers" in [trust]):'
+            'If mixers add the noise (noise = "mixers" in [trust]),'
             f" with {method.mixers:,} of them the same promise holds as long as one is honest,"
             " whatever everybody else does, and however few people take part. The margins of error"
             f" are then {_between(widths)} people (95 %) instead of {_between(own)}."
