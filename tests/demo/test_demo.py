@@ -341,7 +341,7 @@ def test_the_report_has_the_margins_of_every_method(small: Small) -> None:
     ("trust", "options", "said"),
     [
         ('[trust]\nnoise = "mixers"\nmixers = 2\n', [], "add --live"),
-        ("", ["--noise", "mixers"], "must be given with --live only"),
+        ("", ["--noise-of", "mixers"], "must be given with --live only"),
     ],
 )
 def test_mixers_are_demonstrated_live_only(

@@ -145,7 +145,7 @@ def test_the_command_ends_at_once_and_alone(survey: Path, tmp_path: Path) -> Non
     """SIGINT while it sends: exit code 130, and no process of its group is left."""
     folder = tmp_path / "output"
     command = [sys.executable, "-m", "krand", "demo", "--live", "--survey", str(survey)]
-    command += ["--noise", "devices", "--crowd", "20_000", "-o", str(folder)]
+    command += ["--noise-of", "devices", "--crowd", "20_000", "-o", str(folder)]
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as process:
         try:
             _until(lambda: (folder / "collector.pub.pem").exists(), process)

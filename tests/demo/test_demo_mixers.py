@@ -269,7 +269,9 @@ def test_who_adds_the_noise_by_default(extra: str, tmp_path: Path) -> None:
 
 
 def test_the_option_is_refused_for_other_words(tmp_path: Path) -> None:
-    """--noise both has no demonstration of its own."""
-    result = CliRunner().invoke(krand, ["demo", "--live", "--noise", "both", "-o", str(tmp_path)])
+    """--noise-of both has no demonstration of its own."""
+    result = CliRunner().invoke(
+        krand, ["demo", "--live", "--noise-of", "both", "-o", str(tmp_path)]
+    )
     assert result.exit_code == 2
     assert "noise" in result.output

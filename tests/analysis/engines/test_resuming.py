@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from analysis.engines.responses import BIT, LONG, SIGNER, Case, mixed, sealed, unsealed
 from krand.analysis.engines import Options, local, tally_source
-from krand.analysis.engines.checkpoint import Checkpoint
+from krand.analysis.engines.checkpoint import Checkpoint, forget_checkpoint
 from krand.analysis.tally_file import read_tally
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.errors import InvalidInput
@@ -57,6 +57,8 @@ def test_an_interrupted_count_goes_on(
         assert found.same_as(expected)
         assert 0 < told[0] < case.source.rows  # it did go on
         assert sum(told) == case.source.rows
+        assert file.exists()  # until somebody has kept the tally
+        forget_checkpoint(file)
         assert not file.exists()
 
 

@@ -14,7 +14,7 @@ from krand.analysis.tally_file import tally_from
 from krand.errors import InvalidInput
 from krand.files import unreadable, write_atomically
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "forget_checkpoint"]
 
 FORMAT = "krand-checkpoint-3"
 
@@ -56,9 +56,10 @@ class Checkpoint:
         values = {**self._of, "rows": rows, "tally": tally.values()}
         write_atomically("checkpoint", self._path, json.dumps(values))
 
-    def forget(self) -> None:
-        """The work is done. One that cannot be removed is harmless: all of its rows are counted."""
-        # Whoever was killed while saving may have left a file with a longer, hidden name.
-        with suppress(OSError):
-            for path in (*self._path.parent.glob(f".{escape(self._path.name)}.*"), self._path):
-                path.unlink(missing_ok=True)
+
+def forget_checkpoint(path: Path) -> None:
+    """The tally is kept. What cannot be removed is harmless: it says only what was counted."""
+    # Whoever was killed while saving may have left a file with a longer, hidden name.
+    with suppress(OSError):
+        for each in (*path.parent.glob(f".{escape(path.name)}.*"), path):
+            each.unlink(missing_ok=True)

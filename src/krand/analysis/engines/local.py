@@ -29,7 +29,10 @@ SECONDS_BETWEEN_CHECKPOINTS = 5.0
 
 
 def count(source: Source, work: Work, options: Options) -> Tally:
-    """Count a source, from the beginning or from where the checkpoint says."""
+    """Count a source, from the beginning or from where the checkpoint says.
+
+    The checkpoint stays: whoever keeps the tally forgets it then (`forget_checkpoint`).
+    """
     kept = _checkpoint(source, work, options)
     done, found = (0, work.nothing) if kept is None else kept.start()
     options.progress(done)
@@ -40,8 +43,6 @@ def count(source: Source, work: Work, options: Options) -> Tally:
         if kept is not None and time.monotonic() - saved > SECONDS_BETWEEN_CHECKPOINTS:
             kept.save(done, found)
             saved = time.monotonic()
-    if kept is not None:
-        kept.forget()
     return found
 
 

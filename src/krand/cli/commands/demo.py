@@ -42,7 +42,8 @@ __all__ = ["demo"]
     help="Use real processes on this machine: a collector and two mixers; 1,000 people.",
 )
 @click.option(
-    "--noise",
+    "--noise-of",
+    "noise",
     type=click.Choice(["devices", "mixers"]),
     help="Who adds the noise with --live: mixers by default; devices with a collector alone.",
 )
@@ -75,7 +76,7 @@ def demo(
     Examples:
       krand demo
       krand demo --live
-      krand demo --live --noise devices
+      krand demo --live --noise-of devices
       krand demo --survey survey.toml --crowd 1M --seed 0
     """
     from krand.demo.report import write_report

@@ -118,6 +118,7 @@ def tally(
       krand tally mixed.parquet --plan plan.json --key key.pem -o tally.json
     """
     from krand.analysis.engines import Options
+    from krand.analysis.engines.checkpoint import forget_checkpoint
     from krand.analysis.tally_file import write_tally
     from krand.analysis.tallying import signed_beside, tally_sources
     from krand.files import keep_inputs
@@ -143,6 +144,8 @@ def tally(
             different_people=different_people,
         )
     write_tally("output", output, found)
+    for source in sources:
+        forget_checkpoint(_checkpoint(output, source))
     _show(out, found, plan, output)
 
 
