@@ -77,7 +77,7 @@ def test_with_flips_every_block_has_a_lane() -> None:
 
 
 def test_whole_records_are_one_lane() -> None:
-    """All copies together: the promise counts on one shuffle of all of them."""
+    """All copies together: that tells less than a lane for each copy would."""
     survey = replace(small_survey(), linkage=Linkage.RECORD, copies=5)
     layout = layout_of(survey)
     (lane,) = lanes_of(survey, layout)

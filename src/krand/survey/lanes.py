@@ -5,7 +5,8 @@ which question a message is about. Where mixers alone add noise, a lane is a cho
 scale or a group with one message; one yes/no, or one option of a short list; a long list with as
 many messages as it allows answers; or the table of one hash function, with a message for each word.
 Where devices flip bits, every question or group has a lane with room for flips. Whole records are
-one lane: the promise counts on all copies of all people in one shuffle.
+one lane: all copies of all people are shuffled together. That tells less than a lane for each copy
+would, for which the promise holds too.
 """
 
 from __future__ import annotations
