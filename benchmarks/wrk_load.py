@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from krand.wire.submissions import SubmissionFormat
+from krand.wire.submissions import VERSION, SubmissionFormat
 
 __all__ = ["Load", "has_wrk", "load_by_wrk"]
 
@@ -44,10 +44,13 @@ def has_wrk() -> bool:
 def load_by_wrk(
     port: int, path: str, shape: SubmissionFormat, connections: int, seconds: int
 ) -> Load:
-    """Submissions as fast as they are answered."""
+    """Submissions as fast as they are answered; refused ones would measure nothing."""
     command = ["taskset", "-c", "1", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s"]
     command += ["--timeout", f"{TIMEOUT_SECONDS}s", "-s", str(SCRIPT)]
-    command += [f"http://127.0.0.1:{port}", "--", path]
+    command += [f"http://127.0.0.1:{port}", "--", path, str(VERSION)]
     command += [str(shape.messages), str(shape.message_length), secrets.token_hex(8)]
     told = subprocess.run(command, capture_output=True, check=True, text=True).stdout
-    return Load(**json.loads(told.strip().splitlines()[-1]))
+    load = Load(**json.loads(told.strip().splitlines()[-1]))
+    if load.other:
+        raise RuntimeError(f"{load.other:,} of {load.count:,} submissions were not accepted")
+    return load

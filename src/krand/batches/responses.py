@@ -23,8 +23,6 @@ from krand.files import json_object, unreadable, whole
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from numpy.typing import NDArray
 
 __all__ = [
@@ -85,12 +83,7 @@ class ResponsesWriter:
     def __enter__(self) -> ResponsesWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._writer.close()
 
     def write(self, responses: NDArray[Any]) -> None:

@@ -22,8 +22,6 @@ from krand.errors import InvalidInput
 from krand.files import unreadable
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from numpy.typing import NDArray
 
     Rows = NDArray[np.uint8]
@@ -120,12 +118,7 @@ class SealedBatch:
     def __enter__(self) -> SealedBatch:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
     def chunks(self, lane: int) -> Iterator[Rows]:

@@ -23,8 +23,6 @@ from krand.wire.layers import LayerSealer, layer_info, open_layers
 from krand.wire.messages import Null, Token
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from krand.survey.plan import Plan
 
 __all__ = ["AT_A_TIME", "Crew", "Layer"]
@@ -94,12 +92,7 @@ class Crew:
     def __enter__(self) -> Crew:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
