@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 
 from krand.accounting.calibration import assess, plan_noise, precision
 from krand.accounting.coupling import allowed_distance
@@ -31,6 +32,8 @@ __all__ = [
 ]
 
 MIXERS_ALONE = 'noise = "mixers" in [trust]: it needs no crowd'
+KEPT = 8
+"""Plans that are kept: a plan takes seconds, and whoever compares variants asks for some twice."""
 MOST_TIMES = 100
 """A larger crowd than this multiple of the planned one is treated as this large."""
 
@@ -44,14 +47,19 @@ def make_plan(survey: Survey) -> Plan:
     >>> [round(precision.half_width_95) for precision in plan.precisions]  # ± people (95 %)
     [6, 7]
     """
-    if survey.trust.noise is NoiseSource.MIXERS:
-        plan = mixed_plan(survey)
-    elif survey.trust.noise is NoiseSource.BOTH:
-        plan = _flips_and_dummies(survey)
-    else:
-        plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
-        _check_use(plan)
+    plan = _plan_of(survey)
     remember_here(plan)
+    return plan
+
+
+@lru_cache(maxsize=KEPT)
+def _plan_of(survey: Survey) -> Plan:
+    if survey.trust.noise is NoiseSource.MIXERS:
+        return mixed_plan(survey)
+    if survey.trust.noise is NoiseSource.BOTH:
+        return _flips_and_dummies(survey)
+    plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
+    _check_use(plan)
     return plan
 
 
