@@ -64,6 +64,11 @@ __all__ = ["serve"]
     help="A mixer's signature of the plan, for devices that ask; repeatable.",
 )
 @click.option(
+    "--invitations",
+    type=FILE,
+    help="The collector's file of krand invite, for a survey with invitations.",
+)
+@click.option(
     "--signing-key",
     type=FILE,
     help="Sign receipts with this private key, made by krand keygen --signing; for devices' noise.",
@@ -129,6 +134,7 @@ def serve(
 
 
 def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
+    from krand.collector.invitations import check_invitations
     from krand.collector.settings import Settings, check_origins, receipt_of, served_signatures
     from krand.wire.plan_signatures import read_signature
 
@@ -138,6 +144,7 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
         origins=check_origins(options["origins"]),
         signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
         receipt=None if signer is None else receipt_of(plan, round_number, signer),
+        invitations=check_invitations(plan, options["invitations"], round_number),
     )
 
 
