@@ -16,6 +16,7 @@ from pathlib import Path
 from collecting import Running, quick_folder, running
 from collector.crowds import body_of, plan_of
 from components import missing
+from krand.survey.plan import Plan
 
 __all__ = ["Attacked", "Honest", "attacked", "flood", "get", "post"]
 
@@ -71,16 +72,18 @@ main()
 
 
 @contextmanager
-def attacked(*, impatient: bool = False) -> Iterator[Attacked]:
+def attacked(
+    plan: Plan | None = None, *, impatient: bool = False, options: Sequence[str] = ()
+) -> Iterator[Attacked]:
     """A collector that has started and has served somebody."""
     if not Path("/proc/self/statm").exists():
         missing("/proc", "the memory of another process is read from it")
-    plan = plan_of(MANY)
+    plan = plan or plan_of(MANY)
     with quick_folder() as folder:
         (folder / "plan.json").write_bytes(plan.bytes)
         files = (folder / "plan.json", folder / "spool", folder / "log")
         how = ("-c", IMPATIENT) if impatient else ("-m", "krand")
-        with running(*files, how) as collector:
+        with running(*files, how, options) as collector:
             found = Attacked(collector, f"/v1/{plan.hash}/submissions")
             assert found.status("/readyz") == 200
             yield found
