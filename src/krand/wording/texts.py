@@ -182,6 +182,7 @@ class CoalitionTexts:
             "all-but-one-mixer": "the analyst and all other people, but not the collector",
             "all-mixers": "the analyst and the collector",
             "everybody": "everybody but the person's own device",
+            "page-host": "whoever serves the web form, for people who use it",
         }
     )
     with_several_mixers: Mapping[str, str] = table(
@@ -191,6 +192,7 @@ class CoalitionTexts:
             "all-but-one-mixer": "the analyst, all other people and {number} of {mixers} mixers",
             "all-mixers": "the analyst and all {mixers} mixers",
             "everybody": "everybody but the person's own device",
+            "page-host": "whoever serves the web form, for people who use it",
         }
     )
     delta: str = "ε = {epsilon}, δ = {delta}"
