@@ -16,6 +16,7 @@ from krand.wording.number_format import NumberFormat
 
 __all__ = [
     "ENGLISH",
+    "AboutTexts",
     "CoalitionTexts",
     "CollusionTexts",
     "GuaranteeTexts",
@@ -165,6 +166,16 @@ class CollusionTexts:
         "The promise holds as long as one of the {number} mixers follows the rules, whatever"
         " everybody else does. If all of them work with the analyst, there is no protection",
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AboutTexts:
+    """Who asks, how to reach them, and the last day on which answers are taken."""
+
+    survey: str = "Survey"
+    organiser: str = "Organiser"
+    contact: str = "Contact"
+    closes: str = "Last day for answers"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -411,6 +422,7 @@ class Texts:
     guarantees: GuaranteeTexts
     provenance: ProvenanceTexts
     collusion: CollusionTexts
+    about: AboutTexts
     coalitions: CoalitionTexts
     summaries: SummaryTexts
     phrases: PhraseTexts
@@ -422,6 +434,7 @@ ENGLISH = Texts(
     guarantees=GuaranteeTexts(),
     provenance=ProvenanceTexts(),
     collusion=CollusionTexts(),
+    about=AboutTexts(),
     coalitions=CoalitionTexts(),
     summaries=SummaryTexts(),
     phrases=PhraseTexts(),
