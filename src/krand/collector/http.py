@@ -67,7 +67,7 @@ class Collector(Starlette):
         pages: Mapping[str, Page] | None = None,
     ) -> None:
         settings = settings or Settings()
-        self.intake = Intake(store, lambda: settings.is_over)
+        self.intake = Intake(store, settings.is_over)
         self.submissions = Submissions(self.intake, settings)
         self.way_in = f"/v1/{store.config.plan_hash}/submissions"
         self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
