@@ -67,7 +67,10 @@ def status(
         return
     from rich.table import Table
 
-    table = Table(title=f"{plan.survey.id}, round {round_number}", title_justify="left")
+    from krand.wording.surveys import survey_name
+
+    title = f"{survey_name(plan.survey)}, round {round_number}"
+    table = Table(title=title, title_justify="left")
     for name in ("batch", "state"):
         table.add_column(name)
     for name in ("people", "of"):
