@@ -26,7 +26,8 @@ require("uvicorn")
 
 FORM = "https://form.example"
 LONG_PAGE = """
-import os
+import os, sys
+sys.modules["uvloop"] = None  # it shares what is not sent yet; asyncio copies it
 from krand.cli.main import main
 from krand.collector import connection, http, serving
 from krand.collector.settings import Page
