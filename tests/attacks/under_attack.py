@@ -16,7 +16,6 @@ from pathlib import Path
 from collecting import Running, quick_folder, running
 from collector.crowds import body_of, plan_of
 from components import missing
-from krand.survey.plan import Plan
 
 __all__ = ["Attacked", "Honest", "attacked", "flood", "get", "post"]
 
@@ -73,16 +72,16 @@ main()
 
 @contextmanager
 def attacked(
-    plan: Plan | None = None, *, impatient: bool = False, options: Sequence[str] = ()
+    *, impatient: bool = False, krand: Sequence[str] = (), options: Sequence[str] = ()
 ) -> Iterator[Attacked]:
     """A collector that has started and has served somebody."""
     if not Path("/proc/self/statm").exists():
         missing("/proc", "the memory of another process is read from it")
-    plan = plan or plan_of(MANY)
+    plan = plan_of(MANY)
     with quick_folder() as folder:
         (folder / "plan.json").write_bytes(plan.bytes)
         files = (folder / "plan.json", folder / "spool", folder / "log")
-        how = ("-c", IMPATIENT) if impatient else ("-m", "krand")
+        how = krand or (("-c", IMPATIENT) if impatient else ("-m", "krand"))
         with running(*files, how, options) as collector:
             found = Attacked(collector, f"/v1/{plan.hash}/submissions")
             assert found.status("/readyz") == 200
