@@ -146,7 +146,10 @@ def _watching(intake: Intake, settings: Settings) -> list[Route]:
 
 
 def busy() -> Response:
-    """The answer to one connection too many."""
+    """The answer to one connection too many.
+
+    It has no headers for other origins: to a page it is a failed connection, to be tried again.
+    """
     headers = {**RETRY_AFTER, **CLOSE}
     return _problem(503, "collector", "has too many connections; try again", headers)
 
