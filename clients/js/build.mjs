@@ -5,7 +5,7 @@
 //   node build.mjs --internals   build/internals.js: every module, for tests; not minified
 
 import { build } from "esbuild";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,17 +13,16 @@ const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "..", "..", "src", "krand", "web", "form", "static");
 const TARGET = ["es2022"];
 
+const BANNER = "/*! krand, Apache-2.0; with parts of other packages: see LICENSES.txt */";
+/** Packages whose code is in the bundles. */
+const BUNDLED = ["hpke"];
+
 /** The licence of a bundled package, as it asks to be repeated. */
 function licence(name) {
   const folder = join(HERE, "node_modules", name);
   const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const text = readFileSync(join(folder, "LICENSE.md"), "utf8").trim();
-  return `${name} ${version}:\n\n${text}`;
-}
-
-function banner() {
-  const own = "krand, Apache-2.0. It contains parts of other packages, under their licences.";
-  return `/*! ${own}\n\n${licence("hpke")}\n*/`;
+  return `${name} ${version}\n\n${text}\n`;
 }
 
 /** One entry point as one ES module. `node:` imports stay: only Node 18 executes them. */
@@ -38,7 +37,7 @@ function bundle(entry, outfile, minify) {
     minify,
     charset: "utf8",
     legalComments: "none",
-    banner: { js: banner() },
+    banner: { js: BANNER },
     external: ["node:*"],
     logLevel: "warning",
   });
@@ -50,6 +49,7 @@ async function main(given) {
   }
   const into = given.includes("--into") ? given[given.indexOf("--into") + 1] : STATIC;
   mkdirSync(into, { recursive: true });
+  writeFileSync(join(into, "LICENSES.txt"), BUNDLED.map(licence).join("\n"));
   await bundle("src/index.ts", join(into, "krand.js"), true);
   if (existsSync(join(HERE, "src", "form", "main.ts"))) {
     await bundle("src/form/main.ts", join(into, "form.js"), true);
