@@ -14,7 +14,7 @@ __all__ = ["POLICY", "Origin", "running_origin"]
 
 POLICY = (
     "default-src 'none'; script-src 'self'; connect-src 'self'; worker-src 'self'; "
-    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types worker"
 )
 PAGE = b"<!doctype html><html lang=en><meta charset=utf-8><title>krand</title></html>"
 TYPES = {"js": "text/javascript", "mjs": "text/javascript", "": "text/html"}
@@ -30,6 +30,11 @@ class Origin:
     bodies: list[bytes] = field(default_factory=list)
     """What was sent to the collector, in its order."""
     lock: threading.Lock = field(default_factory=threading.Lock)
+    silent: bool = False
+    """Whether submissions are taken and never answered."""
+    taken: threading.Event = field(default_factory=threading.Event)
+    """Whether a submission has been taken."""
+    ended: threading.Event = field(default_factory=threading.Event)
 
     def fetched(self, path: str) -> tuple[int, str, bytes]:
         """Status, type and content."""
@@ -64,8 +69,14 @@ def running_origin(
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["content-length"]))
+            is_silent = origin.silent
             status, told = origin.posted(self.path, body)
-            self.answer(status, "application/json", told)
+            origin.taken.set()
+            if is_silent:
+                origin.ended.wait()
+                self.close_connection = True
+            else:
+                self.answer(status, "application/json", told)
 
         def answer(self, status: int, kind: str, content: bytes) -> None:
             self.send_response(status)
@@ -85,5 +96,6 @@ def running_origin(
     try:
         yield origin
     finally:
+        origin.ended.set()
         server.shutdown()
         server.server_close()
