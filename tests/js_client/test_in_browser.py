@@ -54,7 +54,7 @@ RESUME = """async ([hash]) => {
   const { Client } = await import("/krand.js");
   return (await Client.open(location.origin, hash)).resume();
 }"""
-# Both tabs make their submissions before either may keep one, and send when both have.
+# Both tabs begin at the same moment.
 BEGIN_RACE = """async ([hash, answers]) => {
   const { Client } = await import("/krand.js");
   const client = await Client.open(location.origin, hash);
@@ -153,6 +153,31 @@ def test_two_tabs_send_one_submission(device: Device) -> None:
     assert [each.get("status") for each in told].count("accepted") == 1
     assert device.collector.people == 1
     assert len(set(device.origin.bodies)) == 1
+
+
+# The first tab sees an empty ledger and makes its bytes while the second one keeps others.
+BEGIN_KEEPING = """async ([plan, byte]) => {
+  const { IndexedDbLedger } = await import("/krand.js");
+  const go = new Promise((resolve) => (globalThis.go = resolve));
+  return new Promise((begun) => {
+    const make = () => (begun(), go.then(() => Uint8Array.of(byte)));
+    globalThis.keeping = new IndexedDbLedger().keep({ plan, round: 1 }, make);
+  });
+}"""
+END_KEEPING = """async () => {
+  globalThis.go();
+  const { body, isNew } = await globalThis.keeping;
+  return [[...body], isNew];
+}"""
+
+
+def test_of_two_tabs_that_make_bytes_the_one_that_keeps_first_decides(device: Device) -> None:
+    pages = [device.page(), device.page()]
+    for byte, page in enumerate(pages):
+        device.run(page, BEGIN_KEEPING, byte)
+    told = [page.evaluate(END_KEEPING) for page in reversed(pages)]
+    assert told == [[[1], True], [[1], False]]
+    assert stored(pages[0]) == [b"\1"]
 
 
 def test_after_a_crash_the_same_bytes_are_sent(device: Device) -> None:
