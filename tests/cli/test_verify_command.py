@@ -493,7 +493,7 @@ def test_what_is_needed_and_missing_is_named(batch: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"[]", b"PAR1", b"{}", b'{"format": []}', b'{"format": "krand-plan-4"}', b"[" * 10**5]
+    [b"", b"[]", b"PAR1", b"{}", b'{"format": []}', b'{"format": "krand-plan-5"}', b"[" * 10**5]
     + [b'{"format": "krand-%s-1"}' % kind for kind in (b"plan", b"results", b"manifest")]
     + [b'{"format": "krand-%s-2"}' % kind for kind in (b"plan", b"results", b"manifest")],
 )

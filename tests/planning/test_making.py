@@ -103,7 +103,7 @@ def test_the_hash_is_that_of_the_file(plan: Plan) -> None:
     """What `sha256sum` prints: canonical JSON, no line end."""
     assert plan.hash == hashlib.sha256(plan.bytes).hexdigest()
     assert not plan.bytes.endswith(b"\n")
-    assert json.loads(plan.bytes)["format"] == "krand-plan-4"
+    assert json.loads(plan.bytes)["format"] == "krand-plan-5"
 
 
 def test_a_plan_reads_back_as_the_same_value(plan: Plan, tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_whatever_is_changed_makes_another_plan(plan: Plan) -> None:
         lambda text: text.replace(b'"sigma":', b'"sigma":-'),
         lambda text: text.replace(b'"blocks":[{', b'"blocks":[{},{'),
         lambda text: text.replace(b'"offset":1', b'"offset":2'),
-        lambda text: text.replace(b"krand-plan-4", b"krand-plan-5"),
+        lambda text: text.replace(b"krand-plan-5", b"krand-plan-6"),
         lambda text: text[:-1],
         lambda text: b"[]",
         lambda text: b"\xff",
@@ -158,7 +158,7 @@ def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path:
         del values[name]
     (tmp_path / "plan.json").write_bytes(canonical_json(values))
     said = (
-        r"must have the format krand-plan-4, found 'krand-plan-1'; it was made by another version"
+        r"must have the format krand-plan-5, found 'krand-plan-1'; it was made by another version"
         r" of krand; make it again from its survey file: krand plan survey.toml"
     )
     with pytest.raises(InvalidInput, match=said):

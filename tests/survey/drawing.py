@@ -8,6 +8,7 @@ from itertools import combinations
 from hypothesis import strategies as st
 
 from krand.promise import Policy
+from krand.survey.about import About
 from krand.survey.choices import Choices
 from krand.survey.questions import (
     Choice,
@@ -37,14 +38,20 @@ ITEM = st.text(
 def questions(draw: st.DrawFn, name: str) -> Question:
     """A question of any kind."""
     kind = draw(st.sampled_from([YesNo, Choice, Number, PickAny, Scale, Words]))
-    shared = {"name": name, "weight": draw(st.sampled_from([1.0, 2, 0.5]))}
+    shared = {
+        "name": name,
+        "weight": draw(st.sampled_from([1.0, 2, 0.5])),
+        "help": draw(st.sampled_from(["", "Help.\nMore help."])),
+        "required": draw(st.booleans()),
+    }
     if kind is YesNo:
         return YesNo(**shared)
     if kind is Number:
         edges = draw(st.lists(st.integers(-50, 50), min_size=2, max_size=6, unique=True))
         below, above, whole = draw(st.tuples(st.booleans(), st.booleans(), st.booleans()))
         ends = {"open_below": below, "open_above": above}
-        return Number(**shared, edges=tuple(sorted(edges)), **ends, integer=whole)
+        unit = draw(st.sampled_from(["", "km"]))
+        return Number(**shared, edges=tuple(sorted(edges)), **ends, integer=whole, unit=unit)
     if kind is Scale:
         lowest, more = draw(st.integers(-10, 10)), draw(st.integers(1, 6))
         count = draw(st.sampled_from([0, 2, more + 1]))
@@ -61,6 +68,17 @@ def questions(draw: st.DrawFn, name: str) -> Question:
     return PickAny(**shared, choices=choices, at_most=at_most)
 
 
+def abouts() -> st.SearchStrategy[About]:
+    """What people read about a survey, some of it left out."""
+    return st.builds(
+        About,
+        title=st.just("") | ITEM,
+        introduction=st.sampled_from(["", "One.\nTwo."]),
+        language=st.sampled_from(["en", "de", "pt-BR"]),
+        closes=st.none() | st.dates(),
+    )
+
+
 @st.composite
 def surveys(draw: st.DrawFn, most: int = 6) -> Survey:
     """A survey with some questions, some of them analysed jointly."""
@@ -74,7 +92,14 @@ def surveys(draw: st.DrawFn, most: int = 6) -> Survey:
         groups.append(Together(tuple(names[:size]), draw(st.none() | st.just(3.0))))
         again = draw(st.integers(0, 1))  # the last question may be in the next group too
         names = names[size - again :]
-    return Survey(id="drawn", policy=POLICY, questions=tuple(asked), together=tuple(groups))
+    return Survey(
+        id="drawn",
+        policy=POLICY,
+        questions=tuple(asked),
+        together=tuple(groups),
+        about=draw(abouts()),
+        invitations=draw(st.booleans()),
+    )
 
 
 @st.composite

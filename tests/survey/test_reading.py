@@ -419,12 +419,17 @@ def test_surveys_survive_being_written_as_json(survey: Survey) -> None:
 
 WHOLE = """
 id = "s"
+title = "t"
+introduction = "i"
+language = "de"
+closes = "2026-12-24"
+invitations = true
 copies = 1
 policy = { epsilon = 1, delta = 1e-6, minimum_crowd = 1000, colluding = 1 }
 question = [
-  { name = "y", type = "yes_no", weight = 2, text = "?" },
+  { name = "y", type = "yes_no", weight = 2, text = "?", help = "h", required = true },
   { name = "c", type = "choice", choices = ["a", "b"] },
-  { name = "n", type = "number", edges = [0, 1.5], open = true },
+  { name = "n", type = "number", edges = [0, 1.5], open = true, unit = "km" },
   { name = "p", type = "pick_any", choices = ["a", "b"], at_most = 1 },
   { name = "w", type = "words", positions = 9, hashes = 2 },
 ]

@@ -58,6 +58,17 @@ WRONG = [
     HEAD + YES.replace("yes_no", "number") + "edges = [1, 2]\ninteger = 1\n",
     HEAD + YES.replace("yes_no", "words") + "positions = 8\n",
     HEAD + YES.replace("yes_no", "pick_any") + 'choices = ["a", "b"]\nat_most = 0\n',
+    f'title = "{"a" * 201}"\n' + HEAD + YES,
+    "organiser = 1\n" + HEAD + YES,
+    f'thanks = "{"a" * 10_001}"\n' + HEAD + YES,
+    'language = "german"\n' + HEAD + YES,
+    'closes = "24.12.2026"\n' + HEAD + YES,
+    "closes = 2026-12-24T12:00:00\n" + HEAD + YES,
+    "invitations = 1\n" + HEAD + YES,
+    HEAD + YES + "required = 1\n",
+    HEAD + YES + "help = 1\n",
+    HEAD + YES + 'unit = "km"\n',
+    HEAD + YES.replace("yes_no", "number") + "edges = [1, 2]\nunit = 1\n",
     HEAD.replace("delta = 1e-6, ", "") + YES,
     HEAD.replace("delta = 1e-6", "delta = 1e-6, eta = 0.1") + YES,
     HEAD + YES + '[[together]]\nquestions = ["a"]\n',
@@ -79,9 +90,17 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("head", ["", "copies = 1\n", 'linkage = "record"\ncopies = 2\n'])
+@pytest.mark.parametrize(
+    "head",
+    [
+        "",
+        "copies = 1\n",
+        'linkage = "record"\ncopies = 2\n',
+        'title = "A title"\nlanguage = "pt-BR"\ncloses = "2026-12-24"\ninvitations = true\n',
+    ],
+)
 def test_schema_and_reader_take_the_same(head: str) -> None:
-    """Copies go with whole records; one copy goes with everything."""
+    """Copies go with whole records; one copy goes with everything; so do texts."""
     jsonschema = require("jsonschema")
     assert parse_survey(head + HEAD + YES)
     jsonschema.validate(tomllib.loads(head + HEAD + YES), survey_schema())

@@ -7,6 +7,7 @@ from typing import Any
 
 from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage, NoiseSource, Policy
+from krand.survey.about import about_from
 from krand.survey.coherence import Outline, mixer_rules, outline, survey_rules, trust_rules
 from krand.survey.complaints import check_table, unknown_key
 from krand.survey.models import HeadTable, PolicyTable, SurveyFile, TogetherTable, TrustTable
@@ -67,6 +68,8 @@ def assemble(
         copies=copies,
         rounds=head.get("rounds", 1),
         trust=trust,
+        about=about_from(head),
+        invitations=head.get("invitations", False),
     ), []
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from krand.promise import Policy
+from krand.survey.about import about_from, about_values
 from krand.survey.questions import question_from, question_values
 from krand.survey.survey import Survey, Together, Trust
 
@@ -21,6 +22,8 @@ def document_of(survey: Survey) -> dict[str, Any]:
     """Plain data that `survey_of` reads back as the same survey."""
     return {
         "id": survey.id,
+        **about_values(survey.about),
+        "invitations": survey.invitations,
         "linkage": survey.linkage.value,
         "copies": survey.copies,
         "rounds": survey.rounds,
@@ -76,6 +79,8 @@ def survey_of(document: dict[str, Any]) -> Survey:
         copies=document["copies"],
         rounds=document["rounds"],
         trust=Trust(**_table(document.get("trust", {}))),
+        about=about_from(document),
+        invitations=document["invitations"],
     )
 
 

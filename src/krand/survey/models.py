@@ -15,6 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, NoiseSource
 from krand.survey import rules
+from krand.survey.about import DEFAULT_LANGUAGE
 from krand.survey.kinds.question import Key
 from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
 from krand.survey.rules import Broken
@@ -44,6 +45,12 @@ def _obeys(rule: Callable[[Any], Iterator[Broken]]) -> AfterValidator:
 
 
 Weight = Annotated[float, Field(gt=0, le=rules.MAX_WEIGHT, examples=[2])]
+Line = Annotated[
+    str,
+    _obeys(rules.line_rules),
+    Field(json_schema_extra={"maxLength": rules.MAX_LINE_LENGTH}),
+]
+Text = Annotated[str, _obeys(rules.text_rules), Field(max_length=rules.MAX_TEXT_LENGTH)]
 ABSENT: Any = None
 """TOML has no null: a key that may be left out has a type of its own and no default."""
 
@@ -149,12 +156,12 @@ class QuestionTable(Table):
         Field(examples=["search_engine"], json_schema_extra={"pattern": rules.NAME_PATTERN}),
     ]
     """A short name: it heads the column of answers."""
-    text: Annotated[
-        str,
-        _obeys(rules.text_rules),
-        Field(max_length=rules.MAX_TEXT_LENGTH, examples=["Do you smoke?"]),
-    ] = ""
+    text: Annotated[Text, Field(examples=["Do you smoke?"])] = ""
     """The wording shown to people."""
+    help: Annotated[Text, Field(examples=["Count the ones you pay for."])] = ""
+    """What helps people to answer, shown beside the wording."""
+    required: Annotated[bool, Field(examples=[True])] = False
+    """Whether the form asks for an answer before it sends."""
     weight: Weight = 1.0
     """Which questions deserve more precision: twice the weight, less noise here, more elsewhere."""
 
@@ -214,6 +221,43 @@ class HeadTable(Table):
         Field(examples=["browser-2026-11"], json_schema_extra={"pattern": rules.ID_PATTERN}),
     ]
     """The survey's name, different for each survey."""
+    title: Annotated[Line, Field(examples=["How we use browsers"])] = ""
+    """What people call the survey; where there is none they see its id."""
+    organiser: Annotated[Line, Field(examples=["Institute of Examples"])] = ""
+    """Who asks."""
+    contact: Annotated[Line, Field(examples=["survey@example.org"])] = ""
+    """How to reach the organiser."""
+    introduction: Annotated[Text, Field(examples=["Ten questions, three minutes."])] = ""
+    """What people read before the first question."""
+    thanks: Annotated[Text, Field(examples=["Thank you. Results will be published in May."])] = ""
+    """What people read once they have answered."""
+    language: Annotated[
+        str,
+        _obeys(rules.language_rules),
+        Field(
+            examples=["de"],
+            json_schema_extra={
+                "pattern": rules.LANGUAGE_PATTERN,
+                "maxLength": rules.MAX_TAG_LENGTH,
+            },
+        ),
+    ] = DEFAULT_LANGUAGE
+    """The language of the survey's texts, as a BCP 47 tag."""
+    closes: Annotated[
+        Any,
+        _obeys(rules.closes_rules),
+        Field(
+            examples=["2026-12-24"],
+            json_schema_extra={
+                "type": "string",
+                "format": "date",
+                "pattern": rules.DATE_PATTERN,
+            },
+        ),
+    ] = ABSENT
+    """The last day, in UTC, on which answers are taken: a date, or text YYYY-MM-DD."""
+    invitations: Annotated[bool, Field(examples=[True])] = False
+    """Whether only people with an invitation may answer, each once a round."""
     linkage: Annotated[Literal["bit", "record"], Field(examples=["bit"])] = "bit"
     """What travels together: every bit alone, or the whole record of a person's answers."""
     copies: Annotated[int, Field(ge=1, le=MAX_COPIES, examples=[1])] = 1

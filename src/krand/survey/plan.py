@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMAT", "Margin", "Mixer", "Mixing", "Plan", "Promise", "WorstShift"]
 
-FORMAT = "krand-plan-4"
+FORMAT = "krand-plan-5"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

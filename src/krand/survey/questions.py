@@ -35,7 +35,7 @@ KINDS: Mapping[str, type[Question]] = {
     question.kind.value: question for question in (YesNo, Choice, PickAny, Number, Scale, Words)
 }
 """By the `type` of a [[question]] table."""
-SHARED = ("name", "text", "weight")
+SHARED = ("name", "text", "help", "required", "weight")
 
 
 def joinable_kinds() -> tuple[str, ...]:
@@ -65,6 +65,8 @@ def question_values(question: Question) -> dict[str, Any]:
         "name": question.name,
         "type": question.kind.value,
         "text": question.text,
+        "help": question.help or None,
+        "required": question.required,
         "weight": question.weight,
     }
     given = shared | question.own_values()

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from krand.errors import InvalidInput
 from krand.promise import MAX_BITS, NoiseSource
@@ -19,9 +20,13 @@ __all__ = [
     "OFFERED_NOISE",
     "Broken",
     "Path",
+    "closes_rules",
+    "flag_rules",
     "id_rules",
     "item_fault",
     "item_rules",
+    "language_rules",
+    "line_rules",
     "name_rules",
     "noise_rules",
     "path_text",
@@ -38,6 +43,9 @@ MAX_CHOICES = MAX_BITS
 """Positions of one question or one group: as many as the whole survey may have."""
 MAX_ITEM_LENGTH = 1_000
 MAX_TEXT_LENGTH = 10_000
+MAX_LINE_LENGTH = 200
+MAX_TAG_LENGTH = 35
+"""What RFC 5646 asks every program to have room for."""
 MAX_WEIGHT = 10**6
 OFFERED_NOISE = tuple(source.value for source in NoiseSource)
 """Who may add the noise of a survey."""
@@ -46,6 +54,8 @@ ONE_LINE = "must not contain control characters, line breaks, or what hides or r
 
 ID_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 NAME_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]{0,63}$"
+LANGUAGE_PATTERN = r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$"
+DATE_PATTERN = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _CONTROLS = "\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff"
 _UNSEEN = (
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e"
@@ -113,6 +123,47 @@ def text_rules(value: str) -> Iterator[Broken]:
         yield Broken((), f"must be text of at most {MAX_TEXT_LENGTH:,} characters", value)
     elif found := _HIDDEN_IN_LINES.search(value):
         yield Broken((), HIDES, value, _remove(found[0]))
+
+
+def line_rules(value: str) -> Iterator[Broken]:
+    """One line of bounded length, all of which can be seen; it may be empty."""
+    if not isinstance(value, str) or len(value) > MAX_LINE_LENGTH:
+        yield Broken((), f"must be text of at most {MAX_LINE_LENGTH:,} characters", value)
+    elif value and (fault := item_fault(value)):
+        yield Broken((), fault[0], value, fault[1])
+
+
+def language_rules(value: str) -> Iterator[Broken]:
+    """A language tag (BCP 47), as browsers and screen readers know it."""
+    known = isinstance(value, str) and len(value) <= MAX_TAG_LENGTH
+    if not known or not re.fullmatch(LANGUAGE_PATTERN[1:-1], value):
+        rule = f"must be a language tag (BCP 47) of at most {MAX_TAG_LENGTH} characters"
+        yield Broken((), rule, value, 'for example language = "de" or language = "pt-BR"')
+
+
+def closes_rules(value: object) -> Iterator[Broken]:
+    """A day: a date, or text that is one; a time of day says more than a survey can keep."""
+    if isinstance(value, datetime):
+        hint = f"write closes = {value.date().isoformat()}; that day counts, until midnight UTC"
+        yield Broken((), "must be a day without a time", value.isoformat(), hint)
+    elif not isinstance(value, date) and not _is_day(value):
+        yield Broken((), "must be a day, YYYY-MM-DD", value, "for example closes = 2026-12-24")
+
+
+def _is_day(value: object) -> bool:
+    if not isinstance(value, str) or not re.fullmatch(DATE_PATTERN[1:-1], value):
+        return False
+    try:
+        date.fromisoformat(value)
+    except ValueError:  # the 30th of February
+        return False
+    return True
+
+
+def flag_rules(value: bool, where: Path = ()) -> Iterator[Broken]:
+    """Yes or no, nothing that only counts as one."""
+    if not isinstance(value, bool):
+        yield Broken(where, "must be true or false", value)
 
 
 def whole_rules(value: int, low: int, high: int, where: Path = ()) -> Iterator[Broken]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from krand.promise import MAX_COPIES, MAX_ROUNDS, Linkage, NoiseSource, Policy
 from krand.showing import Shown
+from krand.survey.about import About
 from krand.survey.coherence import mixer_rules, outline, survey_rules, trust_rules
 from krand.survey.questions import Question
 from krand.survey.rules import (
     MAX_WEIGHT,
     Broken,
+    flag_rules,
     id_rules,
     raise_first,
     range_rules,
@@ -85,6 +87,14 @@ class Survey(Shown):
     copies: int = 1
     rounds: int = 1
     trust: Trust = Trust()
+    about: About = field(default_factory=About)
+    invitations: bool = False
+    """Whether only people with an invitation may answer, each once a round."""
+
+    @property
+    def title(self) -> str:
+        """What people call the survey: its title, or its id where it has none."""
+        return self.about.title or self.id
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "linkage", Linkage(self.linkage))
@@ -94,6 +104,7 @@ class Survey(Shown):
     def _rules(self) -> Iterator[Broken]:
         if not self.questions:
             yield Broken(("question",), "at least one question must be asked", None)
+        yield from flag_rules(self.invitations, ("invitations",))
         yield from whole_rules(self.copies, 1, MAX_COPIES, ("copies",))
         yield from whole_rules(self.rounds, 1, MAX_ROUNDS, ("rounds",))
         outlines = [outline(question) for question in self.questions]

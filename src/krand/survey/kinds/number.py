@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from krand.errors import InvalidInput
 from krand.survey.kinds.question import WRONG, Key, Kind, Leveled
-from krand.survey.rules import MAX_CHOICES, Broken, raise_first
+from krand.survey.rules import MAX_CHOICES, MAX_LINE_LENGTH, Broken, line_rules, raise_first
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,6 +69,8 @@ class Number(Leveled):
     open_above: bool = False
     integer: bool = False
     """Answers are whole numbers: the range from 5 to 10 holds 5, 6, 7, 8 and 9."""
+    unit: str = ""
+    """What the number counts or measures, such as km or hours a week."""
     kind = Kind.NUMBER
     summary = "A number, known by its range."
     numeric = True
@@ -105,6 +107,15 @@ class Number(Leveled):
             example=True,
             default=False,
         ),
+        Key(
+            name="unit",
+            form=str,
+            says="What the number counts or measures, such as km or hours a week; one line.",
+            example="hours a week",
+            default="",
+            rule=line_rules,
+            schema={"maxLength": MAX_LINE_LENGTH},
+        ),
     )
     schema: ClassVar[Mapping[str, Any]] = {
         "if": {"properties": {"integer": {"const": True}}, "required": ["integer"]},
@@ -115,6 +126,7 @@ class Number(Leveled):
         yield from (broken.under(("edges",)) for broken in _edge_rules(self.edges))
         if self.integer:
             yield from _whole_edge_rules(self.edges)
+        yield from (broken.under(("unit",)) for broken in line_rules(self.unit))
 
     @classmethod
     def pair_rules(cls, values: Mapping[str, Any]) -> Iterator[Broken]:
@@ -130,13 +142,19 @@ class Number(Leveled):
             "open_below": ends in (True, "below"),
             "open_above": ends in (True, "above"),
             "integer": values.get("integer", False),
+            "unit": values.get("unit", ""),
         }
 
     def own_values(self) -> dict[str, Any]:
         ends: bool | str = self.open_below
         if self.open_below != self.open_above:
             ends = "below" if self.open_below else "above"
-        return {"edges": list(self.edges), "open": ends, "integer": self.integer}
+        return {
+            "edges": list(self.edges),
+            "open": ends,
+            "integer": self.integer,
+            "unit": self.unit or None,
+        }
 
     @property
     def positions(self) -> int:

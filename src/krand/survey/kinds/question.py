@@ -17,6 +17,7 @@ from krand.errors import InvalidInput
 from krand.survey.rules import (
     MAX_WEIGHT,
     Broken,
+    flag_rules,
     name_rules,
     raise_first,
     range_rules,
@@ -73,18 +74,24 @@ class Question:
 
     name: str
     text: str = ""
+    help: str = ""
+    """What helps people to answer, shown beside the wording."""
+    required: bool = False
+    """Whether a form asks for an answer before it sends; an answer may be missing all the same."""
     weight: float = 1.0
     kind: ClassVar[Kind]
     summary: ClassVar[str]
     """The kind in a few words, for the JSON Schema."""
     keys: ClassVar[tuple[Key, ...]] = ()
-    """Its own keys in a survey file, beside name, type, text and weight."""
+    """Its own keys in a survey file, beside those that all questions have."""
     schema: ClassVar[Mapping[str, Any]] = {}
     """What the JSON Schema says about several of its keys at once."""
 
     def __post_init__(self) -> None:
         raise_first(name_rules(self.name), ("name",))
         raise_first(text_rules(self.text), (self.name, "text"))
+        raise_first(text_rules(self.help), (self.name, "help"))
+        raise_first(flag_rules(self.required), (self.name, "required"))
         raise_first(range_rules(self.weight, MAX_WEIGHT, ("weight",)), (self.name,))
         raise_first(self._own_rules(), (self.name,))
 

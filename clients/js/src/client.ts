@@ -1,0 +1,184 @@
+/** A person's device: answers in, sealed messages out, once per round. */
+
+import { toHex } from "./bytes.js";
+import { encode, type Answers } from "./encoding.js";
+import { KrandError } from "./errors.js";
+import { addressOf, checkedUrl, fetchPlan, fetchSignatures } from "./fetching.js";
+import { IndexedDbLedger } from "./indexeddb.js";
+import { invitedId } from "./invitations.js";
+import type { Kept, Ledger, LedgerKey } from "./ledger.js";
+import { ID_LENGTH, idOf, messagesIn, submissionBytes, withId } from "./messages.js";
+import type { Plan } from "./plan.js";
+import { secureRandom } from "./random.js";
+import { messagesOf } from "./randomizer.js";
+import { Sealer } from "./sealing.js";
+import { send, type Retry } from "./sending.js";
+import { checkSignatures, type PlanSignature } from "./signatures.js";
+
+export interface ClientOptions {
+  /** The collector's address. */
+  readonly url: string;
+  /** Where submissions are kept; IndexedDB if it is left out. */
+  readonly ledger?: Ledger;
+  /** Where mixers add noise: the plan's signatures, one of each mixer. */
+  readonly signatures?: readonly PlanSignature[];
+  readonly fetch?: typeof fetch;
+}
+
+export interface PrepareOptions {
+  /** Counted from 1, which it is if it is left out. */
+  readonly round?: number | undefined;
+  /** The code of an invitation, where the survey asks for one. */
+  readonly invitation?: string | undefined;
+}
+
+export interface SubmitOptions extends PrepareOptions {
+  /** Called before each wait. */
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
+  /** Stops waiting and sending; what was kept stays kept. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What is sent, noisy and sealed. */
+export interface Submission {
+  readonly planHash: string;
+  readonly round: number;
+  /** Exactly the bytes that are sent. */
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** The sealed messages in them, in the order of the plan's lanes. */
+  readonly messages: readonly Uint8Array[];
+  /** Whether it was made and kept earlier; then it contains the first answers. */
+  readonly wasKept: boolean;
+}
+
+export interface Receipt {
+  readonly planHash: string;
+  readonly round: number;
+  /** "known": the collector had it already, from an attempt whose answer was lost. */
+  readonly status: "accepted" | "known";
+  /** The collector's signature over plan and round, in hexadecimal, where it gives one. */
+  readonly receipt?: string;
+  readonly wasKept: boolean;
+}
+
+export class Client {
+  readonly plan: Plan;
+  readonly url: string;
+  readonly ledger: Ledger;
+  readonly #fetch: typeof fetch;
+  readonly #signatures: readonly PlanSignature[];
+  #checked: Promise<void> | undefined;
+
+  constructor(plan: Plan, options: ClientOptions) {
+    this.plan = plan;
+    this.url = checkedUrl(options.url);
+    this.ledger = options.ledger ?? new IndexedDbLedger();
+    this.#fetch = options.fetch ?? ((...given) => globalThis.fetch(...given));
+    this.#signatures = options.signatures ?? [];
+  }
+
+  /** Fetches the plan with this hash and its signatures from the collector, and checks both. */
+  static async open(
+    url: string,
+    hash: string,
+    options: Omit<ClientOptions, "url" | "signatures"> = {},
+  ): Promise<Client> {
+    const get: typeof fetch = options.fetch ?? ((...given) => globalThis.fetch(...given));
+    const plan = await fetchPlan(url, hash, get);
+    const signatures = await fetchSignatures(url, plan, get);
+    const client = new Client(plan, { ...options, url, signatures });
+    await client.ready();
+    return client;
+  }
+
+  /** Checks the mixers' signatures, once; nothing is made or sent before. */
+  ready(): Promise<void> {
+    this.#checked ??= checkSignatures(this.plan, this.#signatures);
+    return this.#checked;
+  }
+
+  /** The positions that answers set, or a KrandError that names the question, rule and hint. */
+  encode(answers: Answers): number[] {
+    return encode(this.plan.survey, this.plan.layout, answers);
+  }
+
+  /**
+   * The submission of this round, kept before it is returned; later calls give identical bytes,
+   * whatever the answers: a second randomization would reveal more than the plan promises.
+   */
+  async prepare(answers: Answers, options: PrepareOptions = {}): Promise<Submission> {
+    const { body, isNew } = await this.#kept(answers, options);
+    const { hash: planHash, messages: count } = this.plan;
+    const messages = messagesIn(body, count);
+    return { planHash, round: options.round ?? 1, body, messages, wasKept: !isNew };
+  }
+
+  /** Prepares and sends; returns when the collector has it. After an error, call it again. */
+  async submit(answers: Answers, options: SubmitOptions = {}): Promise<Receipt> {
+    return this.#sent(await this.#kept(answers, options), options);
+  }
+
+  /** Sends what a crash or a closed page left behind; null if there is nothing to send. */
+  async resume(options: Omit<SubmitOptions, "invitation"> = {}): Promise<Receipt | null> {
+    const key = this.#key(options.round);
+    await this.ready();
+    if ((await this.ledger.state(key)) !== "pending") return null;
+    const kept = await this.ledger.keep(key, neverMade).catch(ignoreDelivered);
+    return kept && this.#sent(kept, options);
+  }
+
+  async #kept(answers: Answers, { round = 1, invitation }: PrepareOptions): Promise<Kept> {
+    const key = this.#key(round);
+    const positions = this.encode(answers);
+    await this.ready();
+    const id = await invitedId(this.plan, round, invitation);
+    const kept = await this.ledger.keep(key, () => this.#made(positions, round, id));
+    // After a mistyped code the same messages go out under the id of the right one.
+    return id ? { ...kept, body: withId(kept.body, id) } : kept;
+  }
+
+  async #made(positions: readonly number[], round: number, id: Uint8Array | null) {
+    const [random, sealer] = [await secureRandom(), await Sealer.of(this.plan, round)];
+    const lanes = messagesOf(this.plan, positions, random);
+    const drawn = id ?? random.bytes(ID_LENGTH);
+    const sealed: Uint8Array[] = [];
+    for (const { lane, plaintexts } of lanes) {
+      for (const plaintext of plaintexts) sealed.push(await sealer.seal(lane.number, plaintext));
+    }
+    return submissionBytes(round, drawn, sealed);
+  }
+
+  async #sent(kept: Kept, { round, onRetry, signal }: SubmitOptions): Promise<Receipt> {
+    const key = this.#key(round);
+    const address = addressOf(this.url, this.plan.hash, "submissions");
+    const isFirst =
+      this.plan.survey.invitations && (await this.ledger.begin(key, toHex(idOf(kept.body))));
+    const found = await send(address, kept.body, { fetch: this.#fetch, onRetry, signal });
+    await this.ledger.acknowledge(key);
+    if (isFirst && found.atOnce && found.status === "known") throw usedInvitation();
+    const { status, receipt } = found;
+    const named = { planHash: key.plan, round: key.round, status, wasKept: !kept.isNew };
+    return receipt === undefined ? named : { ...named, receipt };
+  }
+
+  #key(round = 1): LedgerKey {
+    this.plan.checkRound(round);
+    return { plan: this.plan.hash, round };
+  }
+}
+
+function usedInvitation(): KrandError {
+  const rule = "must not have been used before";
+  const hint = "somebody answered with this code already; these answers were not counted";
+  return new KrandError("used-invitation", "invitation", rule, hint);
+}
+
+function neverMade(): never {
+  throw new KrandError("internal", "ledger", "must hold what is pending");
+}
+
+/** Another tab delivered it in the meantime. */
+function ignoreDelivered(error: unknown): null {
+  if (error instanceof KrandError && error.code === "already-submitted") return null;
+  throw error;
+}

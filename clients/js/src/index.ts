@@ -1,0 +1,19 @@
+/** krand: anonymous telemetry and surveys from browsers, workers and Node. */
+
+export {
+  Client,
+  type ClientOptions,
+  type PrepareOptions,
+  type Receipt,
+  type Submission,
+  type SubmitOptions,
+} from "./client.js";
+export type { Answer, Answers } from "./encoding.js";
+export { KrandError, type ErrorCode } from "./errors.js";
+export { IndexedDbLedger } from "./indexeddb.js";
+export { MemoryLedger, type Kept, type Ledger, type LedgerKey, type LedgerState } from "./ledger.js";
+export { Plan, type Mixer, type PlanBlock, type PlanPromise } from "./plan.js";
+export type { Retry } from "./sending.js";
+export { receiptIsValid, type PlanSignature } from "./signatures.js";
+export { supported } from "./supported.js";
+export type * from "./survey.js";

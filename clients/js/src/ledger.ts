@@ -1,0 +1,87 @@
+/**
+ * The device's record of what it has answered: one submission for each plan and round.
+ *
+ * Two randomizations of the same answers would reveal more than one. Therefore a submission is kept
+ * before any of it is sent, and every retry sends the same bytes. Once the collector has it, the
+ * bytes are erased, and only the fact stays that the round was answered.
+ */
+
+import { KrandError } from "./errors.js";
+
+export interface LedgerKey {
+  readonly plan: string;
+  readonly round: number;
+}
+
+export interface Kept {
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** Whether this call made it; otherwise it contains the first answers. */
+  readonly isNew: boolean;
+}
+
+export type LedgerState = "none" | "pending" | "delivered";
+
+export interface Ledger {
+  /**
+   * The submission of this round: the kept one, or a new one, kept before it is returned.
+   * KrandError "already-submitted" if the round was delivered.
+   */
+  keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept>;
+  /** Notes that it is about to be sent under this id; true if it never was before. */
+  begin(key: LedgerKey, id: string): Promise<boolean>;
+  /** Erases the bytes, and keeps that the round was answered. */
+  acknowledge(key: LedgerKey): Promise<void>;
+  state(key: LedgerKey): Promise<LedgerState>;
+}
+
+/** What is stored for a round; without a body it was delivered. */
+export interface Entry extends LedgerKey {
+  readonly body?: Uint8Array<ArrayBuffer>;
+  /** The id under which it was first sent. */
+  readonly sentAs?: string;
+}
+
+export function stateOf(entry: Entry | undefined): LedgerState {
+  if (!entry) return "none";
+  return entry.body ? "pending" : "delivered";
+}
+
+/** The kept submission of an entry; an error if it was delivered. */
+export function keptIn(entry: Entry): Kept {
+  if (entry.body) return { body: entry.body, isNew: false };
+  const hint = "the collector has the first answers, and they stay; the new ones were not sent";
+  const rule = "must not have been answered on this device before";
+  throw new KrandError("already-submitted", "round", rule, hint);
+}
+
+/** Forgets everything when the page or process ends: for tests, and where nothing may be stored. */
+export class MemoryLedger implements Ledger {
+  readonly #entries = new Map<string, Entry>();
+
+  async keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept> {
+    const known = this.#entries.get(nameOf(key));
+    if (known) return keptIn(known);
+    const body = new Uint8Array(await make());
+    const other = this.#entries.get(nameOf(key)); // made by another call in the meantime
+    if (other) return keptIn(other);
+    this.#entries.set(nameOf(key), { ...key, body });
+    return { body, isNew: true };
+  }
+
+  async begin(key: LedgerKey, id: string): Promise<boolean> {
+    const known = this.#entries.get(nameOf(key));
+    if (!known?.body || known.sentAs === id) return false;
+    this.#entries.set(nameOf(key), { ...known, sentAs: id });
+    return true;
+  }
+
+  async acknowledge({ plan, round }: LedgerKey): Promise<void> {
+    this.#entries.set(nameOf({ plan, round }), { plan, round });
+  }
+
+  async state(key: LedgerKey): Promise<LedgerState> {
+    return stateOf(this.#entries.get(nameOf(key)));
+  }
+}
+
+const nameOf = ({ plan, round }: LedgerKey): string => `${plan} ${round}`;

@@ -1,0 +1,75 @@
+/** Turns true positions into messages: flips them, and fills the lanes of a submission. */
+
+import { KrandError } from "./errors.js";
+import type { Lane } from "./lanes.js";
+import { NULL, token, vector } from "./messages.js";
+import type { Plan } from "./plan.js";
+import type { Random } from "./random.js";
+
+/** What one lane sends, before it is sealed. */
+export interface LaneMessages {
+  readonly lane: Lane;
+  readonly plaintexts: readonly Uint8Array[];
+}
+
+/** One person's messages before they are sealed, in the order in which they are sent. */
+export function messagesOf(plan: Plan, trueOnes: readonly number[], random: Random): LaneMessages[] {
+  if (plan.survey.linkage === "record") {
+    return [{ lane: plan.lanes[0]!, plaintexts: recordMessages(plan, trueOnes, random) }];
+  }
+  const ones = reportedPositions(plan, trueOnes, random);
+  let first = 0;
+  return plan.lanes.map((lane) => {
+    const end = lane.offset + lane.positions;
+    const start = first;
+    while (first < ones.length && ones[first]! < end) first++;
+    return { lane, plaintexts: laneMessages(plan, lane, ones.slice(start, first), random) };
+  });
+}
+
+/** The positions reported as 1, in rising order: each bit is flipped with its block's noise. */
+export function reportedPositions(
+  plan: Plan,
+  trueOnes: readonly number[],
+  random: Random,
+): number[] {
+  const isOne = new Set(trueOnes);
+  const reported: number[] = [];
+  for (const { offset, positions, noise_numerator: numerator } of plan.blocks) {
+    for (let position = offset; position < offset + positions; position++) {
+      const flipped = numerator > 0 && random.word() < numerator;
+      if (isOne.has(position) !== flipped) reported.push(position);
+    }
+  }
+  return reported;
+}
+
+/** Tokens and nulls in random order; if there are more tokens than messages, some are dropped. */
+function laneMessages(
+  plan: Plan,
+  lane: Lane,
+  ones: readonly number[],
+  random: Random,
+): Uint8Array[] {
+  if (ones.length > lane.messages && !plan.flipsBits) { // without flips every answer fits
+    throw new KrandError("internal", `lane ${lane.number}`, "must have room for its answers");
+  }
+  const messages = ones.map(token);
+  while (messages.length < lane.messages) messages.push(NULL);
+  random.shuffle(messages);
+  return messages.slice(0, lane.messages);
+}
+
+/** k noisy copies of the record, packed: the first position is the highest bit of a byte. */
+function recordMessages(plan: Plan, trueOnes: readonly number[], random: Random): Uint8Array[] {
+  const numerator = plan.blocks[0]!.noise_numerator;
+  const record = new Uint8Array(Math.ceil(plan.positions / 8));
+  for (const position of trueOnes) record[position >> 3]! |= 0x80 >> (position & 7);
+  return Array.from({ length: plan.survey.copies }, () => {
+    const copy = Uint8Array.from(record);
+    for (let position = 0; position < plan.positions; position++) {
+      if (random.word() < numerator) copy[position >> 3]! ^= 0x80 >> (position & 7);
+    }
+    return vector(copy);
+  });
+}

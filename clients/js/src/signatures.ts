@@ -1,0 +1,77 @@
+/** Ed25519: the mixers' signatures of a plan, and the collector's receipt. */
+
+import { concat, fromHex, isHex, number, utf8, type Bytes } from "./bytes.js";
+import { KrandError } from "./errors.js";
+import type { Plan } from "./plan.js";
+import { canDo, webcrypto } from "./webcrypto.js";
+
+const FORMAT = "krand-plan-signature-1";
+const PLAN_PURPOSE = utf8("krand plan");
+const RECEIPT_PURPOSE = utf8("krand receipt\0");
+
+/** A mixer's signature of a plan; all values in hexadecimal. */
+export interface PlanSignature {
+  readonly format: typeof FORMAT;
+  readonly plan: string;
+  readonly mixer: string;
+  readonly signature: string;
+}
+
+/**
+ * Refuses a plan that not all of its mixers signed. Signatures of other plans and by others are
+ * ignored.
+ */
+export async function checkSignatures(plan: Plan, signatures: readonly PlanSignature[]): Promise<void> {
+  if (!plan.needsSignatures) return;
+  await checkSupport();
+  const signed = concat(PLAN_PURPOSE, fromHex(plan.hash));
+  for (const [place, { name, identity }] of (plan.mixing?.mixers ?? []).entries()) {
+    const field = `signature of mixer ${place + 1} (${name})`;
+    const own = signatures.filter((each) => isFor(each, plan.hash, identity));
+    if (!own.length) {
+      throw wrong(field, "must be given for this plan", "ask the mixer: krand mix sign plan.json");
+    }
+    for (const { signature } of own) {
+      if (!(await isSigned(identity, signature, signed))) {
+        throw wrong(field, "must be valid for this plan", "the file is damaged or forged");
+      }
+    }
+  }
+}
+
+/** Whether a receipt proves that this collector took a submission of the plan and round. */
+export async function receiptIsValid(
+  plan: Plan,
+  round: number,
+  receipt: string,
+  collectorKey: string,
+): Promise<boolean> {
+  await checkSupport();
+  const signed = concat(RECEIPT_PURPOSE, fromHex(plan.hash), number(round, 2));
+  return isHex(collectorKey, 32) && isSigned(collectorKey, receipt, signed);
+}
+
+function isFor(signature: PlanSignature | null, plan: string, mixer: string): boolean {
+  return signature?.format === FORMAT && signature.plan === plan && signature.mixer === mixer;
+}
+
+async function isSigned(key: string, signature: string, signed: Bytes): Promise<boolean> {
+  if (!isHex(signature, 64)) return false;
+  try {
+    const { subtle } = await webcrypto();
+    const known = await subtle.importKey("raw", fromHex(key), "Ed25519", false, ["verify"]);
+    return await subtle.verify("Ed25519", known, fromHex(signature), signed);
+  } catch {
+    return false; // 32 bytes that are no key
+  }
+}
+
+async function checkSupport(): Promise<void> {
+  if (await canDo("Ed25519")) return;
+  const hint = "use a current browser: Chrome 137, Firefox 129, Safari 17 or newer";
+  throw new KrandError("unsupported", "browser", "must have Ed25519 in WebCrypto", hint);
+}
+
+function wrong(field: string, rule: string, hint: string): KrandError {
+  return new KrandError("wrong-signature", field, rule, hint);
+}

@@ -1,0 +1,98 @@
+/** The survey as it stands in a plan: names and values are those of the file. */
+
+interface Asked {
+  readonly name: string;
+  readonly text: string;
+  readonly help?: string;
+  readonly required: boolean;
+  readonly weight: number;
+}
+
+export interface YesNo extends Asked {
+  readonly type: "yes_no";
+}
+
+export interface Choice extends Asked {
+  readonly type: "choice";
+  readonly choices: readonly string[];
+}
+
+export interface PickAny extends Asked {
+  readonly type: "pick_any";
+  readonly choices: readonly string[];
+  readonly at_most?: number;
+}
+
+export interface NumberQuestion extends Asked {
+  readonly type: "number";
+  readonly edges: readonly number[];
+  readonly open: boolean | "below" | "above";
+  readonly integer: boolean;
+  readonly unit?: string;
+}
+
+export interface Scale extends Asked {
+  readonly type: "scale";
+  readonly lowest: number;
+  readonly highest: number;
+  readonly labels?: readonly string[];
+  readonly box: number;
+}
+
+export interface Words extends Asked {
+  readonly type: "words";
+  readonly positions: number;
+  readonly hashes: number;
+  readonly at_most: number;
+}
+
+export type Question = YesNo | Choice | PickAny | NumberQuestion | Scale | Words;
+
+/** Questions whose answer is exactly one of some levels: these can be analysed jointly. */
+export type Leveled = YesNo | Choice | NumberQuestion | Scale;
+
+export interface Together {
+  readonly questions: readonly string[];
+  readonly weight?: number;
+}
+
+export interface Policy {
+  readonly epsilon: number;
+  readonly delta?: number;
+  readonly eta?: number;
+  readonly minimum_crowd: number;
+  readonly colluding: number;
+  readonly max_local_epsilon?: number;
+  readonly assurance: string;
+}
+
+export interface Trust {
+  readonly noise: "devices" | "mixers" | "both";
+  readonly mixers: number;
+  readonly batches: number;
+}
+
+export interface Survey {
+  readonly id: string;
+  readonly title?: string;
+  readonly organiser?: string;
+  readonly contact?: string;
+  readonly introduction?: string;
+  readonly thanks?: string;
+  readonly language: string;
+  /** The last day, in UTC, on which answers are taken: YYYY-MM-DD. */
+  readonly closes?: string;
+  readonly invitations: boolean;
+  readonly linkage: "bit" | "record";
+  readonly copies: number;
+  readonly rounds: number;
+  readonly policy: Policy;
+  readonly question: readonly Question[];
+  readonly together: readonly Together[];
+  /** Absent where devices add the noise and one collector passes it on. */
+  readonly trust?: Trust;
+}
+
+export const noiseOf = (survey: Survey): Trust["noise"] => survey.trust?.noise ?? "devices";
+
+export const mixersOf = (survey: Survey): number => survey.trust?.mixers ?? 1;

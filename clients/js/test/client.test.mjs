@@ -1,0 +1,150 @@
+import "fake-indexeddb/auto";
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { IDBFactory } from "fake-indexeddb";
+import * as krand from "../build/internals.js";
+import { ANSWERS, invited, planFile, planOf } from "./plans.mjs";
+
+const URL_ = "https://collector.example/";
+const CODE = "AAECAwQFBgcICQoLDA0ODw";
+const WAIT = { wait: async () => {} };
+
+beforeEach(() => (globalThis.indexedDB = new IDBFactory()));
+
+/** A collector that gives these answers in turn: a status with its JSON, or null for none. */
+function collector(...answers) {
+  const bodies = [];
+  const fake = async (address, request) => {
+    bodies.push(Buffer.from(request.body).toString("hex"));
+    const [status, told, headers] = answers[Math.min(bodies.length, answers.length) - 1] ?? [];
+    if (!status) throw new TypeError("network");
+    return new Response(JSON.stringify(told), { status, headers });
+  };
+  return { fetch: fake, bodies };
+}
+
+const ACCEPTED = [202, { status: "accepted" }];
+const KNOWN = [202, { status: "known" }];
+
+for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
+  test(`${Ledger.name}: the first bytes stay until they are acknowledged`, async () => {
+    const ledger = new Ledger();
+    const key = { plan: "ab", round: 1 };
+    assert.equal(await ledger.state(key), "none");
+    const made = (byte) => async () => Uint8Array.of(byte);
+    const [one, two] = await Promise.all([ledger.keep(key, made(1)), ledger.keep(key, made(2))]);
+    assert.deepEqual(one.body, two.body);
+    assert.deepEqual([one.isNew, two.isNew].sort(), [false, true]);
+    assert.equal(await ledger.state(key), "pending");
+    assert.deepEqual((await ledger.keep(key, made(3))).body, one.body);
+    assert.deepEqual([await ledger.begin(key, "x"), await ledger.begin(key, "x")], [true, false]);
+    await ledger.acknowledge(key);
+    assert.equal(await ledger.state(key), "delivered");
+    await assert.rejects(ledger.keep(key, made(4)), { code: "already-submitted" });
+    assert.equal(await ledger.state({ ...key, round: 2 }), "none");
+  });
+}
+
+test("retries send identical bytes, with waits that the collector may lengthen", async () => {
+  const server = collector(null, [503, {}, { "retry-after": "7" }], [429, {}], ACCEPTED);
+  const waits = [];
+  const wait = async (seconds) => void waits.push(seconds);
+  const sent = await krand.send(URL_, Uint8Array.of(1, 2), { fetch: server.fetch, wait });
+  assert.equal(sent.status, "accepted");
+  assert.deepEqual(server.bodies, ["0102", "0102", "0102", "0102"]);
+  const ranges = [[0.5, 1.5], [8, 10], [2, 6]];
+  ranges.forEach(([low, high], place) => assert.ok(low <= waits[place] && waits[place] < high));
+});
+
+test("after eight attempts it is not delivered, and nothing is lost", async () => {
+  const server = collector([500, {}]);
+  const sending = krand.send(URL_, Uint8Array.of(1), { fetch: server.fetch, ...WAIT });
+  await assert.rejects(sending, { code: "not-delivered" });
+  assert.equal(server.bodies.length, 8);
+});
+
+const refusals = [
+  [403, "invitation", "unknown-invitation"], [410, "round", "closed"], [404, "plan", "wrong-plan"],
+  [422, "submission", "refused"],
+];
+for (const [status, field, code] of refusals) {
+  test(`an answer ${status} is the error ${code}, without a retry`, async () => {
+    const server = collector([status, { error: { field, rule: "no" } }]);
+    await assert.rejects(krand.send(URL_, Uint8Array.of(1), { fetch: server.fetch }), { code });
+    assert.equal(server.bodies.length, 1);
+  });
+}
+
+test("what a crash left behind is sent later, and a second answer is refused", async () => {
+  const plan = await planOf(krand);
+  const first = await new krand.Client(plan, { url: URL_ }).prepare(ANSWERS);
+  assert.equal(first.messages.length, plan.messages);
+  assert.equal(first.body.length, 19 + plan.messages * 54);
+  const server = collector(ACCEPTED);
+  const later = new krand.Client(plan, { url: URL_, fetch: server.fetch });
+  const receipt = await later.resume();
+  assert.deepEqual([receipt.status, receipt.wasKept], ["accepted", true]);
+  assert.deepEqual(server.bodies, [Buffer.from(first.body).toString("hex")]);
+  assert.equal(await later.resume(), null);
+  await assert.rejects(later.submit(ANSWERS), { code: "already-submitted" });
+  assert.equal(server.bodies.length, 1);
+});
+
+test("a code that was used elsewhere is told, also after a look at the submission", async () => {
+  const plan = await planOf(krand, invited);
+  const server = collector(KNOWN);
+  const client = new krand.Client(plan, { url: URL_, fetch: server.fetch });
+  await client.prepare(ANSWERS, { invitation: CODE });
+  const sending = client.submit(ANSWERS, { invitation: CODE });
+  await assert.rejects(sending, { code: "used-invitation" });
+  assert.equal(await client.ledger.state({ plan: plan.hash, round: 1 }), "delivered");
+});
+
+test("after an attempt whose outcome is unknown, known is success", async () => {
+  const plan = await planOf(krand, invited);
+  const options = { invitation: CODE, signal: undefined };
+  const stop = new AbortController();
+  const lost = { fetch: async () => (stop.abort(), Promise.reject(new TypeError("network"))) };
+  const one = new krand.Client(plan, { url: URL_, ...lost });
+  await assert.rejects(one.submit(ANSWERS, { ...options, signal: stop.signal }), { code: "aborted" });
+  const two = new krand.Client(plan, { url: URL_, fetch: collector(KNOWN).fetch });
+  assert.equal((await two.submit(ANSWERS, options)).status, "known");
+});
+
+test("after a wrong code the same messages go out under the right one", async () => {
+  const plan = await planOf(krand, invited);
+  const server = collector([403, { error: { field: "invitation" } }], ACCEPTED);
+  const client = new krand.Client(plan, { url: URL_, fetch: server.fetch });
+  const mistaken = client.submit(ANSWERS, { invitation: CODE.replace("AAE", "BAE") });
+  await assert.rejects(mistaken, { code: "unknown-invitation" });
+  await client.submit(ANSWERS, { invitation: CODE });
+  const [one, two] = server.bodies;
+  assert.equal(one.slice(38), two.slice(38));
+  assert.notEqual(one.slice(6, 38), two.slice(6, 38));
+});
+
+test("a code is asked for where the survey asks for one, and only there", async () => {
+  const code = "invalid-invitation";
+  const closed = new krand.Client(await planOf(krand, invited), { url: URL_ });
+  await assert.rejects(closed.prepare(ANSWERS), { code });
+  await assert.rejects(closed.prepare(ANSWERS, { invitation: "abc" }), { code });
+  const open = new krand.Client(await planOf(krand), { url: URL_ });
+  await assert.rejects(open.prepare(ANSWERS, { invitation: CODE }), { code });
+});
+
+test("without storage nothing is sent", async () => {
+  delete globalThis.indexedDB;
+  const server = collector(ACCEPTED);
+  const client = new krand.Client(await planOf(krand), { url: URL_, fetch: server.fetch });
+  await assert.rejects(client.submit(ANSWERS), { code: "no-storage" });
+  assert.equal(server.bodies.length, 0);
+});
+
+test("Client.open refuses a plan that another one replaced", async () => {
+  const { bytes, hash } = await planFile();
+  const serves = (content) => async () => new Response(content);
+  assert.equal((await krand.Client.open(URL_, hash, { fetch: serves(bytes) })).plan.hash, hash);
+  const other = (await planFile()).bytes;
+  const opening = krand.Client.open(URL_, hash, { fetch: serves(other) });
+  await assert.rejects(opening, { code: "wrong-plan" });
+});

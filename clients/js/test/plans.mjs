@@ -1,0 +1,60 @@
+// A small plan, made here: tests of the client need no Python.
+
+import { webcrypto } from "node:crypto";
+
+const ANSWERS = { smokes: true, pet: "dog", tabs: 12 };
+
+function question(name, type, more = {}) {
+  return { name, text: "", type, weight: 1, required: false, ...more };
+}
+
+function block(name, kind, offset, positions, messages) {
+  const noise = { noise_numerator: 2 ** 30, messages };
+  return { name, kind, questions: [name], offset, positions, most_ones: 1, ...noise };
+}
+
+async function analystKey() {
+  const pair = await webcrypto.subtle.generateKey({ name: "X25519" }, true, ["deriveBits"]);
+  const raw = await webcrypto.subtle.exportKey("raw", pair.publicKey);
+  return Buffer.from(raw).toString("hex");
+}
+
+/** Bytes and hash of a plan; `change` may alter its values first. */
+async function planFile(change = () => {}) {
+  const policy = { epsilon: 2, delta: 1e-3, minimum_crowd: 100, colluding: 1, assurance: "certified" };
+  const values = {
+    format: "krand-plan-5",
+    analyst_key: await analystKey(),
+    survey: {
+      id: "pets", language: "en", invitations: false, linkage: "bit", copies: 1, rounds: 2, policy,
+      question: [
+        question("smokes", "yes_no"),
+        question("pet", "choice", { choices: ["cat", "dog", "none"] }),
+        question("tabs", "number", { edges: [0, 10, 20], open: "above", integer: true }),
+      ],
+      together: [],
+    },
+    positions: 7,
+    blocks: [
+      block("smokes", "yes_no", 0, 1, 1),
+      block("pet", "choice", 1, 3, 2),
+      block("tabs", "number", 4, 3, 2),
+    ],
+    messages: 5,
+    promise: { ...policy, crowd: 100, eta: 0.01, local_epsilon: 7, method: "exact-bits", assumptions: [] },
+  };
+  change(values);
+  const bytes = new TextEncoder().encode(JSON.stringify(values));
+  const digest = await webcrypto.subtle.digest("SHA-256", bytes);
+  return { bytes, hash: Buffer.from(digest).toString("hex") };
+}
+
+/** A plan that was parsed. */
+async function planOf(krand, change) {
+  const { bytes, hash } = await planFile(change);
+  return krand.Plan.parse(bytes, hash);
+}
+
+const invited = (values) => void (values.survey.invitations = true);
+
+export { ANSWERS, invited, planFile, planOf };

@@ -1,0 +1,48 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as krand from "../build/internals.js";
+import { planOf } from "./plans.mjs";
+
+/** A source that gives these words, and then fails. */
+function given(words) {
+  let used = 0;
+  return new krand.Random((target) => {
+    if (used === words.length) throw new Error("no more words");
+    new DataView(target.buffer).setUint32(0, words[used++]);
+  }, 4);
+}
+
+test("below(n) passes over words of the incomplete part", () => {
+  const limit = 2 ** 32 - (2 ** 32 % 3);
+  assert.equal(given([limit, limit - 1]).below(3), 2);
+});
+
+test("a position is flipped exactly if its word is below the noise", async () => {
+  const plan = await planOf(krand);
+  const q = 2 ** 30;
+  const words = [q - 1, q, 0, q, q, q - 1, 2 ** 32 - 1];
+  assert.deepEqual(krand.reportedPositions(plan, [0, 1], given(words)), [1, 2, 5]);
+});
+
+test("a lane keeps a random choice of its tokens, or fills up with nulls", async () => {
+  const plan = await planOf(krand);
+  const q = 2 ** 30;
+  const flips = [q, 0, 0, 0, q, q, q];
+  // pet: three tokens 1, 2, 3 for two messages; j = 0 of 3, then j = 1 of 2. tabs: two nulls.
+  const lanes = krand.messagesOf(plan, [], given([...flips, 0, 1, 0]));
+  const hex = lanes.map(({ plaintexts }) => plaintexts.map(krand.toHex));
+  const empty = "020000000000";
+  assert.deepEqual(hex, [[empty], ["020100000003", "020100000002"], [empty, empty]]);
+});
+
+test("every order of three is equally likely", async () => {
+  const random = await krand.secureRandom();
+  const counts = new Map();
+  for (let draw = 0; draw < 60_000; draw++) {
+    const list = [1, 2, 3];
+    random.shuffle(list);
+    counts.set(String(list), (counts.get(String(list)) ?? 0) + 1);
+  }
+  assert.equal(counts.size, 6);
+  for (const count of counts.values()) assert.ok(Math.abs(count - 10_000) < 6 * 92); // 6 σ
+});
