@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from components import require
+from krand.collector.settings import Page, Settings
 from krand.collector.store import SpoolConfig, Store
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices
@@ -152,14 +153,16 @@ def _choice(name: str, count: int) -> Choice:
 
 
 @contextmanager
-def serving(store: Store) -> Iterator[int]:
+def serving(
+    store: Store, settings: Settings | None = None, pages: Mapping[str, Page] | None = None
+) -> Iterator[int]:
     """The server as it is, in a thread of this process; its port."""
     require("uvicorn")
     require("starlette")
     from krand.collector.serving import listen, make_server
 
     listener = listen("127.0.0.1", 0)
-    server = make_server(store)
+    server = make_server(store, settings, pages=pages)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
     thread.start()
     try:

@@ -90,7 +90,14 @@ def test_the_description_knows_every_page() -> None:
     limits = spool_config(1000)
     api = describe_api(limits)
     assert set(api["paths"]) == {
-        *("/v1/{plan}/submissions", "/healthz", "/readyz", "/metrics", "/openapi.json")
+        *(
+            "/v1/{plan}/submissions",
+            "/v1/{plan}/status",
+            "/healthz",
+            "/readyz",
+            "/metrics",
+            "/openapi.json",
+        )
     }
     post = api["paths"]["/v1/{plan}/submissions"]["post"]
     body = post["requestBody"]["content"]["application/octet-stream"]["schema"]

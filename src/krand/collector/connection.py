@@ -230,9 +230,14 @@ class BoundedConnection(HttpToolsProtocol):
             self.send_400_response(why)
 
     def is_owed_an_answer(self) -> bool:
-        """Whether a whole request has arrived and is not answered yet."""
+        """Whether a whole request has arrived and is not answered yet.
+
+        A client that does not read its answer is owed nothing: others may have the connection.
+        """
         cycle = self.cycle
-        return cycle is not None and not cycle.response_complete and not cycle.more_body
+        if cycle is None or cycle.response_complete or cycle.more_body:
+            return False
+        return not self.flow.write_paused
 
     def _wait_for_request(self) -> None:
         self._sending = self.loop.call_later(HEAD_SECONDS, self._too_slow)

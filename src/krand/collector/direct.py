@@ -8,16 +8,14 @@ answers, because they share the code of the checks.
 from __future__ import annotations
 
 import asyncio
-from functools import partial
+from functools import lru_cache, partial
 
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from krand.collector.connection import BoundedConnection
 from krand.collector.http import (
-    ACCEPTED,
     CONTENT_TYPE,
-    KNOWN,
     Collector,
     failure,
     not_stored,
@@ -36,7 +34,10 @@ def answer_bytes(response: Response) -> bytes:
     return STATUS_LINE[response.status_code] + b"".join(lines) + b"\r\n" + bytes(response.body)
 
 
-ACCEPTED_BYTES, KNOWN_BYTES = answer_bytes(ACCEPTED), answer_bytes(KNOWN)
+@lru_cache(maxsize=8)
+def _acknowledgements(collector: Collector) -> tuple[bytes, bytes]:
+    """The answers to what is new and to what is known."""
+    return answer_bytes(collector.submissions.accepted), answer_bytes(collector.submissions.known)
 
 
 class _Submission(RequestResponseCycle):
@@ -62,6 +63,7 @@ class DirectConnection(BoundedConnection):
         if isinstance(self._usual, Collector):
             self._collector = self._usual
             self._way_in = self._collector.way_in.encode()
+            self._accepted, self._known = _acknowledgements(self._collector)
 
     def _begin(self) -> None:
         if self._is_plain():
@@ -80,8 +82,13 @@ class DirectConnection(BoundedConnection):
             and not self.expect_100_continue
             and not self.parser.should_upgrade()
             and self.app is self._collector
+            and (self._collector.cross_origin is None or not self._names_origin())
             and (self.cycle is None or self.cycle.response_complete)
         )
+
+    def _names_origin(self) -> bool:
+        """The answers to browsers differ, so they go the general way."""
+        return any(name == b"origin" for name, _ in self.headers)
 
     def _parse(self, piece: bytes) -> None:
         super()._parse(piece)
@@ -118,7 +125,7 @@ class DirectConnection(BoundedConnection):
         if (error := stored.exception()) is not None:
             self._answer(found, answer_bytes(not_stored(error)))
         else:
-            self._answer(found, ACCEPTED_BYTES if stored.result() else KNOWN_BYTES)
+            self._answer(found, self._accepted if stored.result() else self._known)
 
     def _answer(self, found: _Submission, answer: bytes) -> None:
         found.response_started = found.response_complete = True

@@ -1,14 +1,15 @@
 """The collector on HTTP: a thin layer that takes submissions and answers.
 
-It reads the path, the content type, the length and the body of a request. Addresses, other headers,
-cookies and times are neither read nor stored, and a failure is logged without the request.
+It reads the path, the content type, the length and the body of a request, whether it accepts gzip,
+and, where origins are configured, its origin. Addresses, other headers, cookies and times are
+neither read nor stored, and a failure is logged without the request.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -18,23 +19,26 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from krand.collector.answers import CLOSE, header
+from krand.collector.answers import problem as _problem
+from krand.collector.cors import CrossOrigin
 from krand.collector.intake import Intake
 from krand.collector.metrics import metrics_text
 from krand.collector.openapi import describe_api
+from krand.collector.public import public_answers
+from krand.collector.settings import Page, Receipt, Settings
 from krand.collector.store import RoundClosed, StoreUnavailable
 from krand.errors import KrandError
 from krand.wire.submissions import Refused, Submitted
 
 if TYPE_CHECKING:
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from krand.collector.store import Store
 
 __all__ = [
-    "ACCEPTED",
     "BODY_SECONDS",
     "CONTENT_TYPE",
-    "KNOWN",
     "Collector",
     "Submissions",
     "busy",
@@ -46,11 +50,9 @@ __all__ = [
 BODY_SECONDS = 10.0
 """The time in which a body must arrive."""
 RETRY_AFTER = {"Retry-After": "5"}
-CLOSE = {"Connection": "close"}
-"""For answers that are sent before the whole body has arrived."""
 CONTENT_TYPE = b"application/octet-stream"
-
-ACCEPTED, KNOWN = (JSONResponse({"status": status}, 202) for status in ("accepted", "known"))
+PUBLIC = ("plan", "signatures", "status")
+"""What clients may ask for, under the plan's hash."""
 
 log = logging.getLogger("krand.collector")
 
@@ -58,14 +60,23 @@ log = logging.getLogger("krand.collector")
 class Collector(Starlette):
     """The application of one store, which it owns from now on."""
 
-    def __init__(self, store: Store) -> None:
-        self.intake = Intake(store)
-        self.submissions = Submissions(self.intake)
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings | None = None,
+        pages: Mapping[str, Page] | None = None,
+    ) -> None:
+        settings = settings or Settings()
+        self.intake = Intake(store, lambda: settings.is_over)
+        self.submissions = Submissions(self.intake, settings.receipt)
         self.way_in = f"/v1/{store.config.plan_hash}/submissions"
+        self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
+        self._public = public_answers(self.intake, settings, pages or {})
         super().__init__(
             routes=[
                 Route("/v1/{plan}/submissions", self.submissions, methods=["POST"]),
-                *_watching(self.intake),
+                *(Route(f"/v1/{{plan}}/{name}", _other_plan) for name in PUBLIC),
+                *_watching(self.intake, settings),
             ],
             lifespan=self._life,
             exception_handlers={HTTPException: _told, Exception: _unforeseen},
@@ -75,10 +86,21 @@ class Collector(Starlette):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Nearly every request takes this shortcut: routing and middleware would take as long as
         # storing a submission (benchmarks/collector.md).
-        if scope.get("path") == self.way_in and scope.get("method") == "POST":
-            await self.submissions(scope, receive, send)
+        is_submission = scope.get("path") == self.way_in and scope.get("method") == "POST"
+        app = self.submissions if is_submission else self._answer
+        if self.cross_origin is not None and self._is_public(scope):
+            await self.cross_origin.answer(app, scope, receive, send)
         else:
-            await super().__call__(scope, receive, send)
+            await app(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app: ASGIApp = self._public.get(scope.get("raw_path", b""), super().__call__)
+        await app(scope, receive, send)
+
+    def _is_public(self, scope: Scope) -> bool:
+        """Whether browsers may ask from other origins: not what is for operators."""
+        path: bytes = scope.get("raw_path", b"")
+        return path.startswith(b"/v1/") or path in self._public
 
     @asynccontextmanager
     async def _life(self, _: Starlette) -> AsyncIterator[None]:
@@ -87,9 +109,13 @@ class Collector(Starlette):
         await self.intake.stop()
 
 
-def _watching(intake: Intake) -> list[Route]:
+async def _other_plan(_: Request) -> Response:
+    return _problem(404, "plan", "must be the plan that is collected here")
+
+
+def _watching(intake: Intake, settings: Settings) -> list[Route]:
     """The routes for operators."""
-    description = JSONResponse(describe_api(intake.store.config))
+    description = JSONResponse(describe_api(intake.store.config, settings))
 
     async def healthz(_: Request) -> Response:
         return PlainTextResponse("ok\n")
@@ -140,8 +166,12 @@ def not_stored(error: BaseException) -> Response:
 class Submissions:
     """The route for submissions: each is stored durably, or refused with a reason."""
 
-    def __init__(self, intake: Intake) -> None:
+    def __init__(self, intake: Intake, receipt: Receipt | None = None) -> None:
         self.intake, self.config = intake, intake.store.config
+        more = {} if receipt is None else {"receipt": receipt.signature}
+        self.accepted, self.known = (
+            JSONResponse({"status": status, **more}, 202) for status in ("accepted", "known")
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
@@ -170,7 +200,7 @@ class Submissions:
         if isinstance(checked, Response):
             return checked
         try:
-            return ACCEPTED if await self.intake.submit(checked) else KNOWN
+            return self.accepted if await self.intake.submit(checked) else self.known
         except (StoreUnavailable, RoundClosed) as error:
             return not_stored(error)
 
@@ -211,14 +241,7 @@ async def _body(receive: Receive, most: int) -> bytes | None:
 
 
 def _media_type(scope: Scope) -> bytes:
-    found: bytes = next((value for name, value in scope["headers"] if name == b"content-type"), b"")
-    return found.partition(b";")[0].strip().lower()
-
-
-def _problem(
-    status: int, field: str, rule: str, headers: dict[str, str] | None = None
-) -> JSONResponse:
-    return JSONResponse({"error": {"field": field, "rule": rule}}, status, headers)
+    return header(scope, b"content-type").partition(b";")[0].strip().lower()
 
 
 async def _told(_: Request, error: Exception) -> Response:

@@ -8,11 +8,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from krand.collector.store import MINIMUM_GROUP, Batch, RoundClosed, Store, StoreUnavailable
+from krand.collector.store import (
+    CLOSED_RULE,
+    MINIMUM_GROUP,
+    OVER_RULE,
+    Batch,
+    RoundClosed,
+    Store,
+    StoreUnavailable,
+)
 from krand.errors import KrandError
 from krand.wire.submissions import Submitted
 
@@ -50,8 +59,9 @@ class _Waiting(NamedTuple):
 class Intake:
     """The one writer of a store."""
 
-    def __init__(self, store: Store) -> None:
-        self.store, self.counts = store, Counts()
+    def __init__(self, store: Store, is_over: Callable[[], bool] = lambda: False) -> None:
+        """`is_over` tells whether the last day on which answers are taken has passed."""
+        self.store, self.counts, self._is_over = store, Counts(), is_over
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         # One thread: a store has one writer, and requests keep arriving meanwhile.
         self._thread = ThreadPoolExecutor(1, "store")
@@ -164,11 +174,14 @@ class Intake:
 
     async def _store(self, group: list[_Waiting]) -> None:
         loop = asyncio.get_running_loop()
+        if self._is_over():
+            await self._tell_closed(group, OVER_RULE)
+            return
         submissions = [entry.submission for entry in group]
         try:
             verdicts = await loop.run_in_executor(self._thread, self.store.add, submissions)
         except RoundClosed:
-            await self._tell_closed(group)
+            await self._tell_closed(group, CLOSED_RULE)
             return
         except Exception as error:  # whatever it was: nobody in this group is acknowledged
             self._fail(group, error)
@@ -180,7 +193,7 @@ class Intake:
             if not entry.stored.done():  # the client may have disconnected meanwhile
                 entry.stored.set_result(new)
 
-    async def _tell_closed(self, group: list[_Waiting]) -> None:
+    async def _tell_closed(self, group: list[_Waiting], rule: str) -> None:
         """Nobody new is stored any more. A retry of what was stored is still acknowledged."""
         loop = asyncio.get_running_loop()
         submissions = [entry.submission for entry in group]
@@ -197,7 +210,7 @@ class Intake:
             if before:
                 entry.stored.set_result(False)
             else:
-                entry.stored.set_exception(RoundClosed())
+                entry.stored.set_exception(RoundClosed(rule))
 
     def _fail(self, group: list[_Waiting], error: Exception) -> None:
         """Nothing of this group was stored: its submissions are to be tried again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from krand.collector.settings import Settings
 from krand.collector.store import SpoolConfig
 
 __all__ = ["describe_api"]
@@ -22,7 +23,20 @@ PROBLEM = {
 ACCEPTED = {
     "type": "object",
     "required": ["status"],
-    "properties": {"status": {"enum": ["accepted", "known"]}},
+    "properties": {"status": {"enum": ["accepted", "known"]}, "receipt": {"type": "string"}},
+}
+STATUS = {
+    "type": "object",
+    "required": ["plan", "round", "open", "invitations", "crowd", "progress", "receipt_key"],
+    "properties": {
+        "plan": {"type": "string"},
+        "round": {"type": "integer"},
+        "open": {"type": "boolean"},
+        "invitations": {"type": "boolean"},
+        "crowd": {"type": ["integer", "null"]},
+        "progress": {"type": ["number", "null"]},
+        "receipt_key": {"type": ["string", "null"]},
+    },
 }
 REFUSALS = {
     "400": "the connection ended early",
@@ -36,7 +50,7 @@ REFUSALS = {
 }
 
 
-def describe_api(config: SpoolConfig) -> dict[str, Any]:
+def describe_api(config: SpoolConfig, settings: Settings | None = None) -> dict[str, Any]:
     """The description for one plan."""
     submission_format = config.format
     plan = {
@@ -73,6 +87,7 @@ def describe_api(config: SpoolConfig) -> dict[str, Any]:
                     },
                 }
             },
+            **_public(plan, settings or Settings()),
             **{path: {"get": _text(*page)} for path, page in _PAGES.items()},
             "/openapi.json": {"get": _json("This description.")},
         },
@@ -85,6 +100,26 @@ _PAGES = {
     "/metrics": ("Coarse counts, for Prometheus.", True),
 }
 """What each says, and whether it needs the spool."""
+
+
+def _public(plan: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """What clients ask for under the plan's hash."""
+    found = {"status": ("Whether the round is open, and how far it is, in coarse steps.", STATUS)}
+    if settings.plan is not None:
+        found["plan"] = ("The plan.", {"type": "object"})
+        found["signatures"] = ("The signatures of its mixers.", {"type": "array"})
+    missing = _answer("another plan is collected here", PROBLEM)
+    busy = _answer("the spool cannot be used now", PROBLEM)
+    return {
+        f"/v1/{{plan}}/{name}": {
+            "get": {
+                "summary": about,
+                "parameters": [plan],
+                "responses": {"200": _answer(about, schema), "404": missing, "503": busy},
+            }
+        }
+        for name, (about, schema) in found.items()
+    }
 
 
 def _answer(about: str, schema: dict[str, Any]) -> dict[str, Any]:

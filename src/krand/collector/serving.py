@@ -13,8 +13,11 @@ from typing import TYPE_CHECKING, Any
 from krand.errors import InvalidInput, MissingComponent
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import uvicorn
 
+    from krand.collector.settings import Page, Settings
     from krand.collector.store import Store
 
 __all__ = ["JsonLines", "listen", "make_server", "serve"]
@@ -55,8 +58,10 @@ def _with_small_buffers(listener: socket.socket) -> socket.socket:
     return listener
 
 
-def make_server(store: Store) -> uvicorn.Server:
-    """The server of one store, which it owns from now on."""
+def make_server(
+    store: Store, settings: Settings | None = None, *, pages: Mapping[str, Page] | None = None
+) -> uvicorn.Server:
+    """The server of one store, which it owns from now on; `pages` are served as they are."""
     try:
         import uvicorn
 
@@ -76,7 +81,7 @@ def make_server(store: Store) -> uvicorn.Server:
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
         "ws": "none",
     }
-    return uvicorn.Server(uvicorn.Config(Collector(store), **options))
+    return uvicorn.Server(uvicorn.Config(Collector(store, settings, pages), **options))
 
 
 def serve(server: uvicorn.Server, listener: socket.socket) -> None:

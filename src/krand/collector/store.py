@@ -20,7 +20,9 @@ from krand.errors import InvalidInput, Unavailable
 from krand.wire.submissions import SubmissionFormat, Submitted
 
 __all__ = [
+    "CLOSED_RULE",
     "MINIMUM_GROUP",
+    "OVER_RULE",
     "Batch",
     "LaneNumbers",
     "Messages",
@@ -35,6 +37,7 @@ MINIMUM_GROUP = 32
 submitted. A group of this size that is stored together hides its own members."""
 
 CLOSED_RULE = "must not be closed: its batches were sealed, and nothing more is taken"
+OVER_RULE = "must not be over: the last day on which answers are taken has passed"
 Messages = NDArray[np.uint8]
 """One message a row."""
 LaneNumbers = NDArray[np.int64]
@@ -46,10 +49,10 @@ class StoreUnavailable(Unavailable):
 
 
 class RoundClosed(InvalidInput):
-    """The operator has closed the round. Nothing was stored, and trying again is useless."""
+    """The operator or the last day has closed the round. Nothing was stored; trying is useless."""
 
-    def __init__(self) -> None:
-        super().__init__("round", CLOSED_RULE, "closed")
+    def __init__(self, rule: str = CLOSED_RULE) -> None:
+        super().__init__("round", rule, "closed")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.options import output_options, plan_option, round_option, spool_option
+from krand.cli.options import (
+    FOLDER,
+    output_options,
+    passphrase_from,
+    passphrase_options,
+    plan_option,
+    round_option,
+    spool_option,
+)
 from krand.cli.plans import checked_plan
 from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from krand.collector.settings import Settings
     from krand.survey.plan import Plan
 
 __all__ = ["serve"]
@@ -36,6 +49,32 @@ __all__ = ["serve"]
     show_default=True,
     help="Port to listen on; 0 for any free port.",
 )
+@click.option(
+    "--origin",
+    "origins",
+    multiple=True,
+    metavar="ORIGIN",
+    help="Whose pages may ask from a browser, as https://form.example; * for all; repeatable.",
+)
+@click.option(
+    "--signature",
+    "signatures",
+    type=FILE,
+    multiple=True,
+    help="A mixer's signature of the plan, for devices that ask; repeatable.",
+)
+@click.option(
+    "--signing-key",
+    type=FILE,
+    help="Sign receipts with this private key, made by krand keygen --signing; for devices' noise.",
+)
+@passphrase_options
+@click.option(
+    "--mixer-store",
+    type=FOLDER,
+    help="Sign receipts with the identity in the collector's store as the first mixer.",
+)
+@click.option("--anchor", type=FILE, help="The anchor of the mixer's store, if it has one.")
 @output_options
 def serve(
     as_json: bool,
@@ -46,6 +85,7 @@ def serve(
     id_key: Path | None,
     host: str,
     port: int,
+    **options: Any,
 ) -> None:
     """Take submissions over HTTP and store them durably, without identity.
 
@@ -53,12 +93,16 @@ def serve(
     order of arrival is stored. When as many people as planned have submitted, the batch is sealed,
     and krand release writes it. Where mixers add the noise, krand release --close seals it.
 
+    Clients may ask for the plan, its signatures and a coarse status under /v1/HASH/. Pages of other
+    origins may do so from a browser only with --origin.
+
     Ctrl-C or SIGTERM stops the collector. Acknowledged submissions are not lost, even if it is
     killed. Put a proxy with TLS in front of it.
 
     \b
-    Example:
+    Examples:
       krand serve --plan plan.json --spool spool --port 8080
+      krand serve --plan plan.json --spool spool --origin https://form.example
     """
     from krand.collector.opening import open_spool
     from krand.collector.serving import listen, make_server
@@ -66,8 +110,9 @@ def serve(
 
     out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
+    settings = _settings(plan, round_number, options)
     listener = listen(host, port)
-    server = make_server(open_spool(plan, spool, round_number, id_key=id_key))
+    server = make_server(open_spool(plan, spool, round_number, id_key=id_key), settings)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listener.getsockname()[1]}/v1/{plan.hash}/submissions"
     if as_json:
@@ -77,9 +122,52 @@ def serve(
         for line in (
             f"Collecting {plan.survey.id}, round {round_number}, {_until(plan)}",
             f"POST {address}",
+            *_over(plan, settings),
         ):
             console.print(line, markup=False, soft_wrap=True)
     run(server, listener)
+
+
+def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
+    from krand.collector.settings import Settings, check_origins, receipt_of, served_signatures
+    from krand.wire.plan_signatures import read_signature
+
+    signer = _signer(options)
+    return Settings(
+        plan=plan,
+        origins=check_origins(options["origins"]),
+        signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
+        receipt=None if signer is None else receipt_of(plan, round_number, signer),
+    )
+
+
+def _signer(options: Mapping[str, Any]) -> Ed25519PrivateKey | None:
+    """Who signs receipts, if anybody."""
+    from krand.errors import InvalidInput
+
+    key, store = options["signing_key"], options["mixer_store"]
+    if key is not None and store is not None:
+        rule = "must not be given together with --mixer-store"
+        raise InvalidInput("signing_key", rule, str(key), "keep one of them")
+    if store is not None:
+        from krand.mixing.store import MixerStore
+
+        with MixerStore(store, options["anchor"]) as mixer:
+            return mixer.keys.identity
+    if key is None:
+        return None
+    from krand.wire.keys import load_signing_key
+
+    passphrase = passphrase_from(options["passphrase_env"], options["passphrase"])
+    return load_signing_key(key, passphrase)
+
+
+def _over(plan: Plan, settings: Settings) -> tuple[str, ...]:
+    """That the last day has passed."""
+    if not settings.is_over:
+        return ()
+    closes = plan.survey.about.closes
+    return (f"The survey closed on {closes}: only retries of what was stored are answered.",)
 
 
 def _until(plan: Plan) -> str:

@@ -1,0 +1,64 @@
+"""Cross-origin requests: whose pages may ask this collector from a browser.
+
+Only origins that the operator named are answered with a header, and it is the operator's text that
+is sent. The origin of a request is compared and forgotten.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.responses import Response
+
+from krand.collector.answers import header, problem
+from krand.collector.settings import ANY_ORIGIN
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+__all__ = ["CrossOrigin"]
+
+MAX_AGE_SECONDS = 86_400
+ALLOWED = {
+    "Access-Control-Allow-Methods": "GET, POST",
+    "Access-Control-Allow-Headers": "content-type",
+    "Access-Control-Max-Age": str(MAX_AGE_SECONDS),
+}
+VARY = (b"vary", b"Origin")
+EXPOSED = (b"access-control-expose-headers", b"Retry-After")
+
+
+class CrossOrigin:
+    """Adds what browsers ask for to the answers of an application."""
+
+    def __init__(self, origins: tuple[str, ...]) -> None:
+        self._origins = {origin.encode(): origin.encode() for origin in origins}
+        self._for_all = ANY_ORIGIN in origins
+
+    async def answer(self, app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a preflight, or let the application answer."""
+        origin = header(scope, b"origin")
+        allowed = b"*" if self._for_all else self._origins.get(origin)
+        if _is_preflight(scope):
+            app = _preflight(allowed is not None)
+        added = [] if self._for_all else [VARY]
+        if allowed is not None and origin:
+            added += [(b"access-control-allow-origin", allowed), EXPOSED]
+
+        async def send_with(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await app(scope, receive, send_with)
+
+
+def _is_preflight(scope: Scope) -> bool:
+    asked = header(scope, b"access-control-request-method")
+    return bool(scope["method"] == "OPTIONS" and asked and header(scope, b"origin"))
+
+
+def _preflight(allowed: bool) -> Response:
+    if not allowed:
+        return problem(403, "origin", "must be one that this collector allows")
+    return Response(status_code=204, headers=ALLOWED)

@@ -1,0 +1,115 @@
+"""What clients ask a collector for: the plan, its signatures, and whether the round is open."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from starlette.responses import JSONResponse, Response
+
+from krand.collector.answers import READING, Fixed, problem
+from krand.collector.metrics import coarse
+from krand.collector.states import State
+from krand.collector.store import MINIMUM_GROUP, Batch
+from krand.errors import InvalidInput, KrandError
+from krand.survey.canonical import canonical_json
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from krand.collector.intake import Intake
+    from krand.collector.settings import Page, Settings
+
+__all__ = ["Status", "progress_of", "public_answers", "status_step"]
+
+STATUS_SECONDS = 1.0
+"""A status is computed at most once in this time, for everybody."""
+STEPS_PER_CROWD = 10
+FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")
+BRIEFLY = {"Cache-Control": "no-store"}
+
+
+def public_answers(
+    intake: Intake, settings: Settings, pages: Mapping[str, Page]
+) -> dict[bytes, ASGIApp]:
+    """Who answers which path, byte by byte."""
+    plan = settings.plan
+    found: dict[bytes, ASGIApp] = {}
+    for path, page in pages.items():
+        found[_page_path(path)] = Fixed(page.content, page.content_type, page.headers)
+    root = f"/v1/{intake.store.config.plan_hash}"
+    found[f"{root}/status".encode()] = Status(intake, settings)
+    if plan is not None:
+        signatures = canonical_json(
+            [
+                {"plan": one.plan, "mixer": one.mixer, "signature": one.signature}
+                for one in settings.signatures
+            ]
+        )
+        found[f"{root}/plan".encode()] = Fixed(plan.bytes, "application/json", (FOREVER,))
+        found[f"{root}/signatures".encode()] = Fixed(signatures, "application/json")
+    return found
+
+
+def _page_path(path: str) -> bytes:
+    if not path.startswith("/") or path.startswith("/v1/") or not path.isascii():
+        rule = "must begin with / and must not begin with /v1/"
+        raise InvalidInput("pages", rule, path)
+    return path.encode()
+
+
+def status_step(crowd: int) -> int:
+    """The step of people in which progress is told: coarser than that of metrics."""
+    return max(MINIMUM_GROUP, -(-crowd // STEPS_PER_CROWD))
+
+
+def progress_of(people: int, crowd: int) -> float:
+    """The part of the crowd that has come, in whole steps."""
+    return coarse(people, status_step(crowd)) / crowd
+
+
+class Status:
+    """Whether the round is open, and how far it is: the same for everybody who asks."""
+
+    def __init__(self, intake: Intake, settings: Settings) -> None:
+        self._intake, self._settings = intake, settings
+        self._answer: Response | None = None
+        self._until = 0.0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] not in ("GET", "HEAD"):
+            answer: Response = problem(
+                405, "request", f"must be one of {READING}", {"Allow": READING}
+            )
+        else:
+            answer = await self._current()
+        await answer(scope, receive, send)
+
+    async def _current(self) -> Response:
+        now = asyncio.get_running_loop().time()
+        if self._answer is None or now >= self._until:
+            try:
+                batches = await self._intake.batches()
+            except KrandError:
+                retry = {"Retry-After": "5"}
+                self._answer = problem(503, "spool", "must be usable", retry)
+            else:
+                self._answer = JSONResponse(self._values(batches), headers=BRIEFLY)
+            self._until = now + STATUS_SECONDS
+        return self._answer
+
+    def _values(self, batches: Sequence[Batch]) -> dict[str, Any]:
+        settings, config, last = self._settings, self._intake.store.config, batches[-1]
+        is_open = last.state is State.OPEN and not settings.is_over
+        crowd = None if config.closings else config.crowd
+        plan, receipt = settings.plan, settings.receipt
+        return {
+            "plan": config.plan_hash,
+            "round": config.format.round,
+            "open": is_open,
+            "invitations": plan is not None and plan.survey.invitations,
+            "crowd": crowd,
+            "progress": None if crowd is None else progress_of(last.people, crowd),
+            "receipt_key": None if receipt is None else receipt.key,
+        }

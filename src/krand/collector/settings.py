@@ -1,0 +1,121 @@
+"""What a collector serves besides submissions, and to whom; checked at the start."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+from krand.errors import InvalidInput
+from krand.wire.mixers import check_mixers
+from krand.wire.plan_signatures import PlanSignature, check_signatures
+from krand.wire.receipts import sign_receipt
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from krand.survey.plan import Plan
+
+__all__ = [
+    "ANY_ORIGIN",
+    "Page",
+    "Receipt",
+    "Settings",
+    "check_origins",
+    "receipt_of",
+    "served_signatures",
+]
+
+ANY_ORIGIN = "*"
+ORIGIN = re.compile(r"https?://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+MOST_ORIGINS = 100
+MOST_ORIGIN_CHARACTERS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fixed page: its bytes, its type, and headers such as Content-Security-Policy."""
+
+    content: bytes
+    content_type: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What everybody who submits is given, and the public key that checks it; in hexadecimal."""
+
+    key: str
+    signature: str
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a collector serves besides submissions."""
+
+    plan: Plan | None = None
+    """Served under its hash."""
+    signatures: tuple[PlanSignature, ...] = ()
+    origins: tuple[str, ...] = ()
+    """Whose pages may ask from a browser; "*" for everybody's."""
+    receipt: Receipt | None = None
+    today: Callable[[], date] = field(default=_today)
+    """The day in UTC."""
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last day on which answers are taken has passed."""
+        closes = None if self.plan is None else self.plan.survey.about.closes
+        return closes is not None and self.today() > closes
+
+
+def check_origins(origins: Iterable[str]) -> tuple[str, ...]:
+    """The origins, each once; scheme, host and port, as a browser sends them, or "*"."""
+    found = tuple(dict.fromkeys(origins))
+    if len(found) > MOST_ORIGINS:
+        raise InvalidInput("origin", f"must be given at most {MOST_ORIGINS} times", len(found))
+    for origin in found:
+        if origin != ANY_ORIGIN and not _is_origin(origin):
+            rule = 'must be scheme://host or scheme://host:port, in small letters, or "*"'
+            hint = "without a path: --origin https://form.example"
+            raise InvalidInput("origin", rule, origin[:MOST_ORIGIN_CHARACTERS], hint)
+    if ANY_ORIGIN in found and len(found) > 1:
+        hint = 'leave out "*", or all others'
+        raise InvalidInput("origin", 'must be "*" alone', ", ".join(found), hint)
+    return found
+
+
+def _is_origin(text: str) -> bool:
+    return len(text) <= MOST_ORIGIN_CHARACTERS and ORIGIN.fullmatch(text) is not None
+
+
+def receipt_of(plan: Plan, round_number: int, key: Ed25519PrivateKey) -> Receipt:
+    """The receipt of a plan and round. With mixers the key must be the collector's identity."""
+    public = key.public_key().public_bytes_raw().hex()
+    if plan.mixing is not None and public != (identity := check_mixers(plan)[0].identity):
+        rule = f"must be the collector's identity in the plan, {identity}"
+        hint = "name its store with --mixer-store"
+        raise InvalidInput("key", rule, public, hint)
+    return Receipt(public, sign_receipt(key, plan.hash, round_number))
+
+
+def served_signatures(plan: Plan, signatures: Sequence[PlanSignature]) -> tuple[PlanSignature, ...]:
+    """The signatures, if they are those of all mixers; none may be given."""
+    if not signatures:
+        return ()
+    if plan.mixing is None:
+        rule = "must be given only where mixers add the noise"
+        raise InvalidInput("signature", rule, plan.hash, "leave it out")
+    check_signatures(plan, signatures)
+    own = {mixer.identity for mixer in check_mixers(plan)}
+    for signature in signatures:
+        if signature.plan != plan.hash or signature.mixer not in own:
+            rule = "must be a signature of this plan by one of its mixers"
+            raise InvalidInput("signature", rule, signature.mixer, "leave it out")
+    return tuple(signatures)
