@@ -1,6 +1,6 @@
 /** One person's way through the survey: which page is shown, and what is kept meanwhile. */
 
-import { Client, KrandError, type Receipt } from "../index.js";
+import { KrandError, type Client, type LedgerState, type Receipt } from "../index.js";
 import { fill, h, put } from "./dom.js";
 import type { Draft } from "./draft.js";
 import {
@@ -51,9 +51,9 @@ export class Form {
 
   /** The first page, by what this browser has done before. */
   async begin(): Promise<void> {
-    const { client, draft, context, round, status } = this.given;
+    const { draft, context, status } = this.given;
     addEventListener("popstate", (event) => this.cameTo((event.state as Step | null) ?? "start"));
-    const state = await client.state(round);
+    const state = await this.state();
     if (state === "delivered") return this.thank(context.texts.thanksEarlier);
     if (state === "pending") return this.show(pendingPage(context, () => void this.send()));
     this.takeUp(await draft.read().catch(() => null));
@@ -61,6 +61,11 @@ export class Form {
     this.cameTo(this.draftState === "kept" && before !== null ? before : "start");
     const found = await status;
     if (found && !found.open && !this.over) this.fail(new KrandError("closed", "round", "is closed"));
+  }
+
+  private state(): Promise<LedgerState> {
+    const { client, hash, round } = this.given;
+    return client.ledger.state({ plan: hash, round });
   }
 
   private takeUp(found: Awaited<ReturnType<Draft["read"]>>): void {
@@ -73,7 +78,7 @@ export class Form {
 
   private fits(name: string, answer: Answer | null): boolean {
     try {
-      this.given.client.encode({ [name]: answer }, { partial: true });
+      this.given.client.encode({ [name]: answer });
       return true;
     } catch {
       return false;
@@ -132,7 +137,7 @@ export class Form {
     const { question } = context.plan.survey;
     const { name } = question[place]!;
     try {
-      client.encode({ [name]: answer ?? null }, { partial: true });
+      client.encode({ [name]: answer ?? null });
     } catch (error) {
       const { texts } = context;
       return question[place]!.type === "words" ? texts.wordInvalid : error instanceof Error ? error.message : texts.required;
@@ -185,7 +190,7 @@ export class Form {
 
   private async prepare(): Promise<Prepared> {
     const { client, round, invitation, draft } = this.given;
-    const made = await client.prepare(this.answers, { round, ...(invitation ? { invitation } : {}) });
+    const made = await client.prepare(this.answers, { round, invitation });
     await draft.erase();
     return { body: made.body, reported: made.reported, truth: made.reported ? client.encode(this.answers) : [] };
   }
@@ -193,14 +198,14 @@ export class Form {
   /** Prepared once, sent until it arrives: the bytes are the same however often this is called. */
   private async send(): Promise<void> {
     if (this.busy) return;
-    const { client, context, round, draft } = this.given;
+    const { client, context, round, draft, invitation } = this.given;
     const { texts } = context;
     this.busy = true;
     const told = h("p", { role: "status" });
     const abort = new AbortController();
     const again = (): void => abort.abort();
     try {
-      if ((await client.state(round)) === "none") {
+      if ((await this.state()) === "none") {
         if (!this.isComplete()) return;
         this.prepared = await this.prepare();
       }
@@ -208,11 +213,12 @@ export class Form {
       await draft.erase();
       this.show(sendingPage(context, told));
       addEventListener("online", again);
-      const receipt = await client.resume({
+      const receipt = await client.submit({}, {
         round,
+        invitation,
         signal: abort.signal,
-        onRetry: ({ attempt, wait }) => {
-          const seconds = Math.ceil(wait / 1000);
+        onRetry: ({ attempt, waitSeconds }) => {
+          const seconds = Math.ceil(waitSeconds);
           put(told, fill(texts.retrying, { attempt, seconds }), " ", button(texts.sendNow, again, "link"));
         },
       });
@@ -221,6 +227,7 @@ export class Form {
     } catch (error) {
       this.busy = false;
       if (error instanceof KrandError && error.code === "aborted") return void this.send();
+      if (error instanceof KrandError && error.code === "already-submitted") return void this.thank(texts.thanksEarlier);
       this.fail(error);
     } finally {
       this.busy = false;
@@ -228,11 +235,9 @@ export class Form {
     }
   }
 
-  private said(receipt: Receipt | null): string {
+  private said(receipt: Receipt): string {
     const { texts } = this.given.context;
-    if (!receipt) return texts.thanksEarlier;
-    if (receipt.status !== "known") return texts.thanksText;
-    return this.given.invitation ? texts.problems["used-invitation"]![1] : texts.thanksKnown;
+    return receipt.status === "known" ? texts.thanksKnown : texts.thanksText;
   }
 
   private async thank(said: string, receipt: Receipt | null = null): Promise<void> {
@@ -248,7 +253,8 @@ export class Form {
 
   private fail(error: unknown): void {
     const { texts } = this.given.context;
-    const [code, why] = problemOf(error);
+    const [told, why] = problemOf(error);
+    const code = told === "wrong-plan" ? "unknown-plan" : told;
     const sendable = code === "not-delivered" || code === "unknown-plan" || code === "refused";
     const action: [string, () => void] | undefined = sendable
       ? [texts.retry, () => void this.send()]

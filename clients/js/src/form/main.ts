@@ -67,7 +67,7 @@ async function main(): Promise<void> {
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
       : [];
     const client = new Client(plan, { url: collector, signatures });
-    await client.check();
+    await client.ready();
     const status = statusNow();
     const several = values.survey.rounds > 1 ? await status : null;
     if (values.survey.rounds > 1 && !several) return problem("offline");

@@ -1,7 +1,7 @@
 /** What a position of a plan stands for, in words. */
 
 import { fill } from "./dom.js";
-import type { Block, PlanValues, Question } from "./survey.js";
+import type { PlanValues, Question } from "./survey.js";
 import type { Texts } from "./texts.js";
 
 const plain = (value: number, texts: Texts): string => String(value).replace(".", texts.signs.decimal);
@@ -36,7 +36,7 @@ function rangeName(question: Question, level: number, texts: Texts): string {
   return high === edges[edge] ? low : fill(texts.to, { low, high: plain(high, texts) });
 }
 
-function inBlock(block: Block, questions: Question[], place: number, texts: Texts): string {
+function inBlock(questions: Question[], place: number, texts: Texts): string {
   if (questions.length === 1) return levelText(questions[0]!, place, texts, false);
   let rest = place + 1;
   const digits = [...questions].reverse().map((question) => {
@@ -59,7 +59,7 @@ function inBlock(block: Block, questions: Question[], place: number, texts: Text
 export function positionText(plan: PlanValues, position: number, texts: Texts): string {
   const block = plan.blocks.findLast((each) => each.offset <= position)!;
   const questions = block.questions.map((name) => plan.survey.question.find((each) => each.name === name)!);
-  const answer = inBlock(block, questions, position - block.offset, texts);
+  const answer = inBlock(questions, position - block.offset, texts);
   if (questions.length > 1) return answer;
   return fill(texts.cell, { question: questions[0]!.text || questions[0]!.name, answer });
 }
