@@ -122,7 +122,7 @@ export const de: Texts = {
   noNoiseHere: "Das Rauschen dieser Umfrage fügen die Mischer hinzu, nicht Ihr Gerät.",
   sealedBytes: "{messages} versiegelte Nachrichten, zusammen {bytes} Bytes. Alle, die teilnehmen, senden gleich viele, was immer sie antworten.",
   hex: "Die versiegelten Bytes (hexadezimal)",
-  cell: "{question}: {answer}",
+  cell: "{question} – {answer}",
   position: "Position {number}",
   below: "unter {high}",
   orAbove: "{low} oder mehr",

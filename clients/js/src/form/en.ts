@@ -120,7 +120,7 @@ export const en = {
   noNoiseHere: "This survey's noise is added by the mixers, not by your device.",
   sealedBytes: "{messages} sealed messages, {bytes} bytes in all. Everybody who takes part sends as many, whatever they answer.",
   hex: "The sealed bytes (hexadecimal)",
-  cell: "{question}: {answer}",
+  cell: "{question} – {answer}",
   position: "position {number}",
   below: "below {high}",
   orAbove: "{low} or above",

@@ -111,7 +111,6 @@ def _page(plan: Plan, collector: str) -> Page:
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
         f'<meta name="krand-plan" content="{plan.hash}">',
         f'<meta name="krand-collector" content="{escape(collector)}">',
-        '<link rel="icon" href="data:,">',
         f'<link rel="stylesheet" href="{STYLE}" integrity="{_integrity(STYLE)}">',
         f'<script type="module" src="{SCRIPT}" integrity="{_integrity(SCRIPT)}"></script>',
         "<main>",

@@ -1,0 +1,298 @@
+"""The survey as a form: people answer it in a browser, and a collector gets what they were shown."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser.forms import PEOPLE, FormSite, form_site, reported
+from browser.visiting import DESKTOP, PHONE, Device, Visit
+from components import require
+from krand import tally_batches
+from krand.collector.release import release_sealed
+from krand.web.form.site import site_of
+from krand.wire.receipts import check_receipt
+from krand.wording.guarantees import assumption_texts
+from krand.wording.plans import promise_sentence
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+require("starlette")
+require("uvicorn")
+
+Begin = Callable[..., Visit]
+CROWD = 60 if os.environ.get("KRAND_LONG") == "1" else 6
+BUDGET = 60_000
+"""Bytes of page, script, style and client, as they are sent compressed."""
+SMALLEST_TARGET = 44
+
+
+@pytest.fixture
+def form(chromium: str, tmp_path: Path) -> Iterator[FormSite]:
+    """A form that nobody has answered."""
+    with form_site(tmp_path) as site:
+        yield site
+
+
+def started(begun: Visit, form: FormSite) -> Page:
+    """The first question."""
+    begun.page.goto(form.url)
+    begun.page.get_by_role("button", name="Start").click()
+    return begun.page
+
+
+def go_on(page: Page) -> None:
+    page.get_by_role("button", name="Next").click()
+
+
+def filled(page: Page, person: dict[str, Any]) -> Page:
+    """All questions answered, by roles and names as a screen reader tells them."""
+    if "bicycle" in person:
+        page.get_by_role("radio", name=person["bicycle"], exact=True).check()
+    go_on(page)
+    page.get_by_role("radio", name=person["way"]).check()
+    go_on(page)
+    if "city" in person:
+        page.get_by_role("combobox", name="Where did you live before?").fill(person["city"])
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+    go_on(page)
+    for shop in person["shops"]:
+        page.get_by_role("checkbox", name=shop).check()
+    go_on(page)
+    page.get_by_role("textbox", name="How large is your home?").fill(person["rent"])
+    go_on(page)
+    page.get_by_role("radio", name="5: very much").check()
+    go_on(page)
+    page.get_by_role("textbox", name="What should be built next?").fill(person.get("wish", ""))
+    go_on(page)
+    return page
+
+
+def sent(page: Page) -> None:
+    page.get_by_role("button", name="Send my answers").click()
+    page.wait_for_selector("#verdict")
+
+
+def test_results_are_what_browsers_said_they_sent(form: FormSite, visit: Begin) -> None:
+    """Every count of the tally is that of the positions which people were shown."""
+    assert CROWD % form.plan.promise.crowd == 0
+    expected: Counter[int] = Counter()
+    for number in range(CROWD):
+        begun = visit(form.url, (DESKTOP, PHONE)[number % 2])
+        page = filled(started(begun, form), PEOPLE[number % len(PEOPLE)])
+        page.get_by_role("button", name="Show me what is sent").click()
+        page.wait_for_selector(".shown")
+        expected.update(reported(page))
+        sent(page)
+    assert form.people == CROWD
+    batches = release_sealed(form.store, form.folder / "batches", form.signer)
+    data = [batch.data for batch in batches]
+    tally = tally_batches(form.plan, data, form.key, form.signer.public_key())
+    assert tally.people == CROWD
+    assert tally.rejected == {}
+    assert list(tally.counts) == [expected[place] for place in range(form.plan.layout.positions)]
+
+
+def test_what_is_shown_is_what_is_sent(form: FormSite, visit: Begin) -> None:
+    """Byte for byte; afterwards answers cannot be changed, and go back leads nowhere else."""
+    page = filled(started(visit(form.url), form), PEOPLE[0])
+    page.get_by_role("button", name="Show me what is sent").click()
+    page.get_by_text("The sealed bytes").click()
+    shown = page.inner_text("pre")
+    assert page.get_by_role("button", name="Change").count() == 0
+    page.go_back()
+    assert page.inner_text("h1") == "Check your answers"
+    with page.expect_request("**/submissions") as request:
+        sent(page)
+    assert request.value.post_data_buffer is not None
+    assert request.value.post_data_buffer.hex() == shown
+
+
+def test_reload_double_click_and_two_tabs_are_one_submission(form: FormSite, visit: Begin) -> None:
+    """A reload keeps answers, two clicks send once, and another tab learns that it is done."""
+    begun = visit(form.url)
+    page = filled(started(begun, form), PEOPLE[1])
+    page.reload()
+    page.get_by_text("by car").wait_for()
+    other = page.context.new_page()
+    other.goto(form.url)
+    other.get_by_role("button", name="Continue").click()
+    other.get_by_text("Check your answers").wait_for()
+    page.get_by_role("button", name="Send my answers").dblclick()
+    page.wait_for_selector("#verdict")
+    other.get_by_role("button", name="Send my answers").click()
+    other.wait_for_selector("#verdict")
+    assert "already answered" in other.inner_text("#said")
+    page.reload()
+    page.wait_for_selector("#verdict")
+    assert form.people == 1
+    kept = page.evaluate("indexedDB.databases().then(all => all.map(each => each.name))")
+    assert "krand-form" in kept
+    assert page.evaluate(DRAFTS) == 0
+
+
+DRAFTS = """() => new Promise(done => { const open = indexedDB.open("krand-form");
+    open.onsuccess = () => { const count = open.result.transaction("drafts").objectStore("drafts").count();
+        count.onsuccess = () => done(count.result); }; })"""
+
+
+def test_offline_and_a_crash_lose_nothing(form: FormSite, visit: Begin) -> None:
+    """The page says so; a new page sends the bytes that were kept, and they are the same."""
+    begun = visit(form.url)
+    begun.expected.append("ERR_INTERNET_DISCONNECTED|ERR_FAILED")
+    page = filled(started(begun, form), PEOPLE[0])
+    bodies = []
+    page.context.on(
+        "request", lambda r: bodies.append(r.post_data_buffer) if r.method == "POST" else None
+    )
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Send my answers").click()
+    page.get_by_text("That did not work (attempt 1)").wait_for()
+    context = page.context
+    page.close()
+    context.set_offline(False)
+    later = context.new_page()
+    later.goto(form.url)
+    later.get_by_role("button", name="Send now").click()
+    later.wait_for_selector("#verdict")
+    assert form.people == 1
+    assert len(bodies) >= 2
+    assert len(set(bodies)) == 1
+
+
+def test_the_page_promises_what_krand_promises(form: FormSite, visit: Begin) -> None:
+    """In the very words of the plan's other pages, number by number."""
+    page = visit(form.url).page
+    page.goto(form.url)
+    assert page.text_content("#promise") == promise_sentence(form.plan)
+    assert page.locator("#assumptions li").all_text_contents() == list(
+        assumption_texts(form.plan.promise)
+    )
+    assert "replace its code" in page.inner_text("#host")
+    assert "<b>living</b>" in page.inner_text("main")
+
+
+def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> None:
+    """It has the collector's signature of plan and round, and nothing else of the submission."""
+    page = filled(started(visit(form.url), form), PEOPLE[2])
+    sent(page)
+    assert page.inner_text("#verdict").startswith("The signature is valid.")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the receipt").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    lines = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    assert lines["Plan (SHA-256)"] == form.plan.hash
+    signature = lines["Collector's signature"]
+    assert check_receipt(form.signer.public_key(), signature, form.plan.hash, 1)
+
+
+def test_only_the_forms_own_files_are_asked_for(form: FormSite, visit: Begin) -> None:
+    """Page, script, style, plan, then the collector; compressed, they stay in the budget."""
+    begun = visit(form.url)
+    page = filled(started(begun, form), PEOPLE[0])
+    sent(page)
+    root = f"{form.url}v1/{form.plan.hash}/"
+    names = ("", "form.js", "form.css", "plan.json")
+    own = {form.url + name for name in names} | {root + "status", root + "submissions"}
+    assert set(begun.requests) == own
+    site = site_of(form.plan)
+    sizes = [
+        len(gzip.compress(site[name].content)) for name in ("index.html", "form.js", "form.css")
+    ]
+    assert sum(sizes) <= BUDGET
+
+
+def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> None:
+    """Before the first question, with what to do."""
+    page = visit(form.url).page
+    changed = form.plan.bytes.replace(b"Life in our town", b"Life in your town")
+    page.route("**/plan.json", lambda route: route.fulfill(body=changed))
+    page.goto(form.url)
+    page.wait_for_selector('[data-problem="wrong-plan"]')
+    assert "ask the organiser" in page.inner_text("main")
+
+
+def test_an_old_browser_is_told_before_the_first_question(form: FormSite, visit: Begin) -> None:
+    """One without X25519 cannot seal anything."""
+    page = visit(form.url).page
+    page.add_init_script(
+        "crypto.subtle.generateKey = crypto.subtle.importKey ="
+        " () => Promise.reject(new DOMException('no', 'NotSupportedError'))"
+    )
+    page.goto(form.url)
+    page.wait_for_selector('[data-problem="unsupported"]')
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=lambda device: device.name)
+def test_every_page_is_accessible(
+    form: FormSite, visit: Begin, axe: Callable[[], str], device: Device, dark: bool
+) -> None:
+    """axe-core finds nothing, nothing scrolls sideways, and fingers hit every control."""
+    begun = visit(form.url, device, dark=dark)
+    page, source = begun.page, axe()
+
+    def check(name: str) -> None:
+        page.evaluate(f"(() => {{ {source} }})()")
+        found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
+        assert found == [], name
+        begun.fits()
+        assert page.evaluate(SMALL, SMALLEST_TARGET) == [], name
+        begun.keep(f"form-{name}-{'dark' if dark else 'light'}")
+
+    page.goto(form.url)
+    page.get_by_role("button", name="Start").wait_for()
+    check("start")
+    page.get_by_role("button", name="Start").click()
+    for number in range(1, 8):
+        check(f"question-{number}")
+        if number == 2:
+            go_on(page)
+            check("error")
+            page.get_by_role("radio", name="by car").check()
+        if number == 3:
+            page.get_by_role("combobox").fill("k")
+            check("search")
+            page.keyboard.press("Escape")
+            page.get_by_role("combobox").fill("")
+        go_on(page)
+    check("review")
+    page.get_by_role("button", name="Show me what is sent").click()
+    page.get_by_text("The sealed bytes").click()
+    check("shown")
+    sent(page)
+    check("thanks")
+
+
+SMALL = """smallest => [...document.querySelectorAll("button, .option, summary, input[type=text], .found li")]
+    .filter(e => e.checkVisibility() && e.getBoundingClientRect().height < smallest)
+    .map(e => e.outerHTML.slice(0, 80))"""
+
+
+def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
+    """Tab, space, arrows and Enter lead from the start to the receipt."""
+    page = visit(form.url).page
+    page.goto(form.url)
+    page.get_by_role("button", name="Start").wait_for()
+    press = page.keyboard.press
+    press("Tab")
+    press("Tab")
+    press("Enter")
+    page.get_by_text("Question 1 of 7").wait_for()
+    for keys in (
+        "Enter",
+        "Tab Space Enter",
+        "Tab k ArrowDown Enter Tab Tab Enter",
+        "Tab Space Tab Enter",
+    ):
+        for key in keys.split():
+            press(key)
+    page.get_by_text("Question 5 of 7").wait_for()
