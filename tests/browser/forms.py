@@ -87,9 +87,16 @@ text = "What should be built next?"
 positions = 16
 hashes = 1
 """
-PEOPLE = (
+PEOPLE: tuple[dict[str, Any], ...] = (
     {"bicycle": "Yes", "way": "on foot", "city": "koln 7", "shops": ["baker"], "rent": "50,5"},
-    {"bicycle": "No", "way": "by car", "city": "Ulm 10", "shops": ["books", "shoes"], "rent": "99"},
+    {
+        "bicycle": "No",
+        "way": "by car",
+        "city": "Ulm 10",
+        "shops": ["books", "shoes"],
+        "rent": "99",
+        "wish": "A library",
+    },
     {"way": "by bicycle", "shops": [], "rent": "", "wish": "Park"},
 )
 """Answers as people give them; whoever leaves a question out goes on without an answer."""

@@ -1,4 +1,4 @@
-"""The survey as a form: people answer it in a browser, and a collector gets what they were shown."""
+"""The survey as a form: people answer in a browser, and the collector gets what they saw."""
 
 from __future__ import annotations
 
@@ -140,7 +140,8 @@ def test_reload_double_click_and_two_tabs_are_one_submission(form: FormSite, vis
 
 
 DRAFTS = """() => new Promise(done => { const open = indexedDB.open("krand-form");
-    open.onsuccess = () => { const count = open.result.transaction("drafts").objectStore("drafts").count();
+    open.onsuccess = () => {
+        const count = open.result.transaction("drafts").objectStore("drafts").count();
         count.onsuccess = () => done(count.result); }; })"""
 
 
@@ -272,7 +273,8 @@ def test_every_page_is_accessible(
     check("thanks")
 
 
-SMALL = """smallest => [...document.querySelectorAll("button, .option, summary, input[type=text], .found li")]
+SMALL = """smallest => [...document.querySelectorAll(
+        "button, .option, summary, input[type=text], .found li")]
     .filter(e => e.checkVisibility() && e.getBoundingClientRect().height < smallest)
     .map(e => e.outerHTML.slice(0, 80))"""
 
@@ -282,17 +284,32 @@ def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
     page = visit(form.url).page
     page.goto(form.url)
     page.get_by_role("button", name="Start").wait_for()
-    press = page.keyboard.press
-    press("Tab")
-    press("Tab")
-    press("Enter")
-    page.get_by_text("Question 1 of 7").wait_for()
-    for keys in (
-        "Enter",
+    steps = (
+        "Tab Tab Enter",  # a link to the organiser, then the start
         "Tab Space Enter",
+        "Tab ArrowDown Enter",
         "Tab k ArrowDown Enter Tab Tab Enter",
-        "Tab Space Tab Enter",
-    ):
+        "Tab Space Enter",
+        "Tab 7 Enter",
+        "Tab Space Enter",
+        "Tab p Enter",
+    )
+    for number, keys in enumerate(steps, 1):
         for key in keys.split():
-            press(key)
-    page.get_by_text("Question 5 of 7").wait_for()
+            page.keyboard.press(key)
+        heading = f"Question {number} of 7" if number < len(steps) else "Check your answers"
+        page.get_by_text(heading).wait_for()
+    assert page.locator(".answers dd:first-of-type").all_inner_texts() == [
+        "Yes",
+        "by bicycle",
+        "Köln 1",
+        "baker",
+        "7 m²",
+        "1: not at all",
+        "p",
+    ]
+    while not page.evaluate("document.activeElement.textContent === 'Send my answers'"):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#verdict")
+    assert form.people == 1

@@ -65,7 +65,9 @@ class Search {
   private typed(): void {
     const exact = this.asked.question.choices!.includes(this.input.value) ? this.input.value : null;
     if (this.keepsText) this.chosen(exact);
-    this.open();
+    if (this.input.value) return this.open();
+    this.close();
+    this.status.textContent = "";
   }
 
   private open(): void {
@@ -131,8 +133,7 @@ class Search {
   private expand(open: boolean): void {
     this.list.hidden = !open;
     this.input.setAttribute("aria-expanded", String(open));
-    if (!open) this.input.removeAttribute("aria-activedescendant");
-    else this.input.removeAttribute("aria-activedescendant");
+    this.input.removeAttribute("aria-activedescendant");
   }
 }
 
