@@ -9,7 +9,7 @@ ORACLES := .venv-oracles
 PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts test lint unit drafts-test oracles durations coverage long bench bench-check docs clean
+.PHONY: help demo drafts test lint unit drafts-test oracles durations coverage long bench bench-check docs js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,7 +63,7 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	fi
 
 long: .venv/.test  ## the long versions of tests: small crowds, extreme requests, faults, attacks
-	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/docs/test_explanation_numbers.py tests/accounting tests/analysis/test_both.py tests/client/test_ledger.py tests/end_to_end/test_collector.py tests/mixing/test_dummies.py tests/mixing/test_real_chain.py tests/attacks/test_mixers.py tests/drafts/reproduction/test_whole.py
+	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/docs/test_explanation_numbers.py tests/accounting tests/analysis/test_both.py tests/client/test_ledger.py tests/end_to_end/test_collector.py tests/mixing/test_dummies.py tests/mixing/test_real_chain.py tests/attacks/test_mixers.py tests/drafts/reproduction/test_whole.py tests/js_client
 	$(BIN)/python benchmarks/small_crowds.py
 	$(BIN)/python benchmarks/extremes.py
 	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 KRAND_MODEL_EXAMPLES=1000 $(BIN)/pytest -q $(PARALLEL) tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_first_mixer.py tests/collector/test_model.py tests/mixing/test_kills.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
@@ -79,6 +79,10 @@ docs: .venv/.test  ## the documentation as HTML in build/docs; every warning is 
 	$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/doctrees . build/docs
 	$(BIN)/python docs/check_links.py
 	@echo "open build/docs/index.html"
+
+js:  ## the JavaScript client: its packages from the lock file, then the bundles that krand ships
+	npm ci --prefix clients/js --ignore-scripts --loglevel=error
+	npm run --prefix clients/js --silent build
 
 clean:  ## remove environments, caches and demo output
 	rm -rf .venv .venv-oracles .venv-3.* build dist demo-output drafts-output

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from krand.client.client import Client
 from krand.client.ledger import Ledger
@@ -14,6 +16,7 @@ from krand.client.randomizer import (
     payloads,
     reported_positions,
     reported_vectors,
+    shuffled,
 )
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
@@ -23,8 +26,11 @@ from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
 from krand.survey.survey import Survey
+from krand.testing import FakeCollector, UnsafeMemoryLedger
+from krand.wire.invitations import code_text, invited_id
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import Null, Token, Vector, length_at
+from plans import planned_by_test
 from seals import opened_in_lanes
 
 QUESTIONS = (
@@ -146,3 +152,76 @@ def test_answers_that_break_a_rule_are_refused_before_anything_is_stored(
     with pytest.raises(InvalidInput, match="engine"):
         client.prepare({"engine": "none of them"})
     assert client.ledger.entries() == ()
+
+
+def invited(apart: Plan) -> Plan:
+    plan = replace(apart, survey=replace(apart.survey, invitations=True, rounds=2))
+    return plan.sealed_for(generate_private_key().public_key())
+
+
+def test_an_invitation_decides_the_id_of_a_submission(apart: Plan) -> None:
+    """Two devices with one code make one submission to the collector; rounds cannot be linked."""
+    plan, text = invited(apart), code_text(bytes(range(16)))
+    devices = [Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash) for _ in range(2)]
+    first, second = (device.prepare({"smokes": True}, invitation=text) for device in devices)
+    assert first.id == second.id == invited_id(plan.hash, 1, bytes(range(16)))
+    later = devices[0].prepare({"smokes": True}, 2, invitation=text)
+    assert later.id == invited_id(plan.hash, 2, bytes(range(16))) != first.id
+    other = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    assert other.prepare({}, invitation=code_text(bytes(16))).id != first.id
+
+
+def test_an_invitation_is_given_where_it_is_asked_for(apart: Plan) -> None:
+    """And only there; nothing is stored before that is clear."""
+    plan = invited(apart)
+    client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    with pytest.raises(InvalidInput, match="invitation: must be given for this survey") as caught:
+        client.prepare({})
+    assert "behind # in the link" in caught.value.hint
+    with pytest.raises(InvalidInput, match="invitation: must be a code of 22"):
+        client.submit(FakeCollector.url, {}, invitation="AAAA")
+    assert client.ledger.entries() == ()
+    everybody = apart.sealed_for(generate_private_key().public_key())
+    client = Client(everybody, UnsafeMemoryLedger(), expected_hash=everybody.hash)
+    with pytest.raises(InvalidInput, match="invitation: must not be given"):
+        client.prepare({}, invitation=code_text(bytes(16)))
+
+
+class Given:
+    """A generator that gives the words of a test, and counts how many are asked for at once."""
+
+    def __init__(self, *words: int) -> None:
+        self.left = list(words)
+
+    def words(self, count: int, dtype: np.dtype[np.uint32]) -> NDArray[np.uint32]:
+        taken, self.left = self.left[:count], self.left[count:]
+        assert len(taken) == count
+        return np.array(taken, dtype)
+
+
+def test_a_position_is_flipped_by_a_word_below_the_numerator() -> None:
+    """One word for each position, block after block; the numerator itself does not flip."""
+    survey = Survey(id="s", policy=POLICY, questions=QUESTIONS)
+    plan = planned_by_test(survey, (10, 20, 30))
+    random = Given(9, 20, 19, 2**32 - 1, 0)
+    found = reported_positions(plan, (4,), random)  # type: ignore[arg-type]
+    assert plan.layout.positions == 5
+    assert found.tolist() == [0, 2]
+    assert random.left == []
+
+
+def test_a_lane_is_shuffled_from_the_last_place_on() -> None:
+    """Words that are too large are drawn again: 2^32 = 1 mod 3, and 2^32 = 0 mod 2 and 4."""
+    random = Given(5, 2**32 - 1, 3, 4)
+    # 5 mod 4 = 1: last and second change; refused; 3 mod 3 = 0: third and first; 4 mod 2 = 0.
+    assert shuffled("abcd", random) == ["d", "c", "a", "b"]  # type: ignore[arg-type]
+    assert random.left == []
+    assert shuffled("a", random) == ["a"]  # type: ignore[arg-type]
+
+
+def test_all_orders_are_equally_likely() -> None:
+    """24 orders of four entries, within five deviations."""
+    draws = 24_000
+    seen = Counter("".join(shuffled("abcd", secure_random())) for _ in range(draws))
+    assert len(seen) == 24
+    assert all(far(count, draws, 1 / 24) < 5 for count in seen.values())

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from krand.accounting.division import Share, guarantee_of
-from krand.client.client import SUBMISSION_ID_LENGTH, Client
+from krand.client.client import Client
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_lanes, payloads
 from krand.planning.making import make_plan
@@ -29,6 +29,7 @@ from krand.survey.questions import Choice, PickAny
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import MessageFormat, Token, length_at
+from krand.wire.submissions import ID_LENGTH
 from plans import plan_with_noise
 
 ALPHA = 1e-6
@@ -102,7 +103,7 @@ def test_sealed_submissions_look_alike(
     for number in range(1, SEALED + 1):
         sent = client.prepare(FULL if number % 2 else SILENT, number)
         looks[len(sent.id), tuple(len(message) for message in sent.messages)] += 1
-    look = SUBMISSION_ID_LENGTH, (length_at(plan, 1),) * plan.messages
+    look = ID_LENGTH, (length_at(plan, 1),) * plan.messages
     assert looks == {look: SEALED}
 
 

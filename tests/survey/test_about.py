@@ -156,7 +156,7 @@ def test_lines_are_one_visible_line(key: str, value: str, rule: str) -> None:
     ("value", "rule"),
     [
         ('"a\\u202eb"', "must not contain control characters, or others that hide"),
-        (json.dumps("a" * 10_001), "must be at most 10,000 characters long"),
+        (json.dumps("a" * 10_001), "must be text of at most 10,000 characters"),
         ("true", "must be text between quotes"),
     ],
 )

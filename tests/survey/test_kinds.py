@@ -85,7 +85,8 @@ def test_a_kind_is_documented_and_in_the_schema(kind: str) -> None:
     names = schema["properties"]["question"]["items"]["discriminator"]["mapping"]
     table = schema["$defs"][names[kind].rpartition("/")[2]]
     own = {key.name for key in KINDS[kind].keys}
-    assert set(table["properties"]) == {"name", "type", "text", "weight"} | own
+    shared = {"name", "type", "text", "help", "required", "weight"}
+    assert set(table["properties"]) == shared | own
 
 
 @kinds

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
-from krand.survey.kinds.words import _place, normalized, word_positions
+from krand.survey.kinds.words import WHITE_SPACE, _place, normalized, word_positions
 from krand.survey.questions import Words
 
 TOWN = Words(name="town", size=1024, hashes=2)
@@ -56,7 +56,7 @@ def test_positions_of_a_word_never_change() -> None:
     ("one", "other"),
     [
         ("Zürich", "zu\u0308rich"),
-        (" STRASSE\n", "straße"),
+        (" STRASSE\n", "strasse"),
         ("ﬁsh", "FISH"),
         ("ΣΊΣΥΦΟΣ", "σίσυφος"),
         ("K", "\u212a"),
@@ -68,7 +68,50 @@ def test_writing_does_not_matter(one: str, other: str) -> None:
     assert word_positions("s", TOWN, one) == word_positions("s", TOWN, other)
 
 
-@example("\u01f0")  # ǰ folds to j and a caron, which must be put together again
+@pytest.mark.parametrize(
+    ("word", "plain"),
+    [
+        ("Straße", "straße"),  # case folding would make ss of it
+        ("STRAẞE", "straße"),
+        ("İzmir", "i\u0307zmir"),
+        ("ΟΔΟΣ", "οδος"),  # the last sigma has a form of its own
+        ("ΟΔΟΣ.", "οδος."),
+        ("ΣΑΣ Σ", "σας σ"),
+        ("ﬁn", "fin"),
+        ("ǅ", "dž"),
+        ("Ω\u0345", "ῳ"),
+        ("\u00a0a b\u3000", "a b"),
+        ("\u0085a\u2029", "a"),
+        ("\ufeffa", "\ufeffa"),  # JavaScript's trim would remove it
+        ("\x1ca\x1f", "\x1ca\x1f"),  # Python's strip would remove them
+        ("\u200ba", "\u200ba"),
+        ("\u00a8", "\u0308"),  # a space and a mark, once it is normalized
+    ],
+)
+def test_words_are_normalized_to_the_character(word: str, plain: str) -> None:
+    """Where case folding, strip and trim would give something else."""
+    assert normalized("w", word) == plain
+
+
+def test_white_space_is_that_of_unicode() -> None:
+    """All of category Zs, Zl and Zp, and six controls; no character more."""
+    separators = {
+        chr(code)
+        for code in range(0x110000)
+        if unicodedata.category(chr(code)) in ("Zs", "Zl", "Zp")
+    }
+    assert set(WHITE_SPACE) == separators | set("\t\n\v\f\r\x85")
+    assert len(WHITE_SPACE) == 25
+
+
+@pytest.mark.parametrize("word", ["", " ", "\u3000\n", "a\ud800", "\udc00", "a" * 1001])
+def test_what_is_no_word_is_refused(word: str) -> None:
+    """Nothing but spaces, half characters, and texts."""
+    with pytest.raises(InvalidInput):
+        normalized("w", word)
+
+
+@example("\u01f0")  # J with a caron, which must be put together again
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=30))
 def test_normalizing_twice_changes_nothing(word: str) -> None:
     """A normalized word is its own normal form."""

@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING
 from krand.client.ledger import Ledger, Submission
 from krand.client.sending import send
 from krand.client.transport import Transport
+from krand.errors import InvalidInput
 from krand.promise import NoiseSource
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_pinned
+from krand.wire.invitations import invited_id, read_code
 from krand.wire.keys import analyst_key_of
 from krand.wire.layers import LayerSealer
 from krand.wire.plan_signatures import PlanSignature, check_signatures
+from krand.wire.submissions import ID_LENGTH
 
 if TYPE_CHECKING:
     from krand.randomness.generator import SecureRandom
 
 __all__ = ["Client"]
-
-SUBMISSION_ID_LENGTH = 16
 
 
 class Client:
@@ -62,8 +63,16 @@ class Client:
             check_signatures(plan, signatures)
         self.plan, self.ledger, self.transport = plan, ledger, transport
 
-    def prepare(self, answers: Mapping[str, object], round_number: int = 1) -> Submission:
+    def prepare(
+        self,
+        answers: Mapping[str, object],
+        round_number: int = 1,
+        *,
+        invitation: str | None = None,
+    ) -> Submission:
         """The submission of this round; later calls return identical bytes, whatever the answers.
+
+        `invitation` is the code behind # in the link; surveys with invitations need one.
 
         A second randomization would reveal more than the plan promises, so the first one stays
         even if somebody changes their mind.
@@ -71,16 +80,26 @@ class Client:
         from krand.randomness.generator import secure_random
 
         true_ones = encode(self.plan.layout, answers)
+        code = self._code(invitation)
         return self.ledger.submission(
-            self.plan, round_number, lambda: self._made(round_number, true_ones, secure_random())
+            self.plan,
+            round_number,
+            lambda: self._made(round_number, true_ones, code, secure_random()),
         )
 
-    def submit(self, url: str, answers: Mapping[str, object], round_number: int = 1) -> None:
+    def submit(
+        self,
+        url: str,
+        answers: Mapping[str, object],
+        round_number: int = 1,
+        *,
+        invitation: str | None = None,
+    ) -> None:
         """Prepare, send, acknowledge; after a failure the next call sends the same bytes.
 
         If the round was delivered before, AlreadySubmitted is raised and nothing is sent.
         """
-        submission = self.prepare(answers, round_number)
+        submission = self.prepare(answers, round_number, invitation=invitation)
         send(url, self.plan.hash, round_number, submission, transport=self.transport)
         self.acknowledge(round_number)
 
@@ -88,12 +107,29 @@ class Client:
         """Record that the collector has the submission, so that it need not be kept."""
         self.ledger.acknowledge(self.plan, round_number)
 
+    def _code(self, invitation: str | None) -> bytes | None:
+        """The code of the invitation, which surveys ask for or not."""
+        asked = self.plan.survey.invitations
+        if asked and invitation is None:
+            hint = "give the code that stands behind # in the link of the invitation"
+            raise InvalidInput("invitation", "must be given for this survey", None, hint)
+        if invitation is not None and not asked:
+            rule, hint = "must not be given: the survey is open to everybody", "leave it out"
+            raise InvalidInput("invitation", rule, f"{len(invitation)} characters", hint)
+        return None if invitation is None else read_code(invitation)
+
     def _made(
-        self, round_number: int, true_ones: tuple[int, ...], random: SecureRandom
+        self,
+        round_number: int,
+        true_ones: tuple[int, ...],
+        code: bytes | None,
+        random: SecureRandom,
     ) -> Submission:
         from krand.client.randomizer import message_lanes, payloads
 
         random.refresh()  # the device may have slept or been copied since the last draw
         made, sealer = payloads(self.plan, true_ones, random), LayerSealer(self.plan, round_number)
         sealed = tuple(map(sealer.seal, message_lanes(self.plan), made))
-        return Submission(random.bytes(SUBMISSION_ID_LENGTH), sealed)
+        if code is not None:
+            return Submission(invited_id(self.plan.hash, round_number, code), sealed)
+        return Submission(random.bytes(ID_LENGTH), sealed)

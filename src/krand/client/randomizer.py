@@ -1,17 +1,21 @@
-"""Turns true positions into messages: flips them, and fills the lanes of a submission."""
+"""Turns true positions into messages: flips them, and fills the lanes of a submission.
+
+Every draw stands in docs/reference/formats.md to the byte, so that clients in other languages draw
+alike and test vectors can give the bytes: flips, then the shuffles of lanes, then the id.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InternalError
-from krand.promise import Linkage
-from krand.randomness.flips import flip_packed
+from krand.promise import NOISE_GRID, Linkage
 from krand.randomness.generator import SecureRandom
-from krand.randomness.sparse import flipped_positions
+from krand.randomness.sparse import check_numerator
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.wire.messages import Null, Payload, Token, Vector
@@ -21,18 +25,23 @@ __all__ = [
     "payloads",
     "reported_positions",
     "reported_vectors",
+    "shuffled",
 ]
+
+WORD = np.dtype(">u4")
+"""Four random bytes, the most significant first."""
+Item = TypeVar("Item")
 
 
 def payloads(plan: Plan, true_ones: Iterable[int], random: SecureRandom) -> list[Payload]:
     """One person's messages before they are sealed, in the order of `message_lanes`.
 
     Nulls fill each lane up to its number of messages. If a lane has more tokens than messages, a
-    uniformly random subset is kept. Within a lane the order is random.
+    uniformly random subset is kept. Within a lane the order is random. Copies of a record are
+    exchangeable as they are.
     """
     if plan.survey.linkage is Linkage.RECORD:
-        rows = reported_vectors(plan, true_ones, random)
-        return [Vector(rows[place].tobytes()) for place in random.permutation(len(rows))]
+        return [Vector(row.tobytes()) for row in reported_vectors(plan, true_ones, random)]
     ones = reported_positions(plan, true_ones, random)
     return [each for lane in plan.lanes for each in _lane_payloads(plan, lane, ones, random)]
 
@@ -49,10 +58,26 @@ def _lane_payloads(
     first, last = np.searchsorted(ones, (lane.offset, lane.offset + lane.positions))
     if last - first > lane.messages and not plan.rooms:  # without flips every answer fits
         raise InternalError(f"lane {lane.number} has too few messages for its answers")
-    kept = random.shuffled(ones[first:last])[: lane.messages]
-    found: list[Payload] = [Token(int(position)) for position in kept]
+    found: list[Payload] = [Token(position) for position in ones[first:last].tolist()]
     found += [Null()] * (lane.messages - len(found))
-    return [found[place] for place in random.permutation(lane.messages)]
+    return shuffled(found, random)[: lane.messages]
+
+
+def shuffled(items: Sequence[Item], random: SecureRandom) -> list[Item]:
+    """The items in uniform random order (Fisher and Yates, from the last place to the second).
+
+    A word that would make one place more likely than another is drawn again.
+    """
+    order = list(items)
+    place = len(order) - 1
+    while place > 0:
+        for word in random.words(place, WORD).tolist():  # one for each place, if none is refused
+            bound = place + 1
+            if word < NOISE_GRID - NOISE_GRID % bound:
+                other = word % bound
+                order[place], order[other] = order[other], order[place]
+                place -= 1
+    return order
 
 
 def reported_positions(
@@ -63,7 +88,7 @@ def reported_positions(
     Where mixers alone add noise, nothing is flipped.
     """
     flips = [
-        block.offset + flipped_positions(block.positions, numerator, random)
+        block.offset + np.flatnonzero(_flips(block.positions, numerator, random))
         for block, numerator in zip(plan.layout.blocks, plan.numerators, strict=True)
         if numerator
     ]
@@ -75,8 +100,16 @@ def reported_vectors(
     plan: Plan, true_ones: Iterable[int], random: SecureRandom
 ) -> NDArray[np.uint8]:
     """k noisy copies of the record, packed, one row each."""
-    bits = plan.layout.positions
-    record = np.zeros(bits, dtype=np.uint8)
-    record[list(true_ones)] = 1
-    rows = np.tile(np.packbits(record), (plan.survey.copies, 1))
-    return flip_packed(rows, plan.numerators[0], random, bits=bits)
+    record = np.zeros(plan.layout.positions, dtype=np.bool_)
+    record[list(true_ones)] = True
+    copies = (
+        np.packbits(record ^ _flips(record.size, plan.numerators[0], random))
+        for _ in range(plan.survey.copies)
+    )
+    return np.array(list(copies))
+
+
+def _flips(count: int, numerator: int, random: SecureRandom) -> NDArray[np.bool_]:
+    """Which of so many positions are flipped: one word for each, below the numerator."""
+    check_numerator(numerator)
+    return np.asarray(random.words(count, WORD) < numerator)

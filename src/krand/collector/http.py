@@ -26,7 +26,7 @@ from krand.collector.intake import Intake
 from krand.collector.metrics import metrics_text
 from krand.collector.openapi import describe_api
 from krand.collector.public import public_answers
-from krand.collector.settings import Page, Receipt, Settings
+from krand.collector.settings import Page, Settings
 from krand.collector.store import RoundClosed, StoreUnavailable
 from krand.errors import KrandError
 from krand.wire.submissions import Refused, Submitted
@@ -68,7 +68,7 @@ class Collector(Starlette):
     ) -> None:
         settings = settings or Settings()
         self.intake = Intake(store, lambda: settings.is_over)
-        self.submissions = Submissions(self.intake, settings.receipt)
+        self.submissions = Submissions(self.intake, settings)
         self.way_in = f"/v1/{store.config.plan_hash}/submissions"
         self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
         self._public = public_answers(self.intake, settings, pages or {})
@@ -166,8 +166,9 @@ def not_stored(error: BaseException) -> Response:
 class Submissions:
     """The route for submissions: each is stored durably, or refused with a reason."""
 
-    def __init__(self, intake: Intake, receipt: Receipt | None = None) -> None:
+    def __init__(self, intake: Intake, settings: Settings) -> None:
         self.intake, self.config = intake, intake.store.config
+        self._invitations, receipt = settings.invitations, settings.receipt
         more = {} if receipt is None else {"receipt": receipt.signature}
         self.accepted, self.known = (
             JSONResponse({"status": status, **more}, 202) for status in ("accepted", "known")
@@ -209,9 +210,12 @@ class Submissions:
         if len(body) > self.config.format.length:
             return self._too_long()
         try:
-            return self.config.format.read(body)
+            found = self.config.format.read(body)
         except Refused as refusal:
             return self._refused(422, str(refusal.reason), refusal.rule)
+        if self._invitations is not None and not self._invitations.admit(found.id):
+            return self._refused(403, "invitation", "must be one of this survey")
+        return found
 
     def _too_long(self) -> Response:
         rule = f"must have {self.config.format.length} bytes"

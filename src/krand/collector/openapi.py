@@ -40,6 +40,7 @@ STATUS = {
 }
 REFUSALS = {
     "400": "the connection ended early",
+    "403": "the survey asks for invitations, and this is none of them",
     "404": "another plan is collected here",
     "408": "the body took too long",
     "410": "the round is closed; nothing more is taken",

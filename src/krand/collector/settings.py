@@ -16,6 +16,7 @@ from krand.wire.receipts import sign_receipt
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+    from krand.collector.invitations import Invitations
     from krand.survey.plan import Plan
 
 __all__ = [
@@ -65,6 +66,8 @@ class Settings:
     origins: tuple[str, ...] = ()
     """Whose pages may ask from a browser; "*" for everybody's."""
     receipt: Receipt | None = None
+    invitations: Invitations | None = None
+    """Who may submit; None where everybody may."""
     today: Callable[[], date] = field(default=_today)
     """The day in UTC."""
 

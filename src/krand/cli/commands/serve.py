@@ -65,6 +65,11 @@ __all__ = ["serve"]
 )
 @click.option("--form", is_flag=True, help="Serve the survey as a form at /, too.")
 @click.option(
+    "--invitations",
+    type=FILE,
+    help="The collector's file of krand invite, for a survey with invitations.",
+)
+@click.option(
     "--signing-key",
     type=FILE,
     help="Sign receipts with this private key, made by krand keygen --signing; for devices' noise.",
@@ -134,6 +139,7 @@ def serve(
 
 
 def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
+    from krand.collector.invitations import check_invitations
     from krand.collector.settings import Settings, check_origins, receipt_of, served_signatures
     from krand.wire.plan_signatures import read_signature
 
@@ -143,6 +149,7 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
         origins=check_origins(options["origins"]),
         signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
         receipt=None if signer is None else receipt_of(plan, round_number, signer),
+        invitations=check_invitations(plan, options["invitations"], round_number),
     )
 
 

@@ -42,6 +42,11 @@ __all__ = ["submit"]
     multiple=True,
     help="A mixer's signature of the plan, once for each mixer; for plans with mixers.",
 )
+@click.option(
+    "--invitation",
+    metavar="CODE",
+    help="The code of the invitation, behind # in its link; for surveys with invitations.",
+)
 @round_option
 @output_options
 def submit(
@@ -53,6 +58,7 @@ def submit(
     url: str,
     ledger: Path,
     signatures: tuple[Path, ...],
+    invitation: str | None,
     round_number: int,
 ) -> None:
     """Randomize, seal and send the answers in a JSON file: an object with a value per question.
@@ -63,6 +69,8 @@ def submit(
 
     If the plan names mixers, give the signature of each of them. They show that all mixers checked
     this plan and that everybody gets the same one.
+
+    A survey with invitations takes one submission for each code. The code itself is not sent.
 
     \b
     Examples:
@@ -88,7 +96,7 @@ def submit(
         expected_hash=plan_hash or plan.hash,
         signatures=[read_signature(path) for path in signatures],
     )
-    submission = client.prepare(given, round_number)
+    submission = client.prepare(given, round_number, invitation=invitation)
     kept = f"the sealed submission is kept in {ledger}: run the same command again to send it"
 
     try:

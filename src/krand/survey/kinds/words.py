@@ -6,7 +6,12 @@ in another. It is written down to the byte, because every client must agree:
     SHA-256( "krand words 2" 0x00, id, question, word, hash index, counter )
 
 The three texts are UTF-8, each after its length as 4 bytes; both numbers are 4 bytes; all integers
-are big-endian. Hash i of k has a table of its own: of P positions those from ⌊i·P/k⌋ to just before
+are big-endian. The word is normalised: NFKC of the lower case of its NFKC, without White_Space at
+its ends. Lower case is Unicode's full one without a locale; JavaScript has it too, and has no case
+folding. Python's strip and JavaScript's trim each remove other characters than Unicode's
+White_Space, so neither is used.
+
+Hash i of k has a table of its own: of P positions those from ⌊i·P/k⌋ to just before
 ⌊(i+1)·P/k⌋. The first 8 bytes of the digest are a number u. If it lies below the largest multiple
 of the table's size s, so that no position is more likely than another, the word's position in the
 table is u mod s; otherwise the counter, which begins at 0, moves on.
@@ -32,6 +37,11 @@ MAX_WORD_LENGTH = 1_000
 MAX_COUNTER = 2**32
 DOMAIN = b"krand words 2\x00"
 RANGE = 2**64
+WHITE_SPACE = (
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
+)
+"""The characters with Unicode's property White_Space, all of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,9 +163,9 @@ def normalized(field: str, word: str) -> str:
     if len(word) > MAX_WORD_LENGTH:
         rule = f"must be at most {MAX_WORD_LENGTH:,} characters long"
         raise InvalidInput(field, rule, f"{word[:20]}…")
-    # Folding can leave characters that must be normalized again.
-    folded = unicodedata.normalize("NFKC", word).casefold()
-    plain = unicodedata.normalize("NFKC", folded).strip()
+    # Lower case can leave characters that must be normalized again.
+    lower = unicodedata.normalize("NFKC", word).lower()
+    plain = unicodedata.normalize("NFKC", lower).strip(WHITE_SPACE)
     if not plain:
         raise InvalidInput(field, "must not be an empty word", word, "leave the answer out")
     if not plain.isascii() and any("\ud800" <= letter <= "\udfff" for letter in plain):

@@ -1,0 +1,114 @@
+"""Python and JavaScript encode alike, and each opens what the other sealed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from js_client.javascript import asked
+from krand.survey.encoding import encode
+from krand.survey.plan import Plan
+from krand.wire.layers import layer_info, open_layer, seal_layers
+from krand.wire.messages import ANALYST, MessageFormat, Null, Token, layers_at
+from krand.wire.plan_signatures import FORMAT
+from krand.wire.submissions import format_of
+from mixed_plans import ANSWERS, Chain, chain_of, survey_for
+
+pytestmark = pytest.mark.usefixtures("internals")
+VECTORS = json.loads((Path(__file__).parents[1] / "wire" / "vectors.json").read_bytes())
+ROUND = 2
+OTHER_ANSWERS: tuple[dict[str, object], ...] = ({}, {"smokes": False, "pet": "cat"}, {"places": []})
+
+
+@pytest.fixture(scope="module", params=[1, 3])
+def chain(request: pytest.FixtureRequest) -> Chain:
+    """A plan with so many mixers."""
+    return chain_of(survey_for(request.param))
+
+
+def named(plan: Plan) -> dict[str, Any]:
+    return {"plan": plan.bytes.decode(), "hash": plan.hash}
+
+
+def signatures(chain: Chain) -> list[dict[str, str]]:
+    return [{"format": FORMAT, **asdict(signature)} for signature in chain.signatures]
+
+
+def test_positions_agree(chain: Chain) -> None:
+    cases = [ANSWERS, *OTHER_ANSWERS]
+    told = asked([{"ask": "encode", "answers": case, **named(chain.plan)} for case in cases])
+    assert [each["positions"] for each in told] == [
+        list(encode(chain.plan.layout, case)) for case in cases
+    ]
+
+
+def test_python_opens_what_javascript_sealed(chain: Chain) -> None:
+    plan = chain.plan
+    question = {"ask": "prepare", "answers": ANSWERS, "round": ROUND, **named(plan)}
+    (made,) = asked([{**question, "signatures": signatures(chain)}])
+    form = format_of(plan, ROUND)
+    messages = form.read(bytes.fromhex(made["body"])).messages
+    found, start = set(), 0
+    for lane in plan.lanes:
+        for _ in range(lane.messages):
+            content = messages[start : start + form.message_length]
+            start += form.message_length
+            for hop in layers_at(plan, 1):
+                content = open_layer(
+                    chain.key_of(hop, ROUND), plan, ROUND, hop, lane.number, content
+                )
+            payload = MessageFormat(lane).decode(content)
+            if isinstance(payload, Token):
+                found.add(payload.position)
+    assert sorted(found) == list(encode(plan.layout, ANSWERS))
+
+
+def test_another_package_opens_what_javascript_and_python_sealed(chain: Chain) -> None:
+    plan, lane = chain.plan, chain.plan.lanes[0]
+    question = {"ask": "prepare", "answers": ANSWERS, "round": ROUND, **named(plan)}
+    (made,) = asked([{**question, "signatures": signatures(chain)}])
+    form = format_of(plan, ROUND)
+    sent = form.read(bytes.fromhex(made["body"])).messages[: form.message_length]
+    contents = [sent.hex(), seal_layers(plan, ROUND, lane, Token(0)).hex()]
+    for hop in layers_at(plan, 1):
+        bound = layer_info(hop, bytes.fromhex(plan.hash), ROUND, lane.number).hex()
+        key = chain.key_of(hop, ROUND).private_bytes_raw().hex()
+        opening = {"ask": "open", "key": key, "info": bound}
+        contents = asked([{**opening, "sealed": sealed} for sealed in contents])
+    assert contents == [MessageFormat(lane).encode(Token(0)).hex()] * 2
+
+
+def test_a_plan_without_all_signatures_is_refused(chain: Chain) -> None:
+    good = signatures(chain)
+    forged = {**good[0], "signature": "00" * 64}
+    question = {"ask": "prepare", "answers": ANSWERS, "round": 1, **named(chain.plan)}
+    told = asked([{**question, "signatures": given} for given in (good[1:], [forged, *good[1:]])])
+    assert [each.get("code") for each in told] == ["wrong-signature"] * 2
+
+
+def test_the_vectors_of_the_wire_agree() -> None:
+    layers = [layer for case in VECTORS["accepted"] for layer in case["layers"]]
+    assert layers
+    questions = []
+    for layer in layers:
+        bound = bytes.fromhex(layer["info"])
+        where = {"hash": bound[15:47].hex(), "round": int.from_bytes(bound[47:49])}
+        questions.append(
+            {"ask": "info", "hop": bound[14], "lane": int.from_bytes(bound[49:]), **where}
+        )
+    assert asked(questions) == [layer["info"] for layer in layers]
+    assert ANALYST in {question["hop"] for question in questions}
+
+
+def test_nothing_is_drawn_where_lanes_have_one_message() -> None:
+    plan = chain_of(survey_for(1)).plan
+    single = [lane for lane in plan.lanes if lane.messages == 1]
+    question = {"ask": "messages", "positions": [0], "random": "00" * 64, **named(plan)}
+    (told,) = asked([question])
+    assert len(told) == plan.messages
+    assert told[0] == MessageFormat(single[0]).encode(Token(0)).hex()
+    assert told[1] == MessageFormat(single[1]).encode(Null()).hex()

@@ -1,0 +1,63 @@
+"""Flips in node and in chromium have the probabilities of the plan."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scipy.special import ndtri
+
+from browser.conftest import browser as browser
+from browser.conftest import chromium as chromium
+from js_client.javascript import asked
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+DRAWS = 10**7 if os.environ.get("KRAND_LONG") == "1" else 10**6
+ALPHA = 1e-6
+GRID = 2**32
+NUMERATORS = [0, 4295, 42_949_673, 301_994_896, 1_431_655_765, GRID // 2]
+"""From never and one in a million up to one half."""
+
+
+def check(counts: list[int]) -> None:
+    """Every probability lies in Wilson's interval of its count."""
+    z = float(ndtri(1 - ALPHA / 2))
+    for numerator, count in zip(NUMERATORS, counts, strict=True):
+        q = numerator / GRID
+        distance = abs(count / DRAWS - q)
+        assert distance <= z * (q * (1 - q) / DRAWS) ** 0.5, (numerator, count)
+
+
+def test_flips_in_node(internals: Path) -> None:
+    check(asked([{"ask": "flips", "numerators": NUMERATORS, "draws": DRAWS}])[0])
+
+
+COUNT = """async ([numerators, draws]) => {
+  const { secureRandom } = await import("https://krand.test/internals.js");
+  const random = await secureRandom();
+  return numerators.map((numerator) => {
+    let flipped = 0;
+    for (let draw = 0; draw < draws; draw++) if (random.word() < numerator) flipped++;
+    return flipped;
+  });
+}"""
+
+
+def test_flips_in_chromium(browser: Browser, internals: Path) -> None:
+    page = browser.new_page()
+    page.route(
+        "https://krand.test/*",
+        lambda route: route.fulfill(
+            body=internals.read_text(encoding="utf-8")
+            if route.request.url.endswith(".js")
+            else "<!doctype html><title>flips</title>",
+            content_type="text/javascript" if route.request.url.endswith(".js") else "text/html",
+        ),
+    )
+    page.goto("https://krand.test/")
+    counts = page.evaluate(COUNT, [NUMERATORS, DRAWS])
+    page.close()
+    check(counts)
