@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -313,3 +314,26 @@ def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("#verdict")
     assert form.people == 1
+
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_four_lines_of_the_readme_send_telemetry(
+    chromium: str, browser: Any, tmp_path: Path
+) -> None:
+    """As they stand there, with another address, hash and answers."""
+    (lines,) = re.findall(r"```html\n(<script.*?</script>)", README.read_text("utf-8"), re.DOTALL)
+    with form_site(tmp_path) as form:
+        script = lines.replace("https://collector.example", form.url.rstrip("/"))
+        script = script.replace("PLAN HASH", form.plan.hash)
+        script = script.replace("crashed: false, tabs: 12", 'bicycle: true, way: "by car"')
+        assert script.count(form.url) == 1
+        page = browser.new_page()
+        html = f"<!doctype html>{script}"
+        page.route("**/mine", lambda route: route.fulfill(body=html, content_type="text/html"))
+        with page.expect_response("**/submissions") as answer:
+            page.goto(f"{form.url}mine")
+        assert answer.value.status == 202
+        assert form.people == 1
+        page.close()

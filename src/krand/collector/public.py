@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response
@@ -14,6 +15,7 @@ from krand.collector.states import State
 from krand.collector.store import MINIMUM_GROUP, Batch
 from krand.errors import InvalidInput, KrandError
 from krand.survey.canonical import canonical_json
+from krand.wire.plan_signatures import FORMAT
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -43,7 +45,7 @@ def public_answers(
     if plan is not None:
         signatures = canonical_json(
             [
-                {"plan": one.plan, "mixer": one.mixer, "signature": one.signature}
+                {"format": FORMAT, **asdict(one)}  # as in the mixers' files
                 for one in settings.signatures
             ]
         )
