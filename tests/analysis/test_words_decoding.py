@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from krand.analysis.words import regression as words_regression
+from krand.analysis.words.candidates import grouped
 from krand.analysis.words.decoding import WordsEstimate, decode_words, planned_limit
 from krand.analysis.words.discovery import adjusted_p_values, p_values
 from krand.analysis.words.regression import regress
@@ -377,3 +378,11 @@ def test_limits_of_nonsense_are_refused(sigma: float, candidates: int) -> None:
     """A limit needs noise and candidates."""
     with pytest.raises(InvalidInput):
         planned_limit(TOWN, sigma, candidates)
+
+
+def test_a_candidate_may_become_longer_when_it_is_normalized() -> None:
+    """U+FDFA becomes 18 characters; people may answer a thousand of them, so one may ask."""
+    long = "\ufdfa" * 1000
+    question = Words(name="town", size=64, hashes=2)
+    found = grouped("s", question, [long])
+    assert found.positions.tolist() == [sorted(word_positions("s", question, long))]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
+from client.by_hand import check_by_hand
 from krand.client.client import Client
 from krand.client.ledger import Submission
 from krand.client.vectors import KnownBytes, make_vectors, vectors_text
@@ -30,7 +31,6 @@ from wire.test_independent_hpke import info_of, seal
 FILE = Path(__file__).parent / "vectors.json"
 VECTORS: dict[str, Any] = json.loads(FILE.read_text(encoding="utf-8"))
 CASES: dict[str, dict[str, Any]] = {case["name"]: case for case in VECTORS["cases"]}
-GRID = 2**32
 each_case = pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: case["name"])
 
 
@@ -82,73 +82,10 @@ def test_a_plan_has_its_hash_and_answers_have_their_positions(case: dict[str, An
     assert list(encode(parse_plan(content).layout, case["answers"])) == case["true_positions"]
 
 
-class Words:
-    """The case's random bytes, as the procedure reads them."""
-
-    def __init__(self, content: str) -> None:
-        self.left = bytes.fromhex(content)
-
-    def word(self) -> int:
-        taken, self.left = self.left[:4], self.left[4:]
-        assert len(taken) == 4
-        return int.from_bytes(taken)
-
-    def below(self, bound: int) -> int:
-        while (word := self.word()) >= GRID - GRID % bound:
-            pass
-        return word % bound
-
-
-def flipped(words: Words, positions: range, numerator: int) -> set[int]:
-    return {position for position in positions if words.word() < numerator}
-
-
-def vectors_by_hand(plan: dict[str, Any], truth: set[int], words: Words) -> list[str]:
-    """Copies of a record: the first position is the highest bit of the first byte."""
-    size = plan["positions"]
-    made = []
-    for _ in range(plan["survey"]["copies"]):
-        ones = truth ^ flipped(words, range(size), plan["blocks"][0]["noise_numerator"])
-        bits = "".join("1" if position in ones else "0" for position in range(size))
-        bits += "0" * (-size % 8)
-        made.append("0202" + bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8)).hex())
-    return made
-
-
-def lane_by_hand(ones: list[int], messages: int, words: Words) -> list[str]:
-    """Tokens, then nulls; shuffled from the last place on; the first so many."""
-    entries = [f"0201{position:08x}" for position in ones]
-    entries += ["020000000000"] * (messages - len(entries))
-    for place in range(len(entries) - 1, 0, -1):
-        other = words.below(place + 1)
-        entries[place], entries[other] = entries[other], entries[place]
-    return entries[:messages]
-
-
 @each_case
 def test_the_procedure_by_hand_gives_the_same_messages(case: dict[str, Any]) -> None:
     """Word by word, as formats.md says it: flips, then lanes, then the id."""
-    plan, words = json.loads(case["plan"]), Words(case["randomness"])
-    truth = set(case["true_positions"])
-    if plan["survey"]["linkage"] == "record":
-        found = vectors_by_hand(plan, truth, words)
-        assert case["reported_positions"] is None
-    else:
-        ones = truth
-        for block in plan["blocks"]:
-            inside = range(block["offset"], block["offset"] + block["positions"])
-            if block["noise_numerator"]:
-                ones = ones ^ flipped(words, inside, block["noise_numerator"])
-        assert case["reported_positions"] == sorted(ones)
-        found = []
-        for lane in parse_plan(case["plan"].encode()).lanes:
-            inside = range(lane.offset, lane.offset + lane.positions)
-            found += lane_by_hand(sorted(ones & set(inside)), lane.messages, words)
-    assert [message["plaintext"] for message in case["messages"]] == found
-    if case["invitation"] is None:
-        assert words.left.hex() == case["id"]
-    else:
-        assert not words.left
+    check_by_hand(case)
 
 
 @each_case

@@ -111,6 +111,13 @@ def test_what_is_no_word_is_refused(word: str) -> None:
         normalized("w", word)
 
 
+def test_the_length_counts_before_normalizing() -> None:
+    """U+FDFA becomes 18 characters; a thousand of them are a word all the same."""
+    word = "\ufdfa" * 1000
+    assert len(normalized("w", word)) > 1000
+    assert TOWN.encode("s", word) == set(word_positions("s", TOWN, word))
+
+
 @example("\u01f0")  # J with a caron, which must be put together again
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=30))
 def test_normalizing_twice_changes_nothing(word: str) -> None:

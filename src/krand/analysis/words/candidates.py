@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
-from krand.survey.kinds.words import normalized, word_positions
+from krand.survey.kinds.words import normalized, plain_positions
 from krand.survey.layout import Layout
 from krand.survey.questions import Words
 
@@ -50,7 +50,7 @@ def grouped(survey_id: str, question: Words, candidates: Sequence[str]) -> Candi
     words = list(dict.fromkeys(normalized("candidates", word) for word in candidates))
     found: dict[tuple[int, ...], list[str]] = {}
     for word in words:
-        found.setdefault(tuple(sorted(word_positions(survey_id, question, word))), []).append(word)
+        found.setdefault(tuple(sorted(plain_positions(survey_id, question, word))), []).append(word)
     return Candidates(
         tuple(words),
         tuple(tuple(group) for group in found.values()),

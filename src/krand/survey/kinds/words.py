@@ -29,7 +29,7 @@ from krand.errors import InternalError, InvalidInput
 from krand.survey.kinds.question import Key, Kind, Several, is_nan
 from krand.survey.rules import MAX_CHOICES, Broken, whole_rules
 
-__all__ = ["Words", "normalized", "word_positions"]
+__all__ = ["Words", "normalized", "plain_positions", "word_positions"]
 
 MAX_HASHES = 16
 MAX_WORDS = 100
@@ -132,7 +132,7 @@ class Words(Several):
         if len(different) > self.at_most:
             rule = f"must be at most {self.at_most} words"
             raise InvalidInput(self.name, rule, f"{len(different)} words")
-        return {place for word in different for place in word_positions(survey_id, self, word)}
+        return {place for word in different for place in plain_positions(survey_id, self, word)}
 
     def position_name(self, position: int) -> str:
         return f"position {position}"
@@ -175,7 +175,11 @@ def normalized(field: str, word: str) -> str:
 
 def word_positions(survey_id: str, question: Words, word: str) -> tuple[int, ...]:
     """The positions of a word inside its block, one in the table of each hash."""
-    plain = normalized(question.name, word)
+    return plain_positions(survey_id, question, normalized(question.name, word))
+
+
+def plain_positions(survey_id: str, question: Words, plain: str) -> tuple[int, ...]:
+    """Of a normalised word, which may be longer than people may write."""
     prefix = hashlib.sha256(DOMAIN)
     for text in (survey_id, question.name, plain):
         encoded = text.encode()
