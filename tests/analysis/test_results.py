@@ -265,9 +265,10 @@ def test_an_error_says_what_is_wrong_where(
         read_results(tmp_path / "r.json")
 
 
-def test_an_earlier_format_is_refused_with_what_to_do(tmp_path: Path) -> None:
+@pytest.mark.parametrize("earlier", ["krand-release-2", "krand-results-1"])
+def test_an_earlier_format_is_refused_with_what_to_do(earlier: str, tmp_path: Path) -> None:
     """Estimate the tally again."""
-    (tmp_path / "r.json").write_text('{"format": "krand-release-2"}', encoding="utf-8")
+    (tmp_path / "r.json").write_text(json.dumps({"format": earlier}), encoding="utf-8")
     with pytest.raises(InvalidInput, match=r"earlier version.*krand estimate tally\.json"):
         read_results(tmp_path / "r.json")
 
@@ -298,9 +299,9 @@ def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> 
     """By name."""
     with pytest.raises(InvalidInput, match="json, parquet, csv"):
         write_results("output", tmp_path / "r", results, "xlsx")
-    for content in (b"{}", b'{"format": "krand-results-1", "questions": [{}]}'):
+    for content in (b"{}", b'{"format": "krand-results-2", "questions": [{}]}'):
         (tmp_path / "r").write_bytes(content)
-        with pytest.raises(InvalidInput, match="krand-results-1"):
+        with pytest.raises(InvalidInput, match="krand-results-2"):
             read_results(tmp_path / "r")
     for content in (b"[1]", b"\xff"):
         (tmp_path / "r").write_bytes(content)

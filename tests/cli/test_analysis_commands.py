@@ -112,7 +112,8 @@ def test_estimate_shows_what_remains_when_others_collude(tmp_path: Path) -> None
     assert "what protects a person if others work together" in text
     assert "of 12 people" in text
     values = answer(tmp_path, "estimate", "tally.json", *options)
-    assert [row["remains"] for row in values["coalitions"]][-2:] == ["nothing", "nothing"]
+    assert [row["remains"] for row in values["coalitions"]][-3:] == ["nothing"] * 3
+    assert values["coalitions"][-1]["coalition"] == "page-host"
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

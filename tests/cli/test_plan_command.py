@@ -215,6 +215,7 @@ def test_explain_shows_coalitions_and_sources_of_noise(survey: Path) -> None:
     ]
     text = " ".join(run("plan", str(survey), "--explain").stdout.split())
     assert "the analyst and 200 of 20,000 people" in text
+    assert "whoever serves the web form, for people who use it │ no protection" in text
     assert 'With noise = "mixers" in [trust] no crowd is needed, only one honest mixer.' in text
 
 

@@ -104,16 +104,16 @@ def test_a_file_cut_off_is_refused(results: Path, tmp_path: Path, part: float) -
     [
         b"[]",
         b"null",
-        b'"krand-results-1"',
+        b'"krand-results-2"',
         b"PAR1\x00\xff",
         b"question,kind\n",
         b'{"format": NaN}',
-        b'{"format": "krand-results-1", "people": 1e999}',
+        b'{"format": "krand-results-2", "people": 1e999}',
         b'{"format": "\\ud800"}',
         b"[" * 100_000,
         b'{"format": "krand-tally-3"}',
         b'{"format": 7}',
-        b'{"format": "krand-results-1"}',
+        b'{"format": "krand-results-2"}',
         b"{}",
     ],
 )
@@ -132,7 +132,7 @@ def test_a_plan_is_no_results_file(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_bytes(bit_example().plan.bytes)
     error = refusal(path, tmp_path / "report.html")
-    assert "krand-results-1" in error["rule"]
+    assert "krand-results-2" in error["rule"]
     assert "'krand-plan-5'; krand estimate writes it" in error["hint"]
 
 

@@ -62,6 +62,29 @@ def test_one_honest_mixer_keeps_the_promise() -> None:
         assert (lost.remains, lost.epsilon, lost.mixers) == (Remains.NOTHING, None, 3)
 
 
+@pytest.mark.parametrize(
+    "trust",
+    [
+        Trust(noise=NoiseSource.DEVICES),
+        Trust(noise=NoiseSource.MIXERS, mixers=1),
+        Trust(noise=NoiseSource.MIXERS, mixers=3),
+        Trust(noise=NoiseSource.BOTH, mixers=2),
+    ],
+    ids=lambda trust: f"{trust.noise}-{trust.mixers}",
+)
+def test_whoever_serves_the_form_is_trusted_by_those_who_use_it(trust: Trust) -> None:
+    """A page runs its host's code, so that no noise is sure: the last row, whoever adds noise."""
+    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=300)
+    plan = make_plan(replace(MIXED, policy=policy, trust=trust))
+    *others, last = coalitions_of(plan)
+    assert last == Remainder(
+        coalition=Coalition.PAGE_HOST, people=0, mixers=0, remains=Remains.NOTHING
+    )
+    assert Coalition.PAGE_HOST not in {row.coalition for row in others}
+    assert coalition_text(last, plan) == "whoever serves the web form, for people who use it"
+    assert remains_text(last, plan) == "no protection"
+
+
 @pytest.mark.parametrize("mixers", [1, 3])
 def test_every_row_has_words(mixers: int) -> None:
     """Who it is, and what is left, for one mixer and for several."""

@@ -577,6 +577,8 @@ def test_coalitions_are_shown_in_words_and_numbers(example: Callable[[], Example
         remains_text(row, results.plan) for row in results.coalitions
     ]
     assert rows[0][0] == "The analyst alone"
+    assert rows[-1] == ("Whoever serves the web form, for people who use it", "no protection")
+    assert "could replace its code" in part
     assert any(f" of {results.crowd:,} people" in who for who, _ in rows)
     alone = "only the noise of your own device is left"
     assert (alone in part) == results.plan.survey.trust.noise.has_flips

@@ -278,7 +278,7 @@ def test_results_are_listed_and_shown(
     results = folder / "results"
     assert "There are no results yet" in owner.get("/collector").text
     values = {
-        "format": "krand-results-1",
+        "format": "krand-results-2",
         "plan_hash": plan.hash,
         "plan": plan.values(),
         "people": CROWD,

@@ -182,6 +182,15 @@ def test_devices_noise_has_no_dummies(planner: TestClient) -> None:
     assert 'id="coalitions"' not in page
 
 
+def test_whoever_serves_the_form_is_named_with_devices_noise_too(
+    planner: TestClient, text_of: Words
+) -> None:
+    """As a card; a plan with mixers has it in its table."""
+    page = planner.post("/survey", data={"survey": SMALL}).text
+    assert "whoever serves the web form" in page
+    assert text_of(page, "page-host-value") == "no protection"
+
+
 @pytest.mark.parametrize(
     ("trust", "said"),
     [

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,9 @@ __all__ = [
     "write_results",
 ]
 
-FORMAT = "krand-results-1"
-EARLIER = "krand-release-"
-"""How the formats of earlier versions began."""
+FORMAT = "krand-results-2"
+EARLIER = re.compile("krand-release-.*|krand-results-1")
+"""The formats of earlier versions."""
 FORMS = ("json", "parquet", "csv")
 RULE = f"must be a file of the format {FORMAT}"
 HINT = "krand estimate writes it"
@@ -148,7 +149,7 @@ def plan_values(values: Mapping[str, Any], source: str = "results") -> dict[str,
 
 def is_earlier(values: Mapping[str, Any]) -> bool:
     """Whether an earlier version of krand wrote these results, in a format that is not read."""
-    return str(values.get("format")).startswith(EARLIER)
+    return EARLIER.fullmatch(str(values.get("format"))) is not None
 
 
 def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -> Results:

@@ -29,6 +29,7 @@ from krand.notebook.surveys import (
 from krand.promise import Guarantee, NoisePlan, Policy
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
+from krand.wording.surveys import survey_name
 
 __all__ = ["html_of"]
 
@@ -62,13 +63,13 @@ def _frontier(value: Frontier) -> str:
 
 @html_of.register
 def _survey(value: Survey) -> str:
-    title, note = f"Survey {value.id}", survey_note(value)
+    title, note = f"Survey {survey_name(value)}", survey_note(value)
     return table(title, SURVEY_HEAD, survey_rows(value), note, words=2)
 
 
 @html_of.register
 def _plan(value: Plan) -> str:
-    title, note = f"Plan of {value.survey.id}", plan_note(value)
+    title, note = f"Plan of {survey_name(value.survey)}", plan_note(value)
     return table(title, PLAN_HEAD, plan_rows(value), note, words=2)
 
 

@@ -10,6 +10,7 @@ from krand.notebook.html import MOST_ROWS, table
 from krand.notebook.surveys import promise_line
 from krand.promise import READABLE
 from krand.wording.summaries import summary_text
+from krand.wording.surveys import survey_name
 
 __all__ = ["question_table", "results_rows", "tally_rows"]
 
@@ -74,7 +75,7 @@ def results_rows(results: Results) -> Rows:
     """Whom the numbers are about, and what was promised to them."""
     batch = f"{results.crowd:,}"
     rows = [
-        ("survey", results.plan.survey.id),
+        ("survey", survey_name(results.plan.survey)),
         ("people", f"{results.people:,}, the smallest batch {batch}; round {results.round:,}"),
         ("guarantee", promise_line(results.promise)),
         ("as promised", "yes" if results.kept else "no: too many messages were refused"),

@@ -11,6 +11,7 @@ from krand.showing import at_most, number
 from krand.survey.plan import Plan, Promise
 from krand.survey.survey import Survey
 from krand.wording.collusion import protection
+from krand.wording.surveys import about_sentence
 
 __all__ = [
     "PLAN_HEAD",
@@ -36,7 +37,9 @@ def survey_rows(survey: Survey) -> list[tuple[str, ...]]:
 
 def survey_note(survey: Survey) -> str:
     """Who is promised what, and what is analysed jointly."""
-    parts = [policy_line(survey.policy), f"linkage {survey.linkage.value}"]
+    about = about_sentence(survey)
+    parts = [about] if about else []
+    parts += [policy_line(survey.policy), f"linkage {survey.linkage.value}"]
     if survey.copies > 1:
         parts.append(f"{survey.copies:,} copies")
     if survey.rounds > 1:

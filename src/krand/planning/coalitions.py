@@ -1,7 +1,9 @@
 """What remains for a person when others work together: a table as codes and numbers.
 
 `krand.wording.coalitions` has the words. A promise of mixers rests on one honest mixer, that of
-devices on a crowd and on the collector; the rows show what is left if any of them fails.
+devices on a crowd and on the collector; the rows show what is left if any of them fails. All of
+that needs a device that follows the rules. Somebody who answers on a web page runs the code that
+its host serves: the last row.
 
 A plan has the table for the crowd that it needs, results for the one that came. Messages that were
 refused may come from people who hide nobody: each counts as one more who colludes.
@@ -42,6 +44,8 @@ class Coalition(StrEnum):
     """All mixers, which is the collector where there is only one."""
     EVERYBODY = "everybody"
     """Everybody and everything but the person's own device."""
+    PAGE_HOST = "page-host"
+    """Whoever serves the web form: it can replace the code that a person's device runs."""
 
 
 class Remains(StrEnum):
@@ -84,6 +88,7 @@ def coalitions_of(plan: Plan, crowd: int | None = None, refused: int = 0) -> tup
     all-but-one-mixer 99 local
     all-mixers 0 local
     everybody 99 local
+    page-host 0 nothing
     """
     came = plan.survey.policy.minimum_crowd if crowd is None else crowd
     return tuple(_rows(plan, _Crowd(people=came, refused=refused)))
@@ -120,6 +125,7 @@ def _rows(plan: Plan, crowd: _Crowd) -> Iterator[Remainder]:
         yield _local(plan, Coalition.ALL_BUT_ONE_MIXER, crowd.others, 0)
     yield _local(plan, Coalition.ALL_MIXERS, 0, mixers)
     yield _local(plan, Coalition.EVERYBODY, crowd.others, mixers)
+    yield Remainder(coalition=Coalition.PAGE_HOST, people=0, mixers=0, remains=Remains.NOTHING)
 
 
 def _both(plan: Plan, crowd: _Crowd) -> Remainder | None:

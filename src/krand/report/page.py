@@ -6,6 +6,8 @@ import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
+from functools import partial
 from pathlib import Path
 
 from markupsafe import Markup
@@ -26,7 +28,9 @@ from krand.report.promise import broken_promise, promise_view
 from krand.report.questions import QuestionView, question_views
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import uncertainty_view
+from krand.survey.survey import Survey
 from krand.wording.phrases import some_people
+from krand.wording.surveys import about_rows
 
 __all__ = ["Section", "report_page", "save_report"]
 
@@ -62,9 +66,11 @@ def report_page(
         language=words.code,
         texts=words.texts,
         numbers=words.numbers,
-        title=survey.id,
+        title=survey.about.title or survey.id,
+        title_language=survey.about.language if survey.about.title else words.code,
+        about=_about(survey, words),
         document_title=words.texts.page.document_title.format(
-            survey=survey.id, people=words.numbers.whole(results.people)
+            survey=survey.about.title or survey.id, people=words.numbers.whole(results.people)
         ),
         lead=_lead(results, words),
         results_lead=_results_lead(results, words),
@@ -137,6 +143,16 @@ def _lead(results: Results, language: Language) -> str:
         parts=", ".join(parts),
         how_noisy=_how_noisy(results, language),
     )
+
+
+def _about(survey: Survey, language: Language) -> tuple[tuple[str, str], ...]:
+    """What stands below the title: the id, where there is a title, and who asks until when."""
+    named = ((language.shared.about.survey, survey.id),) if survey.about.title else ()
+    return named + about_rows(survey, language.shared, partial(_day, language.texts.date))
+
+
+def _day(texts: DateTexts, day: date) -> str:
+    return texts.day.format(year=day.year, month=texts.months[day.month - 1], day=day.day)
 
 
 def _how_noisy(results: Results, language: Language) -> str:

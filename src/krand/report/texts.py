@@ -378,6 +378,10 @@ class PromiseTexts:
             " with the analyst, only the noise of your own device is left.",
         }
     )
+    coalitions_form: str = (
+        "People who answer on a web page also rely on whoever serves it, who could replace its"
+        " code."
+    )
     coalitions_caption: str = "What remains for each participant"
     working_together: str = "Working together"
     remains: str = "What remains"

@@ -25,6 +25,7 @@ from krand.web.tasks import refusal
 from krand.web.watching import Crowd, Watched, crowd_of
 from krand.web.workers import Workers
 from krand.wording.plans import promise_sentence
+from krand.wording.surveys import about_sentence, survey_name
 
 __all__ = ["PATH", "Dashboard"]
 
@@ -63,6 +64,8 @@ class Dashboard:
             "collector.html",
             **self._shared,
             plan=self._watch.plan,
+            survey_name=survey_name(self._watch.plan.survey),
+            about=about_sentence(self._watch.plan.survey),
             round=self._watch.round,
             promise=promise_sentence(self._watch.plan),
             refresh=REFRESH_SECONDS,

@@ -19,6 +19,7 @@ from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.collusion import protection
 from krand.wording.phrases import at_most, number, people, percent, whole_people
 from krand.wording.plans import EACH, promise_sentence, unreadable
+from krand.wording.surveys import about_sentence, survey_name
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
@@ -34,6 +35,8 @@ def survey_part(plan: Plan) -> str:
     return render(
         "survey_result.html",
         plan=plan,
+        survey_name=survey_name(plan.survey),
+        about=about_sentence(plan.survey),
         rows=_rows(plan, sigmas if mixed else plan.noises),
         noise_name="noise σ" if mixed else "noise q",
         trust=plan.survey.trust,

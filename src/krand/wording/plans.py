@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -21,6 +22,7 @@ from krand.survey.questions import Kind
 from krand.wording.collusion import if_they_collude, what_remains
 from krand.wording.guarantees import how_known
 from krand.wording.phrases import MARGIN, at_most, factor, number, people, percent, some_people
+from krand.wording.surveys import survey_name
 from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
@@ -152,7 +154,7 @@ def _baselines(plan: Plan) -> tuple[Alternative, ...]:
 def survey_table(plan: Plan) -> Table:
     """One row for each question or group: how precise its counts will be."""
     question, kind, positions, noise = COLUMNS[plan.survey.trust.noise]
-    title = TEXTS.survey_title.format(survey=plan.survey.id)
+    title = TEXTS.survey_title.format(survey=escape(survey_name(plan.survey)))
     table = Table(title=title, title_justify="left")
     table.add_column(question)
     table.add_column(kind)

@@ -16,6 +16,7 @@ from krand.wording.number_format import NumberFormat
 
 __all__ = [
     "ENGLISH",
+    "AboutTexts",
     "CoalitionTexts",
     "CollusionTexts",
     "GuaranteeTexts",
@@ -168,6 +169,16 @@ class CollusionTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AboutTexts:
+    """Who asks, how to reach them, and the last day on which answers are taken."""
+
+    survey: str = "Survey"
+    organiser: str = "Organiser"
+    contact: str = "Contact"
+    closes: str = "Last day for answers"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CoalitionTexts:
     """What remains for a person when others work together, by the codes of `Coalition`."""
 
@@ -182,6 +193,7 @@ class CoalitionTexts:
             "all-but-one-mixer": "the analyst and all other people, but not the collector",
             "all-mixers": "the analyst and the collector",
             "everybody": "everybody but the person's own device",
+            "page-host": "whoever serves the web form, for people who use it",
         }
     )
     with_several_mixers: Mapping[str, str] = table(
@@ -191,6 +203,7 @@ class CoalitionTexts:
             "all-but-one-mixer": "the analyst, all other people and {number} of {mixers} mixers",
             "all-mixers": "the analyst and all {mixers} mixers",
             "everybody": "everybody but the person's own device",
+            "page-host": "whoever serves the web form, for people who use it",
         }
     )
     delta: str = "ε = {epsilon}, δ = {delta}"
@@ -409,6 +422,7 @@ class Texts:
     guarantees: GuaranteeTexts
     provenance: ProvenanceTexts
     collusion: CollusionTexts
+    about: AboutTexts
     coalitions: CoalitionTexts
     summaries: SummaryTexts
     phrases: PhraseTexts
@@ -420,6 +434,7 @@ ENGLISH = Texts(
     guarantees=GuaranteeTexts(),
     provenance=ProvenanceTexts(),
     collusion=CollusionTexts(),
+    about=AboutTexts(),
     coalitions=CoalitionTexts(),
     summaries=SummaryTexts(),
     phrases=PhraseTexts(),

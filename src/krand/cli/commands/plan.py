@@ -124,8 +124,11 @@ def plan(
         return
     from krand.wording.phrases import liars_can
     from krand.wording.plans import promise_sentence, survey_table
+    from krand.wording.surveys import about_sentence
 
     console = out.console()
+    if who := about_sentence(made.survey):
+        console.print(who, markup=False, highlight=False)
     console.print(survey_table(made))
     console.print(promise_sentence(made), markup=False)
     sealed = "message" if made.messages == 1 else "messages"

@@ -127,9 +127,11 @@ def serve(
     if as_json:
         out.json({"url": address, "spool": str(spool), "round": round_number})
     else:
+        from krand.wording.surveys import survey_name
+
         console = out.console(stderr=True)
         for line in (
-            f"Collecting {plan.survey.id}, round {round_number}, {_until(plan)}",
+            f"Collecting {survey_name(plan.survey)}, round {round_number}, {_until(plan)}",
             f"POST {address}",
             *((f"Form at {address.partition('/v1/')[0]}/",) if pages else ()),
             *_over(plan, settings),

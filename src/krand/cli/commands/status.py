@@ -65,9 +65,13 @@ def status(
         found = {"plan": plan.hash, "round": round_number, "step": step, "batches": shown}
         out.json(found if left is None else {**found, "closings_left": left})
         return
+    from rich.markup import escape
     from rich.table import Table
 
-    table = Table(title=f"{plan.survey.id}, round {round_number}", title_justify="left")
+    from krand.wording.surveys import survey_name
+
+    title = f"{escape(survey_name(plan.survey))}, round {round_number}"
+    table = Table(title=title, title_justify="left")
     for name in ("batch", "state"):
         table.add_column(name)
     for name in ("people", "of"):

@@ -1,0 +1,40 @@
+"""A survey by its name, and who asks until when, as the survey's own texts say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+
+from krand.survey.survey import Survey
+from krand.wording.texts import ENGLISH, Texts
+
+__all__ = ["about_rows", "about_sentence", "survey_name"]
+
+
+def survey_name(survey: Survey) -> str:
+    """Title and id, or the id alone where there is no title.
+
+    >>> from krand.testing import small_plan
+    >>> survey_name(small_plan().survey)
+    'small'
+    """
+    title = survey.about.title
+    return f"{title} ({survey.id})" if title else survey.id
+
+
+def about_rows(
+    survey: Survey, texts: Texts = ENGLISH, day: Callable[[date], str] = date.isoformat
+) -> tuple[tuple[str, str], ...]:
+    """Who asks, how to reach them, the last day; only what the survey says of it."""
+    own, about = texts.about, survey.about
+    found = (
+        (own.organiser, about.organiser),
+        (own.contact, about.contact),
+        (own.closes, "" if about.closes is None else day(about.closes)),
+    )
+    return tuple((name, text) for name, text in found if text)
+
+
+def about_sentence(survey: Survey) -> str:
+    """The rows in one line; empty if there are none."""
+    return " · ".join(f"{name}: {text}" for name, text in about_rows(survey))
