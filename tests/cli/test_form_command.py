@@ -97,3 +97,33 @@ def test_mixers_must_have_signed(tmp_path: Path) -> None:
     assert run(*given, *options).exit_code == 0
     written = json.loads((tmp_path / "site" / "signatures.json").read_bytes())
     assert [each["mixer"] for each in written] == [each.mixer for each in chain.signatures]
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_replaced_site_is_never_lost(
+    plan_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until the new one is in its place the old one is on the disk, and an error puts it back."""
+    site = tmp_path / "site"
+    given = (plan_file, "-o", site, "--collector")
+    assert run(*given, COLLECTOR).exit_code == 0
+    old, renamed, rename = files_of(site), [], Path.rename
+
+    def failing(path: Path, target: Path) -> Path:
+        renamed.append(path.name)
+        if len(renamed) == 2:
+            kept = [each for each in tmp_path.iterdir() if each.is_dir() and each != path]
+            assert [files_of(each) for each in kept] == [old]
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", failing)
+        refused(run(*given, "https://new.example.org", "--overwrite"))
+    assert files_of(site) == old
+    assert run(*given, "https://new.example.org", "--overwrite").exit_code == 0
+    assert b"https://new.example.org" in files_of(site)["index.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.json", "site"]

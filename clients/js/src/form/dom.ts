@@ -1,5 +1,12 @@
 /** Elements, built without markup: every text becomes text. */
 
+let surveyLanguage = "";
+
+/** The language of the survey's own texts, which are those with `dir="auto"`. */
+export function surveySpeaks(language: string): void {
+  surveyLanguage = language;
+}
+
 type Child = Node | string | null | false | undefined;
 type Attributes = Record<string, string | number | boolean | ((event: Event) => void) | undefined>;
 
@@ -15,6 +22,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     else if (value === true) made.setAttribute(name, "");
     else if (value !== false && value !== undefined) made.setAttribute(name, String(value));
   }
+  if (attributes["dir"] === "auto" && surveyLanguage !== document.documentElement.lang) made.lang = surveyLanguage;
   put(made, ...children);
   return made;
 }

@@ -1,7 +1,7 @@
 /** The page: reads what it is about, refuses what it cannot do safely, then asks. */
 
 import { Client, Plan, supported, type PlanSignature } from "../index.js";
-import { h, put } from "./dom.js";
+import { h, put, surveySpeaks } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Form, problemOf, showPage, type Status } from "./form.js";
 import { problemPage } from "./pages.js";
@@ -48,6 +48,7 @@ async function statusNow(): Promise<Status | null> {
 function speak(language: string): void {
   document.documentElement.lang = interfaceLanguage(language);
   document.documentElement.dir = directionOf(language);
+  surveySpeaks(language);
 }
 
 /** The code of a personal link stands in the fragment, which browsers send to nobody. */
@@ -86,5 +87,8 @@ async function main(): Promise<void> {
     else problem(...problemOf(error));
   }
 }
+
+// Another personal link in the same tab changes the fragment alone; whatever was entered is kept.
+addEventListener("hashchange", () => location.reload());
 
 void main();

@@ -102,13 +102,29 @@ def _write(folder: Path, site: Mapping[str, Page], overwrite: bool) -> None:
             for name, page in site.items():
                 (staged / name).write_bytes(page.content)
             staged.chmod(0o755)
-            if folder.exists():
-                shutil.rmtree(folder)
-            staged.rename(folder)
+            _exchange(staged, folder.resolve())
         finally:
             shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
         raise unwritable("output", folder, error) from None
+
+
+def _exchange(staged: Path, folder: Path) -> None:
+    """The staged folder takes the other's place; the old one is removed when the new one is there.
+
+    A kill in between leaves the old one beside its place.
+    """
+    if not folder.exists():
+        staged.rename(folder)
+        return
+    old = folder.with_name(f"{staged.name}.old")
+    folder.rename(old)
+    try:
+        staged.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old)
 
 
 def _is_form(folder: Path) -> bool:
