@@ -205,7 +205,11 @@ def object_told(process: subprocess.Popen[str], log: Path) -> str:
 
 @contextmanager
 def running(
-    plan_file: Path, spool: Path, log: Path, krand: Sequence[str] = ("-m", "krand")
+    plan_file: Path,
+    spool: Path,
+    log: Path,
+    krand: Sequence[str] = ("-m", "krand"),
+    options: Sequence[str] = (),
 ) -> Iterator[Running]:
     """`krand serve` on a free port, until the block ends; what it says goes to a file."""
     require("uvicorn")
@@ -214,7 +218,7 @@ def running(
     told = ""
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
-            [*map(str, command), "--port", "0", "--json"],
+            [*map(str, command), *options, "--port", "0", "--json"],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,7 +11,18 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browser.forms import PEOPLE, FormSite, form_site, reported
+from browser.forms import (
+    PEOPLE,
+    FormSite,
+    by_keyboard,
+    filled,
+    form_site,
+    go_on,
+    press_by_keyboard,
+    reported,
+    sent,
+    started,
+)
 from browser.visiting import DESKTOP, PHONE, Device, Visit
 from components import require
 from krand import tally_batches
@@ -23,13 +33,12 @@ from krand.wording.guarantees import assumption_texts
 from krand.wording.plans import promise_sentence
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    pass
 
 require("starlette")
 require("uvicorn")
 
 Begin = Callable[..., Visit]
-CROWD = 60 if os.environ.get("KRAND_LONG") == "1" else 6
 BUDGET = 60_000
 """Bytes of page, script, style and client, as they are sent compressed."""
 SMALLEST_TARGET = 44
@@ -42,72 +51,31 @@ def form(chromium: str, tmp_path: Path) -> Iterator[FormSite]:
         yield site
 
 
-def started(begun: Visit, form: FormSite) -> Page:
-    """The first question."""
-    begun.page.goto(form.url)
-    begun.page.get_by_role("button", name="Start").click()
-    return begun.page
-
-
-def go_on(page: Page) -> None:
-    page.get_by_role("button", name="Next").click()
-
-
-def filled(page: Page, person: dict[str, Any]) -> Page:
-    """All questions answered, by roles and names as a screen reader tells them."""
-    if "bicycle" in person:
-        page.get_by_role("radio", name=person["bicycle"], exact=True).check()
-    go_on(page)
-    page.get_by_role("radio", name=person["way"]).check()
-    go_on(page)
-    if "city" in person:
-        page.get_by_role("combobox", name="Where did you live before?").fill(person["city"])
-        page.keyboard.press("ArrowDown")
-        page.keyboard.press("Enter")
-    go_on(page)
-    for shop in person["shops"]:
-        page.get_by_role("checkbox", name=shop).check()
-    go_on(page)
-    page.get_by_role("textbox", name="How large is your home?").fill(person["rent"])
-    go_on(page)
-    page.get_by_role("radio", name="5: very much").check()
-    go_on(page)
-    page.get_by_role("textbox", name="What should be built next?").fill(person.get("wish", ""))
-    go_on(page)
-    return page
-
-
-def sent(page: Page) -> None:
-    page.get_by_role("button", name="Send my answers").click()
-    page.wait_for_selector("#verdict")
-
-
 def test_results_are_what_browsers_said_they_sent(form: FormSite, visit: Begin) -> None:
     """Every count of the tally is that of the positions which people were shown."""
-    assert CROWD % form.plan.promise.crowd == 0
+    crowd = form.plan.promise.crowd
     expected: Counter[int] = Counter()
-    for number in range(CROWD):
+    for number in range(crowd):
         begun = visit(form.url, (DESKTOP, PHONE)[number % 2])
-        page = filled(started(begun, form), PEOPLE[number % len(PEOPLE)])
+        page = filled(started(begun.page, form.url), PEOPLE[number % len(PEOPLE)])
         page.get_by_role("button", name="Show me what is sent").click()
-        page.wait_for_selector(".shown")
         expected.update(reported(page))
         sent(page)
-    assert form.people == CROWD
+    assert form.people == crowd
     batches = release_sealed(form.store, form.folder / "batches", form.signer)
     data = [batch.data for batch in batches]
     tally = tally_batches(form.plan, data, form.key, form.signer.public_key())
-    assert tally.people == CROWD
+    assert tally.people == crowd
     assert tally.rejected == {}
     assert list(tally.counts) == [expected[place] for place in range(form.plan.layout.positions)]
 
 
 def test_what_is_shown_is_what_is_sent(form: FormSite, visit: Begin) -> None:
     """Byte for byte; afterwards answers cannot be changed, and go back leads nowhere else."""
-    page = filled(started(visit(form.url), form), PEOPLE[0])
+    page = filled(started(visit(form.url).page, form.url), PEOPLE[0])
     page.get_by_role("button", name="Show me what is sent").click()
     page.get_by_text("The sealed bytes").click()
-    shown = page.inner_text("pre")
+    shown = page.wait_for_selector("pre:not(:empty)").inner_text()
     assert page.get_by_role("button", name="Change").count() == 0
     page.go_back()
     assert page.inner_text("h1") == "Check your answers"
@@ -120,7 +88,7 @@ def test_what_is_shown_is_what_is_sent(form: FormSite, visit: Begin) -> None:
 def test_reload_double_click_and_two_tabs_are_one_submission(form: FormSite, visit: Begin) -> None:
     """A reload keeps answers, two clicks send once, and another tab learns that it is done."""
     begun = visit(form.url)
-    page = filled(started(begun, form), PEOPLE[1])
+    page = filled(started(begun.page, form.url), PEOPLE[1])
     page.reload()
     page.get_by_text("by car").wait_for()
     other = page.context.new_page()
@@ -150,7 +118,7 @@ def test_offline_and_a_crash_lose_nothing(form: FormSite, visit: Begin) -> None:
     """The page says so; a new page sends the bytes that were kept, and they are the same."""
     begun = visit(form.url)
     begun.expected.append("ERR_INTERNET_DISCONNECTED|ERR_FAILED")
-    page = filled(started(begun, form), PEOPLE[0])
+    page = filled(started(begun.page, form.url), PEOPLE[0])
     bodies = []
     page.context.on(
         "request", lambda r: bodies.append(r.post_data_buffer) if r.method == "POST" else None
@@ -184,7 +152,7 @@ def test_the_page_promises_what_krand_promises(form: FormSite, visit: Begin) -> 
 
 def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> None:
     """It has the collector's signature of plan and round, and nothing else of the submission."""
-    page = filled(started(visit(form.url), form), PEOPLE[2])
+    page = filled(started(visit(form.url).page, form.url), PEOPLE[2])
     sent(page)
     assert page.inner_text("#verdict").startswith("The signature is valid.")
     with page.expect_download() as download:
@@ -199,7 +167,7 @@ def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> Non
 def test_only_the_forms_own_files_are_asked_for(form: FormSite, visit: Begin) -> None:
     """Page, script, style, plan, then the collector; compressed, they stay in the budget."""
     begun = visit(form.url)
-    page = filled(started(begun, form), PEOPLE[0])
+    page = filled(started(begun.page, form.url), PEOPLE[0])
     sent(page)
     root = f"{form.url}v1/{form.plan.hash}/"
     names = ("", "form.js", "form.css", "plan.json")
@@ -282,24 +250,7 @@ SMALL = """smallest => [...document.querySelectorAll(
 
 def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
     """Tab, space, arrows and Enter lead from the start to the receipt."""
-    page = visit(form.url).page
-    page.goto(form.url)
-    page.get_by_role("button", name="Start").wait_for()
-    steps = (
-        "Tab Tab Enter",  # a link to the organiser, then the start
-        "Tab Space Enter",
-        "Tab ArrowDown Enter",
-        "Tab k ArrowDown Enter Tab Tab Enter",
-        "Tab Space Enter",
-        "Tab 7 Enter",
-        "Tab Space Enter",
-        "Tab p Enter",
-    )
-    for number, keys in enumerate(steps, 1):
-        for key in keys.split():
-            page.keyboard.press(key)
-        heading = f"Question {number} of 7" if number < len(steps) else "Check your answers"
-        page.get_by_text(heading).wait_for()
+    page = by_keyboard(visit(form.url).page, form.url)
     assert page.locator(".answers dd:first-of-type").all_inner_texts() == [
         "Yes",
         "by bicycle",
@@ -309,9 +260,7 @@ def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
         "1: not at all",
         "p",
     ]
-    while not page.evaluate("document.activeElement.textContent === 'Send my answers'"):
-        page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    press_by_keyboard(page, "Send my answers")
     page.wait_for_selector("#verdict")
     assert form.people == 1
 

@@ -21,7 +21,7 @@ export function radios(asked: Asked, options: Option[], silence: boolean): Contr
   const all = silence ? [...options, { label: texts.preferNot, answer: null }] : options;
   const inputs: HTMLInputElement[] = [];
   const lines = all.map((option) => {
-    const [label, input] = line("radio", name, option.label, option.answer !== null);
+    const [label, input] = line("radio", name, option.label, option.answer !== null && typeof option.answer !== "boolean");
     input.checked = answer === option.answer;
     input.addEventListener("change", asked.changed);
     inputs.push(input);
