@@ -190,17 +190,6 @@ def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> Non
     assert "ask the organiser" in page.inner_text("main")
 
 
-def test_an_old_browser_is_told_before_the_first_question(form: FormSite, visit: Begin) -> None:
-    """One without X25519 cannot seal anything."""
-    page = visit(form.url).page
-    page.add_init_script(
-        "crypto.subtle.generateKey = crypto.subtle.importKey ="
-        " () => Promise.reject(new DOMException('no', 'NotSupportedError'))"
-    )
-    page.goto(form.url)
-    page.wait_for_selector('[data-problem="unsupported"]')
-
-
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=lambda device: device.name)
 def test_every_page_is_accessible(
