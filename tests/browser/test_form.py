@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -27,7 +26,6 @@ from browser.visiting import DESKTOP, PHONE, Device, Visit
 from components import require
 from krand import tally_batches
 from krand.collector.release import release_sealed
-from krand.web.form.site import site_of
 from krand.wire.receipts import check_receipt
 from krand.wording.guarantees import assumption_texts
 from krand.wording.plans import promise_sentence
@@ -39,8 +37,10 @@ require("starlette")
 require("uvicorn")
 
 Begin = Callable[..., Visit]
-BUDGET = 60_000
-"""Bytes of page, script, style and client, as they are sent compressed."""
+TRANSFERRED = 60_000
+"""Bytes of page, script and style that a browser may get from a collector, headers included."""
+UNPACKED = 105_000
+"""The same files as they are; whoever needs more raises it knowingly."""
 SMALLEST_TARGET = 44
 
 
@@ -165,19 +165,23 @@ def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> Non
 
 
 def test_only_the_forms_own_files_are_asked_for(form: FormSite, visit: Begin) -> None:
-    """Page, script, style, plan, then the collector; compressed, they stay in the budget."""
+    """Page, script, style, plan, then the collector; what is transferred stays in the budget."""
     begun = visit(form.url)
-    page = filled(started(begun.page, form.url), PEOPLE[0])
-    sent(page)
+    page = started(begun.page, form.url)
+    sizes = {name: (packed, whole) for name, packed, whole in page.evaluate(SIZES)}
+    sent(filled(page, PEOPLE[0]))
     root = f"{form.url}v1/{form.plan.hash}/"
     names = ("", "form.js", "form.css", "plan.json")
     own = {form.url + name for name in names} | {root + "status", root + "submissions"}
     assert set(begun.requests) == own
-    site = site_of(form.plan)
-    sizes = [
-        len(gzip.compress(site[name].content)) for name in ("index.html", "form.js", "form.css")
-    ]
-    assert sum(sizes) <= BUDGET
+    needed = [sizes[form.url + name] for name in ("", "form.js", "form.css")]
+    assert min(min(each) for each in needed) > 0
+    assert sum(packed for packed, _ in needed) <= TRANSFERRED
+    assert sum(whole for _, whole in needed) <= UNPACKED
+
+
+SIZES = """["navigation", "resource"].flatMap(kind => performance.getEntriesByType(kind))
+    .map(e => [e.name, e.transferSize, e.decodedBodySize])"""
 
 
 def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> None:
@@ -227,7 +231,29 @@ def test_every_page_is_accessible(
     page.get_by_role("button", name="Show me what is sent").click()
     page.get_by_text("The sealed bytes").click()
     check("shown")
-    sent(page)
+    check_the_way_of_a_submission(begun, check)
+
+
+def check_the_way_of_a_submission(begun: Visit, check: Callable[[str], None]) -> None:
+    """Refused, sent in vain, left pending, delivered."""
+    page = begun.page
+    begun.statuses.add(404)
+    begun.expected.append("ERR_FAILED")
+    page.route("**/submissions", lambda route: route.fulfill(status=404))
+    page.get_by_role("button", name="Send my answers").click()
+    page.wait_for_selector('[data-problem="unknown-plan"]')
+    check("problem")
+    page.unroute("**/submissions")
+    page.route("**/submissions", lambda route: route.abort())
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text("That did not work (attempt 1)").wait_for()
+    check("sending")
+    page.reload()
+    page.get_by_role("button", name="Send now").wait_for()
+    check("pending")
+    page.unroute("**/submissions")
+    page.get_by_role("button", name="Send now").click()
+    page.wait_for_selector("#verdict")
     check("thanks")
 
 

@@ -126,10 +126,18 @@ def test_results_are_what_browsers_sent_and_mixers_added(
             device = (DESKTOP, PHONE)[number % 2]
             begun = visit(served.url, device)
             said.update(answered(begun, f"{served.url}/", number))
+            assert set(begun.requests) == _own(served.url, party.plan.hash)
             begun.page.context.close()
     with drawn_dummies(monkeypatch) as drawn:
         batch = mixed(tmp_path, stores)
     _check_counts(party, batch, said, drawn)
+
+
+def _own(url: str, plan: str) -> set[str]:
+    """All that a form asks for; with mixers their signatures, too."""
+    files = ("", "form.js", "form.css", "plan.json", "signatures.json")
+    asked = {f"{url}/v1/{plan}/{name}" for name in ("status", "submissions")}
+    return {f"{url}/{name}" for name in files} | asked
 
 
 def _check_counts(

@@ -207,7 +207,7 @@ def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
         page.route(form.url, lambda route: changed(route, "/"))
         page.route("**/plan.json", lambda route: changed(route, "/plan.json"))
         page.goto(form.url)
-        page.get_by_text("was changed since you began").wait_for()
+        page.get_by_text("has changed since you began").wait_for()
         page.get_by_role("button", name="Continue").click()
         page.get_by_text("How do you come to work?").wait_for()
         page.get_by_role("button", name="Back").click()
@@ -217,8 +217,12 @@ def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
 def test_a_german_survey_is_asked_in_german(tmp_path: Path, visit: Begin) -> None:
     """From the first page to the receipt."""
     with form_site(tmp_path, short_plan('language = "de-AT"')) as form:
-        page = visit(form.url).page
+        begun = visit(form.url, PHONE)
+        page = begun.page
         page.goto(form.url)
+        page.get_by_role("button", name="Beginnen").wait_for()
+        begun.fits()
+        begun.keep("form-german")
         page.get_by_role("button", name="Beginnen").click()
         assert page.get_attribute("html", "lang") == "de"
         page.get_by_role("radio", name="Ja").check()
@@ -240,6 +244,7 @@ def test_a_language_that_is_written_from_right_to_left(tmp_path: Path, visit: Be
         go_on(page)
         page.get_by_text("كيف تذهب إلى العمل؟").wait_for()
         begun.fits()
+        begun.keep("form-arabic")
         assert page.get_attribute("html", "dir") == "rtl"
         assert page.get_attribute("h1 span", "lang") == "ar"
         assert (
