@@ -204,6 +204,7 @@ export class Form {
     const told = h("p", { role: "status" });
     const abort = new AbortController();
     const again = (): void => abort.abort();
+    const now = h("p", { class: "buttons", hidden: true }, button(texts.sendNow, again, "second"));
     try {
       if ((await this.state()) === "none") {
         if (!this.isComplete()) return;
@@ -211,7 +212,7 @@ export class Form {
       }
       this.over = true;
       await draft.erase();
-      this.show(sendingPage(context, told));
+      this.show(sendingPage(context, told, now));
       addEventListener("online", again);
       const receipt = await client.submit({}, {
         round,
@@ -219,7 +220,8 @@ export class Form {
         signal: abort.signal,
         onRetry: ({ attempt, waitSeconds }) => {
           const seconds = Math.ceil(waitSeconds);
-          put(told, fill(texts.retrying, { attempt, seconds }), " ", button(texts.sendNow, again, "link"));
+          told.textContent = fill(texts.retrying, { attempt, seconds });
+          now.hidden = false;
         },
       });
       this.answers = {};

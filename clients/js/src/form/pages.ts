@@ -190,9 +190,9 @@ export function pendingPage({ plan, texts }: Context, send: Click): HTMLElement 
   );
 }
 
-/** While it is sent; `told` is for what happens meanwhile. */
-export function sendingPage({ texts }: Context, told: HTMLElement): HTMLElement {
-  return h("div", {}, heading(texts.sending), told);
+/** While it is sent; `told` is for what happens meanwhile, `now` for whoever does not want to wait. */
+export function sendingPage({ plan, texts }: Context, told: HTMLElement, now: HTMLElement): HTMLElement {
+  return h("div", {}, h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)), heading(texts.sending), told, now);
 }
 
 export interface ThanksOptions {
