@@ -1,7 +1,11 @@
-"""The survey as a form: people answer in a browser, and the collector gets what they saw."""
+"""The survey as a form: people answer in a browser, and the collector gets what they saw.
+
+Two screens. KRAND_LONG=1: four of them.
+"""
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -42,6 +46,9 @@ TRANSFERRED = 60_000
 UNPACKED = 105_000
 """The same files as they are; whoever needs more raises it knowingly."""
 SMALLEST_TARGET = 44
+LONG = os.environ.get("KRAND_LONG") == "1"
+SCREENS = [(DESKTOP, False), (PHONE, True), *([(DESKTOP, True), (PHONE, False)] if LONG else [])]
+"""Devices, and whether they are dark; all four with KRAND_LONG=1."""
 
 
 @pytest.fixture
@@ -194,8 +201,7 @@ def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> Non
     assert "ask the organiser" in page.inner_text("main")
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("device", [DESKTOP, PHONE], ids=lambda device: device.name)
+@pytest.mark.parametrize(("device", "dark"), SCREENS)
 def test_every_page_is_accessible(
     form: FormSite, visit: Begin, axe: Callable[[], str], device: Device, dark: bool
 ) -> None:
