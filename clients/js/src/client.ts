@@ -10,7 +10,8 @@ import type { Kept, Ledger, LedgerKey } from "./ledger.js";
 import { ID_LENGTH, idOf, messagesIn, submissionBytes, withId } from "./messages.js";
 import type { Plan } from "./plan.js";
 import { secureRandom } from "./random.js";
-import { messagesOf } from "./randomizer.js";
+import { messagesOf, type LaneMessages } from "./randomizer.js";
+import { reportedIn } from "./reported.js";
 import { Sealer } from "./sealing.js";
 import { send, type Retry } from "./sending.js";
 import { checkSignatures, type PlanSignature } from "./signatures.js";
@@ -49,6 +50,11 @@ export interface Submission {
   readonly messages: readonly Uint8Array[];
   /** Whether it was made and kept earlier; then it contains the first answers. */
   readonly wasKept: boolean;
+  /**
+   * The positions that are 1 in it, after the noise; one list for each copy of a record. Nobody can
+   * tell once it is sealed: null if it was made earlier.
+   */
+  readonly reported: readonly (readonly number[])[] | null;
 }
 
 export interface Receipt {
@@ -107,10 +113,13 @@ export class Client {
    * whatever the answers: a second randomization would reveal more than the plan promises.
    */
   async prepare(answers: Answers, options: PrepareOptions = {}): Promise<Submission> {
-    const { body, isNew } = await this.#kept(answers, options);
+    let reported: number[][] | null = null;
+    const note = (lanes: readonly LaneMessages[]): void => void (reported = reportedIn(lanes));
+    const { body, isNew } = await this.#kept(answers, options, note);
     const { hash: planHash, messages: count } = this.plan;
     const messages = messagesIn(body, count);
-    return { planHash, round: options.round ?? 1, body, messages, wasKept: !isNew };
+    const shown = isNew ? reported : null;
+    return { planHash, round: options.round ?? 1, body, messages, wasKept: !isNew, reported: shown };
   }
 
   /** Prepares and sends; returns when the collector has it. After an error, call it again. */
@@ -127,19 +136,29 @@ export class Client {
     return kept && this.#sent(kept, options);
   }
 
-  async #kept(answers: Answers, { round = 1, invitation }: PrepareOptions): Promise<Kept> {
+  async #kept(
+    answers: Answers,
+    { round = 1, invitation }: PrepareOptions,
+    note?: (lanes: readonly LaneMessages[]) => void,
+  ): Promise<Kept> {
     const key = this.#key(round);
     const positions = this.encode(answers);
     await this.ready();
     const id = await invitedId(this.plan, round, invitation);
-    const kept = await this.ledger.keep(key, () => this.#made(positions, round, id));
+    const kept = await this.ledger.keep(key, () => this.#made(positions, round, id, note));
     // After a mistyped code the same messages go out under the id of the right one.
     return id ? { ...kept, body: withId(kept.body, id) } : kept;
   }
 
-  async #made(positions: readonly number[], round: number, id: Uint8Array | null) {
+  async #made(
+    positions: readonly number[],
+    round: number,
+    id: Uint8Array | null,
+    note?: (lanes: readonly LaneMessages[]) => void,
+  ) {
     const [random, sealer] = [await secureRandom(), await Sealer.of(this.plan, round)];
     const lanes = messagesOf(this.plan, positions, random);
+    note?.(lanes);
     const drawn = id ?? random.bytes(ID_LENGTH);
     const sealed: Uint8Array[] = [];
     for (const { lane, plaintexts } of lanes) {

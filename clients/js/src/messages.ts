@@ -22,6 +22,13 @@ export const token = (position: number): Uint8Array =>
 export const vector = (packed: Uint8Array): Uint8Array =>
   concat(Uint8Array.of(VERSION, KIND_VECTOR), packed);
 
+export const isToken = (plaintext: Uint8Array): boolean => plaintext[1] === KIND_TOKEN;
+export const isVector = (plaintext: Uint8Array): boolean => plaintext[1] === KIND_VECTOR;
+
+/** The position in a token. */
+export const positionIn = (plaintext: Uint8Array): number =>
+  plaintext.slice(2).reduce((found, byte) => 256 * found + byte, 0);
+
 /** What a layer is bound to: purpose, version, hop, plan, round, lane. */
 export function layerInfo(hop: number, planHash: string, round: number, lane: number): Uint8Array {
   const where = concat(fromHex(planHash), number(round, 2), number(lane, 4));

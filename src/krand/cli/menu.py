@@ -42,6 +42,7 @@ MENU = (
         "ask",
         (
             Item("keygen", "Create the key pair that responses are sealed for."),
+            Item("form", "Write the survey as a page to answer in a browser."),
             Item("invite", "Make one-time links to a survey."),
             Item("submit", "Send one person's answers to a collector."),
         ),

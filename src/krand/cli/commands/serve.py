@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-    from krand.collector.settings import Settings
+    from krand.collector.settings import Page, Settings
     from krand.survey.plan import Plan
 
 __all__ = ["serve"]
@@ -63,6 +63,7 @@ __all__ = ["serve"]
     multiple=True,
     help="A mixer's signature of the plan, for devices that ask; repeatable.",
 )
+@click.option("--form", is_flag=True, help="Serve the survey as a form at /, too.")
 @click.option(
     "--invitations",
     type=FILE,
@@ -108,6 +109,7 @@ def serve(
     Examples:
       krand serve --plan plan.json --spool spool --port 8080
       krand serve --plan plan.json --spool spool --origin https://form.example
+      krand serve --plan plan.json --spool spool --form
     """
     from krand.collector.opening import open_spool
     from krand.collector.serving import listen, make_server
@@ -117,7 +119,9 @@ def serve(
     plan = checked_plan(plan_file, out)
     settings = _settings(plan, round_number, options)
     listener = listen(host, port)
-    server = make_server(open_spool(plan, spool, round_number, id_key=id_key), settings)
+    pages = _form_pages(plan, settings) if options["form"] else None
+    store = open_spool(plan, spool, round_number, id_key=id_key)
+    server = make_server(store, settings, pages=pages)
     name = f"[{host}]" if ":" in host else host
     address = f"http://{name}:{listener.getsockname()[1]}/v1/{plan.hash}/submissions"
     if as_json:
@@ -129,6 +133,7 @@ def serve(
         for line in (
             f"Collecting {survey_name(plan.survey)}, round {round_number}, {_until(plan)}",
             f"POST {address}",
+            *((f"Form at {address.partition('/v1/')[0]}/",) if pages else ()),
             *_over(plan, settings.is_over),
         ):
             console.print(line, markup=False, soft_wrap=True)
@@ -150,6 +155,14 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
         invitations=check_invitations(plan, options["invitations"], round_number),
         is_over=closing_of(plan.survey),
     )
+
+
+def _form_pages(plan: Plan, settings: Settings) -> dict[str, Page]:
+    """The form at the root, and the client for pages of one's own."""
+    from krand.web.form.site import site_of
+
+    site = site_of(plan, settings.signatures)
+    return {"/": site["index.html"], **{f"/{name}": page for name, page in site.items()}}
 
 
 def _signer(options: Mapping[str, Any]) -> Ed25519PrivateKey | None:

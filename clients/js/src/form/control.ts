@@ -1,0 +1,23 @@
+/** What a question's control offers to the page around it. */
+
+import type { Answer, Question } from "./survey.js";
+import type { Texts } from "./texts.js";
+
+/** What was read: an answer, null for "prefer not to say", or nothing yet. */
+export type Read = { answer: Answer | null | undefined } | { error: string; at: HTMLElement };
+
+export interface Control {
+  element: HTMLElement;
+  read(): Read;
+}
+
+export interface Asked {
+  question: Question;
+  /** What was answered before. */
+  answer: Answer | null | undefined;
+  texts: Texts;
+  /** The id of the question's text and of its hints. */
+  labelId: string;
+  hintId: string;
+  changed: () => void;
+}

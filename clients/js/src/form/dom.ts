@@ -1,0 +1,42 @@
+/** Elements, built without markup: every text becomes text. */
+
+let surveyLanguage = "";
+
+/** The language of the survey's own texts, which are those with `dir="auto"`. */
+export function surveySpeaks(language: string): void {
+  surveyLanguage = language;
+}
+
+type Child = Node | string | null | false | undefined;
+type Attributes = Record<string, string | number | boolean | ((event: Event) => void) | undefined>;
+
+/** An element; `false` and `undefined` leave an attribute out, functions listen. */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (typeof value === "function") made.addEventListener(name.slice(2), value);
+    else if (value === true) made.setAttribute(name, "");
+    else if (value !== false && value !== undefined) made.setAttribute(name, String(value));
+  }
+  if (attributes["dir"] === "auto" && surveyLanguage !== document.documentElement.lang) made.lang = surveyLanguage;
+  put(made, ...children);
+  return made;
+}
+
+/** Replace what an element holds. */
+export function put(element: Element, ...children: Child[]): void {
+  element.replaceChildren(...children.filter((child): child is Node | string => !!child));
+}
+
+let last = 0;
+
+/** A new id. */
+export const newId = (): string => `f${++last}`;
+
+/** A text with its names in braces filled in. */
+export const fill = (text: string, values: Record<string, string | number>): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));

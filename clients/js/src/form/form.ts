@@ -1,0 +1,294 @@
+/** One person's way through the survey: which page is shown, and what is kept meanwhile. */
+
+import { KrandError, type Client, type LedgerState, type Receipt } from "../index.js";
+import { fill, h, put } from "./dom.js";
+import type { Draft } from "./draft.js";
+import {
+  button,
+  pendingPage,
+  problemPage,
+  questionPage,
+  reviewPage,
+  sendingPage,
+  startPage,
+  thanksPage,
+  type Context,
+} from "./pages.js";
+import { verdictOn } from "./receipt.js";
+import { shownSubmission, type Prepared } from "./shown.js";
+import { titleOf, type Answer, type Answers } from "./survey.js";
+
+/** A page that the browser's own "back" can come to; none of them has an answer in its address. */
+type Step = "start" | "review" | number;
+
+export interface Status {
+  round: number;
+  open: boolean;
+  receipt_key: string | null;
+}
+
+export interface Given {
+  client: Client;
+  draft: Draft;
+  context: Context;
+  hash: string;
+  round: number;
+  invitation: string | undefined;
+  status: Promise<Status | null>;
+  place: HTMLElement;
+}
+
+export class Form {
+  private answers: Answers = {};
+  private draftState: "none" | "kept" | "changed" = "none";
+  private step: Step = "start";
+  private prepared: Prepared | null = null;
+  private busy = false;
+  /** Sent, or on its way: the answers can no longer be changed. */
+  private over = false;
+
+  constructor(private readonly given: Given) {}
+
+  /** The first page, by what this browser has done before. */
+  async begin(): Promise<void> {
+    const { draft, context, status } = this.given;
+    addEventListener("popstate", (event) => this.cameTo((event.state as Step | null) ?? "start"));
+    const state = await this.state();
+    if (state === "delivered") return this.thank(context.texts.thanksEarlier);
+    if (state === "pending") return this.show(pendingPage(context, () => void this.send()));
+    this.takeUp(await draft.read().catch(() => null));
+    const before = history.state as Step | null;
+    this.cameTo(this.draftState === "kept" && before !== null ? before : "start");
+    const found = await status;
+    if (found && !found.open && !this.over) this.fail(new KrandError("closed", "round", "is closed"));
+  }
+
+  private state(): Promise<LedgerState> {
+    const { client, hash, round } = this.given;
+    return client.ledger.state({ plan: hash, round });
+  }
+
+  private takeUp(found: Awaited<ReturnType<Draft["read"]>>): void {
+    if (!found) return;
+    for (const [name, answer] of Object.entries(found.answers)) {
+      if (this.fits(name, answer)) this.answers[name] = answer;
+    }
+    if (Object.keys(this.answers).length) this.draftState = found.samePlan ? "kept" : "changed";
+  }
+
+  private fits(name: string, answer: Answer | null): boolean {
+    try {
+      this.given.client.encode({ [name]: answer });
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Go to a page, so that the browser's "back" leads here again. */
+  private go(step: Step): void {
+    history.pushState(step, "");
+    this.cameTo(step);
+  }
+
+  private cameTo(step: Step): void {
+    if (this.over) return;
+    const { context } = this.given;
+    const { survey } = context.plan;
+    this.step = this.prepared ? "review" : step;
+    if (this.step === "start") return this.show(this.startPage());
+    const question = survey.question[this.step as number];
+    if (this.step === "review" || !question) return this.show(this.reviewPage());
+    const place = this.step;
+    this.show(
+      questionPage(context, question, {
+        number: place + 1,
+        answer: this.answers[question.name],
+        back: () => this.go(place ? place - 1 : "start"),
+        next: (answer) => this.next(place, answer),
+        changed: (answer) => this.keep(question.name, answer),
+      }),
+    );
+  }
+
+  private startPage(): HTMLElement {
+    const { context, draft } = this.given;
+    return startPage(context, {
+      draft: this.draftState,
+      notice: null,
+      start: () => this.go(this.firstOpen()),
+      startOver: () => {
+        this.answers = {};
+        this.draftState = "none";
+        void draft.clear().then(() => this.go(0));
+      },
+    });
+  }
+
+  /** Where to go on: the first question that was not touched, or the review. */
+  private firstOpen(): Step {
+    if (this.draftState === "none") return 0;
+    const place = this.given.context.plan.survey.question.findIndex(({ name }) => !(name in this.answers));
+    return place < 0 ? "review" : place;
+  }
+
+  private next(place: number, answer: Answer | null | undefined): string | null {
+    const { context, client } = this.given;
+    const { question } = context.plan.survey;
+    const { name } = question[place]!;
+    try {
+      client.encode({ [name]: answer ?? null });
+    } catch (error) {
+      const { texts } = context;
+      return question[place]!.type === "words" ? texts.wordInvalid : error instanceof Error ? error.message : texts.required;
+    }
+    this.keep(name, answer);
+    this.go(place + 1 < question.length ? place + 1 : "review");
+    return null;
+  }
+
+  private keep(name: string, answer: Answer | null | undefined): void {
+    if (answer === undefined) delete this.answers[name];
+    else this.answers[name] = answer;
+    if (!this.over && !this.prepared) void this.given.draft.save(this.answers);
+    this.draftState = "kept";
+  }
+
+  private reviewPage(): HTMLElement {
+    const { context } = this.given;
+    return reviewPage(context, {
+      answers: this.answers,
+      change: (place) => this.go(place),
+      send: () => void this.send(),
+      show: () => void this.showMe(),
+      shown: this.prepared && shownSubmission(context.plan, this.prepared, context.texts),
+    });
+  }
+
+  /** The first required question without an answer gets its page instead. */
+  private isComplete(): boolean {
+    const { question } = this.given.context.plan.survey;
+    const place = question.findIndex((each) => each.required && (this.answers[each.name] ?? null) === null);
+    if (place < 0) return true;
+    this.go(place);
+    return false;
+  }
+
+  private async showMe(): Promise<void> {
+    if (this.busy || !this.isComplete()) return;
+    this.busy = true;
+    try {
+      this.prepared = await this.prepare();
+      this.cameTo("review");
+      document.querySelector<HTMLElement>(".shown")?.scrollIntoView();
+    } catch (error) {
+      this.fail(error);
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  private async prepare(): Promise<Prepared> {
+    const { client, round, invitation, draft } = this.given;
+    const made = await client.prepare(this.answers, { round, invitation });
+    await draft.erase();
+    return { body: made.body, reported: made.reported, truth: made.reported ? client.encode(this.answers) : [] };
+  }
+
+  /** Prepared once, sent until it arrives: the bytes are the same however often this is called. */
+  private async send(): Promise<void> {
+    if (this.busy) return;
+    const { client, context, round, draft, invitation } = this.given;
+    const { texts } = context;
+    this.busy = true;
+    const told = h("p", { role: "status" });
+    const abort = new AbortController();
+    const again = (): void => abort.abort();
+    const now = h("p", { class: "buttons", hidden: true }, button(texts.sendNow, again, "second"));
+    try {
+      if ((await this.state()) === "none") {
+        if (!this.isComplete()) return;
+        this.prepared = await this.prepare();
+      }
+      this.over = true;
+      await draft.erase();
+      this.show(sendingPage(context, told, now));
+      addEventListener("online", again);
+      const receipt = await client.submit({}, {
+        round,
+        invitation,
+        signal: abort.signal,
+        onRetry: ({ attempt, waitSeconds }) => {
+          const seconds = Math.ceil(waitSeconds);
+          told.textContent = fill(texts.retrying, { attempt, seconds });
+          now.hidden = false;
+        },
+      });
+      this.answers = {};
+      await this.thank(this.said(receipt), receipt);
+    } catch (error) {
+      this.busy = false;
+      if (error instanceof KrandError && error.code === "aborted") return void this.send();
+      if (error instanceof KrandError && error.code === "already-submitted") return void this.thank(texts.thanksEarlier);
+      this.fail(error);
+    } finally {
+      this.busy = false;
+      removeEventListener("online", again);
+    }
+  }
+
+  private said(receipt: Receipt): string {
+    const { texts } = this.given.context;
+    return receipt.status === "known" ? texts.thanksKnown : texts.thanksText;
+  }
+
+  private async thank(said: string, receipt: Receipt | null = null): Promise<void> {
+    this.over = true;
+    this.prepared = null;
+    const { context, hash, round, status, draft } = this.given;
+    await draft.erase();
+    const { plan, collector } = context;
+    const key = plan.mixing?.mixers[0]?.identity ?? (receipt?.receipt && (await status)?.receipt_key) ?? undefined;
+    const facts = { title: titleOf(plan.survey), plan: hash, round, collector, signature: receipt?.receipt, key: key || undefined };
+    this.show(thanksPage(context, { said, facts, verdict: await verdictOn(facts) }));
+  }
+
+  private fail(error: unknown): void {
+    const { texts } = this.given.context;
+    const [told, why] = problemOf(error);
+    const code = told === "wrong-plan" ? "unknown-plan" : told;
+    const sendable = code === "not-delivered" || code === "unknown-plan" || code === "refused";
+    const action: [string, () => void] | undefined = sendable
+      ? [texts.retry, () => void this.send()]
+      : code === "internal" ? [texts.reload, () => location.reload()] : undefined;
+    this.over = this.over || code === "closed";
+    this.show(problemPage(texts, code, { why, action }));
+  }
+
+  private show(page: HTMLElement): void {
+    const { place, context } = this.given;
+    showPage(place, page, titleOf(context.plan.survey));
+  }
+}
+
+/** Puts a page into its place, and the focus on its heading. */
+export function showPage(place: HTMLElement, page: HTMLElement, title: string): void {
+  put(place, page);
+  const heading = page.querySelector<HTMLElement>("h1")!;
+  document.title = heading.textContent === title ? title : `${heading.textContent} – ${title}`;
+  heading.focus({ preventScroll: true });
+  scrollTo(0, 0);
+}
+
+const CODES: Record<string, string> = {
+  "no-storage": "storage",
+  "wrong-signature": "signatures",
+  unreachable: "offline",
+  "invalid-invitation": "missing-invitation",
+};
+
+/** Which problem an error is, and what the organiser should be told; never an answer. */
+export function problemOf(error: unknown): [string, string] {
+  if (!(error instanceof KrandError)) return ["internal", error instanceof Error ? error.name : ""];
+  return [CODES[error.code] ?? error.code, error.message];
+}

@@ -1,0 +1,94 @@
+/** The page: reads what it is about, refuses what it cannot do safely, then asks. */
+
+import { Client, Plan, supported, type PlanSignature } from "../index.js";
+import { h, put, surveySpeaks } from "./dom.js";
+import { Draft } from "./draft.js";
+import { Form, problemOf, showPage, type Status } from "./form.js";
+import { problemPage } from "./pages.js";
+import type { PlanValues } from "./survey.js";
+import { directionOf, interfaceLanguage, textsFor } from "./texts.js";
+
+const PLAIN: RequestInit = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
+
+const meta = (name: string): string => document.querySelector<HTMLMetaElement>(`meta[name="krand-${name}"]`)?.content ?? "";
+
+const place = document.querySelector("main")!;
+const hash = meta("plan");
+const collector = (meta("collector") || location.origin).replace(/\/$/, "");
+
+const texts = () => textsFor(document.documentElement.lang);
+
+function problem(code: string, why = ""): void {
+  const again = code === "offline" ? ([texts().retry, () => void main()] as [string, () => void]) : undefined;
+  showPage(place, problemPage(texts(), code, { why, action: again }), document.title);
+}
+
+class Offline extends Error {}
+
+/** A file of this site; cached or not, the hash decides. */
+async function file(name: string): Promise<ArrayBuffer> {
+  try {
+    const answer = await fetch(name, PLAIN);
+    if (answer.ok) return await answer.arrayBuffer();
+  } catch {
+    // told below
+  }
+  throw new Offline(name);
+}
+
+async function statusNow(): Promise<Status | null> {
+  try {
+    const answer = await fetch(`${collector}/v1/${hash}/status`, { ...PLAIN, cache: "no-store" });
+    return answer.ok ? ((await answer.json()) as Status) : null;
+  } catch {
+    return null;
+  }
+}
+
+function speak(language: string): void {
+  document.documentElement.lang = interfaceLanguage(language);
+  document.documentElement.dir = directionOf(language);
+  surveySpeaks(language);
+}
+
+/** The code of a personal link stands in the fragment, which browsers send to nobody. */
+const invitation = (): string | undefined => location.hash.slice(1) || undefined;
+
+async function main(): Promise<void> {
+  put(place, h("p", {}, texts().loading));
+  if (!isSecureContext) return problem("insecure");
+  if (!(await supported())) return problem("unsupported");
+  try {
+    const bytes = new Uint8Array(await file("plan.json"));
+    const plan = await Plan.parse(bytes, hash);
+    const values = JSON.parse(new TextDecoder().decode(bytes)) as PlanValues;
+    speak(values.survey.language ?? "en");
+    if (values.survey.invitations && !invitation()) return problem("missing-invitation");
+    const signatures = values.mixing
+      ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
+      : [];
+    const client = new Client(plan, { url: collector, signatures });
+    await client.ready();
+    const status = statusNow();
+    const several = values.survey.rounds > 1 ? await status : null;
+    if (values.survey.rounds > 1 && !several) return problem("offline");
+    await new Form({
+      client,
+      draft: new Draft(location.pathname, hash),
+      context: { plan: values, texts: texts(), collector, host: location.host },
+      hash,
+      round: several?.round ?? 1,
+      invitation: values.survey.invitations ? invitation() : undefined,
+      status,
+      place,
+    }).begin();
+  } catch (error) {
+    if (error instanceof Offline) problem("offline");
+    else problem(...problemOf(error));
+  }
+}
+
+// Another personal link in the same tab changes the fragment alone; whatever was entered is kept.
+addEventListener("hashchange", () => location.reload());
+
+void main();

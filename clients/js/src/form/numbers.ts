@@ -1,0 +1,60 @@
+/** Numbers for people. A proven bound is rounded up: no text promises more than the proof. */
+
+export interface Signs {
+  thousands: string;
+  decimal: string;
+}
+
+const RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹";
+const LARGEST = 700;
+
+const raised = (power: number): string =>
+  `10${String(power).replace("-", "⁻").replace(/\d/g, (digit) => RAISED[Number(digit)]!)}`;
+
+/** A number as JavaScript writes it, with the signs of the language. */
+function signed(text: string, signs: Signs): string {
+  const [whole, decimals] = text.split(".");
+  const grouped = whole!.replace(/\B(?=(\d{3})+$)/g, signs.thousands);
+  return decimals ? grouped + signs.decimal + decimals : grouped;
+}
+
+/** 12,726, 0.3509, 2.09×10⁻⁵. */
+export function shown(value: number, signs: Signs, digits = 4): string {
+  if (value === 0 || !Number.isFinite(value)) return String(value);
+  const size = Number(value.toExponential().split("e")[1]);
+  if (size >= 9 || size < -4) {
+    const [mantissa, power] = value.toExponential(digits - 1).split("e");
+    const short = String(Number(mantissa));
+    const ten = raised(Number(power));
+    return short === "1" ? ten : `${signed(short, signs)}×${ten}`;
+  }
+  const text = value.toFixed(Math.max(0, digits - 1 - size));
+  return signed(text.includes(".") ? text.replace(/\.?0+$/, "") : text, signs);
+}
+
+/** 1,234. */
+export const whole = (value: number, signs: Signs): string => signed(String(value), signs);
+
+/** A bound, rounded up to so many digits. */
+export function atMost(value: number, signs: Signs, digits = 4): string {
+  if (value === 0 || !Number.isFinite(value)) return String(value);
+  const [mantissa, power] = value.toExponential().split("e");
+  const all = mantissa!.replace(".", "");
+  const kept = Number(all.slice(0, digits).padEnd(digits, "0"));
+  const up = /[1-9]/.test(all.slice(digits)) ? kept + 1 : kept;
+  return shown(Number(`${up}e${Number(power) - digits + 1}`), signs, digits);
+}
+
+/** e^ε, rounded up. */
+export function factor(epsilon: number, signs: Signs): string {
+  if (epsilon > LARGEST) return raised(Math.ceil(epsilon / Math.log(10)));
+  return atMost(Math.exp(epsilon), signs, 3);
+}
+
+/** What a person typed, as a number; null if it is none, or could be two different ones. */
+export function typed(text: string, signs: Signs): number | null {
+  const plain = text.replace(/[\s'’]/g, "").replace("−", "-");
+  const ambiguous = new RegExp(`^-?\\d{1,3}\\${signs.thousands}\\d{3}$`);
+  if (!/^-?(\d+([.,]\d*)?|[.,]\d+)$/.test(plain) || ambiguous.test(plain)) return null;
+  return Number(plain.replace(",", "."));
+}

@@ -1,0 +1,240 @@
+/** The form's pages; `Form` decides which of them is shown. */
+
+import { answerText, controlFor, hints, isGroup } from "./asking.js";
+import type { Control } from "./control.js";
+import { fill, h, newId } from "./dom.js";
+import { Wording } from "./promise.js";
+import { receiptFile, receiptLines, verdictText, type ReceiptFacts, type Verdict } from "./receipt.js";
+import { titleOf, type Answer, type Answers, type PlanValues, type Question } from "./survey.js";
+import type { Texts } from "./texts.js";
+
+type Click = () => void;
+
+export const button = (label: string, click: Click, kind = ""): HTMLButtonElement =>
+  h("button", { type: "button", class: kind || undefined, onclick: click }, label);
+
+const heading = (...inside: (Node | string)[]): HTMLElement => h("h1", { tabindex: -1 }, ...inside);
+const own = (text: string, tag: "p" | "div" = "p"): HTMLElement => h(tag, { class: "text", dir: "auto" }, text);
+
+/** A text with the address of a page or of a mailbox in it; only such a whole text becomes a link. */
+function contact(text: string): Node {
+  const mail = /^[^\s@<>]+@[^\s@<>]+$/.test(text);
+  if (!mail && !/^https:\/\/\S+$/.test(text)) return document.createTextNode(text);
+  return h("a", { href: mail ? `mailto:${text}` : text, rel: "noreferrer" }, text);
+}
+
+export interface Context {
+  plan: PlanValues;
+  texts: Texts;
+  collector: string;
+  host: string;
+}
+
+export interface StartOptions {
+  draft: "none" | "kept" | "changed";
+  start: Click;
+  startOver: Click;
+  notice: Node | null;
+}
+
+export function startPage({ plan, texts, collector, host }: Context, options: StartOptions): HTMLElement {
+  const { survey } = plan;
+  const wording = new Wording(plan, texts);
+  const closes = survey.closes && h("time", { datetime: survey.closes }, dayOf(survey.closes, survey.language));
+  const facts: [string, Node | string | undefined][] = [
+    [texts.organiser, survey.organiser],
+    [texts.contact, survey.contact && contact(survey.contact)],
+    [texts.openUntil, closes],
+  ];
+  const given = facts.filter((fact): fact is [string, Node | string] => !!fact[1]);
+  const count = survey.question.length;
+  return h(
+    "div",
+    {},
+    heading(h("span", { dir: "auto" }, titleOf(survey))),
+    given.length > 0 && h("dl", { class: "facts" }, ...given.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", { dir: "auto" }, value)))),
+    survey.introduction ? own(survey.introduction, "div") : null,
+    options.notice,
+    options.draft !== "none" && h("p", { class: "note" }, options.draft === "kept" ? texts.draftKept : texts.draftChanged),
+    h("p", {}, count === 1 ? texts.oneQuestion : fill(texts.questionsAhead, { number: count })),
+    h(
+      "p",
+      { class: "buttons" },
+      button(options.draft === "none" ? texts.start : texts.goOn, options.start),
+      options.draft !== "none" && button(texts.startOver, options.startOver, "second"),
+    ),
+    h("h2", {}, texts.whatLeaves),
+    ...wording.leaves().map((text) => h("p", {}, text)),
+    h("p", {}, fill(texts.address, { collector })),
+    survey.invitations && h("p", {}, texts.invited),
+    h("p", {}, texts.keeping),
+    h("h2", {}, texts.whatNobodyLearns),
+    h("p", {}, texts.limited),
+    h("p", { id: "promise" }, wording.promise()),
+    h("details", {}, h("summary", {}, texts.restsOn), h("ul", { id: "assumptions" }, ...wording.assumptions().map((text) => h("li", {}, text)))),
+    h("p", { id: "host" }, fill(texts.host, { host })),
+  );
+}
+
+function dayOf(day: string, language = "en"): string {
+  try {
+    return new Date(`${day}T12:00:00Z`).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" });
+  } catch {
+    return day;
+  }
+}
+
+export interface QuestionOptions {
+  number: number;
+  answer: Answer | null | undefined;
+  back: Click;
+  /** What was answered, when it may be. */
+  next: (answer: Answer | null | undefined) => string | null;
+  changed: (answer: Answer | null | undefined) => void;
+}
+
+export function questionPage({ plan, texts }: Context, question: Question, options: QuestionOptions): HTMLElement {
+  const { survey } = plan;
+  const labelId = newId();
+  const hintId = newId();
+  const errorId = newId();
+  const error = h("p", { id: errorId, class: "error", role: "alert" });
+  const control: Control = controlFor(
+    { question, answer: options.answer, texts, labelId, hintId, changed: () => changed() },
+    survey,
+  );
+  const changed = (): void => {
+    refuse("", null);
+    const read = control.read();
+    if ("answer" in read) options.changed(read.answer);
+  };
+  const refuse = (text: string, at: HTMLElement | null): void => {
+    error.textContent = text;
+    for (const input of control.element.querySelectorAll("input")) {
+      const wrong = !!text && (at === null || at === input);
+      if (wrong) input.setAttribute("aria-invalid", "true");
+      else input.removeAttribute("aria-invalid");
+    }
+    if (text) (at ?? control.element.querySelector("input"))?.focus();
+  };
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const read = control.read();
+    if ("error" in read) return refuse(read.error, read.at);
+    if (question.required && (read.answer === undefined || read.answer === null)) return refuse(texts.required, null);
+    const wrong = options.next(read.answer);
+    if (wrong) refuse(wrong, null);
+  };
+  const text = heading(h("span", { id: labelId, dir: "auto" }, question.text || question.name));
+  const help = [
+    question.help ? own(question.help) : null,
+    h("p", { class: "hint" }, hints(survey, question, texts).join(" ")),
+  ];
+  const described = h("div", { id: hintId }, ...help);
+  const inside = isGroup(question)
+    ? h("fieldset", { "aria-describedby": `${hintId} ${errorId}` }, h("legend", {}, text), described, error, control.element)
+    : h("div", { class: "field" }, text, described, error, control.element);
+  const { length } = survey.question;
+  const progress = fill(texts.progress, { number: options.number, all: length });
+  return h(
+    "form",
+    { novalidate: true, onsubmit: submit },
+    h("p", { class: "survey", dir: "auto" }, titleOf(survey)),
+    h("p", { class: "progress" }, h("span", {}, progress), h("progress", { value: options.number - 1, max: length, "aria-label": progress })),
+    inside,
+    h("p", { class: "buttons" }, h("button", {}, texts.next), button(texts.back, options.back, "second")),
+  );
+}
+
+export interface ReviewOptions {
+  answers: Answers;
+  change: (place: number) => void;
+  send: Click;
+  show: Click;
+  /** What is sent, once it is prepared. */
+  shown: Node | null;
+}
+
+export function reviewPage({ plan, texts }: Context, options: ReviewOptions): HTMLElement {
+  const { survey } = plan;
+  const rows = survey.question.map((question, place) => {
+    const text = question.text || question.name;
+    const change = button(texts.change, () => options.change(place), "link");
+    change.setAttribute("aria-label", fill(texts.changeWhat, { question: text }));
+    const answer = answerText(question, options.answers[question.name], texts);
+    return h("div", {}, h("dt", { dir: "auto" }, text), h("dd", { dir: "auto" }, answer), !options.shown && h("dd", {}, change));
+  });
+  return h(
+    "div",
+    {},
+    h("p", { class: "survey", dir: "auto" }, titleOf(survey)),
+    heading(texts.review),
+    h("dl", { class: "answers" }, ...rows),
+    h("p", {}, texts.afterSending),
+    h("p", { class: "buttons" }, button(texts.send, options.send)),
+    h("h2", {}, texts.showMe),
+    options.shown ?? h("p", {}, texts.showMeHint),
+    !options.shown && h("p", { class: "buttons" }, button(texts.showMe, options.show, "second")),
+  );
+}
+
+/** Answers that were sealed before this page was opened. */
+export function pendingPage({ plan, texts }: Context, send: Click): HTMLElement {
+  return h(
+    "div",
+    {},
+    h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)),
+    heading(texts.problems["not-delivered"]![0]),
+    h("p", {}, texts.preparedEarlier),
+    h("p", { class: "buttons" }, button(texts.sendNow, send)),
+  );
+}
+
+/** While it is sent; `told` is for what happens meanwhile, `now` for whoever does not want to wait. */
+export function sendingPage({ plan, texts }: Context, told: HTMLElement, now: HTMLElement): HTMLElement {
+  return h("div", {}, h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)), heading(texts.sending), told, now);
+}
+
+export interface ThanksOptions {
+  said: string;
+  facts: ReceiptFacts;
+  verdict: Verdict;
+}
+
+export function thanksPage({ plan, texts }: Context, { said, facts, verdict }: ThanksOptions): HTMLElement {
+  const save = (): void => {
+    const url = URL.createObjectURL(new Blob([receiptFile(facts, verdict, texts)], { type: "text/plain" }));
+    h("a", { href: url, download: `krand-${facts.plan.slice(0, 8)}.txt` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  };
+  const lines = receiptLines(facts, texts);
+  return h(
+    "div",
+    {},
+    h("p", { class: "survey", dir: "auto" }, titleOf(plan.survey)),
+    heading(texts.thanks),
+    h("p", { id: "said" }, said),
+    plan.survey.thanks ? own(plan.survey.thanks, "div") : null,
+    h("h2", {}, texts.receipt),
+    h("dl", { class: "receipt" }, ...lines.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+    h("p", { id: "verdict" }, verdictText(verdict, texts)),
+    h("p", { class: "buttons" }, button(texts.download, save, "second")),
+  );
+}
+
+export interface ProblemOptions {
+  why?: string;
+  action?: [string, Click] | undefined;
+}
+
+/** What is wrong, and what to do. */
+export function problemPage(texts: Texts, code: string, options: ProblemOptions = {}): HTMLElement {
+  const [title, said] = texts.problems[code] ?? texts.problems["internal"]!;
+  return h(
+    "div",
+    { "data-problem": code },
+    heading(title),
+    h("p", {}, fill(said, { why: options.why ?? "" })),
+    options.action && h("p", { class: "buttons" }, button(...options.action)),
+  );
+}

@@ -1,0 +1,117 @@
+/** The promise in words: the sentences of krand's own pages, with the numbers of the plan. */
+
+import { fill } from "./dom.js";
+import { atMost, factor, whole } from "./numbers.js";
+import type { PlanValues, Promised } from "./survey.js";
+import type { Texts } from "./texts.js";
+
+/** Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all. */
+const [REAL, WEAK, SLIGHT] = [1, 3, 7];
+
+export class Wording {
+  constructor(
+    private readonly plan: PlanValues,
+    private readonly texts: Texts,
+  ) {}
+
+  get noise(): "devices" | "mixers" | "both" {
+    return this.plan.survey.trust?.noise ?? "devices";
+  }
+
+  get mixers(): number {
+    return this.plan.survey.trust?.mixers ?? 1;
+  }
+
+  /** What leaves the device, and what happens to it. */
+  leaves(): string[] {
+    const { texts, noise } = this;
+    const flips = noise === "mixers" ? texts.noFlips : texts.flips;
+    const passed = noise === "devices" ? texts.passedByCollector : this.some(texts.passedByMixers);
+    return [flips, fill(passed, { crowd: this.whole(this.plan.promise.crowd), number: this.mixers })];
+  }
+
+  /** What nobody can learn. */
+  promise(): string {
+    const { plan, texts } = this;
+    const given = {
+      rounds: plan.survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: this.whole(plan.survey.rounds) }),
+      factor: this.factor(plan.promise.epsilon),
+      slack: this.slack(plan.promise),
+      assurance: plan.promise.assurance,
+      how_known: texts.assurances[plan.promise.assurance],
+    };
+    if (this.noise === "devices") {
+      return fill(texts.promise, {
+        ...given,
+        crowd: this.whole(plan.promise.crowd),
+        helpers: this.helpers(plan.promise),
+        if_they_collude: fill(texts.ifTheyCollude, this.local(plan.promise)),
+      });
+    }
+    const all = fill(this.some(texts.allMixers), { number: this.mixers });
+    const otherwise = plan.flips ? "" : fill(texts.noHonestMixer, { all_mixers: all });
+    const mixers = fill(texts.promiseOfMixers, {
+      ...given,
+      one_mixer: fill(this.some(texts.oneMixer), { number: this.mixers }),
+      however_few: texts.howeverFew,
+      otherwise,
+    });
+    return plan.flips ? `${mixers} ${this.ofFlips(plan.flips, all)}` : mixers;
+  }
+
+  /** Everything that it rests on. */
+  assumptions(): string[] {
+    const { assumptions, crowd, colluding } = this.plan.promise;
+    return assumptions.map((code) => {
+      const text = fill(this.texts.assumptions[code] ?? code, { honest: this.whole(crowd - colluding) });
+      if (code !== "honest-crowd" || !colluding) return text;
+      return fill(this.texts.colluders, { crowd: text, colluding: this.whole(colluding) });
+    });
+  }
+
+  private ofFlips(flips: Promised, all: string): string {
+    const { said, epsilon } = this.local(flips);
+    return fill(this.texts.promiseOfFlips, {
+      crowd: this.whole(flips.crowd),
+      slack: this.slack(flips),
+      helpers: this.helpers(flips),
+      all_mixers: all,
+      remains: said,
+      epsilon,
+    });
+  }
+
+  private some([one, other]: readonly [string, string]): string {
+    return this.mixers === 1 ? one : other;
+  }
+
+  private whole(value: number): string {
+    return whole(value, this.texts.signs);
+  }
+
+  private factor(epsilon: number): string {
+    const { signs } = this.texts;
+    return fill(this.texts.factor, { ratio: factor(epsilon, signs), epsilon: atMost(epsilon, signs) });
+  }
+
+  private slack(promise: Promised): string {
+    const { texts } = this;
+    const isDelta = this.plan.survey.policy.delta !== undefined;
+    return fill(isDelta ? texts.slackDelta : texts.slackEta, {
+      value: atMost(isDelta ? promise.delta : promise.eta, texts.signs),
+    });
+  }
+
+  private helpers({ colluding }: Promised): string {
+    if (!colluding) return "";
+    const [one, other] = this.texts.helpers;
+    return fill(colluding === 1 ? one : other, { number: this.whole(colluding) });
+  }
+
+  private local(promise: Promised): { said: string; epsilon: string } {
+    const { real, weak, slight, none } = this.texts.protections;
+    const local = promise.local_epsilon ?? Infinity;
+    const said = local <= REAL! ? real : local <= WEAK! ? weak : local <= SLIGHT! ? slight : none;
+    return { said, epsilon: Number.isFinite(local) ? atMost(local, this.texts.signs) : "∞" };
+  }
+}

@@ -1,0 +1,133 @@
+"""`krand form`: the survey as a page that people answer in a browser."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from krand.cli.options import FILE, output_options
+from krand.cli.plans import checked_plan
+from krand.terminal.output import Output
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from krand.collector.settings import Page
+
+__all__ = ["form"]
+
+
+@click.command(short_help="Write the survey as a page to answer in a browser.")
+@click.argument("plan_file", metavar="PLAN", type=FILE)
+@click.option(
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder to write, for any host of files.",
+)
+@click.option("--collector", required=True, metavar="URL", help="The collector's address.")
+@click.option(
+    "--signature",
+    "signatures",
+    type=FILE,
+    multiple=True,
+    help="A mixer's signature of the plan, once for each mixer; for plans with mixers.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the folder if it is there.")
+@output_options
+def form(
+    as_json: bool,
+    no_color: bool,
+    plan_file: Path,
+    output: Path,
+    collector: str,
+    signatures: tuple[Path, ...],
+    overwrite: bool,
+) -> None:
+    """Write a folder of files that ask the survey's questions in a browser.
+
+    Any web server can host it, by https. Whoever hosts it could replace its code, so people have to
+    trust the host: a mixer or another third party can be one. Start the collector with --origin and
+    the address of the host. krand serve --form serves the same page itself.
+
+    \b
+    Examples:
+      krand form plan.json -o site --collector https://collector.example.org
+      krand form plan.json -o site --collector https://collector.example.org \\
+          --signature collector.sig.json --signature university.sig.json
+    """
+    from krand.web.form.site import check_collector, site_of
+    from krand.wire.plan_signatures import read_signature
+
+    out = Output(as_json, no_color)
+    plan = checked_plan(plan_file, out)
+    address = check_collector(collector)
+    site = site_of(plan, [read_signature(path) for path in signatures], address)
+    _write(output, site, overwrite)
+    size = sum(len(page.content) for page in site.values())
+    if as_json:
+        values = {"plan": plan.hash, "output": str(output), "files": sorted(site), "bytes": size}
+        out.json({**values, "collector": address})
+        return
+    console = out.console()
+    console.print(f"Written: {output}: {', '.join(sorted(site))}", markup=False, soft_wrap=True)
+    console.print(f"Plan {plan.hash}", markup=False, soft_wrap=True)
+    console.print(
+        "Next: host the folder by https, and start the collector with --origin and its address.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+def _write(folder: Path, site: Mapping[str, Page], overwrite: bool) -> None:
+    """The whole folder or nothing: it is written beside its place, and then renamed."""
+    from krand.errors import InvalidInput
+    from krand.files import unwritable
+
+    if folder.exists() and not overwrite:
+        hint = "name another folder, or replace it with --overwrite"
+        raise InvalidInput("output", "must not exist yet", str(folder), hint)
+    if overwrite and folder.exists() and not _is_form(folder):
+        hint = "it is not a form that krand wrote; name another folder"
+        raise InvalidInput("output", "must be a form to replace it", str(folder), hint)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        staged = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+        try:
+            for name, page in site.items():
+                (staged / name).write_bytes(page.content)
+            staged.chmod(0o755)
+            _exchange(staged, folder.resolve())
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+    except OSError as error:
+        raise unwritable("output", folder, error) from None
+
+
+def _exchange(staged: Path, folder: Path) -> None:
+    """The staged folder takes the other's place; the old one is removed when the new one is there.
+
+    A kill in between leaves the old one beside its place.
+    """
+    if not folder.exists():
+        staged.rename(folder)
+        return
+    old = folder.with_name(f"{staged.name}.old")
+    folder.rename(old)
+    try:
+        staged.rename(folder)
+    except OSError:
+        old.rename(folder)
+        raise
+    shutil.rmtree(old)
+
+
+def _is_form(folder: Path) -> bool:
+    """Whether nothing would be lost: an empty folder, or one with the files of a form only."""
+    known = {"index.html", "form.js", "form.css", "krand.js", "plan.json", "signatures.json"}
+    return {path.name for path in folder.iterdir()} <= known

@@ -1,0 +1,138 @@
+"""A plan becomes a site: page, script, style, plan and signatures, for any host of files.
+
+Everything that people see is rendered in their browser from the plan. The page itself names the
+plan's hash and the collector, and allows no script, style or connection but these.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from functools import cache
+from html import escape
+from importlib.resources import files
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from krand.collector.settings import Page
+from krand.errors import InvalidInput
+from krand.wire.plan_signatures import FORMAT, PlanSignature, check_signatures
+
+if TYPE_CHECKING:
+    from krand.survey.plan import Plan
+
+__all__ = ["check_collector", "site_of"]
+
+SCRIPT, STYLE, CLIENT = "form.js", "form.css", "krand.js"
+LOCAL = ("localhost", "127.0.0.1", "::1")
+JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
+ALWAYS_FRESH = ("Cache-Control", "no-cache")
+NO_SCRIPT = (
+    "This form needs JavaScript, which makes your answers noisy and seals them on your device."
+    " Please allow it for this page.",
+    "Dieses Formular braucht JavaScript, das Ihre Antworten auf Ihrem Gerät verrauscht und"
+    " versiegelt. Bitte erlauben Sie es für diese Seite.",
+)
+
+
+def check_collector(url: str) -> str:
+    """The collector's address as a browser can use it; without a slash at its end."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
+        hint = "for example https://collector.example.org"
+        raise InvalidInput("collector", "must be the address of a collector", url, hint)
+    if parts.scheme == "http" and parts.hostname not in LOCAL:
+        hint = "browsers encrypt and connect only where pages come by https: put TLS in front of it"
+        raise InvalidInput("collector", "must begin with https://", url, hint)
+    return url.rstrip("/")
+
+
+def site_of(
+    plan: Plan, signatures: Sequence[PlanSignature] = (), collector: str = ""
+) -> dict[str, Page]:
+    """The files of a plan's form by their names; without a collector it is the page's own origin.
+
+    >>> from krand import generate_private_key
+    >>> from krand.testing import small_plan
+    >>> plan = small_plan().sealed_for(generate_private_key().public_key())
+    >>> sorted(site_of(plan, collector="https://collector.example.org"))
+    ['form.css', 'form.js', 'index.html', 'krand.js', 'plan.json']
+    """
+    if plan.analyst_key is None:
+        hint = "make it with krand plan --analyst-key key.pub.pem"
+        raise InvalidInput("plan", "must have the analyst's key", plan.hash, hint)
+    found = {
+        "index.html": _page(plan, collector),
+        SCRIPT: Page(_static(SCRIPT), JAVASCRIPT, (ALWAYS_FRESH,)),
+        STYLE: Page(_static(STYLE), CSS, (ALWAYS_FRESH,)),
+        CLIENT: Page(_static(CLIENT), JAVASCRIPT, (ALWAYS_FRESH,)),
+        "plan.json": Page(plan.bytes, "application/json", (ALWAYS_FRESH,)),
+    }
+    if plan.mixing is None:
+        return found
+    check_signatures(plan, signatures)
+    return {**found, "signatures.json": Page(_signatures(signatures), "application/json")}
+
+
+def _signatures(signatures: Sequence[PlanSignature]) -> bytes:
+    values = [
+        {"format": FORMAT, "plan": each.plan, "mixer": each.mixer, "signature": each.signature}
+        for each in signatures
+    ]
+    return json.dumps(values).encode()
+
+
+def _policy(collector: str) -> str:
+    """Nothing but the page's own script and style, and the collector."""
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'"
+        f"{_origin(collector)}; base-uri 'none'; form-action 'none'"
+    )
+
+
+def _origin(collector: str) -> str:
+    parts = urlsplit(collector)
+    return f" {parts.scheme}://{parts.netloc}" if collector else ""
+
+
+def _page(plan: Plan, collector: str) -> Page:
+    about = plan.survey.about
+    policy = _policy(collector)
+    lines = [
+        "<!doctype html>",
+        f'<html lang="{escape(about.language)}">',
+        '<meta charset="utf-8">',
+        f"<title>{escape(about.title or plan.survey.id)}</title>",
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="referrer" content="no-referrer">',
+        '<meta name="robots" content="noindex">',
+        f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">',
+        f'<meta name="krand-plan" content="{plan.hash}">',
+        f'<meta name="krand-collector" content="{escape(collector)}">',
+        f'<link rel="stylesheet" href="{STYLE}" integrity="{_integrity(STYLE)}">',
+        f'<script type="module" src="{SCRIPT}" integrity="{_integrity(SCRIPT)}"></script>',
+        "<main>",
+        "<noscript>",
+        *(f"<p>{text}</p>" for text in NO_SCRIPT),
+        "</noscript>",
+        "</main>",
+        "</html>",
+    ]
+    headers = (
+        ALWAYS_FRESH,
+        ("Content-Security-Policy", f"{policy}; frame-ancestors 'none'"),
+        ("Referrer-Policy", "no-referrer"),
+        ("X-Content-Type-Options", "nosniff"),
+    )
+    return Page("\n".join(lines).encode() + b"\n", HTML, headers)
+
+
+def _integrity(name: str) -> str:
+    return "sha384-" + base64.b64encode(hashlib.sha384(_static(name)).digest()).decode()
+
+
+@cache
+def _static(name: str) -> bytes:
+    return (files("krand.web.form") / "static" / name).read_bytes()

@@ -1,0 +1,309 @@
+"""The survey as a form: people answer in a browser, and the collector gets what they saw.
+
+Two screens. KRAND_LONG=1: four of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from browser.forms import (
+    PEOPLE,
+    FormSite,
+    by_keyboard,
+    filled,
+    form_site,
+    go_on,
+    press_by_keyboard,
+    reported,
+    sent,
+    started,
+)
+from browser.visiting import DESKTOP, PHONE, Device, Visit
+from components import require
+from krand import tally_batches
+from krand.collector.release import release_sealed
+from krand.wire.receipts import check_receipt
+from krand.wording.guarantees import assumption_texts
+from krand.wording.plans import promise_sentence
+
+if TYPE_CHECKING:
+    pass
+
+require("starlette")
+require("uvicorn")
+
+Begin = Callable[..., Visit]
+TRANSFERRED = 60_000
+"""Bytes of page, script and style that a browser may get from a collector, headers included."""
+UNPACKED = 105_000
+"""The same files as they are; whoever needs more raises it knowingly."""
+SMALLEST_TARGET = 44
+LONG = os.environ.get("KRAND_LONG") == "1"
+SCREENS = [(DESKTOP, False), (PHONE, True), *([(DESKTOP, True), (PHONE, False)] if LONG else [])]
+"""Devices, and whether they are dark; all four with KRAND_LONG=1."""
+
+
+@pytest.fixture
+def form(chromium: str, tmp_path: Path) -> Iterator[FormSite]:
+    """A form that nobody has answered."""
+    with form_site(tmp_path) as site:
+        yield site
+
+
+def test_results_are_what_browsers_said_they_sent(form: FormSite, visit: Begin) -> None:
+    """Every count of the tally is that of the positions which people were shown."""
+    crowd = form.plan.promise.crowd
+    expected: Counter[int] = Counter()
+    for number in range(crowd):
+        begun = visit(form.url, (DESKTOP, PHONE)[number % 2])
+        page = filled(started(begun.page, form.url), PEOPLE[number % len(PEOPLE)])
+        page.get_by_role("button", name="Show me what is sent").click()
+        expected.update(reported(page))
+        sent(page)
+    assert form.people == crowd
+    batches = release_sealed(form.store, form.folder / "batches", form.signer)
+    data = [batch.data for batch in batches]
+    tally = tally_batches(form.plan, data, form.key, form.signer.public_key())
+    assert tally.people == crowd
+    assert tally.rejected == {}
+    assert list(tally.counts) == [expected[place] for place in range(form.plan.layout.positions)]
+
+
+def test_what_is_shown_is_what_is_sent(form: FormSite, visit: Begin) -> None:
+    """Byte for byte; afterwards answers cannot be changed, and go back leads nowhere else."""
+    page = filled(started(visit(form.url).page, form.url), PEOPLE[0])
+    page.get_by_role("button", name="Show me what is sent").click()
+    page.get_by_text("The sealed bytes").click()
+    shown = page.wait_for_selector("pre:not(:empty)").inner_text()
+    assert page.get_by_role("button", name="Change").count() == 0
+    page.go_back()
+    assert page.inner_text("h1") == "Check your answers"
+    with page.expect_request("**/submissions") as request:
+        sent(page)
+    assert request.value.post_data_buffer is not None
+    assert request.value.post_data_buffer.hex() == shown
+
+
+def test_reload_double_click_and_two_tabs_are_one_submission(form: FormSite, visit: Begin) -> None:
+    """A reload keeps answers, two clicks send once, and another tab learns that it is done."""
+    begun = visit(form.url)
+    page = filled(started(begun.page, form.url), PEOPLE[1])
+    page.reload()
+    page.get_by_text("by car").wait_for()
+    other = page.context.new_page()
+    other.goto(form.url)
+    other.get_by_role("button", name="Continue").click()
+    other.get_by_text("Check your answers").wait_for()
+    page.get_by_role("button", name="Send my answers").dblclick()
+    page.wait_for_selector("#verdict")
+    other.get_by_role("button", name="Send my answers").click()
+    other.wait_for_selector("#verdict")
+    assert "already answered" in other.inner_text("#said")
+    page.reload()
+    page.wait_for_selector("#verdict")
+    assert form.people == 1
+    kept = page.evaluate("indexedDB.databases().then(all => all.map(each => each.name))")
+    assert "krand-form" in kept
+    assert page.evaluate(DRAFTS) == 0
+
+
+DRAFTS = """() => new Promise(done => { const open = indexedDB.open("krand-form");
+    open.onsuccess = () => {
+        const count = open.result.transaction("drafts").objectStore("drafts").count();
+        count.onsuccess = () => done(count.result); }; })"""
+
+
+def test_offline_and_a_crash_lose_nothing(form: FormSite, visit: Begin) -> None:
+    """The page says so; a new page sends the bytes that were kept, and they are the same."""
+    begun = visit(form.url)
+    begun.expected.append("ERR_INTERNET_DISCONNECTED|ERR_FAILED")
+    page = filled(started(begun.page, form.url), PEOPLE[0])
+    bodies = []
+    page.context.on(
+        "request", lambda r: bodies.append(r.post_data_buffer) if r.method == "POST" else None
+    )
+    page.context.set_offline(True)
+    page.get_by_role("button", name="Send my answers").click()
+    page.get_by_text("That did not work (attempt 1)").wait_for()
+    context = page.context
+    page.close()
+    context.set_offline(False)
+    later = context.new_page()
+    later.goto(form.url)
+    later.get_by_role("button", name="Send now").click()
+    later.wait_for_selector("#verdict")
+    assert form.people == 1
+    assert len(bodies) >= 2
+    assert len(set(bodies)) == 1
+
+
+def test_the_page_promises_what_krand_promises(form: FormSite, visit: Begin) -> None:
+    """In the very words of the plan's other pages, number by number."""
+    page = visit(form.url).page
+    page.goto(form.url)
+    assert page.text_content("#promise") == promise_sentence(form.plan)
+    assert page.locator("#assumptions li").all_text_contents() == list(
+        assumption_texts(form.plan.promise)
+    )
+    assert "replace its code" in page.inner_text("#host")
+    assert "<b>living</b>" in page.inner_text("main")
+
+
+def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> None:
+    """It has the collector's signature of plan and round, and nothing else of the submission."""
+    page = filled(started(visit(form.url).page, form.url), PEOPLE[2])
+    sent(page)
+    assert page.inner_text("#verdict").startswith("The signature is valid.")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save the receipt").click()
+    text = Path(download.value.path()).read_text(encoding="utf-8")
+    lines = dict(line.split(": ", 1) for line in text.splitlines() if ": " in line)
+    assert lines["Plan (SHA-256)"] == form.plan.hash
+    signature = lines["Collector's signature"]
+    assert check_receipt(form.signer.public_key(), signature, form.plan.hash, 1)
+
+
+def test_only_the_forms_own_files_are_asked_for(form: FormSite, visit: Begin) -> None:
+    """Page, script, style, plan, then the collector; what is transferred stays in the budget."""
+    begun = visit(form.url)
+    page = started(begun.page, form.url)
+    sizes = {name: (packed, whole) for name, packed, whole in page.evaluate(SIZES)}
+    sent(filled(page, PEOPLE[0]))
+    root = f"{form.url}v1/{form.plan.hash}/"
+    names = ("", "form.js", "form.css", "plan.json")
+    own = {form.url + name for name in names} | {root + "status", root + "submissions"}
+    assert set(begun.requests) == own
+    needed = [sizes[form.url + name] for name in ("", "form.js", "form.css")]
+    assert min(min(each) for each in needed) > 0
+    assert sum(packed for packed, _ in needed) <= TRANSFERRED
+    assert sum(whole for _, whole in needed) <= UNPACKED
+
+
+SIZES = """["navigation", "resource"].flatMap(kind => performance.getEntriesByType(kind))
+    .map(e => [e.name, e.transferSize, e.decodedBodySize])"""
+
+
+def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> None:
+    """Before the first question, with what to do."""
+    page = visit(form.url).page
+    changed = form.plan.bytes.replace(b"Life in our town", b"Life in your town")
+    page.route("**/plan.json", lambda route: route.fulfill(body=changed))
+    page.goto(form.url)
+    page.wait_for_selector('[data-problem="wrong-plan"]')
+    assert "ask the organiser" in page.inner_text("main")
+
+
+@pytest.mark.parametrize(("device", "dark"), SCREENS)
+def test_every_page_is_accessible(
+    form: FormSite, visit: Begin, axe: Callable[[], str], device: Device, dark: bool
+) -> None:
+    """axe-core finds nothing, nothing scrolls sideways, and fingers hit every control."""
+    begun = visit(form.url, device, dark=dark)
+    page, source = begun.page, axe()
+
+    def check(name: str) -> None:
+        page.evaluate(f"(() => {{ {source} }})()")
+        found = page.evaluate("axe.run().then(r => r.violations.map(v => [v.id, v.nodes[0].html]))")
+        assert found == [], name
+        begun.fits()
+        assert page.evaluate(SMALL, SMALLEST_TARGET) == [], name
+        begun.keep(f"form-{name}-{'dark' if dark else 'light'}")
+
+    page.goto(form.url)
+    page.get_by_role("button", name="Start").wait_for()
+    check("start")
+    page.get_by_role("button", name="Start").click()
+    for number in range(1, 8):
+        check(f"question-{number}")
+        if number == 2:
+            go_on(page)
+            check("error")
+            page.get_by_role("radio", name="by car").check()
+        if number == 3:
+            page.get_by_role("combobox").fill("k")
+            check("search")
+            page.keyboard.press("Escape")
+            page.get_by_role("combobox").fill("")
+        go_on(page)
+    check("review")
+    page.get_by_role("button", name="Show me what is sent").click()
+    page.get_by_text("The sealed bytes").click()
+    check("shown")
+    check_the_way_of_a_submission(begun, check)
+
+
+def check_the_way_of_a_submission(begun: Visit, check: Callable[[str], None]) -> None:
+    """Refused, sent in vain, left pending, delivered."""
+    page = begun.page
+    begun.statuses.add(404)
+    begun.expected.append("ERR_FAILED")
+    page.route("**/submissions", lambda route: route.fulfill(status=404))
+    page.get_by_role("button", name="Send my answers").click()
+    page.wait_for_selector('[data-problem="unknown-plan"]')
+    check("problem")
+    page.unroute("**/submissions")
+    page.route("**/submissions", lambda route: route.abort())
+    page.get_by_role("button", name="Try again").click()
+    page.get_by_text("That did not work (attempt 1)").wait_for()
+    check("sending")
+    page.reload()
+    page.get_by_role("button", name="Send now").wait_for()
+    check("pending")
+    page.unroute("**/submissions")
+    page.get_by_role("button", name="Send now").click()
+    page.wait_for_selector("#verdict")
+    check("thanks")
+
+
+SMALL = """smallest => [...document.querySelectorAll(
+        "button, .option, summary, input[type=text], .found li")]
+    .filter(e => e.checkVisibility() && e.getBoundingClientRect().height < smallest)
+    .map(e => e.outerHTML.slice(0, 80))"""
+
+
+def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
+    """Tab, space, arrows and Enter lead from the start to the receipt."""
+    page = by_keyboard(visit(form.url).page, form.url)
+    assert page.locator(".answers dd:first-of-type").all_inner_texts() == [
+        "Yes",
+        "by bicycle",
+        "Köln 1",
+        "baker",
+        "7 m²",
+        "1: not at all",
+        "p",
+    ]
+    press_by_keyboard(page, "Send my answers")
+    page.wait_for_selector("#verdict")
+    assert form.people == 1
+
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def test_the_four_lines_of_the_readme_send_telemetry(
+    chromium: str, browser: Any, tmp_path: Path
+) -> None:
+    """As they stand there, with another address, hash and answers."""
+    (lines,) = re.findall(r"```html\n(<script.*?</script>)", README.read_text("utf-8"), re.DOTALL)
+    with form_site(tmp_path) as form:
+        script = lines.replace("https://collector.example", form.url.rstrip("/"))
+        script = script.replace("PLAN HASH", form.plan.hash)
+        script = script.replace("crashed: false, tabs: 12", 'bicycle: true, way: "by car"')
+        assert script.count(form.url) == 1
+        page = browser.new_page()
+        html = f"<!doctype html>{script}"
+        page.route("**/mine", lambda route: route.fulfill(body=html, content_type="text/html"))
+        with page.expect_response("**/submissions") as answer:
+            page.goto(f"{form.url}mine")
+        assert answer.value.status == 202
+        assert form.people == 1
+        page.close()

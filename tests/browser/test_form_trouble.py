@@ -1,0 +1,413 @@
+"""The form where something is in the way: each time a sentence, what to do, and one submission."""
+
+from __future__ import annotations
+
+import csv
+import functools
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import date
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner
+
+from browser.forms import FormSite, form_pages, form_site, go_on, reported, sent, started
+from browser.visiting import PHONE, Visit
+from collecting import serving
+from components import require
+from krand import (
+    generate_private_key,
+    generate_signing_key,
+    make_plan,
+    parse_survey,
+    save_plan,
+    tally_batches,
+)
+from krand.cli.main import krand
+from krand.collector.invitations import check_invitations
+from krand.collector.opening import open_spool
+from krand.collector.release import release_sealed
+from krand.collector.settings import Settings, receipt_of
+from krand.survey.plan import Plan
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+require("starlette")
+require("uvicorn")
+
+Begin = Callable[..., Visit]
+SHORT = """id = "short"
+title = "Life in our town"
+{head}
+[policy]
+epsilon = 40.0
+delta = 0.01
+minimum_crowd = 4
+
+[[question]]
+name = "bicycle"
+type = "yes_no"
+text = "Do you own a bicycle?"
+
+[[question]]
+name = "way"
+type = "choice"
+text = "{text}"
+choices = ["on foot", "by bicycle", "by car"]
+"""
+HEADER_BYTES = 3 + 16
+"""Format, round and id; the sealed messages follow."""
+
+
+@functools.cache
+def short_plan(head: str = "", text: str = "How do you get to work?") -> Plan:
+    """Two questions; nobody has a key yet."""
+    return make_plan(parse_survey(SHORT.format(head=head, text=text)))
+
+
+def answered(page: Page) -> Page:
+    """From the first question to the review."""
+    page.get_by_role("radio", name="Yes").check()
+    go_on(page)
+    page.get_by_role("radio", name="by car").check()
+    go_on(page)
+    page.get_by_text("Check your answers").wait_for()
+    return page
+
+
+def send(page: Page) -> None:
+    page.get_by_role("button", name="Send my answers").click()
+
+
+def problem(page: Page, code: str) -> str:
+    """What the page says about it."""
+    return page.wait_for_selector(f'[data-problem="{code}"]').inner_text()
+
+
+def bodies(begun: Visit) -> list[bytes]:
+    """Everything that is posted from now on."""
+    found: list[bytes] = []
+    begun.page.context.on(
+        "request", lambda r: found.append(r.post_data_buffer) if r.method == "POST" else None
+    )
+    return found
+
+
+@contextmanager
+def invited_site(folder: Path) -> Iterator[tuple[FormSite, list[str]]]:
+    """A survey with invitations, and two codes."""
+    key, signer = generate_private_key(), generate_signing_key()
+    plan = short_plan("invitations = true").sealed_for(key.public_key())
+    save_plan(plan, folder / "plan.json")
+    given = ["--count", "2", "--url", "https://form.example/", "-o", str(folder / "links.csv")]
+    told = CliRunner().invoke(krand, ["invite", str(folder / "plan.json"), *given])
+    assert told.exit_code == 0, told.output
+    with (folder / "links.csv").open(encoding="utf-8", newline="") as stream:
+        codes = [row["link"].partition("#")[2] for row in csv.DictReader(stream)]
+    store = open_spool(plan, folder / "spool", id_key=folder / "id.key")
+    settings = Settings(
+        plan=plan,
+        receipt=receipt_of(plan, 1, signer),
+        invitations=check_invitations(plan, folder / "links.json", 1),
+    )
+    with serving(store, settings, form_pages(plan)) as port:
+        url = f"http://127.0.0.1:{port}/"
+        site = FormSite(url=url, plan=plan, key=key, signer=signer, store=store, folder=folder)
+        yield site, codes
+
+
+def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin) -> None:
+    """Missing, unknown, right, and used elsewhere; what was sealed goes out under the right one."""
+    with invited_site(tmp_path) as (form, (code, _)):
+        begun = visit(form.url)
+        begun.statuses.add(403)
+        page, posted = begun.page, bodies(begun)
+        page.goto(form.url)
+        assert "personal link" in problem(page, "missing-invitation")
+        page.goto(f"{form.url}#AAAAAAAAAAAAAAAAAAAAAA")  # the same tab: only the fragment changes
+        page.get_by_role("button", name="Start").click()
+        send(answered(page))
+        assert "sealed and kept in this browser" in problem(page, "unknown-invitation")
+        page.goto(f"{form.url}#{code}")
+        page.get_by_role("button", name="Send now").click()
+        page.wait_for_selector("#verdict")
+        assert form.people == 1
+        first, second = posted
+        assert first[HEADER_BYTES:] == second[HEADER_BYTES:]
+        assert all(code not in url for url in begun.requests)
+        other = started(visit(form.url).page, f"{form.url}#{code}")
+        send(answered(other))
+        assert "already used" in problem(other, "used-invitation")
+        assert form.people == 1
+
+
+def test_a_survey_that_closed_says_so_before_the_first_question(
+    tmp_path: Path, visit: Begin
+) -> None:
+    """And to whoever was late after the last day had passed: nothing was taken."""
+    day = [date(2026, 5, 1)]
+    plan = short_plan("closes = 2026-05-01")
+    with form_site(tmp_path, plan, today=lambda: day[0]) as form:
+        late = visit(form.url)
+        late.statuses.add(410)
+        page = answered(started(late.page, form.url))
+        day[0] = date(2026, 5, 2)
+        send(page)
+        assert "closed" in problem(page, "closed")
+        never = visit(form.url).page
+        never.goto(form.url)
+        never.wait_for_selector('[data-problem="closed"]')
+        assert never.get_by_role("button").count() == 0
+        assert form.people == 0
+
+
+def test_a_collector_with_another_plan_gets_nothing(tmp_path: Path, visit: Begin) -> None:
+    """The sealed submission is kept, and it can be sent again."""
+    key = generate_private_key().public_key()
+    plan, other = short_plan().sealed_for(key), short_plan("closes = 2099-01-01").sealed_for(key)
+    store = open_spool(other, tmp_path / "spool", id_key=tmp_path / "id.key")
+    with serving(store, Settings(plan=other), form_pages(plan)) as port:
+        begun = visit(f"http://127.0.0.1:{port}/")
+        begun.statuses.add(404)
+        posted = bodies(begun)
+        page = answered(started(begun.page, begun.home))
+        send(page)
+        assert "kept in this browser" in problem(page, "unknown-plan")
+        with page.expect_response("**/submissions"):
+            page.get_by_role("button", name="Try again").click()
+        assert len(posted) == 2
+        assert len(set(posted)) == 1
+        assert store.batches()[-1].people == 0
+
+
+def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
+    tmp_path: Path, visit: Begin
+) -> None:
+    """It says that the survey was changed; answers that still fit are there."""
+    with form_site(tmp_path, short_plan()) as form:
+        begun = visit(form.url)
+        begun.statuses.add(404)
+        page = started(begun.page, form.url)
+        page.get_by_role("radio", name="No", exact=True).check()
+        go_on(page)
+        page.get_by_role("radio", name="by car").wait_for()
+        later = form_pages(
+            short_plan(text="How do you come to work?").sealed_for(form.key.public_key())
+        )
+
+        def changed(route: Route, path: str) -> None:
+            route.fulfill(body=later[path].content, content_type=later[path].content_type)
+
+        page.route(form.url, lambda route: changed(route, "/"))
+        page.route("**/plan.json", lambda route: changed(route, "/plan.json"))
+        page.goto(form.url)
+        page.get_by_text("has changed since you began").wait_for()
+        page.get_by_role("button", name="Continue").click()
+        page.get_by_text("How do you come to work?").wait_for()
+        page.get_by_role("button", name="Back").click()
+        assert page.get_by_role("radio", name="No", exact=True).is_checked()
+
+
+def test_a_german_survey_is_asked_in_german(tmp_path: Path, visit: Begin) -> None:
+    """From the first page to the receipt."""
+    with form_site(tmp_path, short_plan('language = "de-AT"')) as form:
+        begun = visit(form.url, PHONE)
+        page = begun.page
+        page.goto(form.url)
+        page.get_by_role("button", name="Beginnen").wait_for()
+        begun.fits()
+        begun.keep("form-german")
+        page.get_by_role("button", name="Beginnen").click()
+        assert page.get_attribute("html", "lang") == "de"
+        page.get_by_role("radio", name="Ja").check()
+        page.get_by_role("button", name="Weiter").click()
+        page.get_by_role("button", name="Weiter").click()
+        page.get_by_role("button", name="Meine Antworten senden").click()
+        page.wait_for_selector("#verdict")
+        assert page.inner_text("h1") == "Vielen Dank"
+        assert form.people == 1
+
+
+def test_a_language_that_is_written_from_right_to_left(tmp_path: Path, visit: Begin) -> None:
+    """The page runs that way, nothing is too wide, and the survey's texts name their language."""
+    with form_site(tmp_path, short_plan('language = "ar"', "كيف تذهب إلى العمل؟")) as form:
+        begun = visit(form.url, PHONE)
+        page = started(begun.page, form.url)
+        begun.fits()
+        page.get_by_role("radio", name="Yes").check()
+        go_on(page)
+        page.get_by_text("كيف تذهب إلى العمل؟").wait_for()
+        begun.fits()
+        begun.keep("form-arabic")
+        assert page.get_attribute("html", "dir") == "rtl"
+        assert page.get_attribute("h1 span", "lang") == "ar"
+        assert (
+            page.evaluate("getComputedStyle(document.querySelector('.option')).direction") == "rtl"
+        )
+        box = page.locator(".option").first.bounding_box()
+        button = page.get_by_role("radio").first.bounding_box()
+        assert box is not None
+        assert button is not None
+        assert button["x"] > box["x"] + box["width"] / 2
+
+
+@contextmanager
+def hosted(folder: Path) -> Iterator[str]:
+    """Any host of files; its origin."""
+
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    handler = functools.partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize("allowed", [True, False], ids=["origin", "no-origin"])
+def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) -> None:
+    """`krand form` on a host of files reaches a collector that allows its origin, and no other."""
+    site = tmp_path / "site"
+    site.mkdir()
+    with (
+        hosted(site) as origin,
+        form_site(tmp_path, short_plan(), origins=(origin,) if allowed else ()) as form,
+    ):
+        save_plan(form.plan, tmp_path / "plan.json")
+        given = ["-o", str(site), "--collector", form.url, "--overwrite"]
+        told = CliRunner().invoke(krand, ["form", str(tmp_path / "plan.json"), *given])
+        assert told.exit_code == 0, told.output
+        begun = visit("http://127.0.0.1:")
+        page = answered(started(begun.page, f"{origin}/"))
+        if allowed:
+            sent(page)
+            assert page.inner_text("#verdict").startswith("The signature is valid.")
+        else:
+            begun.expected.append("CORS|ERR_FAILED")
+            send(page)
+            page.get_by_text("That did not work (attempt 1)").wait_for()
+        assert form.people == int(allowed)
+        assert origin + "/form.js" in begun.requests
+
+
+def test_the_second_of_two_rounds(tmp_path: Path, visit: Begin) -> None:
+    """The collector says which one is open, and the receipt is of that one."""
+    with form_site(tmp_path, short_plan("rounds = 2"), 2) as form:
+        begun = visit(form.url)
+        posted = bodies(begun)
+        page = answered(started(begun.page, form.url))
+        sent(page)
+        assert page.inner_text("#verdict").startswith("The signature is valid.")
+        assert page.locator(".receipt dd").nth(1).inner_text() == "2"
+        assert posted[0][1:3] == b"\0\2"
+        assert form.people == 1
+
+
+def test_whole_records_are_shown_and_counted(tmp_path: Path, visit: Begin) -> None:
+    """Every copy is shown; the tally is what was shown."""
+    plan = short_plan('linkage = "record"')
+    with form_site(tmp_path, plan) as form:
+        expected: Counter[int] = Counter()
+        for _ in range(plan.promise.crowd):
+            begun = visit(form.url)
+            page = answered(started(begun.page, form.url))
+            page.get_by_role("button", name="Show me what is sent").click()
+            expected.update(reported(page))
+            sent(page)
+            page.context.close()
+        batches = release_sealed(form.store, tmp_path / "batches", form.signer)
+        data = [batch.data for batch in batches]
+        tally = tally_batches(form.plan, data, form.key, form.signer.public_key())
+        places = range(form.plan.layout.positions)
+        assert list(tally.counts) == [expected[place] for place in places]
+
+
+def test_without_scripts_the_page_says_what_it_needs(tmp_path: Path, visit: Begin) -> None:
+    """In both languages."""
+    with form_site(tmp_path, short_plan()) as form:
+        page = visit(form.url, script=False).page
+        page.goto(form.url)
+        told = page.inner_text("main")
+        assert "needs JavaScript" in told
+        assert "braucht JavaScript" in told
+
+
+OLD = """for (const name of ["generateKey", "importKey"]) {
+    const real = crypto.subtle[name].bind(crypto.subtle);
+    const isNew = given => given?.name === "X25519" || given === "X25519";
+    crypto.subtle[name] = (...given) => given.some(isNew)
+        ? Promise.reject(new DOMException("no", "NotSupportedError")) : real(...given);
+}"""
+
+
+def test_an_old_browser_is_told_before_the_first_question(tmp_path: Path, visit: Begin) -> None:
+    """One without X25519 cannot seal anything."""
+    with form_site(tmp_path, short_plan()) as form:
+        page = visit(form.url).page
+        page.add_init_script(OLD)
+        page.goto(form.url)
+        assert "too old" in problem(page, "unsupported")
+        assert page.get_by_role("button").count() == 0
+
+
+def test_a_lost_answer_of_the_collector_is_no_second_submission(
+    tmp_path: Path, visit: Begin
+) -> None:
+    """The collector had stored it when the page was closed: the same bytes come, and count once."""
+    with form_site(tmp_path, short_plan()) as form:
+        begun = visit(form.url)
+        begun.expected.append("ERR_FAILED|ERR_CONNECTION")
+        posted = bodies(begun)
+        page = answered(started(begun.page, form.url))
+
+        def lose(route: Route) -> None:
+            route.fetch()
+            route.abort()
+
+        page.route("**/submissions", lose, times=1)
+        send(page)
+        page.get_by_text("That did not work (attempt 1)").wait_for()
+        context = page.context
+        page.close()
+        assert form.people == 1
+        later = context.new_page()
+        later.goto(form.url)
+        later.get_by_role("button", name="Send now").click()
+        later.wait_for_selector("#verdict")
+        assert "it counts once" in later.inner_text("#said")
+        assert form.people == 1
+        assert len(set(posted)) == 1
+
+
+def test_back_and_a_closed_page_lose_no_answer(tmp_path: Path, visit: Begin) -> None:
+    """The browser's own "back" leads to the question before; after sending it leads nowhere."""
+    with form_site(tmp_path, short_plan()) as form:
+        begun = visit(form.url)
+        page = answered(started(begun.page, form.url))
+        page.go_back()
+        assert page.get_by_role("radio", name="by car").is_checked()
+        context = page.context
+        page.close()
+        later = context.new_page()
+        later.goto(form.url)
+        later.get_by_role("button", name="Continue").click()
+        later.get_by_text("by car").wait_for()
+        sent(later)
+        later.go_back()
+        assert later.inner_text("h1") == "Thank you"
+        later.reload()
+        later.wait_for_selector("#verdict")
+        assert later.inner_text("h1") == "Thank you"
+        assert form.people == 1
