@@ -98,7 +98,7 @@ async function prepared(krand, asked) {
 
 /** A key pair of X25519 from its private key; both keys can be exported. */
 async function pairOf(krand, privateHex) {
-  const { subtle } = globalThis.crypto;
+  const { subtle } = await krand.webcrypto();
   const name = "X25519";
   const whole = krand.fromHex(PKCS8 + privateHex);
   const privateKey = await subtle.importKey("pkcs8", whole, { name }, true, ["deriveBits"]);
