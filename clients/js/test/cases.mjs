@@ -98,7 +98,7 @@ async function prepared(krand, asked) {
 
 /** A key pair of X25519 from its private key; both keys can be exported. */
 async function pairOf(krand, privateHex) {
-  const { subtle } = globalThis.crypto;
+  const { subtle } = await krand.webcrypto();
   const name = "X25519";
   const whole = krand.fromHex(PKCS8 + privateHex);
   const privateKey = await subtle.importKey("pkcs8", whole, { name }, true, ["deriveBits"]);
@@ -122,4 +122,18 @@ async function sealedWith(krand, { ephemerals, lane, plaintext, round, ...asked 
   return { sealed: krand.toHex(sealed), left: pairs.length };
 }
 
-export { found, pairOf, prepared, refusal, sealedWith };
+/** How many of so many positions the client flips, for each noise; it draws as it always does. */
+async function flips(krand, { numerators, draws }) {
+  const random = await krand.secureRandom();
+  const positions = 10_000;
+  return numerators.map((numerator) => {
+    const blocks = [{ offset: 0, positions, noise_numerator: numerator }];
+    let flipped = 0;
+    for (let drawn = 0; drawn < draws; drawn += positions) {
+      flipped += krand.reportedPositions({ blocks }, [], random).length;
+    }
+    return flipped;
+  });
+}
+
+export { flips, found, pairOf, prepared, refusal, sealedWith };

@@ -74,25 +74,15 @@ async function submit({ url, hash, answers }) {
 const receipt = async ({ round, receipt: signature, key, ...asked }) =>
   krand.receiptIsValid(await planOf(asked), round, signature, key);
 
-/** How many of so many words are below each numerator. */
-async function flips({ numerators, draws }) {
-  const random = await krand.secureRandom();
-  return numerators.map((numerator) => {
-    let flipped = 0;
-    for (let draw = 0; draw < draws; draw++) if (random.word() < numerator) flipped++;
-    return flipped;
-  });
-}
-
-/** What is asked about a case of vectors. */
+/** What is asked in browsers too. */
 const about = Object.fromEntries(
-  ["found", "refusal", "prepared", "sealedWith"].map((name) => [
+  ["found", "refusal", "prepared", "sealedWith", "flips"].map((name) => [
     name,
     (asked) => cases[name](krand, asked),
   ]),
 );
 
-const KNOWN = { ...about, encode, prepare, info, open, submit, receipt, flips };
+const KNOWN = { ...about, encode, prepare, info, open, submit, receipt };
 
 let text = "";
 for await (const part of process.stdin) text += part;
