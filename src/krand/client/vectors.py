@@ -12,7 +12,6 @@ import builtins
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from itertools import count
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
@@ -37,8 +36,8 @@ __all__ = ["KnownBytes", "case_values", "make_vectors", "vectors_text"]
 
 FORMAT = "krand client vectors"
 VERSION = 1
-MOST_RANDOMNESS = 2**20
-"""Bytes that a case may draw: far more than any of them does."""
+DIGESTS = 1024
+"""So many digests are more random bytes than any case draws."""
 
 
 class KnownBytes(SecureRandom):
@@ -123,9 +122,7 @@ def case_values(case: Case, randomness: bytes) -> dict[str, Any]:
 
 def _randomness(case: Case) -> bytes:
     """The case's own words first, then bytes that everybody can derive."""
-    derived = b"".join(
-        digest(f"randomness: {case.name}, {block}") for block in range(MOST_RANDOMNESS // 1024)
-    )
+    derived = b"".join(digest(f"randomness: {case.name}, {n}") for n in range(DIGESTS))
     return b"".join(word.to_bytes(4, "big") for word in case.first_words) + derived
 
 
@@ -164,7 +161,7 @@ def _sealed(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
     keys = [key for key in case["keys"] if key["round"] in (None, case["round"])]
     message = case["messages"][0]
     inside = bytes.fromhex(message["plaintext"])
-    for place, key, info in zip(count(), keys, message["infos"], strict=False):
+    for place, (key, info) in enumerate(zip(keys, message["infos"], strict=True)):
         secret = digest(f"ephemeral: {case['name']}, {place}")
         private = X25519PrivateKey.from_private_bytes(bytes.fromhex(key["private_key"]))
         ephemeral, recipient = X25519PrivateKey.from_private_bytes(secret), private.public_key()
