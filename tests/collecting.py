@@ -218,7 +218,7 @@ def running(
     told = ""
     with log.open("w", encoding="utf-8") as errors:
         process = subprocess.Popen(
-            [*map(str, command), *options, "--port", "0", "--json"],
+            [*map(str, command), "--port", "0", "--json", *options],
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,

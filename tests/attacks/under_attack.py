@@ -71,7 +71,9 @@ main()
 
 
 @contextmanager
-def attacked(*, impatient: bool = False) -> Iterator[Attacked]:
+def attacked(
+    *, impatient: bool = False, krand: Sequence[str] = (), options: Sequence[str] = ()
+) -> Iterator[Attacked]:
     """A collector that has started and has served somebody."""
     if not Path("/proc/self/statm").exists():
         missing("/proc", "the memory of another process is read from it")
@@ -79,8 +81,8 @@ def attacked(*, impatient: bool = False) -> Iterator[Attacked]:
     with quick_folder() as folder:
         (folder / "plan.json").write_bytes(plan.bytes)
         files = (folder / "plan.json", folder / "spool", folder / "log")
-        how = ("-c", IMPATIENT) if impatient else ("-m", "krand")
-        with running(*files, how) as collector:
+        how = krand or (("-c", IMPATIENT) if impatient else ("-m", "krand"))
+        with running(*files, how, options) as collector:
             found = Attacked(collector, f"/v1/{plan.hash}/submissions")
             assert found.status("/readyz") == 200
             yield found

@@ -16,7 +16,6 @@ import pytest
 from collecting import quick_folder, serving
 from collector.crowds import body_of, config_for, plan_of
 from components import require
-from krand.collector.metrics import step_for
 from krand.collector.settings import (
     Page,
     Receipt,
@@ -28,6 +27,7 @@ from krand.collector.settings import (
 from krand.collector.sqlite.spool import Spool
 from krand.errors import InvalidInput
 from krand.survey.about import About
+from krand.survey.closing import closing_of, utc_today
 from krand.wire.keys import generate_signing_key
 from krand.wire.plan_signatures import PlanSignature
 from krand.wire.receipts import check_receipt
@@ -36,7 +36,6 @@ require("starlette")
 require("uvicorn")
 
 from krand.collector import public  # noqa: E402
-from krand.collector.public import progress_of, status_step  # noqa: E402
 
 CROWD = 1000
 PLAN = plan_of(CROWD)
@@ -169,16 +168,6 @@ def test_the_status_says_what_a_client_must_know(closed_off: Asked, shared: Aske
     assert json.loads(shared("GET", f"{ROOT}/status")[2])["receipt_key"] == "ab" * 32
 
 
-@pytest.mark.parametrize("crowd", [1, 20, 100, 1000, 20_000])
-def test_two_neighbouring_numbers_of_people_nearly_always_look_alike(crowd: int) -> None:
-    """One more person is seen only at the end of a step: of 32 people, or a tenth of the crowd."""
-    shown = [progress_of(people, crowd) for people in range(crowd)]
-    changes = [n for n in range(1, crowd) if shown[n] != shown[n - 1]]
-    assert all(n % status_step(crowd) == 0 for n in changes)
-    assert len(changes) <= 10
-    assert status_step(crowd) >= max(32, step_for(crowd))
-
-
 def test_the_status_is_computed_once_for_everybody(monkeypatch: pytest.MonkeyPatch) -> None:
     """However many ask within a second."""
     monkeypatch.setattr(public, "STATUS_SECONDS", 3600.0)
@@ -302,7 +291,8 @@ def test_after_the_last_day_only_retries_are_answered() -> None:
     closes = date(2026, 3, 31)
     survey = replace(PLAN.survey, about=About(closes=closes))
     today = [closes]
-    with asking(plan=replace(PLAN, survey=survey), today=lambda: today[0]) as ask:
+    is_over = closing_of(survey, lambda: today[0])
+    with asking(plan=replace(PLAN, survey=survey), is_over=is_over) as ask:
         assert ask("POST", f"{ROOT}/submissions", OCTETS, body_of(1))[0] == 202
         today[0] = date(2026, 4, 1)
         for headers in (OCTETS, {"Content-Type": "application/octet-stream; a=b"}):
@@ -314,6 +304,15 @@ def test_after_the_last_day_only_retries_are_answered() -> None:
 
 
 def test_the_day_is_that_of_utc() -> None:
-    """Not that of the machine's time zone."""
+    """Not that of the machine's time zone; a survey without a last day is never over."""
     before = datetime.now(UTC).date()
-    assert before <= Settings().today() <= datetime.now(UTC).date()
+    assert before <= utc_today() <= datetime.now(UTC).date()
+    assert closing_of(replace(PLAN.survey, about=About(closes=date(2026, 3, 31))))()
+    assert not closing_of(PLAN.survey)()
+
+
+def test_a_collector_that_was_not_told_how_to_know_the_day_does_not_start() -> None:
+    """It would take answers for ever."""
+    survey = replace(PLAN.survey, about=About(closes=date(2026, 3, 31)))
+    with pytest.raises(InvalidInput, match="closes on 2026-03-31"):
+        Settings(plan=replace(PLAN, survey=survey))

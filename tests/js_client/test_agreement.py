@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from js_client.javascript import asked
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
-from krand.wire.layers import layer_info, open_layer, seal_layers
+from krand.wire.layers import layer_info, open_layer
 from krand.wire.messages import ANALYST, MessageFormat, Null, Token, layers_at
 from krand.wire.plan_signatures import FORMAT
+from krand.wire.receipts import receipt_message, sign_receipt
 from krand.wire.submissions import format_of
-from mixed_plans import ANSWERS, Chain, chain_of, survey_for
+from mixed_plans import ANSWERS, QUESTIONS, Chain, chain_of, survey_for
 
 pytestmark = pytest.mark.usefixtures("internals")
 VECTORS = json.loads((Path(__file__).parents[1] / "wire" / "vectors.json").read_bytes())
@@ -67,19 +69,21 @@ def test_python_opens_what_javascript_sealed(chain: Chain) -> None:
     assert sorted(found) == list(encode(plan.layout, ANSWERS))
 
 
-def test_another_package_opens_what_javascript_and_python_sealed(chain: Chain) -> None:
+def test_another_package_opens_what_javascript_sealed(chain: Chain) -> None:
     plan, lane = chain.plan, chain.plan.lanes[0]
     question = {"ask": "prepare", "answers": ANSWERS, "round": ROUND, **named(plan)}
     (made,) = asked([{**question, "signatures": signatures(chain)}])
     form = format_of(plan, ROUND)
     sent = form.read(bytes.fromhex(made["body"])).messages[: form.message_length]
-    contents = [sent.hex(), seal_layers(plan, ROUND, lane, Token(0)).hex()]
-    for hop in layers_at(plan, 1):
-        bound = layer_info(hop, bytes.fromhex(plan.hash), ROUND, lane.number).hex()
-        key = chain.key_of(hop, ROUND).private_bytes_raw().hex()
-        opening = {"ask": "open", "key": key, "info": bound}
-        contents = asked([{**opening, "sealed": sealed} for sealed in contents])
-    assert contents == [MessageFormat(lane).encode(Token(0)).hex()] * 2
+    hops = layers_at(plan, 1)[::-1]
+    infos = [layer_info(hop, bytes.fromhex(plan.hash), ROUND, lane.number) for hop in hops]
+    opening = {
+        "package": "other",
+        "keys": [chain.key_of(hop, ROUND).private_bytes_raw().hex() for hop in hops],
+        "infos": [info.hex() for info in infos],
+        "sealed": sent.hex(),
+    }
+    assert asked([{"ask": "open", **opening}]) == [MessageFormat(lane).encode(Token(0)).hex()]
 
 
 def test_a_plan_without_all_signatures_is_refused(chain: Chain) -> None:
@@ -104,11 +108,39 @@ def test_the_vectors_of_the_wire_agree() -> None:
     assert ANALYST in {question["hop"] for question in questions}
 
 
-def test_nothing_is_drawn_where_lanes_have_one_message() -> None:
-    plan = chain_of(survey_for(1)).plan
-    single = [lane for lane in plan.lanes if lane.messages == 1]
-    question = {"ask": "messages", "positions": [0], "random": "00" * 64, **named(plan)}
-    (told,) = asked([question])
-    assert len(told) == plan.messages
-    assert told[0] == MessageFormat(single[0]).encode(Token(0)).hex()
-    assert told[1] == MessageFormat(single[1]).encode(Null()).hex()
+def test_lanes_of_one_message_draw_nothing() -> None:
+    """Where mixers add the noise, no bit is flipped; what is drawn is the id alone."""
+    survey = replace(survey_for(1), questions=QUESTIONS[:2])
+    plan = chain_of(survey).plan
+    assert {lane.messages for lane in plan.lanes} == {1}
+    case = {"answers": {"smokes": True}, "round": 1, "invitation": None, "randomness": "ab" * 16}
+    (told,) = asked([{"ask": "found", **case, **named(plan)}])
+    payloads = zip(plan.lanes, (Token(0), Null()), strict=True)
+    assert [message["plaintext"] for message in told["messages"]] == [
+        MessageFormat(lane).encode(payload).hex() for lane, payload in payloads
+    ]
+    assert (told["id"], told["left"]) == ("ab" * 16, 0)
+
+
+def test_a_receipt_of_the_collector_is_valid_for_its_plan_and_round(chain: Chain) -> None:
+    plan, key = chain.plan, chain.identities[0]
+    public = key.public_key().public_bytes_raw().hex()
+    good = sign_receipt(key, plan.hash, ROUND)
+    other = Ed25519PrivateKey.generate().public_key().public_bytes_raw().hex()
+    given = [
+        (good, ROUND, public, True),
+        (good, 1, public, False),
+        (good, ROUND, other, False),
+        (sign_receipt(key, "00" * 32, ROUND), ROUND, public, False),
+        (key.sign(receipt_message(plan.hash, ROUND)[1:]).hex(), ROUND, public, False),
+        (good[:-2], ROUND, public, False),
+        (good, ROUND, "ff" * 32, False),
+        ("", ROUND, public, False),
+    ]
+    told = asked(
+        [
+            {"ask": "receipt", "receipt": text, "round": number, "key": who, **named(plan)}
+            for text, number, who, _ in given
+        ]
+    )
+    assert told == [valid for *_, valid in given]

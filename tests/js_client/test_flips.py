@@ -10,7 +10,8 @@ from scipy.special import ndtri
 
 from browser.conftest import browser as browser
 from browser.conftest import chromium as chromium
-from js_client.javascript import asked
+from js_client.chromium import running_origin
+from js_client.javascript import FOLDER, asked
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 DRAWS = 10**7 if os.environ.get("KRAND_LONG") == "1" else 10**6
 ALPHA = 1e-6
 GRID = 2**32
-NUMERATORS = [0, 4295, 42_949_673, 301_994_896, 1_431_655_765, GRID // 2]
-"""From never and one in a million up to one half."""
+NUMERATORS = [0, 4295, 42_949_673, 301_994_896, 1_431_655_765, GRID // 2 - 1]
+"""From never and one in a million up to almost one half."""
 
 
 def check(counts: list[int]) -> None:
@@ -35,29 +36,17 @@ def test_flips_in_node(internals: Path) -> None:
     check(asked([{"ask": "flips", "numerators": NUMERATORS, "draws": DRAWS}])[0])
 
 
-COUNT = """async ([numerators, draws]) => {
-  const { secureRandom } = await import("https://krand.test/internals.js");
-  const random = await secureRandom();
-  return numerators.map((numerator) => {
-    let flipped = 0;
-    for (let draw = 0; draw < draws; draw++) if (random.word() < numerator) flipped++;
-    return flipped;
-  });
+COUNT = """async (asked) => {
+  const krand = await import("/internals.js");
+  return (await import("/cases.mjs")).flips(krand, asked);
 }"""
 
 
 def test_flips_in_chromium(browser: Browser, internals: Path) -> None:
-    page = browser.new_page()
-    page.route(
-        "https://krand.test/*",
-        lambda route: route.fulfill(
-            body=internals.read_text(encoding="utf-8")
-            if route.request.url.endswith(".js")
-            else "<!doctype html><title>flips</title>",
-            content_type="text/javascript" if route.request.url.endswith(".js") else "text/html",
-        ),
-    )
-    page.goto("https://krand.test/")
-    counts = page.evaluate(COUNT, [NUMERATORS, DRAWS])
-    page.close()
+    scripts = {path.name: path.read_bytes() for path in (internals, FOLDER / "test" / "cases.mjs")}
+    with running_origin(scripts) as origin:
+        page = browser.new_page()
+        page.goto(origin.url)
+        counts = page.evaluate(COUNT, {"numerators": NUMERATORS, "draws": DRAWS})
+        page.close()
     check(counts)

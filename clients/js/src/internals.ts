@@ -11,4 +11,5 @@ export * from "./sealing.js";
 export * from "./sending.js";
 export * from "./sha256.js";
 export * from "./signatures.js";
+export * from "./webcrypto.js";
 export * from "./words.js";

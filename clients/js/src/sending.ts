@@ -2,6 +2,7 @@
 
 import { isHex } from "./bytes.js";
 import { KrandError, type ErrorCode } from "./errors.js";
+import { webcrypto } from "./webcrypto.js";
 
 const ATTEMPTS = 8;
 const FIRST_WAIT = 1;
@@ -52,7 +53,7 @@ export async function send(address: string, body: Uint8Array, options: SendOptio
   for (let attempt = 1, base = FIRST_WAIT; attempt <= ATTEMPTS; attempt++) {
     checkAborted(options.signal);
     if (attempt > 1) {
-      const waitSeconds = pause + base * jitter();
+      const waitSeconds = pause + base * (await jitter());
       options.onRetry?.({ attempt: attempt - 1, attempts: ATTEMPTS, problem, waitSeconds });
       await wait(waitSeconds, options.signal);
       checkAborted(options.signal);
@@ -145,8 +146,8 @@ function refused(code: ErrorCode, field: string, rule: string, hint: string): Kr
 }
 
 /** From one half to just below three halves, so that clients do not retry together. */
-function jitter(): number {
-  const [word] = globalThis.crypto.getRandomValues(new Uint32Array(1));
+async function jitter(): Promise<number> {
+  const [word] = (await webcrypto()).getRandomValues(new Uint32Array(1));
   return 0.5 + word! / 2 ** 32;
 }
 

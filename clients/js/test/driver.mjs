@@ -1,21 +1,13 @@
 // Answers questions about the client, for tests in Python: JSON in, JSON out.
 
 import { Aes128Gcm, CipherSuite, DhkemX25519HkdfSha256, HkdfSha256 } from "@hpke/core";
+import * as hpke from "hpke";
+import * as cases from "./cases.mjs";
 import * as krand from "../build/internals.js";
 
 const URL_ = "https://collector.example";
 
 const planOf = ({ plan, hash }) => krand.Plan.parse(new TextEncoder().encode(plan), hash);
-
-/** A source of exactly these bytes. */
-function given(hex) {
-  const bytes = krand.fromHex(hex);
-  let used = 0;
-  return new krand.Random((target) => {
-    if (used + 4 > bytes.length) throw new Error("no more random bytes");
-    target.set(bytes.subarray(used, (used += 4)));
-  }, 4);
-}
 
 async function encode(asked) {
   const client = new krand.Client(await planOf(asked), { url: URL_ });
@@ -24,12 +16,6 @@ async function encode(asked) {
   } catch (error) {
     return { code: error.code, field: error.field };
   }
-}
-
-async function messages(asked) {
-  const plan = await planOf(asked);
-  const lanes = krand.messagesOf(plan, asked.positions, given(asked.random));
-  return lanes.flatMap(({ plaintexts }) => plaintexts.map(krand.toHex));
 }
 
 async function prepare(asked) {
@@ -46,8 +32,19 @@ async function prepare(asked) {
 const info = async ({ hop, hash, round, lane }) =>
   krand.toHex(krand.layerInfo(hop, hash, round, lane));
 
+/** Opens with the HPKE package that the client uses. */
+async function openOwn({ key, info: bound, sealed }) {
+  const suite = new hpke.CipherSuite(
+    hpke.KEM_DHKEM_X25519_HKDF_SHA256, hpke.KDF_HKDF_SHA256, hpke.AEAD_AES_128_GCM,
+  );
+  const bytes = krand.fromHex(sealed);
+  const options = { info: krand.fromHex(bound) };
+  const pair = await cases.pairOf(krand, key);
+  return krand.toHex(await suite.Open(pair, bytes.slice(0, 32), bytes.slice(32), options));
+}
+
 /** Opens with an HPKE package that the client does not use. */
-async function open({ key, info: bound, sealed }) {
+async function openOther({ key, info: bound, sealed }) {
   const suite = new CipherSuite({
     kem: new DhkemX25519HkdfSha256(), kdf: new HkdfSha256(), aead: new Aes128Gcm(),
   });
@@ -58,17 +55,34 @@ async function open({ key, info: bound, sealed }) {
   return krand.toHex(new Uint8Array(await suite.open(context, bytes.slice(32).buffer)));
 }
 
-/** How many of so many words are below each numerator. */
-async function flips({ numerators, draws }) {
-  const random = await krand.secureRandom();
-  return numerators.map((numerator) => {
-    let flipped = 0;
-    for (let draw = 0; draw < draws; draw++) if (random.word() < numerator) flipped++;
-    return flipped;
-  });
+/** All layers of a message, the innermost first in `keys` and `infos`, by either package. */
+async function open({ package: name, keys, infos, sealed }) {
+  const opened = { own: openOwn, other: openOther }[name];
+  let content = sealed;
+  for (let place = keys.length - 1; place >= 0; place--) {
+    content = await opened({ key: keys[place], info: infos[place], sealed: content });
+  }
+  return content;
 }
 
-const KNOWN = { encode, messages, prepare, info, open, flips };
+/** Sends to a collector that runs, and answers with the receipt. */
+async function submit({ url, hash, answers }) {
+  const client = await krand.Client.open(url, hash, { ledger: new krand.MemoryLedger() });
+  return client.submit(answers);
+}
+
+const receipt = async ({ round, receipt: signature, key, ...asked }) =>
+  krand.receiptIsValid(await planOf(asked), round, signature, key);
+
+/** What is asked in browsers too. */
+const about = Object.fromEntries(
+  ["found", "refusal", "prepared", "sealedWith", "flips"].map((name) => [
+    name,
+    (asked) => cases[name](krand, asked),
+  ]),
+);
+
+const KNOWN = { ...about, encode, prepare, info, open, submit, receipt };
 
 let text = "";
 for await (const part of process.stdin) text += part;

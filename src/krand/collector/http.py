@@ -67,7 +67,7 @@ class Collector(Starlette):
         pages: Mapping[str, Page] | None = None,
     ) -> None:
         settings = settings or Settings()
-        self.intake = Intake(store, lambda: settings.is_over)
+        self.intake = Intake(store, settings.is_over)
         self.submissions = Submissions(self.intake, settings)
         self.way_in = f"/v1/{store.config.plan_hash}/submissions"
         self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
@@ -146,7 +146,10 @@ def _watching(intake: Intake, settings: Settings) -> list[Route]:
 
 
 def busy() -> Response:
-    """The answer to one connection too many."""
+    """The answer to one connection too many.
+
+    It has no headers for other origins: to a page it is a failed connection, to be tried again.
+    """
     headers = {**RETRY_AFTER, **CLOSE}
     return _problem(503, "collector", "has too many connections; try again", headers)
 

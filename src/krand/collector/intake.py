@@ -59,7 +59,7 @@ class _Waiting(NamedTuple):
 class Intake:
     """The one writer of a store."""
 
-    def __init__(self, store: Store, is_over: Callable[[], bool] = lambda: False) -> None:
+    def __init__(self, store: Store, is_over: Callable[[], bool] | None = None) -> None:
         """`is_over` tells whether the last day on which answers are taken has passed."""
         self.store, self.counts, self._is_over = store, Counts(), is_over
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
@@ -69,6 +69,11 @@ class Intake:
         self._asked: asyncio.Future[tuple[Batch, ...]] | None = None
         self._failing = self._stopping = False
         self._logged_failure = ""  # the failure that was logged last
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last day on which answers are taken has passed."""
+        return self._is_over is not None and self._is_over()
 
     async def submit(self, submission: Submitted) -> bool:
         """Whether it is new. Returns only when it is durably stored, now or before."""
@@ -174,7 +179,7 @@ class Intake:
 
     async def _store(self, group: list[_Waiting]) -> None:
         loop = asyncio.get_running_loop()
-        if self._is_over():
+        if self.is_over:
             await self._tell_closed(group, OVER_RULE)
             return
         submissions = [entry.submission for entry in group]

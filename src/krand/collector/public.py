@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from starlette.responses import JSONResponse, Response
 
 from krand.collector.answers import READING, Fixed, problem
-from krand.collector.metrics import coarse
+from krand.collector.progress import Progress
 from krand.collector.states import State
-from krand.collector.store import MINIMUM_GROUP, Batch
+from krand.collector.store import Batch
 from krand.errors import InvalidInput, KrandError
 from krand.survey.canonical import canonical_json
-from krand.wire.plan_signatures import FORMAT
+from krand.wire.plan_signatures import signature_values
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
     from krand.collector.intake import Intake
     from krand.collector.settings import Page, Settings
 
-__all__ = ["Status", "progress_of", "public_answers", "status_step"]
+__all__ = ["Status", "public_answers"]
 
 STATUS_SECONDS = 1.0
 """A status is computed at most once in this time, for everybody."""
-STEPS_PER_CROWD = 10
 FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")
 BRIEFLY = {"Cache-Control": "no-store"}
 
@@ -43,12 +41,7 @@ def public_answers(
     root = f"/v1/{intake.store.config.plan_hash}"
     found[f"{root}/status".encode()] = Status(intake, settings)
     if plan is not None:
-        signatures = canonical_json(
-            [
-                {"format": FORMAT, **asdict(one)}  # as in the mixers' files
-                for one in settings.signatures
-            ]
-        )
+        signatures = canonical_json([signature_values(one) for one in settings.signatures])
         found[f"{root}/plan".encode()] = Fixed(plan.bytes, "application/json", (FOREVER,))
         found[f"{root}/signatures".encode()] = Fixed(signatures, "application/json")
     return found
@@ -61,21 +54,13 @@ def _page_path(path: str) -> bytes:
     return path.encode()
 
 
-def status_step(crowd: int) -> int:
-    """The step of people in which progress is told: coarser than that of metrics."""
-    return max(MINIMUM_GROUP, -(-crowd // STEPS_PER_CROWD))
-
-
-def progress_of(people: int, crowd: int) -> float:
-    """The part of the crowd that has come, in whole steps."""
-    return coarse(people, status_step(crowd)) / crowd
-
-
 class Status:
     """Whether the round is open, and how far it is: the same for everybody who asks."""
 
     def __init__(self, intake: Intake, settings: Settings) -> None:
         self._intake, self._settings = intake, settings
+        config = intake.store.config
+        self._progress = None if config.closings else Progress(config.crowd)
         self._answer: Response | None = None
         self._until = 0.0
 
@@ -102,16 +87,14 @@ class Status:
         return self._answer
 
     def _values(self, batches: Sequence[Batch]) -> dict[str, Any]:
-        settings, config, last = self._settings, self._intake.store.config, batches[-1]
-        is_open = last.state is State.OPEN and not settings.is_over
-        crowd = None if config.closings else config.crowd
+        settings, config, progress = self._settings, self._intake.store.config, self._progress
         plan, receipt = settings.plan, settings.receipt
         return {
             "plan": config.plan_hash,
             "round": config.format.round,
-            "open": is_open,
+            "open": batches[-1].state is State.OPEN and not self._intake.is_over,
             "invitations": plan is not None and plan.survey.invitations,
-            "crowd": crowd,
-            "progress": None if crowd is None else progress_of(last.people, crowd),
+            "crowd": None if progress is None else config.crowd,
+            "progress": None if progress is None else progress.shown(batches),
             "receipt_key": None if receipt is None else receipt.key,
         }

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
@@ -52,10 +51,6 @@ class Receipt:
     signature: str
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What a collector serves besides submissions."""
@@ -68,14 +63,14 @@ class Settings:
     receipt: Receipt | None = None
     invitations: Invitations | None = None
     """Who may submit; None where everybody may."""
-    today: Callable[[], date] = field(default=_today)
-    """The day in UTC."""
+    is_over: Callable[[], bool] | None = None
+    """Whether the survey's last day has passed. A collector has no clock, so it has to ask."""
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the last day on which answers are taken has passed."""
+    def __post_init__(self) -> None:
         closes = None if self.plan is None else self.plan.survey.about.closes
-        return closes is not None and self.today() > closes
+        if closes is not None and self.is_over is None:
+            rule = f"must be given, because the survey closes on {closes}"
+            raise InvalidInput("is_over", rule, None, "krand.survey.closing.closing_of makes it")
 
 
 def check_origins(origins: Iterable[str]) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ __all__ = [
     "read_signature",
     "sign_plan",
     "signature_bytes",
+    "signature_values",
 ]
 
 FORMAT = "krand-plan-signature-1"
@@ -86,7 +87,12 @@ def check_signatures(plan: Plan, signatures: Iterable[PlanSignature]) -> None:
 
 def signature_bytes(signature: PlanSignature) -> bytes:
     """The file of a signature: canonical JSON."""
-    return canonical_json({"format": FORMAT, **asdict(signature)})
+    return canonical_json(signature_values(signature))
+
+
+def signature_values(signature: PlanSignature) -> dict[str, str]:
+    """The keys of that file; a collector serves a list of them."""
+    return {"format": FORMAT, **asdict(signature)}
 
 
 def read_signature(path: str | Path) -> PlanSignature:

@@ -21,7 +21,7 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -134,7 +134,7 @@ def serve(
             f"Collecting {survey_name(plan.survey)}, round {round_number}, {_until(plan)}",
             f"POST {address}",
             *((f"Form at {address.partition('/v1/')[0]}/",) if pages else ()),
-            *_over(plan, settings),
+            *_over(plan, settings.is_over),
         ):
             console.print(line, markup=False, soft_wrap=True)
     run(server, listener)
@@ -143,6 +143,7 @@ def serve(
 def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:
     from krand.collector.invitations import check_invitations
     from krand.collector.settings import Settings, check_origins, receipt_of, served_signatures
+    from krand.survey.closing import closing_of
     from krand.wire.plan_signatures import read_signature
 
     signer = _signer(options)
@@ -152,6 +153,7 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
         signatures=served_signatures(plan, [read_signature(f) for f in options["signatures"]]),
         receipt=None if signer is None else receipt_of(plan, round_number, signer),
         invitations=check_invitations(plan, options["invitations"], round_number),
+        is_over=closing_of(plan.survey),
     )
 
 
@@ -184,9 +186,9 @@ def _signer(options: Mapping[str, Any]) -> Ed25519PrivateKey | None:
     return load_signing_key(key, passphrase)
 
 
-def _over(plan: Plan, settings: Settings) -> tuple[str, ...]:
+def _over(plan: Plan, is_over: Callable[[], bool] | None) -> tuple[str, ...]:
     """That the last day has passed."""
-    if not settings.is_over:
+    if is_over is None or not is_over():
         return ()
     closes = plan.survey.about.closes
     return (f"The survey closed on {closes}: only retries of what was stored are answered.",)

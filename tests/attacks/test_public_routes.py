@@ -1,0 +1,196 @@
+"""Attacks on what everybody may ask for: the plan, pages, from any origin, with any invitation."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+
+import pytest
+
+from attacks.under_attack import Attacked, Honest, attacked, get, post
+from collecting import quick_folder, serving, until
+from collector.crowds import body_of, messages_of, plan_of
+from components import require
+from krand.collector.invitations import Invitations, digest_of
+from krand.collector.opening import config_of
+from krand.collector.settings import Settings
+from krand.collector.sqlite.spool import Spool
+from krand.wire.submissions import submission_bytes
+
+require("starlette")
+require("uvicorn")
+
+FORM = "https://form.example"
+LONG_PAGE = """
+import os, sys
+sys.modules["uvloop"] = None  # it shares what is not sent yet; asyncio copies it
+from krand.cli.main import main
+from krand.collector import connection, http, serving
+from krand.collector.settings import Page
+connection.HEAD_SECONDS = connection.ANSWER_SECONDS = http.BODY_SECONDS = 0.5
+usual = serving.make_server
+pages = {"/long": Page(os.urandom(2_000_000), "application/octet-stream")}
+serving.make_server = lambda store, settings: usual(store, settings, pages=pages)
+main()
+"""
+"""The command, with a long page that cannot be compressed, and little patience."""
+READERS, MOST_MEGABYTES = 100, 60
+PATIENCE_SECONDS = 5.0
+
+
+@pytest.fixture(scope="module")
+def collector() -> Iterator[Attacked]:
+    with attacked(krand=("-c", LONG_PAGE), options=("--origin", FORM)) as found:
+        yield found
+
+
+def preflight(path: str, origin: bytes = FORM.encode()) -> bytes:
+    """What a browser sends first."""
+    lines = [f"OPTIONS {path} HTTP/1.1\r\nHost: x\r\n".encode(), b"Origin: ", origin]
+    return b"".join([*lines, b"\r\nAccess-Control-Request-Method: POST\r\n\r\n"])
+
+
+def answers(collector: Attacked, request: bytes) -> bytes:
+    """Everything that comes back, until the collector ends the connection or has no more."""
+    found = b""
+    with collector.connect() as client:
+        client.sendall(request)
+        client.settimeout(PATIENCE_SECONDS)
+        try:
+            while piece := client.recv(2**16):
+                found += piece
+        except ConnectionError:
+            pass
+    return found
+
+
+def is_gone(client: socket.socket) -> bool:
+    """Whether the collector has ended the connection, although much was never read."""
+    client.setblocking(False)
+    try:
+        client.send(b"x")
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return False
+
+
+def test_a_long_page_is_not_copied_for_whoever_does_not_read_it(collector: Attacked) -> None:
+    """Each holds one piece of it, until the collector gives up the connection."""
+    before = collector.memory
+    with ExitStack() as stack, Honest(collector) as honest:
+        clients = [stack.enter_context(collector.connect(2**12)) for _ in range(READERS)]
+        for client in clients:
+            client.sendall(get("/long"))
+        until(lambda: all(map(is_gone, clients)))
+    assert (honest.failure, set(honest.statuses)) == ("", {202})
+    assert honest.peak - before < MOST_MEGABYTES
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        b"injected",
+        b"injected" * 3_000,
+        b"injected" * 6_000,
+        b"https://form.example\rX-Other: injected",
+        b"https://form.example\nX-Other: injected",
+        b"https://form.example\x00injected",
+        b"https://form.example, injected",
+        b"injected\r\nOrigin: https://form.example",
+        b"\xff\xfeinjected",
+        b"",
+    ],
+    ids=["word", "24 kB", "48 kB", "CR", "LF", "NUL", "list", "two", "not text", "empty"],
+)
+def test_nothing_of_an_origin_comes_back(collector: Attacked, origin: bytes) -> None:
+    """At most the operator's own text does, and only for exactly this text."""
+    own = b"Connection: close\r\nOrigin: " + origin + b"\r\n\r\n"
+    asked = get(collector.path.replace("submissions", "status"))[:-2] + own
+    for request in (preflight(collector.path, origin)[:-2] + own, asked):
+        told = answers(collector, request)
+        assert told.startswith(b"HTTP/1.1 ")
+        assert b"injected" not in told
+        assert b"\r\nx-other" not in told.lower()
+        assert b"access-control-allow-origin: " + origin not in told or not origin
+
+
+def test_only_the_operators_origin_is_allowed(collector: Attacked) -> None:
+    """Otherwise the test above could not fail."""
+    close = b"Connection: close\r\n\r\n"
+    good = answers(collector, preflight(collector.path)[:-2] + close)
+    assert b"access-control-allow-origin: https://form.example\r\n" in good
+    near = answers(collector, preflight(collector.path, FORM.encode() + b".evil")[:-2] + close)
+    assert b"access-control-allow-origin" not in near
+
+
+@pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"])
+def test_other_methods_store_nothing(collector: Attacked, method: str) -> None:
+    """A whole submission by another method is answered 405, on every path for clients."""
+    body = body_of(10**9 + int.from_bytes(method.encode()[:2]))
+    request = post(collector.path, body).replace(b"POST", method.encode(), 1)
+    request = request.replace(b"Host: x\r\n", b"Host: x\r\nConnection: close\r\n")
+    assert answers(collector, request).startswith(b"HTTP/1.1 405 ")
+    if method != "HEAD":
+        path = collector.path.replace("submissions", "plan")
+        other = request.replace(collector.path.encode(), path.encode())
+        assert answers(collector, other).startswith(b"HTTP/1.1 405 ")
+    again = post(collector.path, body).replace(b"Host: x\r\n", b"Host: x\r\nConnection: close\r\n")
+    assert b'"accepted"' in answers(collector, again)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("//", "//long", "/long/", "/%6cong", "/%2e/long", "/./long", "/x/../long", "/LONG"),
+        *("/long%00", "/long%2f", "/long;x", "\\long", "/v1/../long", "/v1/%2e%2e/long"),
+        *("PLAN/", "PLAN%2f", "/PLAN", "PLAN/../plan", "PLAN%00"),
+    ],
+)
+def test_a_path_has_one_spelling(collector: Attacked, path: str) -> None:
+    """Nothing is decoded, joined or redirected, so that a proxy's rules mean the same here."""
+    plan = collector.path.replace("submissions", "plan")
+    request = get(path.replace("PLAN", plan))[:-2] + b"Connection: close\r\n\r\n"
+    told = answers(collector, request)
+    assert told.startswith((b"HTTP/1.1 404 ", b"HTTP/1.1 400 "))
+    assert b"\r\nlocation:" not in told.lower()
+    assert len(told) < 2_000
+
+
+def test_guessed_invitations_are_refused_alike_on_both_ways() -> None:
+    """The shortcut and the general path; nothing is stored, and the answer tells nothing."""
+    open_plan = plan_of(1000)
+    plan = replace(open_plan, survey=replace(open_plan.survey, invitations=True))
+    key, invited = os.urandom(32), os.urandom(16)
+    known = Invitations(key, frozenset({digest_of(invited, key)}))
+    config, path = config_of(plan), f"/v1/{plan.hash}/submissions"
+    with quick_folder() as folder:
+        with serving(Spool(folder / "spool", config), Settings(plan=plan, invitations=known)) as p:
+            told = set()
+            for name in (os.urandom(16) for _ in range(50)):
+                request = post(path, submission_bytes(1, name, tuple(messages_of(1))))
+                told |= {asked(p, request), asked(p, request.replace(b"-stream", b"-stream; a=b"))}
+            assert len(told) == 1
+            (answer,) = told
+            assert answer.startswith(b"HTTP/1.1 403 ")
+            content = json.loads(answer.partition(b"\r\n\r\n")[2])
+            assert content["error"]["field"] == "invitation"
+            good = post(path, submission_bytes(1, invited, tuple(messages_of(1))))
+            assert asked(p, good).startswith(b"HTTP/1.1 202 ")
+        with Spool(folder / "spool", config) as look:
+            assert look.batches()[-1].people == 1
+
+
+def asked(port: int, request: bytes) -> bytes:
+    """The answer to one request."""
+    with socket.create_connection(("127.0.0.1", port), 60) as client:
+        client.sendall(request.replace(b"Host: x\r\n", b"Host: x\r\nConnection: close\r\n"))
+        found = b""
+        while piece := client.recv(2**16):
+            found += piece
+    return found

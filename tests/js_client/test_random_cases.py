@@ -1,0 +1,121 @@
+"""Python and JavaScript agree on random surveys and answers, and open what the other sealed.
+
+Every disagreement is a mistake in one of them; docs/reference/formats.md decides which.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from js_client.cases import random_cases
+from js_client.javascript import asked
+from krand.survey.plan import Plan
+from krand.survey.plan_file import parse_plan
+from krand.wire.layers import LayerSealer, open_layer
+from krand.wire.messages import MessageFormat, layers_at
+from krand.wire.submissions import format_of
+from wire.test_independent_hpke import open_sealed
+
+pytestmark = pytest.mark.usefixtures("internals")
+LONG = os.environ.get("KRAND_LONG") == "1"
+COUNT, SEED = (2_000, 2026) if LONG else (300, 18)
+EVERY = 20 if LONG else 15
+"""One case in so many is also sealed and opened."""
+STATED = (
+    "true_positions",
+    "reported_positions",
+    "messages",
+    "id",
+    "submission_length",
+)
+
+
+@pytest.fixture(scope="module")
+def cases() -> list[dict[str, Any]]:
+    """As JavaScript reads them: through JSON."""
+    return [json.loads(json.dumps(case)) for case in random_cases(COUNT, SEED)]
+
+
+@pytest.fixture(scope="module")
+def sample(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return cases[::EVERY]
+
+
+def test_positions_plaintexts_and_infos_agree(cases: list[dict[str, Any]]) -> None:
+    told = asked([{"ask": "found", **case} for case in cases])
+    for case, found in zip(cases, told, strict=True):
+        assert found == {name: case[name] for name in STATED} | {"left": 0}, case["name"]
+
+
+def test_refused_answers_name_the_same_question(cases: list[dict[str, Any]]) -> None:
+    wrong = [(case, each) for case in cases for each in case["refused"]]
+    assert len(wrong) > COUNT // 2
+    told = asked([{"ask": "refusal", **case, "answers": each["answers"]} for case, each in wrong])
+    for (case, each), found in zip(wrong, told, strict=True):
+        expected = {"code": "invalid-answer", "field": each["question"]}
+        assert found == expected, (case["name"], each["answers"])
+
+
+def keys_of(case: dict[str, Any]) -> list[str]:
+    """What opens the layers in the round of a case, the innermost first."""
+    usable = [key for key in case["keys"] if key["round"] in (None, case["round"])]
+    return [key["private_key"] for key in usable]
+
+
+def test_python_and_the_second_hpke_open_what_javascript_sealed(
+    sample: list[dict[str, Any]],
+) -> None:
+    """From the same random bytes the client makes the same messages, and seals them."""
+    for case, body in zip(sample, asked([{"ask": "prepared", **c} for c in sample]), strict=True):
+        plan = parse_plan(case["plan"].encode())
+        form = format_of(plan, case["round"])
+        submitted = form.read(bytes.fromhex(body))
+        assert submitted.id.hex() == case["id"]
+        length = form.message_length
+        for place, message in enumerate(case["messages"]):
+            sealed = submitted.messages[place * length : (place + 1) * length]
+            expected = message["plaintext"]
+            assert opened_by_krand(case, plan, message["lane"], sealed).hex() == expected
+            assert opened_by_rfc(case, message["infos"], sealed).hex() == expected
+
+
+def opened_by_krand(case: dict[str, Any], plan: Plan, lane: int, sealed: bytes) -> bytes:
+    keys = dict(zip(reversed(layers_at(plan, 1)), keys_of(case), strict=True))
+    for hop in layers_at(plan, 1):
+        key = X25519PrivateKey.from_private_bytes(bytes.fromhex(keys[hop]))
+        sealed = open_layer(key, plan, case["round"], hop, lane, sealed)
+    return sealed
+
+
+def opened_by_rfc(case: dict[str, Any], infos: list[str], sealed: bytes) -> bytes:
+    for secret, info in zip(reversed(keys_of(case)), reversed(infos), strict=True):
+        key = X25519PrivateKey.from_private_bytes(bytes.fromhex(secret))
+        sealed = open_sealed(sealed, key, bytes.fromhex(info))
+    return sealed
+
+
+@pytest.mark.parametrize("package", ["own", "other"])
+def test_javascript_opens_what_python_sealed(sample: list[dict[str, Any]], package: str) -> None:
+    """With the package that the client uses, and with another one."""
+    questions = [
+        {"ask": "open", "package": package, **each} for case in sample for each in sealed_in(case)
+    ]
+    told = asked(questions)
+    assert told == [message["plaintext"] for case in sample for message in case["messages"][:3]]
+
+
+def sealed_in(case: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The first messages of a case, sealed by Python."""
+    plan = parse_plan(case["plan"].encode())
+    sealer = LayerSealer(plan, case["round"])
+    for message in case["messages"][:3]:
+        lane = plan.lanes[message["lane"]]
+        payload = MessageFormat(lane).decode(bytes.fromhex(message["plaintext"]))
+        sealed = sealer.seal(lane, payload)
+        yield {"keys": keys_of(case), "infos": message["infos"], "sealed": sealed.hex()}
