@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
@@ -29,9 +29,17 @@ from krand.batches import responses as responses
 from krand.batches import sealed as batches
 from krand.cli.exit_codes import EXIT_CODES
 from krand.cli.main import krand
+from krand.collector import invitations
 from krand.mixing import keys as mixer_keys
 from krand.survey import plan as plans
+from krand.survey.about import ABOUT_KEYS
+from krand.survey.choices import Choices
+from krand.survey.encoding import encode
+from krand.survey.kinds.words import WHITE_SPACE
+from krand.survey.layout import layout_of
 from krand.survey.plan import Mixer
+from krand.survey.questions import Choice, YesNo
+from krand.survey.survey import Together
 from krand.testing import small_plan
 from krand.wire.keys import generate_private_key
 from krand.wire.rejections import REPEATED, Rejection
@@ -205,6 +213,42 @@ def test_every_key_of_the_files_is_in_the_reference() -> None:
         assert f"`{module.FORMAT}`" in text
     for value in (chain.Link, chain.LaneCounts, Mixer):
         assert not {field.name for field in fields(value) if f"`{field.name}`" not in text}
+
+
+def test_what_a_client_needs_is_in_the_reference() -> None:
+    """Each key of its vectors, of what a survey says for people, and the file of invitations."""
+    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
+    vectors = json.loads((ROOT / "tests" / "client" / "vectors.json").read_text(encoding="utf-8"))
+    (case, *_), (refused, *_), (sealed, *_) = (vectors[k] for k in ("cases", "refused", "sealed"))
+    parts = (case, case["messages"][0], case["keys"][0], refused, sealed)
+    named = {key for part in parts for key in part} - {"private_key"}
+    named |= {*ABOUT_KEYS, "invitations", "help", "required", "unit", invitations.FORMAT}
+    assert not {key for key in named if f"`{key}`" not in text}
+
+
+def test_the_spaces_around_words_are_all_in_the_reference() -> None:
+    """One by one, or as ranges."""
+    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
+    (listed,) = re.findall(r"U\+(0009 to .*?3000)\.", " ".join(text.split()))
+    ends = [[int(end, 16) for end in part.split(" to ")] for part in re.split(", | and ", listed)]
+    found = [chr(code) for first, *last in ends for code in range(first, (last or [first])[0] + 1)]
+    assert "".join(found) == WHITE_SPACE
+
+
+@pytest.mark.parametrize(
+    ("smokes", "pet"), [(True, "dog"), (False, None), (None, "cat"), (None, None)]
+)
+def test_the_example_of_a_group_is_right(smokes: bool | None, pet: str | None) -> None:
+    """The page gives the position of each pair of answers."""
+    text = (DOCS / "reference" / "formats.md").read_text(encoding="utf-8")
+    asked = (YesNo(name="smokes"), Choice(name="pet", choices=Choices(["cat", "dog", "none"])))
+    group = Together(("smokes", "pet"))
+    layout = layout_of(replace(small_plan().survey, questions=asked, together=(group,)))
+    assert f"= {layout.positions} positions" in " ".join(text.split())
+    positions = encode(layout, {"smokes": smokes, "pet": pet})
+    said = {True: "yes", False: "no", None: "unanswered"}[smokes]
+    (row,) = re.findall(rf"^\| {said} \| {pet or 'unanswered'} \|.*\| (.*) \|$", text, re.M)
+    assert row.rpartition(" ")[2] == (str(positions[0]) if positions else "none")
 
 
 def test_every_rejection_is_in_the_reference() -> None:

@@ -50,6 +50,7 @@ def known_of(results: Results) -> set[str]:
         *(f"krand estimate --candidates {q.name}=words.txt" for q in survey.questions),
         UNKNOWN_REASON,
         survey.id,
+        *(survey.about.title, survey.about.organiser, survey.about.contact),
         *(q.name for q in survey.questions),
         *(q.text for q in survey.questions),
         *(choice for choices in chosen for choice in choices),

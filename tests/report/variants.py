@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import date
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,7 @@ from krand.analysis.results import JointResult, Results
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.planning.coalitions import coalitions_of
 from krand.promise import Assurance, NoiseSource
+from krand.survey.about import About
 from krand.survey.questions import Kind, Number
 from krand.survey.survey import Trust
 from krand.wire.rejections import REPEATED, Rejection
@@ -39,6 +41,13 @@ __all__ = ["UNKNOWN_REASON", "VARIANTS", "results_of"]
 UNKNOWN_REASON = "unheard of"
 """A reason to refuse messages that only a later krand knows."""
 
+ABOUT = About(
+    title="Umfrage",
+    organiser="Stadtrat",
+    contact="rat@example.org",
+    language="de",
+    closes=date(2026, 12, 4),
+)
 Change = Callable[[Results], Results]
 
 
@@ -256,6 +265,7 @@ BITS: dict[str, Change] = {
     "real protection": _promise(local_epsilon=0.5),
     "weak protection": _promise(local_epsilon=2.0),
     "slight protection": _promise(local_epsilon=5.0),
+    "a survey that says who asks": _survey(about=ABOUT),
     "a long number": _promise(local_epsilon=1000.0),
     "one colluder": _promise(colluding=1),
     "some colluders": _promise(colluding=1234),

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
@@ -154,7 +153,7 @@ def _baselines(plan: Plan) -> tuple[Alternative, ...]:
 def survey_table(plan: Plan) -> Table:
     """One row for each question or group: how precise its counts will be."""
     question, kind, positions, noise = COLUMNS[plan.survey.trust.noise]
-    title = TEXTS.survey_title.format(survey=escape(survey_name(plan.survey)))
+    title = TEXTS.survey_title.format(survey=survey_name(plan.survey))
     table = Table(title=title, title_justify="left")
     table.add_column(question)
     table.add_column(kind)

@@ -16,7 +16,7 @@ def survey_name(survey: Survey) -> str:
 
     >>> from krand.testing import small_plan
     >>> survey_name(small_plan().survey)
-    'small'
+    'pets'
     """
     title = survey.about.title
     return f"{title} ({survey.id})" if title else survey.id

@@ -65,12 +65,11 @@ def status(
         found = {"plan": plan.hash, "round": round_number, "step": step, "batches": shown}
         out.json(found if left is None else {**found, "closings_left": left})
         return
-    from rich.markup import escape
     from rich.table import Table
 
     from krand.wording.surveys import survey_name
 
-    title = f"{escape(survey_name(plan.survey))}, round {round_number}"
+    title = f"{survey_name(plan.survey)}, round {round_number}"
     table = Table(title=title, title_justify="left")
     for name in ("batch", "state"):
         table.add_column(name)

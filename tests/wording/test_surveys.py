@@ -1,0 +1,177 @@
+"""A survey is shown by its title, with who asks until when, wherever it is shown."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import date
+from html import unescape
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from components import require
+from krand.cli.main import krand
+from krand.collector import serving
+from krand.collector.opening import open_spool
+from krand.notebook import html_of
+from krand.planning.making import make_plan
+from krand.report import report_page
+from krand.survey.about import About
+from krand.survey.plan import Plan
+from krand.survey.survey import Survey
+from krand.testing import small_plan
+from krand.wire.keys import generate_private_key
+from krand.wording.surveys import about_rows, about_sentence, survey_name
+from report.examples import bit_example
+
+TITLE = "Pets & [bold]smoke[/bold] <b>2026</b>"
+ABOUT = About(
+    title=TITLE,
+    organiser="City <i>council</i>",
+    contact="pets@example.org",
+    language="pt-BR",
+    closes=date(2126, 12, 4),
+)
+WHO = "Organiser: City <i>council</i> · Contact: pets@example.org"
+LAST = "Last day for answers: 2126-12-04"
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan(replace(small_plan().survey, about=ABOUT))
+
+
+def told(survey: Survey) -> tuple[str, str]:
+    return survey_name(survey), about_sentence(survey)
+
+
+def test_a_survey_without_texts_is_its_id() -> None:
+    """Nothing is said about nobody."""
+    assert told(small_plan().survey) == ("pets", "")
+    assert about_rows(small_plan().survey) == ()
+
+
+def test_a_survey_with_texts_is_title_and_id(plan: Plan) -> None:
+    """What is left out leaves no gap."""
+    assert told(plan.survey) == (f"{TITLE} (pets)", f"{WHO} · {LAST}")
+    only = replace(plan.survey, about=About(contact="x@example.org"))
+    assert told(only) == ("pets", "Contact: x@example.org")
+
+
+def test_krand_plan_says_who_asks(tmp_path: Path) -> None:
+    """Above the table, as it is: brackets are no markup. Without texts there is no such line."""
+    from krand.testing.surveys import SMALL_SURVEY
+
+    lines = 'title = "Pets [b]"\norganiser = "City council"\ncloses = 2126-12-04\n'
+    for name, text in (("plain", SMALL_SURVEY), ("titled", lines + SMALL_SURVEY)):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    shown = {
+        name: CliRunner().invoke(krand, ["plan", str(tmp_path / name)]).stdout
+        for name in ("plain", "titled")
+    }
+    first, second, *_ = shown["titled"].splitlines()
+    assert first == f"Organiser: City council · {LAST}"
+    assert second.strip() == "Pets [b] (pets): expected precision"
+    assert shown["plain"].startswith("pets: expected precision")
+
+
+@pytest.fixture
+def collecting(plan: Plan, tmp_path: Path) -> tuple[Plan, list[str]]:
+    """The plan with a key, and the options that name it and its spool."""
+    sealed = plan.sealed_for(generate_private_key().public_key())
+    (tmp_path / "plan.json").write_bytes(sealed.bytes)
+    open_spool(sealed, tmp_path / "spool").close()
+    return sealed, ["--plan", str(tmp_path / "plan.json"), "--spool", str(tmp_path / "spool")]
+
+
+def test_krand_status_shows_the_title(collecting: tuple[Plan, list[str]]) -> None:
+    """Brackets are no markup of the terminal."""
+    done = CliRunner().invoke(krand, ["status", *collecting[1]])
+    assert done.exit_code == 0, done.output
+    assert f"{TITLE} (pets), round 1" in " ".join(done.stdout.split())
+
+
+def test_krand_serve_says_what_it_collects(
+    collecting: tuple[Plan, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In its first line."""
+    monkeypatch.setattr(serving, "serve", lambda server, listener: listener.close())
+    done = CliRunner().invoke(krand, ["serve", "--port", "0", *collecting[1]])
+    assert done.exit_code == 0, done.output
+    assert done.stderr.startswith(f"Collecting {TITLE} (pets), round 1, for 100 people\n")
+
+
+def test_the_page_of_a_collector_shows_the_title(collecting: tuple[Plan, list[str]]) -> None:
+    """And who asks; escaped."""
+    require("starlette")
+    require("uvicorn")
+    require("httpx2")
+    from starlette.testclient import TestClient
+
+    from krand.web.access import Address
+    from krand.web.app import make_app
+    from krand.web.watching import Watched
+
+    plan, options = collecting
+    watched = Watched(plan=plan, spool=Path(options[-1]))
+    app = make_app(Address("127.0.0.1", 8090, "t" * 43), watched)
+    client = TestClient(
+        app, base_url="http://127.0.0.1:8090", cookies={"krand-token-8090": "t" * 43}
+    )
+    page = client.get("/collector").text
+    assert "<b>2026" not in page
+    assert f"<h1>Collector for {TITLE} (pets)</h1>" in unescape(page)
+    assert f'<p id="survey-about" class="hint">{WHO} · {LAST}</p>' in unescape(page)
+
+
+def test_notebooks_show_the_title(plan: Plan) -> None:
+    """Escaped; the survey also says who asks."""
+    assert f"Plan of {TITLE} (pets)" in unescape(html_of(plan))
+    shown = html_of(plan.survey)
+    assert "<b>2026" not in shown
+    assert "<i>" not in shown
+    assert f"Survey {TITLE} (pets)" in unescape(shown)
+    assert f"{WHO} · {LAST}; " in unescape(shown)
+
+
+def test_a_report_has_the_title_as_its_heading() -> None:
+    """With the id, and who asks until when; everything is escaped and in its language."""
+    results = bit_example().results
+    survey = replace(results.plan.survey, about=ABOUT)
+    page = report_page(replace(results, plan=replace(results.plan, survey=survey)))
+    (heading,) = re.findall(r"<h1 lang=\"pt-BR\">(.*?)</h1>", page)
+    assert unescape(heading) == TITLE
+    assert "<b>" not in heading
+    (below,) = re.findall(r'<dl class="about">(.*?)</dl>', page, re.DOTALL)
+    rows = re.findall(r'<dt>(.*?)</dt><dd dir="auto">(.*?)</dd>', below)
+    assert [(name, unescape(text)) for name, text in rows] == [
+        ("Survey", survey.id),
+        ("Organiser", ABOUT.organiser),
+        ("Contact", ABOUT.contact),
+        ("Last day for answers", "4 December 2126"),
+    ]
+    (title,) = re.findall("<title>(.*?)</title>", page)
+    assert unescape(title).startswith(f"{TITLE}: answers of ")
+
+
+def test_a_report_without_texts_has_the_id_alone() -> None:
+    """As its heading, and nothing below it."""
+    results = bit_example().results
+    page = report_page(results)
+    assert f"<h1>{results.plan.survey.id}</h1>" in page
+    assert '<dl class="about">' not in page
+
+
+def test_krand_web_shows_the_title(plan: Plan) -> None:
+    """On the planner's page, escaped."""
+    require("starlette")
+    from krand.web.survey_part import survey_part
+
+    page = survey_part(plan)
+    assert "<b>2026" not in page
+    shown = unescape(page)
+    assert f'<h2 id="survey-id">{TITLE} (pets): expected precision</h2>' in shown
+    assert f'<p id="survey-about" class="hint">{WHO} · {LAST}</p>' in shown
+    assert 'id="survey-about"' not in survey_part(small_plan())
