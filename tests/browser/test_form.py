@@ -201,7 +201,9 @@ def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> Non
     assert "ask the organiser" in page.inner_text("main")
 
 
-@pytest.mark.parametrize(("device", "dark"), SCREENS)
+@pytest.mark.parametrize(
+    ("device", "dark"), SCREENS, ids=lambda value: getattr(value, "name", value)
+)
 def test_every_page_is_accessible(
     form: FormSite, visit: Begin, axe: Callable[[], str], device: Device, dark: bool
 ) -> None:

@@ -22,7 +22,7 @@ __all__ = ["form"]
 
 
 @click.command(short_help="Write the survey as a page to answer in a browser.")
-@click.argument("plan_file", metavar="PLAN", type=FILE)
+@click.argument("plan_file", type=FILE)
 @click.option(
     "--output",
     "-o",

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from krand.collector.settings import Page
 from krand.errors import InvalidInput
-from krand.wire.plan_signatures import FORMAT, PlanSignature, check_signatures
+from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
@@ -77,10 +77,7 @@ def site_of(
 
 
 def _signatures(signatures: Sequence[PlanSignature]) -> bytes:
-    values = [
-        {"format": FORMAT, "plan": each.plan, "mixer": each.mixer, "signature": each.signature}
-        for each in signatures
-    ]
+    values = [signature_values(each) for each in signatures]
     return json.dumps(values).encode()
 
 
