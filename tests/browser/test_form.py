@@ -202,7 +202,9 @@ def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> Non
 
 
 @pytest.mark.parametrize(
-    ("device", "dark"), SCREENS, ids=lambda value: getattr(value, "name", value)
+    ("device", "dark"),
+    SCREENS,
+    ids=lambda value: {True: "dark", False: "light"}.get(value) or value.name,
 )
 def test_every_page_is_accessible(
     form: FormSite, visit: Begin, axe: Callable[[], str], device: Device, dark: bool

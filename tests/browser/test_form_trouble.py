@@ -33,6 +33,7 @@ from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
 from krand.collector.release import release_sealed
 from krand.collector.settings import Settings, receipt_of
+from krand.survey.closing import closing_of
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
@@ -153,7 +154,8 @@ def test_a_survey_that_closed_says_so_before_the_first_question(
     """And to whoever was late after the last day had passed: nothing was taken."""
     day = [date(2026, 5, 1)]
     plan = short_plan("closes = 2026-05-01")
-    with form_site(tmp_path, plan, today=lambda: day[0]) as form:
+    is_over = closing_of(plan.survey, lambda: day[0])
+    with form_site(tmp_path, plan, is_over=is_over) as form:
         late = visit(form.url)
         late.statuses.add(410)
         page = answered(started(late.page, form.url))
@@ -170,7 +172,10 @@ def test_a_survey_that_closed_says_so_before_the_first_question(
 def test_a_collector_with_another_plan_gets_nothing(tmp_path: Path, visit: Begin) -> None:
     """The sealed submission is kept, and it can be sent again."""
     key = generate_private_key().public_key()
-    plan, other = short_plan().sealed_for(key), short_plan("closes = 2099-01-01").sealed_for(key)
+    plan, other = (
+        short_plan().sealed_for(key),
+        short_plan(text="How do you come to work?").sealed_for(key),
+    )
     store = open_spool(other, tmp_path / "spool", id_key=tmp_path / "id.key")
     with serving(store, Settings(plan=other), form_pages(plan)) as port:
         begun = visit(f"http://127.0.0.1:{port}/")
