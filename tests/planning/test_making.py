@@ -22,7 +22,7 @@ from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan, read_plan
-from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together
 from krand.testing import SMALL_SURVEY
@@ -237,3 +237,21 @@ def test_a_crowd_that_is_offered_will_do(crowd: int) -> None:
 def test_noise_lies_on_the_grid(plan: Plan) -> None:
     """a/2^32 with 0 < a < 2^31, which the randomizer compares as integers."""
     assert all(0 < n < NOISE_GRID // 2 for n in plan.numerators)
+
+
+@pytest.mark.parametrize("crowd", [2, 3])
+def test_a_huge_epsilon_in_a_tiny_crowd_is_planned(crowd: int) -> None:
+    """Far below the limit the bound rises with the noise; that once looked like a bug."""
+    policy = Policy(epsilon=40, delta=0.01, minimum_crowd=crowd, colluding=min(1, crowd - 2))
+    cities = Choices([f"city {number}" for number in range(30)])
+    asked = (
+        YesNo(name="bicycle"),
+        Choice(name="way", choices=Choices(["on foot", "by bicycle", "by car"])),
+        Choice(name="city", choices=cities),
+        PickAny(name="shops", choices=Choices(["baker", "books", "tools", "shoes"]), at_most=2),
+        Number(name="rent", edges=(0, 50, 100, 200)),
+        Scale(name="mood", lowest=1, highest=5),
+        Words(name="wish", size=64, hashes=1),
+    )
+    plan = make_plan(Survey(id="town", policy=policy, questions=asked))
+    assert verify_promise(plan).delta <= 0.01

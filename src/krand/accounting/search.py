@@ -18,8 +18,9 @@ Bounds change their method of computation here and there; a real fault is far la
 FIRST_SLOPE = 60.0
 """First guess at how much the excess falls per unit of log n."""
 
-FAR_BELOW = -25.0
-"""Of the logarithm of bound/limit: a bound so far below the limit (1e-11 of it) is no candidate."""
+FAR_BELOW = -4.6
+"""Of the logarithm of bound/limit: a bound so far below the limit (a hundredth of it) is no
+candidate. Down there it may rise: ε = 40 in a crowd of 2 is an example."""
 
 
 def smallest_passing(
