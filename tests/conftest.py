@@ -19,7 +19,8 @@ if find_spec("hypothesis") is not None:  # absent from the oracles' own environm
     from hypothesis import settings
 
     # No test asserts a duration: a slow machine is not a failure.
-    settings.register_profile("krand", deadline=None, print_blob=True)
+    few = 100 if os.environ.get("KRAND_LONG") == "1" else 50
+    settings.register_profile("krand", deadline=None, print_blob=True, max_examples=few)
     settings.load_profile("krand")
 
 # What krand keeps for its user is kept here, and each test begins without any.

@@ -18,7 +18,7 @@ from krand.wire.submissions import (
     submission_bytes,
 )
 
-BODIES = int(os.environ.get("KRAND_MUTATED_BODIES", "100000"))
+BODIES = int(os.environ.get("KRAND_MUTATED_BODIES", "20000"))
 FORMATS = (SubmissionFormat(1, 24, 2), SubmissionFormat(2, 88, 7), SubmissionFormat(65_535, 61, 1))
 
 

@@ -52,7 +52,7 @@ from mixing.chains import (
 require("uvicorn")
 require("starlette")
 
-FAULTS = int(os.environ.get("KRAND_FAULTS", "10"))
+FAULTS = int(os.environ.get("KRAND_FAULTS", "6"))
 KILLED = -9
 ALONE = MixOptions(workers=1)
 PETS = ("cat", "dog", "none")

@@ -38,7 +38,7 @@ from krand.promise import Linkage
 require("uvicorn")
 require("starlette")
 
-FAULTS = int(os.environ.get("KRAND_FAULTS", "30"))
+FAULTS = int(os.environ.get("KRAND_FAULTS", "16"))
 RELEASE_FAULTS = max(10, FAULTS // 5)
 KILLED = -9
 CROWD = 200

@@ -30,7 +30,7 @@ from krand.wire.keys import private_key_pem
 require("uvicorn")
 require("starlette")
 
-FAULTS = int(os.environ.get("KRAND_FAULTS", "6"))
+FAULTS = int(os.environ.get("KRAND_FAULTS", "4"))
 CROWD = 200
 BEFORE, AFTER = range(10), range(10, 20)
 NAMED = (2, 75)

@@ -39,7 +39,7 @@ from mixing.chains import (
     stores_of,
 )
 
-FAULTS = int(os.environ.get("KRAND_FAULTS", "20"))
+FAULTS = int(os.environ.get("KRAND_FAULTS", "12"))
 KILLED = -signal.SIGKILL
 STEPS = ("record", "_published")
 """Functions between whose beginnings and ends as many kills fall as in all the rest."""

@@ -26,7 +26,7 @@ from krand.wire.keys import write_key_pair
 require("uvicorn")
 require("starlette")
 
-FAULTS = int(os.environ.get("KRAND_FAULTS", "8"))
+FAULTS = int(os.environ.get("KRAND_FAULTS", "5"))
 KILLED, NAMED = -9, (2, 75)
 PLANS = {"responses, bit": BIT, "sealed batch, record": LONG}
 CHANGED = {
