@@ -62,8 +62,8 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	    echo "skipped: dp-accounting oracle tests (could not be installed)"; \
 	fi
 
-long: .venv/.test  ## the long versions of tests: small crowds, extreme requests, faults, attacks
-	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/docs/test_explanation_numbers.py tests/accounting tests/analysis/test_both.py tests/client/test_ledger.py tests/end_to_end/test_collector.py tests/mixing/test_dummies.py tests/mixing/test_real_chain.py tests/attacks/test_mixers.py tests/drafts/reproduction/test_whole.py tests/js_client
+long: .venv/.test  ## the long versions of tests: small crowds, extreme requests, faults, attacks, Firefox and WebKitGTK
+	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/docs/test_explanation_numbers.py tests/accounting tests/analysis/test_both.py tests/client/test_ledger.py tests/end_to_end/test_collector.py tests/mixing/test_dummies.py tests/mixing/test_real_chain.py tests/attacks/test_mixers.py tests/drafts/reproduction/test_whole.py tests/js_client tests/browser/test_form.py tests/browser/test_form_mixers.py tests/browser/test_other_engines.py
 	$(BIN)/python benchmarks/small_crowds.py
 	$(BIN)/python benchmarks/extremes.py
 	KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 KRAND_MODEL_EXAMPLES=1000 $(BIN)/pytest -q $(PARALLEL) tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_first_mixer.py tests/collector/test_model.py tests/mixing/test_kills.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CITIES",
     "EVERY_KIND",
+    "KEYS",
     "PEOPLE",
     "FormSite",
     "by_keyboard",

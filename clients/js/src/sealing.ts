@@ -15,7 +15,7 @@ import { concat, fromHex } from "./bytes.js";
 import { KrandError } from "./errors.js";
 import { layerInfo } from "./messages.js";
 import type { Plan } from "./plan.js";
-import { webcrypto } from "./webcrypto.js";
+import { drawing, webcrypto } from "./webcrypto.js";
 
 const ANALYST = 0;
 
@@ -60,7 +60,7 @@ export class Sealer {
 
   async #sealed(hop: number, key: Key, content: Uint8Array, info: Uint8Array) {
     try {
-      return await this.#suite.Seal(key, content, { info });
+      return await drawing(() => this.#suite.Seal(key, content, { info }));
     } catch {
       const field = hop === ANALYST ? "analyst_key" : `key of mixer ${hop}`;
       const rule = "must be a key that messages can be sealed for, not a point of low order";

@@ -148,3 +148,21 @@ test("Client.open refuses a plan that another one replaced", async () => {
   const opening = krand.Client.open(URL_, hash, { fetch: serves(other) });
   await assert.rejects(opening, { code: "wrong-plan" });
 });
+
+test("a platform that fails to draw a key now and then can take part", async (context) => {
+  const plan = await planOf(krand);
+  const { subtle } = globalThis.crypto;
+  const own = subtle.generateKey.bind(subtle);
+  let draws = 0;
+  subtle.generateKey = async (...given) => {
+    if (draws++ % 4) return own(...given);
+    throw new DOMException("refused", "OperationError");
+  };
+  context.after(() => delete subtle.generateKey);
+  assert.equal(await krand.supported(), true);
+  draws = 0;
+  const { fetch, bodies } = collector(ACCEPTED);
+  const client = new krand.Client(plan, { url: URL_, fetch });
+  assert.equal((await client.submit(ANSWERS)).status, "accepted");
+  assert.equal(bodies.length, 1);
+});
