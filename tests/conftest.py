@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 
+from sampling import beyond_the_sample
 from timing import DURATIONS, Costs, slowest_files
 
 if find_spec("hypothesis") is not None:  # absent from the oracles' own environment
@@ -42,8 +43,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Costs(Path(os.environ["KRAND_DURATIONS"]).absolute()))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files with the slowest tests come first: what is left for the end is short."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """A sample where variants take long; then files with the slowest tests come first."""
+    if os.environ.get("KRAND_LONG") != "1":
+        left_out = beyond_the_sample(items)
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
     seconds = slowest_files(DURATIONS.read_text(encoding="utf-8"))
     items.sort(key=lambda item: -seconds[item.nodeid.partition("::")[0]])
 

@@ -34,7 +34,7 @@ from krand.collector.settings import Page
 connection.HEAD_SECONDS = connection.ANSWER_SECONDS = http.BODY_SECONDS = 0.5
 usual = serving.make_server
 pages = {"/long": Page(os.urandom(2_000_000), "application/octet-stream")}
-serving.make_server = lambda store, settings: usual(store, settings, pages=pages)
+serving.make_server = lambda store, settings, **_: usual(store, settings, pages=pages)
 main()
 """
 """The command, with a long page that cannot be compressed, and little patience."""

@@ -41,6 +41,7 @@ CALLS: dict[str, list[str]] = {
     "tally": ["responses.parquet", "--plan", "plan.json"],
     "estimate": ["tally.json", "--plan", "plan.json", "--candidates", "tag=words.txt"],
     "report": ["results.json"],
+    "invite": ["plan.json", "--count", "2", "--url", "https://form.example/"],
     "submit": ["answers.json", "--plan", "plan.json", "--collector", "http://127.0.0.1:1"],
     "frontier": [],
     "keygen": [],

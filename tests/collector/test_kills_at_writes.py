@@ -29,7 +29,7 @@ from krand.promise import Linkage
 require("uvicorn")
 require("starlette")
 
-FAULTS = int(os.environ.get("KRAND_FAULTS", "8")) // 2
+FAULTS = int(os.environ.get("KRAND_FAULTS", "16")) // 2
 KILLED = -9
 CROWD = 200
 WAYS: dict[str, dict[str, Any]] = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.options import FILE, output_options
+from krand.cli.options import FILE, FOLDER, output_options
 from krand.cli.plans import checked_plan
 from krand.terminal.output import Output
 
@@ -26,7 +26,7 @@ __all__ = ["form"]
 @click.option(
     "--output",
     "-o",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=FOLDER,
     required=True,
     help="The folder to write, for any host of files.",
 )

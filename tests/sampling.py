@@ -1,0 +1,63 @@
+"""Which variants of slow tests the suite leaves to `make long`.
+
+The files below try one statement for many parameters, and take long for each. The suite tries every
+third of them, the first one included; KRAND_LONG=1 tries all. Pages of the documentation that no
+newcomer begins with, and the drafts' pictures, are left to `make long` as a whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+
+__all__ = ["beyond_the_sample"]
+
+EVERY = 3
+SAMPLED = (
+    "accounting/test_bits.py",
+    "accounting/test_composition.py",
+    "accounting/test_division.py",
+    "accounting/test_frontier.py",
+    "accounting/test_planner.py",
+    "accounting/test_ratio.py",
+    "accounting/test_simulation.py",
+    "accounting/test_small_crowds.py",
+    "analysis/test_both.py",
+    "analysis/test_counting.py",
+    "analysis/test_mixed_questions.py",
+    "analysis/test_words_decoding.py",
+    "attacks/test_pipelines.py",
+    "cli/test_mix_bad_input.py",
+    "randomness/test_flips.py",
+    "randomness/test_shuffling.py",
+    "tables/test_randomizing.py",
+)
+LONG_FILE = "drafts/reproduction/test_pictures.py"
+LONG_PAGES = (
+    "docs/howto/audit",
+    "docs/howto/count-and-estimate",
+    "docs/howto/link-whole-records",
+    "docs/howto/plan-in-a-browser",
+    "docs/howto/publish-results",
+    "docs/howto/spark-and-dask",
+    "docs/howto/write-a-survey",
+)
+LONG_RUNS = tuple(f"test_a_page_runs_from_top_to_bottom[{page}]" for page in LONG_PAGES)
+
+
+def beyond_the_sample(items: Sequence[pytest.Item]) -> list[pytest.Item]:
+    """What is left out."""
+    seen: Counter[str] = Counter()
+    found = []
+    for item in items:
+        file, _, test = item.nodeid.partition("::")
+        if file.endswith(LONG_FILE) or test in LONG_RUNS:
+            found.append(item)
+        elif file.endswith(SAMPLED) and "[" in test:
+            name = item.nodeid.partition("[")[0]
+            if seen[name] % EVERY:
+                found.append(item)
+            seen[name] += 1
+    return found
