@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if os.environ.get("KRAND_LONG") != "1":
         left_out = beyond_the_sample(items)
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        names = {item.nodeid for item in left_out}
+        items[:] = [item for item in items if item.nodeid not in names]
     seconds = slowest_files(DURATIONS.read_text(encoding="utf-8"))
     items.sort(key=lambda item: -seconds[item.nodeid.partition("::")[0]])
 

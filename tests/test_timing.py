@@ -45,7 +45,7 @@ def test_the_tests_of_the_slowest_files_come_first(pytestconfig: pytest.Config) 
         "tests/a/test_fast.py::test_r",
     ]
     items = [SimpleNamespace(nodeid=name) for name in names]
-    plugin.pytest_collection_modifyitems(items)
+    plugin.pytest_collection_modifyitems(pytestconfig, items)
     assert [item.nodeid for item in items] == [names[1], names[0], names[2]]
 
 
