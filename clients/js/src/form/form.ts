@@ -31,7 +31,6 @@ export interface Given {
   client: Client;
   draft: Draft;
   context: Context;
-  hash: string;
   round: number;
   invitation: string | undefined;
   status: Promise<Status | null>;
@@ -64,8 +63,8 @@ export class Form {
   }
 
   private state(): Promise<LedgerState> {
-    const { client, hash, round } = this.given;
-    return client.ledger.state({ plan: hash, round });
+    const { client, round } = this.given;
+    return client.ledger.state({ plan: client.plan.hash, round });
   }
 
   private takeUp(found: Awaited<ReturnType<Draft["read"]>>): void {
@@ -245,12 +244,12 @@ export class Form {
   private async thank(said: string, receipt: Receipt | null = null): Promise<void> {
     this.over = true;
     this.prepared = null;
-    const { context, hash, round, status, draft } = this.given;
+    const { context, round, status, draft } = this.given;
     await draft.erase();
     const { plan, collector } = context;
     const key = plan.mixing?.mixers[0]?.identity ?? (receipt?.receipt && (await status)?.receipt_key) ?? undefined;
-    const facts = { title: titleOf(plan.survey), plan: hash, round, collector, signature: receipt?.receipt, key: key || undefined };
-    this.show(thanksPage(context, { said, facts, verdict: await verdictOn(facts) }));
+    const facts = { title: titleOf(plan.survey), plan: plan.hash, round, collector, signature: receipt?.receipt, key: key || undefined };
+    this.show(thanksPage(context, { said, facts, verdict: await verdictOn(plan, facts) }));
   }
 
   private fail(error: unknown): void {
