@@ -109,7 +109,7 @@ TRANSIENT = {
     "too many headers": say(b"HTTP/1.1 202 Accepted\r\n" + b"X: y\r\n" * 500 + b"\r\n"),
     "a long line": say(b"HTTP/1.1 202 Accepted\r\nX: " + b"y" * 70_000 + b"\r\n\r\n"),
     "slow": hang,
-    **{str(status): answer(status) for status in (408, 429, 500, 502, 503, 504)},
+    **{str(status): answer(status) for status in (408, 429, 500, 501, 502, 503, 504, 507, 520, 599)},
 }
 
 
@@ -197,7 +197,7 @@ def test_the_wish_holds_for_one_wait_only() -> None:
     assert second <= 3
 
 
-@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 405, 413, 415, 422, 501])
+@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 405, 413, 415, 422, 499])
 def test_what_will_not_be_better_later_is_told_at_once(status: int) -> None:
     """One attempt, and what the collector said."""
     refusal = json.dumps({"error": {"field": "plan", "rule": "must be mine"}}).encode()

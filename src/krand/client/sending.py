@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Failed", "NotDelivered", "send"]
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-AGAIN = (408, 429, 500, 502, 503, 504)
-"""Statuses after which a retry makes sense; others are errors."""
+TIMED_OUT, TOO_MANY, SERVER_FAILED = 408, 429, 500
 
 
 class NotDelivered(Unavailable):
@@ -77,10 +76,15 @@ def send(
         if reply.status == 202:
             return
         problem, asked = f"{reply.status} {reply.rule}".strip(), reply.wait
-        if reply.status not in AGAIN:
+        if not _may_retry(reply.status):
             hint = "is this the collector of this plan and round?"
             raise InvalidInput("submission", "must be accepted by the collector", problem, hint)
     raise NotDelivered(f"not delivered to {url} in {attempts} attempts ({problem})")
+
+
+def _may_retry(status: int) -> bool:
+    """Whether the same submission may be accepted later; every 5xx is the server's failure."""
+    return status in (TIMED_OUT, TOO_MANY) or status >= SERVER_FAILED
 
 
 def _address(url: str, plan_hash: str) -> str:
