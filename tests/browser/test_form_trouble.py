@@ -291,7 +291,7 @@ def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) ->
         form_site(tmp_path, short_plan(), origins=(origin,) if allowed else ()) as form,
     ):
         save_plan(form.plan, tmp_path / "plan.json")
-        given = ["-o", str(site), "--collector", form.url, "--overwrite"]
+        given = ["-o", str(site), "--collector", form.url, "--force"]
         told = CliRunner().invoke(krand, ["form", str(tmp_path / "plan.json"), *given])
         assert told.exit_code == 0, told.output
         begun = visit("http://127.0.0.1:")
