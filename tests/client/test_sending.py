@@ -99,6 +99,7 @@ def hang(connection: socket.socket) -> None:
 
 
 STORED = answer(202, b'{"status": "accepted"}')
+RETRIED = (408, 429, 500, 501, 502, 503, 504, 507, 520, 599)
 TRANSIENT = {
     "nothing": say(b""),
     "reset": reset,
@@ -109,7 +110,9 @@ TRANSIENT = {
     "too many headers": say(b"HTTP/1.1 202 Accepted\r\n" + b"X: y\r\n" * 500 + b"\r\n"),
     "a long line": say(b"HTTP/1.1 202 Accepted\r\nX: " + b"y" * 70_000 + b"\r\n\r\n"),
     "slow": hang,
-    **{str(status): answer(status) for status in (408, 429, 500, 501, 502, 503, 504, 507, 520, 599)},
+    **{
+        str(status): answer(status) for status in (408, 429, 500, 501, 502, 503, 504, 507, 520, 599)
+    },
 }
 
 
