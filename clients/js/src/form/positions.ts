@@ -49,7 +49,7 @@ function groupText(questions: readonly Leveled[], place: number, texts: Texts): 
     .join("; ");
 }
 
-/** Position → "Do you smoke?: yes". */
+/** What a position stands for: "Do you smoke? – Yes". */
 export function positionText(plan: Plan, position: number, texts: Texts): string {
   const { kind, questions, offset } = plan.layout.findLast((each) => each.offset <= position)!;
   const place = position - offset;

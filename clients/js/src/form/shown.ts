@@ -36,7 +36,7 @@ export function shownSubmission(plan: Plan, prepared: Prepared, texts: Texts): H
   );
 }
 
-/** One line for everything that is sent as 1, or is an answer that noise took out. */
+/** One line for everything that is sent as 1, or is an answer that the noise removed. */
 function copyList(plan: Plan, copy: readonly number[], truth: readonly number[], texts: Texts): HTMLElement {
   const sent = new Set(copy);
   const mine = new Set(truth);
