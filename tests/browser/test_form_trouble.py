@@ -62,6 +62,9 @@ type = "choice"
 text = "{text}"
 choices = ["on foot", "by bicycle", "by car"]
 """
+DELETE_STORED = """() => new Promise((done) => {
+    indexedDB.deleteDatabase("krand").onsuccess = done;
+})"""
 HEADER_BYTES = 3 + 16
 """Format, round and id; the sealed messages follow."""
 
@@ -189,6 +192,30 @@ def test_a_collector_with_another_plan_gets_nothing(tmp_path: Path, visit: Begin
         assert len(posted) == 2
         assert len(set(posted)) == 1
         assert store.batches()[-1].people == 0
+
+
+@pytest.mark.parametrize("reloaded", [True, False], ids=["reloaded", "same page"])
+def test_what_was_sealed_and_deleted_is_not_sent_empty(
+    tmp_path: Path, visit: Begin, reloaded: bool
+) -> None:
+    """Nobody knows the answers any more, so nothing is sent; the person may answer again."""
+    with form_site(tmp_path, short_plan()) as form:
+        begun = visit(form.url)
+        posted = bodies(begun)
+        page = answered(started(begun.page, form.url))
+        page.get_by_role("button", name="Show me what is sent").click()
+        page.wait_for_selector(".shown")
+        if reloaded:
+            page.reload()
+            page.get_by_role("button", name="Send now").wait_for()
+        page.evaluate(DELETE_STORED)
+        page.get_by_role("button", name="Send now" if reloaded else "Send my answers").click()
+        assert "answer again" in problem(page, "lost")
+        assert (posted, form.people) == ([], 0)
+        page.get_by_role("button", name="Reload the page").click()
+        page.get_by_role("button", name="Start").click()
+        sent(answered(page))
+        assert form.people == 1
 
 
 def test_a_new_survey_at_the_same_address_keeps_what_was_entered(

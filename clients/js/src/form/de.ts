@@ -162,6 +162,7 @@ export const de: Texts = {
     "unknown-plan": ["Die Sammelstelle kennt diese Umfrage nicht", "Die Umfrage ist vielleicht umgezogen oder wurde ersetzt. Ihre versiegelte Einsendung ist in diesem Browser aufbewahrt: Versuchen Sie es noch einmal, oder fragen Sie den Veranstalter."],
     refused: ["Die Sammelstelle hat die Einsendung abgelehnt", "Das sollte nicht vorkommen. Ihre versiegelten Antworten sind in diesem Browser aufbewahrt. Bitte sagen Sie es dem Veranstalter: {why}"],
     "not-delivered": ["Noch nicht gesendet", "Die Sammelstelle war nicht erreichbar. Ihre versiegelte Einsendung ist in diesem Browser aufbewahrt: Versuchen Sie es jetzt noch einmal, oder öffnen Sie diese Seite später. Sie zählt einmal."],
+    lost: ["Ihre versiegelte Einsendung ist nicht mehr da", "Die Daten, die dieser Browser für diese Seite gespeichert hatte, wurden gelöscht, darum gibt es nichts mehr zu senden. Falls Ihre Antworten noch nicht gesendet waren, laden Sie bitte die Seite neu, und antworten Sie noch einmal."],
     storage: ["Dieser Browser speichert keine Daten", "Das Formular muss sich merken, dass es beantwortet wurde, damit Sie einmal gezählt werden. Bitte erlauben Sie dieser Seite, Daten zu speichern, oder öffnen Sie sie in einem Fenster, das nicht privat ist."],
     internal: ["Etwas ist schiefgegangen", "Von Ihren Eingaben geht nichts verloren. Bitte laden Sie die Seite neu. Wenn es wieder vorkommt, sagen Sie es dem Veranstalter: {why}"],
   },

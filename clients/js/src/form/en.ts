@@ -160,6 +160,7 @@ export const en = {
     "unknown-plan": ["The collector does not know this survey", "The survey may have moved or been replaced. Your sealed submission is kept in this browser: try again, or ask the organiser."],
     refused: ["The collector refused the submission", "This should not happen. Your sealed answers are kept in this browser. Please tell the organiser: {why}"],
     "not-delivered": ["Not sent yet", "The collector could not be reached. Your sealed submission is kept in this browser: try again now, or open this page later. It is counted once."],
+    lost: ["Your sealed submission is gone", "The data that this browser stored for this page was deleted, so there is nothing left to send. If your answers had not been sent before, please reload the page and answer again."],
     storage: ["This browser does not store data", "The form must remember that it was answered, so that you are counted once. Please allow storage for this page, or open it in a window that is not private."],
     internal: ["Something went wrong", "Nothing that you entered is lost. Please reload the page. If it happens again, tell the organiser: {why}"],
   } as Record<string, [string, string]>,

@@ -43,6 +43,8 @@ export class Form {
   private step: Step = "start";
   private prepared: Prepared | null = null;
   private busy = false;
+  /** Whether this page has had a sealed submission: there must never be a second one. */
+  private sealed = false;
   /** Sent, or on its way: the answers can no longer be changed. */
   private over = false;
 
@@ -54,7 +56,8 @@ export class Form {
     addEventListener("popstate", (event) => this.cameTo((event.state as Step | null) ?? "start"));
     const state = await this.state();
     if (state === "delivered") return this.thank(context.texts.thanksEarlier);
-    if (state === "pending") return this.show(pendingPage(context, () => void this.send()));
+    this.sealed = state === "pending";
+    if (this.sealed) return this.show(pendingPage(context, () => void this.send()));
     this.takeUp(await draft.read().catch(() => null));
     const before = history.state as Step | null;
     this.cameTo(this.draftState === "kept" && before !== null ? before : "start");
@@ -190,6 +193,7 @@ export class Form {
   private async prepare(): Promise<Prepared> {
     const { client, round, invitation, draft } = this.given;
     const made = await client.prepare(this.answers, { round, invitation });
+    this.sealed = true;
     await draft.erase();
     return { body: made.body, reported: made.reported, truth: made.reported ? client.encode(this.answers) : [] };
   }
@@ -206,6 +210,7 @@ export class Form {
     const now = h("p", { class: "buttons", hidden: true }, button(texts.sendNow, again, "second"));
     try {
       if ((await this.state()) === "none") {
+        if (this.sealed) return this.lost();
         if (!this.isComplete()) return;
         this.prepared = await this.prepare();
       }
@@ -213,7 +218,7 @@ export class Form {
       await draft.erase();
       this.show(sendingPage(context, told, now));
       addEventListener("online", again);
-      const receipt = await client.submit({}, {
+      const receipt = await client.resume({
         round,
         invitation,
         signal: abort.signal,
@@ -223,8 +228,9 @@ export class Form {
           now.hidden = false;
         },
       });
+      if (!receipt && (await this.state()) === "none") return this.lost();
       this.answers = {};
-      await this.thank(this.said(receipt), receipt);
+      await this.thank(receipt ? this.said(receipt) : texts.thanksEarlier, receipt);
     } catch (error) {
       this.busy = false;
       if (error instanceof KrandError && error.code === "aborted") return void this.send();
@@ -234,6 +240,13 @@ export class Form {
       this.busy = false;
       removeEventListener("online", again);
     }
+  }
+
+  /** The browser's storage was cleared after the answers were sealed. */
+  private lost(): void {
+    this.over = true;
+    const { texts } = this.given.context;
+    this.show(problemPage(texts, "lost", { action: [texts.reload, () => location.reload()] }));
   }
 
   private said(receipt: Receipt): string {
