@@ -128,7 +128,7 @@ def invited_site(folder: Path) -> Iterator[tuple[FormSite, list[str]]]:
 
 def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin) -> None:
     """Missing, unknown, right, and used elsewhere; what was sealed goes out under the right one."""
-    with invited_site(tmp_path) as (form, (code, _)):
+    with invited_site(tmp_path) as (form, (code, new_code)):
         begun = visit(form.url)
         begun.statuses.add(403)
         page, posted = begun.page, bodies(begun)
@@ -145,10 +145,20 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
         first, second = posted
         assert first[HEADER_BYTES:] == second[HEADER_BYTES:]
         assert all(code not in url for url in begun.requests)
-        other = started(visit(form.url).page, f"{form.url}#{code}")
+        elsewhere = visit(form.url)
+        posted = bodies(elsewhere)
+        other = started(elsewhere.page, f"{form.url}#{code}")
         send(answered(other))
         assert "already used" in problem(other, "used-invitation")
         assert form.people == 1
+        other.reload()
+        other.get_by_role("button", name="Send now").click()
+        assert "were not counted" in problem(other, "used-invitation")
+        other.goto(f"{form.url}#{new_code}")
+        other.get_by_role("button", name="Send now").click()
+        other.wait_for_selector("#verdict")
+        assert form.people == 2
+        assert len({body[HEADER_BYTES:] for body in posted}) == 1
 
 
 def test_a_survey_that_closed_says_so_before_the_first_question(

@@ -177,8 +177,10 @@ export class Client {
     const isFirst =
       this.plan.survey.invitations && (await this.ledger.begin(key, toHex(idOf(kept.body))));
     const found = await send(address, kept.body, { fetch: this.#fetch, onRetry, signal });
+    // It was never sent under this id, and the collector has the id: from somebody else.
+    const isUsed = isFirst && found.atOnce && found.status === "known";
+    if (isUsed && (await this.ledger.withdraw(key))) throw usedInvitation();
     await this.ledger.acknowledge(key);
-    if (isFirst && found.atOnce && found.status === "known") throw usedInvitation();
     const { status, receipt } = found;
     const named = { planHash: key.plan, round: key.round, status, wasKept: !kept.isNew };
     return receipt === undefined ? named : { ...named, receipt };
@@ -192,7 +194,7 @@ export class Client {
 
 function usedInvitation(): KrandError {
   const rule = "must not have been used before";
-  const hint = "somebody answered with this code already; these answers were not counted";
+  const hint = "these answers were not counted; they are kept, and can be sent with another code";
   return new KrandError("used-invitation", "invitation", rule, hint);
 }
 

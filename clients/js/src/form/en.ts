@@ -155,7 +155,7 @@ export const en = {
     closed: ["This survey is closed", "It no longer accepts answers. Nothing was sent. If you think this is wrong, please ask the organiser."],
     "unknown-invitation": ["This link is not valid for this survey", "Its code is not known. Please open the link exactly as you received it, or ask the organiser for a new one. Your answers are sealed and kept in this browser: open the right link in it, and you can send them."],
     "missing-invitation": ["This survey needs a personal link", "The address that you opened has no code. Please open the link exactly as you received it."],
-    "used-invitation": ["This link was already used", "One link is good for one submission, and the collector has it. Nothing more was sent."],
+    "used-invitation": ["This link was already used", "It can be used for one submission, and the collector has one. Your answers were not counted. If it was not you who used the link, ask the organiser for a new one and open it in this browser: your answers are sealed and kept here, and you can send them then."],
     "already-submitted": ["You have already answered", "This survey was already answered in this browser. Each person is counted once."],
     "unknown-plan": ["The collector does not know this survey", "The survey may have moved or been replaced. Your sealed submission is kept in this browser: try again, or ask the organiser."],
     refused: ["The collector refused the submission", "This should not happen. Your sealed answers are kept in this browser. Please tell the organiser: {why}"],
