@@ -14,7 +14,7 @@ import pytest
 from krand.client import sending
 from krand.client.client import Client
 from krand.client.ledger import AlreadySubmitted, Ledger, Submission
-from krand.client.sending import NotDelivered, send
+from krand.client.sending import Delivered, NotDelivered, send
 from krand.client.transport import Http
 from krand.errors import InvalidInput, Unavailable
 from krand.promise import Linkage, Policy
@@ -198,6 +198,15 @@ def test_the_wish_holds_for_one_wait_only() -> None:
         first, second = deliver(collector)
     assert first > 50
     assert second <= 3
+
+
+@pytest.mark.parametrize("told", [b'{"status": "known"}', b'{"status": "accepted"}', b"[]", b"?"])
+@pytest.mark.parametrize("failures", [0, 1])
+def test_the_caller_learns_whether_the_collector_had_it_already(told: bytes, failures: int) -> None:
+    """And whether the first attempt was answered; whatever else the answer contains."""
+    with collecting(*[reset] * failures, answer(202, told)) as collector:
+        found = send(collector.url, PLAN, 3, SENT, transport=Impatient())
+    assert found == Delivered(known=b"known" in told, at_once=not failures)
 
 
 @pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 405, 413, 415, 422, 499])
