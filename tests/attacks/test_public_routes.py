@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import pytest
 
-from attacks.under_attack import Attacked, Honest, attacked, get, post
+from attacks.under_attack import Attacked, Honest, attacked, flood, get, is_gone, post
 from collecting import quick_folder, serving, until
 from collector.crowds import body_of, messages_of, plan_of
 from components import require
@@ -39,6 +39,7 @@ main()
 """
 """The command, with a long page that cannot be compressed, and little patience."""
 READERS, MOST_MEGABYTES = 100, 60
+FLOODERS, FLOOD_SECONDS = 10, 3.0
 PATIENCE_SECONDS = 5.0
 
 
@@ -66,18 +67,6 @@ def answers(collector: Attacked, request: bytes) -> bytes:
         except ConnectionError:
             pass
     return found
-
-
-def is_gone(client: socket.socket) -> bool:
-    """Whether the collector has ended the connection, although much was never read."""
-    client.setblocking(False)
-    try:
-        client.send(b"x")
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True
-    return False
 
 
 def test_a_long_page_is_not_copied_for_whoever_does_not_read_it(collector: Attacked) -> None:
@@ -127,6 +116,19 @@ def test_only_the_operators_origin_is_allowed(collector: Attacked) -> None:
     assert b"access-control-allow-origin: https://form.example\r\n" in good
     near = answers(collector, preflight(collector.path, FORM.encode() + b".evil")[:-2] + close)
     assert b"access-control-allow-origin" not in near
+
+
+def test_a_flood_of_preflights_holds_nobody_up(collector: Attacked) -> None:
+    """From an allowed origin and from another one, as fast as they are taken, and never read."""
+    before = collector.memory
+    with ExitStack() as stack, Honest(collector) as honest:
+        clients = [stack.enter_context(collector.connect(2**12)) for _ in range(FLOODERS)]
+        both = preflight(collector.path) + preflight(collector.path, b"https://other.example")
+        taken = flood(clients, both * 5_000, FLOOD_SECONDS)
+    assert taken > 100 * FLOODERS * len(both)
+    assert (honest.failure, set(honest.statuses)) == ("", {202})
+    assert honest.slowest < PATIENCE_SECONDS
+    assert honest.peak - before < MOST_MEGABYTES
 
 
 @pytest.mark.parametrize("method", ["HEAD", "PUT", "DELETE", "OPTIONS", "TRACE", "PATCH"])

@@ -17,7 +17,7 @@ from collecting import Running, quick_folder, running
 from collector.crowds import body_of, plan_of
 from components import missing
 
-__all__ = ["Attacked", "Honest", "attacked", "flood", "get", "post"]
+__all__ = ["Attacked", "Honest", "attacked", "flood", "get", "is_gone", "post"]
 
 PATIENCE_SECONDS = 60.0
 MANY = 10**6
@@ -176,3 +176,15 @@ def flood(clients: Sequence[socket.socket], content: bytes, seconds: float) -> i
             places[client] = (places[client] + sent) % len(content)
     selector.close()
     return taken
+
+
+def is_gone(client: socket.socket) -> bool:
+    """Whether the other side has ended the connection: a reset, not a full buffer."""
+    client.setblocking(False)
+    try:
+        client.send(b"x")
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return False

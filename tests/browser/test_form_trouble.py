@@ -62,6 +62,9 @@ type = "choice"
 text = "{text}"
 choices = ["on foot", "by bicycle", "by car"]
 """
+DELETE_STORED = """() => new Promise((done) => {
+    indexedDB.deleteDatabase("krand").onsuccess = done;
+})"""
 HEADER_BYTES = 3 + 16
 """Format, round and id; the sealed messages follow."""
 
@@ -125,7 +128,7 @@ def invited_site(folder: Path) -> Iterator[tuple[FormSite, list[str]]]:
 
 def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin) -> None:
     """Missing, unknown, right, and used elsewhere; what was sealed goes out under the right one."""
-    with invited_site(tmp_path) as (form, (code, _)):
+    with invited_site(tmp_path) as (form, (code, new_code)):
         begun = visit(form.url)
         begun.statuses.add(403)
         page, posted = begun.page, bodies(begun)
@@ -142,10 +145,20 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
         first, second = posted
         assert first[HEADER_BYTES:] == second[HEADER_BYTES:]
         assert all(code not in url for url in begun.requests)
-        other = started(visit(form.url).page, f"{form.url}#{code}")
+        elsewhere = visit(form.url)
+        posted = bodies(elsewhere)
+        other = started(elsewhere.page, f"{form.url}#{code}")
         send(answered(other))
         assert "already used" in problem(other, "used-invitation")
         assert form.people == 1
+        other.reload()
+        other.get_by_role("button", name="Send now").click()
+        assert "were not counted" in problem(other, "used-invitation")
+        other.goto(f"{form.url}#{new_code}")
+        other.get_by_role("button", name="Send now").click()
+        other.wait_for_selector("#verdict")
+        assert form.people == 2
+        assert len({body[HEADER_BYTES:] for body in posted}) == 1
 
 
 def test_a_survey_that_closed_says_so_before_the_first_question(
@@ -189,6 +202,30 @@ def test_a_collector_with_another_plan_gets_nothing(tmp_path: Path, visit: Begin
         assert len(posted) == 2
         assert len(set(posted)) == 1
         assert store.batches()[-1].people == 0
+
+
+@pytest.mark.parametrize("reloaded", [True, False], ids=["reloaded", "same page"])
+def test_what_was_sealed_and_deleted_is_not_sent_empty(
+    tmp_path: Path, visit: Begin, reloaded: bool
+) -> None:
+    """Nobody knows the answers any more, so nothing is sent; the person may answer again."""
+    with form_site(tmp_path, short_plan()) as form:
+        begun = visit(form.url)
+        posted = bodies(begun)
+        page = answered(started(begun.page, form.url))
+        page.get_by_role("button", name="Show me what is sent").click()
+        page.wait_for_selector(".shown")
+        if reloaded:
+            page.reload()
+            page.get_by_role("button", name="Send now").wait_for()
+        page.evaluate(DELETE_STORED)
+        page.get_by_role("button", name="Send now" if reloaded else "Send my answers").click()
+        assert "answer again" in problem(page, "lost")
+        assert (posted, form.people) == ([], 0)
+        page.get_by_role("button", name="Reload the page").click()
+        page.get_by_role("button", name="Start").click()
+        sent(answered(page))
+        assert form.people == 1
 
 
 def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
@@ -291,7 +328,7 @@ def test_a_site_of_somebody_else(tmp_path: Path, visit: Begin, allowed: bool) ->
         form_site(tmp_path, short_plan(), origins=(origin,) if allowed else ()) as form,
     ):
         save_plan(form.plan, tmp_path / "plan.json")
-        given = ["-o", str(site), "--collector", form.url, "--overwrite"]
+        given = ["-o", str(site), "--collector", form.url, "--force"]
         told = CliRunner().invoke(krand, ["form", str(tmp_path / "plan.json"), *given])
         assert told.exit_code == 0, told.output
         begun = visit("http://127.0.0.1:")

@@ -58,10 +58,10 @@ def test_a_folder_is_replaced_only_if_it_is_a_form(plan_file: Path, tmp_path: Pa
     """And only where that is asked for."""
     given = (plan_file, "-o", tmp_path / "site", "--collector", COLLECTOR)
     assert run(*given).exit_code == 0
-    assert "--overwrite" in json.dumps(refused(run(*given)))
-    assert run(*given, "--overwrite").exit_code == 0
+    assert "--force" in json.dumps(refused(run(*given)))
+    assert run(*given, "--force").exit_code == 0
     (tmp_path / "site" / "diary.txt").write_text("mine", encoding="utf-8")
-    refused(run(*given, "--overwrite"))
+    refused(run(*given, "--force"))
     assert (tmp_path / "site" / "diary.txt").exists()
 
 
@@ -122,8 +122,8 @@ def test_a_replaced_site_is_never_lost(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "rename", failing)
-        refused(run(*given, "https://new.example.org", "--overwrite"))
+        refused(run(*given, "https://new.example.org", "--force"))
     assert files_of(site) == old
-    assert run(*given, "https://new.example.org", "--overwrite").exit_code == 0
+    assert run(*given, "https://new.example.org", "--force").exit_code == 0
     assert b"https://new.example.org" in files_of(site)["index.html"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["plan.json", "site"]

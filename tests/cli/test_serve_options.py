@@ -216,3 +216,20 @@ def test_signatures_of_some_mixers_are_not_enough(
     option = ("--signature", str(folder / "1.sig.json"))
     assert "mixer 2" in refusal(tmp_path, party.plan, *option)["field"]
     assert refusal(tmp_path, OPEN_PLAN, *option)["field"] == "signature"
+
+
+def test_a_plan_with_mixers_and_no_signature_is_warned_about_at_the_start(
+    tmp_path: Path, folder: Path, party: Party, started: list[Any]
+) -> None:
+    """Browsers would refuse the plan; apps that have the signatures already would not."""
+    signed = [word for hop in (1, 2) for word in ("--signature", str(folder / f"{hop}.sig.json"))]
+    for plan, options, is_warned in (
+        (party.plan, [], True),
+        (party.plan, signed, False),
+        (OPEN_PLAN, [], False),
+    ):
+        (tmp_path / str(len(started))).mkdir()
+        told = serve(tmp_path / str(len(started)), plan, *options)
+        assert told.exit_code == 0, told.output
+        assert ("no --signature" in told.stderr) is is_warned
+    assert len(started) == 3

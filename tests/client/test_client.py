@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,13 +12,15 @@ import pytest
 from numpy.typing import NDArray
 
 from krand.client.client import Client
-from krand.client.ledger import Ledger
+from krand.client.ledger import Ledger, Submission
 from krand.client.randomizer import (
     payloads,
     reported_positions,
     reported_vectors,
     shuffled,
 )
+from krand.client.sending import NotDelivered, UsedInvitation
+from krand.client.transport import Reply
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
 from krand.promise import Linkage, Policy
@@ -30,6 +33,7 @@ from krand.testing import FakeCollector, UnsafeMemoryLedger
 from krand.wire.invitations import code_text, invited_id
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import Null, Token, Vector, length_at
+from krand.wire.submissions import submission_bytes
 from plans import planned_by_test
 from seals import opened_in_lanes
 
@@ -185,6 +189,86 @@ def test_an_invitation_is_given_where_it_is_asked_for(apart: Plan) -> None:
     client = Client(everybody, UnsafeMemoryLedger(), expected_hash=everybody.hash)
     with pytest.raises(InvalidInput, match="invitation: must not be given"):
         client.prepare({}, invitation=code_text(bytes(16)))
+
+
+def test_after_a_wrong_code_the_same_messages_go_out_under_the_right_one(apart: Plan) -> None:
+    """A second randomization would reveal more; the id of the wrong code would be refused again."""
+    plan, right, wrong = invited(apart), code_text(bytes(range(16))), code_text(bytes(16))
+    client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash)
+    first, second = (client.prepare({"smokes": True}, invitation=c) for c in (wrong, right))
+    assert second.messages == first.messages
+    assert second.id == invited_id(plan.hash, 1, bytes(range(16))) != first.id
+
+
+def test_a_code_that_somebody_else_used_is_told_and_another_one_sends(apart: Plan) -> None:
+    """Each time with the same messages; then the round is answered."""
+    plan, used, fresh = invited(apart), code_text(bytes(16)), code_text(bytes(range(16)))
+    collector = FakeCollector(plan)
+    somebody, client = (
+        Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=collector)
+        for _ in range(2)
+    )
+    somebody.submit(collector.url, {"smokes": True}, invitation=used)
+    for _ in range(2):
+        with pytest.raises(UsedInvitation, match="can be sent with another code"):
+            client.submit(collector.url, {"smokes": True}, invitation=used)
+    assert [entry.acknowledged for entry in client.ledger.entries()] == [False]
+    kept = client.prepare({}, invitation=fresh)
+    client.submit(collector.url, {}, invitation=fresh)
+    assert collector.people == 2
+    assert {message for _, message in collector.messages()} >= set(kept.messages)
+    assert [entry.acknowledged for entry in client.ledger.entries()] == [True]
+
+
+class LosesAnswers:
+    """Brings submissions to a collector, and loses so many of its answers."""
+
+    def __init__(self, collector: FakeCollector, losses: int) -> None:
+        self.collector, self.losses = collector, losses
+
+    def post(self, url: str, body: bytes) -> Reply:
+        reply = self.collector.post(url, body)
+        if self.losses:
+            self.losses -= 1
+            raise OSError("no answer")
+        return reply
+
+    def wait(self, _: float) -> None:
+        """No time passes."""
+
+
+@pytest.mark.parametrize("losses", [1, 8], ids=["retry", "later"])
+def test_after_an_answer_that_was_lost_known_is_success(apart: Plan, losses: int) -> None:
+    """The device's own submission arrived: its code is not called used."""
+    plan, code = invited(apart), code_text(bytes(16))
+    collector = FakeCollector(plan)
+    transport = LosesAnswers(collector, losses)
+    client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=transport)
+    with suppress(NotDelivered):
+        client.submit(collector.url, {"smokes": True}, invitation=code)
+    if losses > 1:
+        client.submit(collector.url, {"smokes": True}, invitation=code)
+    assert collector.people == 1
+    assert [entry.acknowledged for entry in client.ledger.entries()] == [True]
+
+
+def test_a_code_that_another_process_delivered_with_is_not_called_used(apart: Plan) -> None:
+    """Two processes share a ledger; the other one had its answer first."""
+    plan, code = invited(apart), code_text(bytes(16))
+    collector = FakeCollector(plan)
+    ledger = UnsafeMemoryLedger()
+    client = Client(plan, ledger, expected_hash=plan.hash, transport=collector)
+    made = client.prepare({"smokes": True}, invitation=code)
+    assert ledger.begin(plan, 1, made.id)
+    collector.post(f"{collector.url}/v1/{plan.hash}/submissions", body_of(made))
+    ledger.acknowledge(plan, 1)
+    assert not ledger.withdraw(plan, 1)
+    client.deliver(collector.url, made)
+    assert collector.people == 1
+
+
+def body_of(made: Submission) -> bytes:
+    return submission_bytes(1, made.id, made.messages)
 
 
 class Given:

@@ -14,7 +14,7 @@ import pytest
 from krand.client import sending
 from krand.client.client import Client
 from krand.client.ledger import AlreadySubmitted, Ledger, Submission
-from krand.client.sending import NotDelivered, send
+from krand.client.sending import Delivered, NotDelivered, send
 from krand.client.transport import Http
 from krand.errors import InvalidInput, Unavailable
 from krand.promise import Linkage, Policy
@@ -99,6 +99,7 @@ def hang(connection: socket.socket) -> None:
 
 
 STORED = answer(202, b'{"status": "accepted"}')
+RETRIED = (408, 429, 500, 501, 502, 503, 504, 507, 520, 599)
 TRANSIENT = {
     "nothing": say(b""),
     "reset": reset,
@@ -109,7 +110,9 @@ TRANSIENT = {
     "too many headers": say(b"HTTP/1.1 202 Accepted\r\n" + b"X: y\r\n" * 500 + b"\r\n"),
     "a long line": say(b"HTTP/1.1 202 Accepted\r\nX: " + b"y" * 70_000 + b"\r\n\r\n"),
     "slow": hang,
-    **{str(status): answer(status) for status in (408, 429, 500, 502, 503, 504)},
+    **{
+        str(status): answer(status) for status in (408, 429, 500, 501, 502, 503, 504, 507, 520, 599)
+    },
 }
 
 
@@ -197,7 +200,16 @@ def test_the_wish_holds_for_one_wait_only() -> None:
     assert second <= 3
 
 
-@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 405, 413, 415, 422, 501])
+@pytest.mark.parametrize("told", [b'{"status": "known"}', b'{"status": "accepted"}', b"[]", b"?"])
+@pytest.mark.parametrize("failures", [0, 1])
+def test_the_caller_learns_whether_the_collector_had_it_already(told: bytes, failures: int) -> None:
+    """And whether the first attempt was answered; whatever else the answer contains."""
+    with collecting(*[reset] * failures, answer(202, told)) as collector:
+        found = send(collector.url, PLAN, 3, SENT, transport=Impatient())
+    assert found == Delivered(known=b"known" in told, at_once=not failures)
+
+
+@pytest.mark.parametrize("status", [200, 204, 301, 400, 401, 403, 404, 405, 413, 415, 422, 499])
 def test_what_will_not_be_better_later_is_told_at_once(status: int) -> None:
     """One attempt, and what the collector said."""
     refusal = json.dumps({"error": {"field": "plan", "rule": "must be mine"}}).encode()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import socket
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -153,3 +155,17 @@ def test_what_cannot_be_stored_is_503(
             assert b"retry-after: 5\r\n" in said
     assert len(directly) == 2
     assert served.say(head(len(body), *OCTETS) + body).startswith(b"HTTP/1.1 202")
+
+
+def test_a_collector_that_stopped_is_not_kept() -> None:
+    """No connection leaves behind what holds the store of a collector that is gone."""
+    with quick_folder() as folder:
+        spool = Spool(folder / "spool", spool_config(100))
+        with serving(spool) as port:
+            body = body_of(7, FORMAT)
+            said = Served(spool, port).say(head(len(body), *OCTETS) + body)
+            assert b"accepted" in said
+        kept = weakref.ref(spool)
+        del spool
+        gc.collect()
+        assert kept() is None

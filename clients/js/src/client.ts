@@ -127,13 +127,18 @@ export class Client {
     return this.#sent(await this.#kept(answers, options), options);
   }
 
-  /** Sends what a crash or a closed page left behind; null if there is nothing to send. */
-  async resume(options: Omit<SubmitOptions, "invitation"> = {}): Promise<Receipt | null> {
-    const key = this.#key(options.round);
+  /**
+   * Sends what was prepared, or what a crash or a closed page left behind; null if there is nothing
+   * to send. With an invitation it goes out under the id of this one.
+   */
+  async resume(options: SubmitOptions = {}): Promise<Receipt | null> {
+    const { round = 1, invitation } = options;
+    const key = this.#key(round);
     await this.ready();
+    const id = invitation === undefined ? null : await invitedId(this.plan, round, invitation);
     if ((await this.ledger.state(key)) !== "pending") return null;
     const kept = await this.ledger.keep(key, neverMade).catch(ignoreDelivered);
-    return kept && this.#sent(kept, options);
+    return kept && this.#sent(under(kept, id), options);
   }
 
   async #kept(
@@ -146,8 +151,7 @@ export class Client {
     await this.ready();
     const id = await invitedId(this.plan, round, invitation);
     const kept = await this.ledger.keep(key, () => this.#made(positions, round, id, note));
-    // After a mistyped code the same messages go out under the id of the right one.
-    return id ? { ...kept, body: withId(kept.body, id) } : kept;
+    return under(kept, id);
   }
 
   async #made(
@@ -173,8 +177,10 @@ export class Client {
     const isFirst =
       this.plan.survey.invitations && (await this.ledger.begin(key, toHex(idOf(kept.body))));
     const found = await send(address, kept.body, { fetch: this.#fetch, onRetry, signal });
+    // It was never sent under this id, and the collector has the id: from somebody else.
+    const isUsed = isFirst && found.atOnce && found.status === "known";
+    if (isUsed && (await this.ledger.withdraw(key))) throw usedInvitation();
     await this.ledger.acknowledge(key);
-    if (isFirst && found.atOnce && found.status === "known") throw usedInvitation();
     const { status, receipt } = found;
     const named = { planHash: key.plan, round: key.round, status, wasKept: !kept.isNew };
     return receipt === undefined ? named : { ...named, receipt };
@@ -188,9 +194,13 @@ export class Client {
 
 function usedInvitation(): KrandError {
   const rule = "must not have been used before";
-  const hint = "somebody answered with this code already; these answers were not counted";
+  const hint = "these answers were not counted; they are kept, and can be sent with another code";
   return new KrandError("used-invitation", "invitation", rule, hint);
 }
+
+/** After a mistyped code the same messages go out under the id of the right one. */
+const under = (kept: Kept, id: Uint8Array | null): Kept =>
+  id ? { ...kept, body: withId(kept.body, id) } : kept;
 
 function neverMade(): never {
   throw new KrandError("internal", "ledger", "must hold what is pending");

@@ -2,8 +2,10 @@
 
 import { KrandError } from "./errors.js";
 import {
+  begun,
   keptIn,
   stateOf,
+  withdrawn,
   type Entry,
   type Kept,
   type Ledger,
@@ -31,10 +33,15 @@ export class IndexedDbLedger implements Ledger {
   async begin(key: LedgerKey, id: string): Promise<boolean> {
     let isFirst = false;
     await this.#changed(key, (entry) => {
-      isFirst = entry?.body !== undefined && entry.sentAs !== id;
-      return isFirst ? { ...entry!, sentAs: id } : entry;
+      const after = begun(entry, id);
+      isFirst = after !== entry;
+      return after;
     });
     return isFirst;
+  }
+
+  async withdraw(key: LedgerKey): Promise<boolean> {
+    return stateOf(await this.#changed(key, withdrawn)) === "pending";
   }
 
   async acknowledge(key: LedgerKey): Promise<void> {

@@ -29,6 +29,8 @@ export interface Ledger {
   keep(key: LedgerKey, make: () => Promise<Uint8Array>): Promise<Kept>;
   /** Notes that it is about to be sent under this id; true if it never was before. */
   begin(key: LedgerKey, id: string): Promise<boolean>;
+  /** Notes that nothing was taken under any id; false if the round was delivered in the meantime. */
+  withdraw(key: LedgerKey): Promise<boolean>;
   /** Erases the bytes, and keeps that the round was answered. */
   acknowledge(key: LedgerKey): Promise<void>;
   state(key: LedgerKey): Promise<LedgerState>;
@@ -37,8 +39,20 @@ export interface Ledger {
 /** What is stored for a round; without a body it was delivered. */
 export interface Entry extends LedgerKey {
   readonly body?: Uint8Array<ArrayBuffer>;
-  /** The id under which it was first sent. */
+  /** The id under which it was sent last. */
   readonly sentAs?: string;
+}
+
+/** The entry after `begin` under this id; the same one if it was sent under it, or delivered. */
+export function begun(entry: Entry | undefined, id: string): Entry | undefined {
+  return entry?.body && entry.sentAs !== id ? { ...entry, sentAs: id } : entry;
+}
+
+/** The entry after `withdraw`. */
+export function withdrawn(entry: Entry | undefined): Entry | undefined {
+  if (!entry?.body) return entry;
+  const { plan, round, body } = entry;
+  return { plan, round, body };
 }
 
 export function stateOf(entry: Entry | undefined): LedgerState {
@@ -70,9 +84,15 @@ export class MemoryLedger implements Ledger {
 
   async begin(key: LedgerKey, id: string): Promise<boolean> {
     const known = this.#entries.get(nameOf(key));
-    if (!known?.body || known.sentAs === id) return false;
-    this.#entries.set(nameOf(key), { ...known, sentAs: id });
-    return true;
+    const entry = begun(known, id);
+    if (entry) this.#entries.set(nameOf(key), entry);
+    return entry !== known;
+  }
+
+  async withdraw(key: LedgerKey): Promise<boolean> {
+    const entry = withdrawn(this.#entries.get(nameOf(key)));
+    if (entry) this.#entries.set(nameOf(key), entry);
+    return stateOf(entry) === "pending";
   }
 
   async acknowledge({ plan, round }: LedgerKey): Promise<void> {

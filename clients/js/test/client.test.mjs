@@ -7,6 +7,7 @@ import { ANSWERS, invited, planFile, planOf } from "./plans.mjs";
 
 const URL_ = "https://collector.example/";
 const CODE = "AAECAwQFBgcICQoLDA0ODw";
+const OTHER_CODE = CODE.replace("AAE", "BAE");
 const WAIT = { wait: async () => {} };
 
 beforeEach(() => (globalThis.indexedDB = new IDBFactory()));
@@ -97,7 +98,38 @@ test("a code that was used elsewhere is told, also after a look at the submissio
   await client.prepare(ANSWERS, { invitation: CODE });
   const sending = client.submit(ANSWERS, { invitation: CODE });
   await assert.rejects(sending, { code: "used-invitation" });
-  assert.equal(await client.ledger.state({ plan: plan.hash, round: 1 }), "delivered");
+  assert.equal(await client.ledger.state({ plan: plan.hash, round: 1 }), "pending");
+});
+
+for (const Ledger of [krand.MemoryLedger, krand.IndexedDbLedger]) {
+  test(`${Ledger.name}: after a used code the same messages go out under a new one`, async () => {
+    const plan = await planOf(krand, invited);
+    const server = collector(KNOWN, KNOWN, ACCEPTED);
+    const client = new krand.Client(plan, { url: URL_, fetch: server.fetch, ledger: new Ledger() });
+    for (const how of ["submit", "resume"]) {
+      const given = { invitation: CODE };
+      const sending = how === "submit" ? client.submit(ANSWERS, given) : client.resume(given);
+      await assert.rejects(sending, { code: "used-invitation" });
+    }
+    const receipt = await client.submit(ANSWERS, { invitation: OTHER_CODE });
+    assert.deepEqual([receipt.status, receipt.wasKept], ["accepted", true]);
+    assert.equal(new Set(server.bodies.map((body) => body.slice(38))).size, 1);
+    assert.equal(new Set(server.bodies.map((body) => body.slice(6, 38))).size, 2);
+    assert.equal(await client.ledger.state({ plan: plan.hash, round: 1 }), "delivered");
+  });
+}
+
+test("a code that another tab delivered with is not called used", async () => {
+  const plan = await planOf(krand, invited);
+  const ledger = new krand.MemoryLedger();
+  const key = { plan: plan.hash, round: 1 };
+  const fetch = async () => {
+    await ledger.acknowledge(key); // the other tab had its answer first
+    return new Response(JSON.stringify(KNOWN[1]), { status: KNOWN[0] });
+  };
+  const client = new krand.Client(plan, { url: URL_, fetch, ledger });
+  assert.equal((await client.submit(ANSWERS, { invitation: CODE })).status, "known");
+  assert.equal(await ledger.state(key), "delivered");
 });
 
 test("after an attempt whose outcome is unknown, known is success", async () => {
@@ -115,7 +147,7 @@ test("after a wrong code the same messages go out under the right one", async ()
   const plan = await planOf(krand, invited);
   const server = collector([403, { error: { field: "invitation" } }], ACCEPTED);
   const client = new krand.Client(plan, { url: URL_, fetch: server.fetch });
-  const mistaken = client.submit(ANSWERS, { invitation: CODE.replace("AAE", "BAE") });
+  const mistaken = client.submit(ANSWERS, { invitation: OTHER_CODE });
   await assert.rejects(mistaken, { code: "unknown-invitation" });
   await client.submit(ANSWERS, { invitation: CODE });
   const [one, two] = server.bodies;

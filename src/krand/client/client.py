@@ -6,11 +6,12 @@ load than all the rest, and many an app only shows a survey.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from krand.client.ledger import Ledger, Submission
-from krand.client.sending import send
+from krand.client.sending import Failed, UsedInvitation, send
 from krand.client.transport import Transport
 from krand.errors import InvalidInput
 from krand.promise import NoiseSource
@@ -81,11 +82,13 @@ class Client:
 
         true_ones = encode(self.plan.layout, answers)
         code = self._code(invitation)
-        return self.ledger.submission(
+        kept = self.ledger.submission(
             self.plan,
             round_number,
-            lambda: self._made(round_number, true_ones, code, secure_random()),
+            lambda: self._made(round_number, true_ones, secure_random()),
         )
+        # After a wrong or used code the same messages go out under the id of another one.
+        return kept if code is None else replace(kept, id=self._invited(round_number, code))
 
     def submit(
         self,
@@ -97,10 +100,31 @@ class Client:
     ) -> None:
         """Prepare, send, acknowledge; after a failure the next call sends the same bytes.
 
-        If the round was delivered before, AlreadySubmitted is raised and nothing is sent.
+        If the round was delivered before, AlreadySubmitted is raised and nothing is sent. If
+        somebody else used the invitation, UsedInvitation is raised: another code sends the same
+        messages.
         """
         submission = self.prepare(answers, round_number, invitation=invitation)
-        send(url, self.plan.hash, round_number, submission, transport=self.transport)
+        self.deliver(url, submission, round_number)
+
+    def deliver(
+        self,
+        url: str,
+        submission: Submission,
+        round_number: int = 1,
+        *,
+        failed: Callable[[Failed], None] | None = None,
+    ) -> None:
+        """Send what was prepared, and acknowledge it; `failed` is called before each retry."""
+        plan, invited = self.plan, self.plan.survey.invitations
+        is_first = invited and self.ledger.begin(plan, round_number, submission.id)
+        found = send(
+            url, plan.hash, round_number, submission, transport=self.transport, failed=failed
+        )
+        # It was never sent under this id, and the collector has the id: from somebody else.
+        is_used = is_first and found.at_once and found.known
+        if is_used and self.ledger.withdraw(plan, round_number):
+            raise UsedInvitation(round_number)
         self.acknowledge(round_number)
 
     def acknowledge(self, round_number: int = 1) -> None:
@@ -118,18 +142,18 @@ class Client:
             raise InvalidInput("invitation", rule, f"{len(invitation)} characters", hint)
         return None if invitation is None else read_code(invitation)
 
+    def _invited(self, round_number: int, code: bytes) -> bytes:
+        return invited_id(self.plan.hash, round_number, code)
+
     def _made(
-        self,
-        round_number: int,
-        true_ones: tuple[int, ...],
-        code: bytes | None,
-        random: SecureRandom,
+        self, round_number: int, true_ones: tuple[int, ...], random: SecureRandom
     ) -> Submission:
+        """A new submission; with invitations it has no id of its own."""
         from krand.client.randomizer import message_lanes, payloads
 
         random.refresh()  # the device may have slept or been copied since the last draw
         made, sealer = payloads(self.plan, true_ones, random), LayerSealer(self.plan, round_number)
         sealed = tuple(map(sealer.seal, message_lanes(self.plan), made))
-        if code is not None:
-            return Submission(invited_id(self.plan.hash, round_number, code), sealed)
+        if self.plan.survey.invitations:
+            return Submission(b"", sealed)
         return Submission(random.bytes(ID_LENGTH), sealed)

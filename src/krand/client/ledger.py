@@ -33,13 +33,15 @@ CREATE TABLE IF NOT EXISTS answers (
     survey TEXT NOT NULL,
     epsilon REAL NOT NULL,
     delta REAL NOT NULL,
-    submission BLOB NOT NULL, -- random; a retry carries it again, so that it counts once
+    submission BLOB NOT NULL, -- the id, which a retry repeats, so that it counts once: random,
+                              -- or that of an invitation; empty before it is sent with one
     messages BLOB,            -- NULL once the collector has acknowledged them; then no id either
     message_length INTEGER NOT NULL,
     PRIMARY KEY (plan, round)
 ) WITHOUT ROWID
 """
-FORGET = "UPDATE answers SET messages = NULL, submission = x''"
+FORGET = "messages = NULL, submission = x''"
+PENDING = "messages IS NOT NULL"
 WAIT_SECONDS = 30.0
 
 
@@ -140,12 +142,32 @@ class Ledger:
             )
         return made
 
+    def begin(self, plan: Plan, round_number: int, submission_id: bytes) -> bool:
+        """Record that it is about to be sent under this id; true if it never was before."""
+        condition = f"{PENDING} AND submission != :id"
+        return self._changed(plan, round_number, "submission = :id", condition, submission_id)
+
+    def withdraw(self, plan: Plan, round_number: int) -> bool:
+        """Record that it was sent under no id; false if the round was delivered meanwhile."""
+        return self._changed(plan, round_number, "submission = x''", PENDING)
+
     def acknowledge(self, plan: Plan, round_number: int) -> None:
         """Erase messages and id, and record that the round is answered."""
+        self._changed(plan, round_number, FORGET)
+
+    def _changed(
+        self,
+        plan: Plan,
+        round_number: int,
+        change: str,
+        condition: str = "true",
+        submission_id: bytes = b"",
+    ) -> bool:
+        """Update the entry of a round, on disk; whether there was one to change."""
+        values = {"plan": bytes.fromhex(plan.hash), "round": round_number, "id": submission_id}
+        update = f"UPDATE answers SET {change} WHERE plan = :plan AND round = :round AND"
         with self._open() as connection, self._at_once(connection):
-            connection.execute(
-                f"{FORGET} WHERE plan = ? AND round = ?", (bytes.fromhex(plan.hash), round_number)
-            )
+            return connection.execute(f"{update} {condition}", values).rowcount > 0
 
     def entries(self) -> tuple[Entry, ...]:
         """All rounds that have been answered, in no particular order."""
@@ -223,7 +245,7 @@ class Ledger:
         where = "messages IS NULL AND submission != x''"
         if connection.execute(f"SELECT 1 FROM answers WHERE {where} LIMIT 1").fetchone():
             with self._at_once(connection):
-                connection.execute(f"{FORGET} WHERE {where}")
+                connection.execute(f"UPDATE answers SET {FORGET} WHERE {where}")
 
 
 def _create(path: Path) -> None:

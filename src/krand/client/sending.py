@@ -14,11 +14,10 @@ from krand.wire.submissions import submission_bytes
 if TYPE_CHECKING:
     from krand.randomness.generator import SecureRandom
 
-__all__ = ["Failed", "NotDelivered", "send"]
+__all__ = ["Delivered", "Failed", "NotDelivered", "UsedInvitation", "send"]
 
 FIRST_WAIT, LONGEST_WAIT = 1.0, 60.0
-AGAIN = (408, 429, 500, 502, 503, 504)
-"""Statuses after which a retry makes sense; others are errors."""
+ACCEPTED, TIMED_OUT, TOO_MANY, SERVER_FAILED = 202, 408, 429, 500
 
 
 class NotDelivered(Unavailable):
@@ -27,6 +26,28 @@ class NotDelivered(Unavailable):
     def __init__(self, problem: str, hint: str = "nothing is lost: send it again") -> None:
         self.problem = problem
         super().__init__(f"{problem}; {hint}")
+
+
+class UsedInvitation(InvalidInput):
+    """Somebody else submitted with this code; the ledger keeps the submission for another code."""
+
+    def __init__(self, round_number: int) -> None:
+        super().__init__(
+            "invitation",
+            "must not have been used before",
+            f"a submission of round {round_number} with this code",
+            "these answers were not counted; they are kept, and can be sent with another code",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """The collector has the submission."""
+
+    known: bool
+    """Whether it had a submission with this id already."""
+    at_once: bool
+    """Whether the first attempt was answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +71,7 @@ def send(
     transport: Transport | None = None,
     random: SecureRandom | None = None,
     failed: Callable[[Failed], None] | None = None,
-) -> None:
+) -> Delivered:
     """Send a submission; returns only when the collector has it.
 
     The waits between attempts become longer. They are random, so that clients that failed together
@@ -74,13 +95,18 @@ def send(
         except OSError as error:
             problem, asked = str(error) or type(error).__name__, 0.0
             continue
-        if reply.status == 202:
-            return
+        if reply.status == ACCEPTED:
+            return Delivered(reply.known, attempt == 0)
         problem, asked = f"{reply.status} {reply.rule}".strip(), reply.wait
-        if reply.status not in AGAIN:
+        if not _may_retry(reply.status):
             hint = "is this the collector of this plan and round?"
             raise InvalidInput("submission", "must be accepted by the collector", problem, hint)
     raise NotDelivered(f"not delivered to {url} in {attempts} attempts ({problem})")
+
+
+def _may_retry(status: int) -> bool:
+    """Whether the same submission may be accepted later; every 5xx is the server's failure."""
+    return status in (TIMED_OUT, TOO_MANY) or status >= SERVER_FAILED
 
 
 def _address(url: str, plan_hash: str) -> str:

@@ -31,6 +31,8 @@ class Reply:
     """The rule that the submission violates."""
     wait: float = 0.0
     """How long the collector wants the client to wait, in seconds."""
+    known: bool = False
+    """Whether the collector had a submission with this id already."""
 
 
 class Transport(Protocol):
@@ -65,7 +67,8 @@ class Http:
             connection.endheaders(body)
             response = connection.getresponse()
             asked = _seconds(response.getheader("Retry-After", ""))
-            return Reply(response.status, _rule(response.read(4096)), asked)
+            told = _told(response.read(4096))
+            return Reply(response.status, _rule(told), asked, told.get("status") == "known")
         except HTTPException as error:
             raise OSError(str(error) or type(error).__name__) from error
         finally:
@@ -107,10 +110,17 @@ def _seconds(text: str) -> float:
     return min(float(digits), LONGEST_ASKED) if digits.isascii() and digits.isdigit() else 0.0
 
 
-def _rule(answer: bytes) -> str:
-    """The rule in a collector's reply, cleaned for display."""
+def _told(answer: bytes) -> dict[str, object]:
+    """The JSON object in a collector's reply; empty if there is none."""
     try:
-        said = str(json.loads(answer)["error"]["rule"])
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return ""
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _rule(told: dict[str, object]) -> str:
+    """The rule in a collector's reply, cleaned for display."""
+    error = told.get("error")
+    said = str(error.get("rule", "")) if isinstance(error, dict) else ""
     return "".join(c for c in said if c.isprintable())[:LONGEST_ANSWER]

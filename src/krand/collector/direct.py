@@ -8,7 +8,7 @@ answers, because they share the code of the checks.
 from __future__ import annotations
 
 import asyncio
-from functools import lru_cache, partial
+from functools import partial
 
 from starlette.responses import Response
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
@@ -34,12 +34,6 @@ def answer_bytes(response: Response) -> bytes:
     return STATUS_LINE[response.status_code] + b"".join(lines) + b"\r\n" + bytes(response.body)
 
 
-@lru_cache(maxsize=8)
-def _acknowledgements(collector: Collector) -> tuple[bytes, bytes]:
-    """The answers to what is new and to what is known."""
-    return answer_bytes(collector.submissions.accepted), answer_bytes(collector.submissions.known)
-
-
 class _Submission(RequestResponseCycle):
     """What uvicorn's connection needs to know about a request that has no task."""
 
@@ -63,7 +57,6 @@ class DirectConnection(BoundedConnection):
         if isinstance(self._usual, Collector):
             self._collector = self._usual
             self._way_in = self._collector.way_in.encode()
-            self._accepted, self._known = _acknowledgements(self._collector)
 
     def _begin(self) -> None:
         if self._is_plain():
@@ -123,9 +116,11 @@ class DirectConnection(BoundedConnection):
 
     def _stored(self, found: _Submission, stored: asyncio.Future[bool]) -> None:
         if (error := stored.exception()) is not None:
-            self._answer(found, answer_bytes(not_stored(error)))
+            response = not_stored(error)
         else:
-            self._answer(found, self._accepted if stored.result() else self._known)
+            submissions = self._collector.submissions
+            response = submissions.accepted if stored.result() else submissions.known
+        self._answer(found, answer_bytes(response))
 
     def _answer(self, found: _Submission, answer: bytes) -> None:
         found.response_started = found.response_complete = True

@@ -102,9 +102,10 @@ class FakeCollector:
             return self._refusal(REFUSED, refusal.rule)
         if submitted.id in self._submissions:
             self.repeated += 1
-        elif self._closed:
+            return Reply(ACCEPTED, known=True)
+        if self._closed:
             return self._refusal(GONE, RoundClosed().rule)
-        self._submissions.setdefault(submitted.id, submitted.messages)
+        self._submissions[submitted.id] = submitted.messages
         return Reply(ACCEPTED)
 
     def wait(self, seconds: float) -> None:

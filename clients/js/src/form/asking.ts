@@ -1,25 +1,26 @@
 /** A question becomes a control, its hints, and its answer in words. */
 
+import type { Choice, PickAny, Question, Scale, Survey } from "../index.js";
+import { mostOnesOf, positionsOf } from "../questions.js";
 import type { Asked, Control } from "./control.js";
 import { fill, h } from "./dom.js";
 import { numberField, rangeText, wordFields } from "./fields.js";
 import { checkboxes, radios, type Option } from "./lists.js";
+import { plain } from "./numbers.js";
 import { oneOfMany, searchHint, severalOfMany } from "./search.js";
-import type { Answer, Question, Survey } from "./survey.js";
-import { standsAlone } from "./survey.js";
+import { standsAlone, type Answer } from "./survey.js";
 import type { Texts } from "./texts.js";
 
-/** Longer lists are searched. */
+/** Longer lists are searched, and a number of a longer scale is written. */
 const LONGEST = 12;
 
-const isLong = (question: Question): boolean => (question.choices?.length ?? 0) > LONGEST;
-const levels = (question: Question): number => question.highest! - question.lowest! + 1;
+const isLong = (question: Choice | PickAny | Scale): boolean => positionsOf(question) > LONGEST;
 
 /** Whether the answers are a group of radio buttons or check boxes. */
-export const isGroup = (question: Question): boolean =>
-  question.type === "yes_no" ||
-  (question.type === "scale" && levels(question) <= LONGEST) ||
-  ((question.type === "choice" || question.type === "pick_any") && !isLong(question));
+export function isGroup(question: Question): boolean {
+  if (question.type === "number" || question.type === "words") return false;
+  return question.type === "yes_no" || !isLong(question);
+}
 
 /** Whether not answering can be told apart from every answer. */
 const canTell = (survey: Survey, question: Question): boolean =>
@@ -28,26 +29,31 @@ const canTell = (survey: Survey, question: Question): boolean =>
 export function controlFor(asked: Asked, survey: Survey): Control {
   const { question, texts } = asked;
   const silence = !question.required && canTell(survey, question);
-  if (question.type === "yes_no") {
-    return radios(asked, [{ label: texts.yes, answer: true }, { label: texts.no, answer: false }], silence);
+  const list = (options: Option[]): Control => radios(asked, options, silence);
+  const field = (control: Control): Control => (silence ? orSilence(asked, control) : control);
+  switch (question.type) {
+    case "yes_no":
+      return list([{ label: texts.yes, answer: true }, { label: texts.no, answer: false }]);
+    case "choice":
+      return isLong(question)
+        ? field(oneOfMany({ ...asked, question }))
+        : list(question.choices.map((choice) => ({ label: choice, answer: choice })));
+    case "pick_any":
+      return isLong(question) ? severalOfMany({ ...asked, question }) : checkboxes({ ...asked, question });
+    case "scale":
+      return isLong(question) ? field(numberField({ ...asked, question })) : list(scaleOptions(question));
+    case "number":
+      return field(numberField({ ...asked, question }));
+    case "words":
+      return field(wordFields({ ...asked, question }));
   }
-  if (isGroup(question)) {
-    if (question.type === "pick_any") return checkboxes(asked);
-    const options: Option[] =
-      question.type === "scale"
-        ? Array.from({ length: levels(question) }, (_, place) => ({
-            label: scaleLabel(question, question.lowest! + place),
-            answer: question.lowest! + place,
-          }))
-        : question.choices!.map((choice) => ({ label: choice, answer: choice }));
-    return radios(asked, options, silence);
-  }
-  const written =
-    question.type === "choice" ? oneOfMany(asked)
-    : question.type === "pick_any" ? severalOfMany(asked)
-    : question.type === "words" ? wordFields(asked)
-    : numberField(asked);
-  return silence ? orSilence(asked, written) : written;
+}
+
+function scaleOptions(question: Scale): Option[] {
+  return Array.from({ length: positionsOf(question) }, (_, place) => {
+    const answer = question.lowest + place;
+    return { label: scaleLabel(question, answer), answer };
+  });
 }
 
 /** A field with "prefer not to say" below it. */
@@ -69,24 +75,25 @@ function orSilence(asked: Asked, control: Control): Control {
 }
 
 /** 1, or "5: very good". */
-function scaleLabel(question: Question, value: number): string {
+function scaleLabel(question: Scale, value: number): string {
   const { labels = [], lowest, highest } = question;
-  const ends = labels.length === 2 && levels(question) > 2;
+  const ends = labels.length === 2 && highest - lowest > 1;
   const label = ends
     ? value === lowest ? labels[0] : value === highest ? labels[1] : undefined
-    : labels[value - lowest!];
+    : labels[value - lowest];
   return label === undefined ? String(value) : `${value}: ${label}`;
 }
 
 /** What a person should know before answering. */
 export function hints(survey: Survey, question: Question, texts: Texts): string[] {
   const found: string[] = [];
-  const written = question.type === "number" || (question.type === "scale" && !isGroup(question));
-  if (written) found.push(rangeText(question, texts));
-  if (question.type === "number") found.push(texts.onlyRange);
-  if (isLong(question)) found.push(searchHint({ question, texts }));
-  if (question.type === "pick_any" && question.at_most !== undefined && question.at_most < question.choices!.length) {
-    found.push(fill(texts.atMost, { most: question.at_most }));
+  if (question.type === "number") found.push(rangeText(question, texts), texts.onlyRange);
+  if (question.type === "scale" && isLong(question)) found.push(rangeText(question, texts));
+  if (question.type === "choice" || question.type === "pick_any") {
+    if (isLong(question)) found.push(searchHint(question, texts));
+  }
+  if (question.type === "pick_any" && mostOnesOf(question) < question.choices.length) {
+    found.push(fill(texts.atMost, { most: mostOnesOf(question) }));
   }
   if (!question.required) {
     found.push(texts.optional);
@@ -101,10 +108,9 @@ export function answerText(question: Question, answer: Answer | null | undefined
   if (answer === undefined) return texts.unanswered;
   if (answer === null) return texts.preferNot;
   if (typeof answer === "boolean") return answer ? texts.yes : texts.no;
-  if (question.type === "scale") return scaleLabel(question, answer as number);
-  if (typeof answer === "number") {
-    const text = String(answer).replace(".", texts.signs.decimal);
-    return question.unit ? `${text} ${question.unit}` : text;
-  }
-  return Array.isArray(answer) ? answer.join(", ") : answer;
+  if (typeof answer === "string") return answer;
+  if (typeof answer !== "number") return answer.join(", ");
+  if (question.type === "scale") return scaleLabel(question, answer);
+  const text = plain(answer, texts.signs);
+  return question.type === "number" && question.unit ? `${text} ${question.unit}` : text;
 }

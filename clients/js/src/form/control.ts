@@ -1,6 +1,7 @@
 /** What a question's control offers to the page around it. */
 
-import type { Answer, Question } from "./survey.js";
+import type { Question } from "../index.js";
+import type { Answer } from "./survey.js";
 import type { Texts } from "./texts.js";
 
 /** What was read: an answer, null for "prefer not to say", or nothing yet. */
@@ -11,8 +12,8 @@ export interface Control {
   read(): Read;
 }
 
-export interface Asked {
-  question: Question;
+export interface Asked<Q extends Question = Question> {
+  question: Q;
   /** What was answered before. */
   answer: Answer | null | undefined;
   texts: Texts;

@@ -1,9 +1,11 @@
 /** Numbers and words: what is written, not chosen. */
 
+import type { NumberQuestion, Scale, Words } from "../index.js";
+import { isOpenAbove, isOpenBelow } from "../questions.js";
 import type { Asked, Control, Read } from "./control.js";
 import { fill, h } from "./dom.js";
-import { typed, type Signs } from "./numbers.js";
-import type { Question } from "./survey.js";
+import { picked } from "./lists.js";
+import { plain, typed } from "./numbers.js";
 import type { Texts } from "./texts.js";
 
 const MOST_CHARACTERS = 1000;
@@ -16,24 +18,19 @@ interface Range {
   integer: boolean;
 }
 
-function rangeOf(question: Question): Range {
-  if (question.type === "scale") return { low: question.lowest!, high: question.highest!, closed: true, integer: true };
-  const { edges, open, integer } = question;
-  const below = open === true || open === "below";
-  const above = open === true || open === "above";
-  const end = edges!.at(-1)!;
+function rangeOf(question: NumberQuestion | Scale): Range {
+  if (question.type === "scale") return { low: question.lowest, high: question.highest, closed: true, integer: true };
+  const { edges, integer } = question;
   return {
-    low: below ? null : edges![0]!,
-    high: above ? null : end - (integer ? 1 : 0),
-    closed: !!integer,
-    integer: !!integer,
+    low: isOpenBelow(question) ? null : edges[0]!,
+    high: isOpenAbove(question) ? null : edges.at(-1)! - (integer ? 1 : 0),
+    closed: integer,
+    integer,
   };
 }
 
-const plain = (value: number, signs: Signs): string => String(value).replace(".", signs.decimal);
-
 /** What may be written, in words. */
-export function rangeText(question: Question, texts: Texts): string {
+export function rangeText(question: NumberQuestion | Scale, texts: Texts): string {
   const { low, high, closed, integer } = rangeOf(question);
   const given = {
     low: low === null ? "" : plain(low, texts.signs),
@@ -60,7 +57,7 @@ function field(asked: Asked, attributes: Record<string, string | number>): HTMLI
 }
 
 /** A number, in the range that the question allows. */
-export function numberField(asked: Asked): Control {
+export function numberField(asked: Asked<NumberQuestion | Scale>): Control {
   const { question, texts, answer } = asked;
   const { low, high, closed, integer } = rangeOf(question);
   const input = field(asked, { inputmode: integer && (low ?? -1) >= 0 ? "numeric" : low !== null && low >= 0 ? "decimal" : "text", class: "number" });
@@ -73,15 +70,15 @@ export function numberField(asked: Asked): Control {
     const outside = (low !== null && value < low) || (high !== null && (closed ? value > high : value >= high));
     return outside ? { error: `${texts.outside} ${rangeText(question, texts)}`, at: input } : { answer: value };
   };
-  const unit = question.unit ? h("span", { class: "unit", dir: "auto" }, question.unit) : null;
+  const unit = question.type === "number" && question.unit ? h("span", { class: "unit", dir: "auto" }, question.unit) : null;
   return { element: h("div", { class: "with-unit" }, input, unit), read };
 }
 
 /** Words, up to as many as the question takes. */
-export function wordFields(asked: Asked): Control {
+export function wordFields(asked: Asked<Words>): Control {
   const { question, texts, answer } = asked;
-  const most = question.at_most ?? 1;
-  const given = typeof answer === "string" ? [answer] : Array.isArray(answer) ? answer : [];
+  const most = question.at_most;
+  const given = typeof answer === "string" ? [answer] : picked(answer);
   const inputs: HTMLInputElement[] = [];
   const rows = h("div", { class: "words" });
   const add = (value: string): HTMLInputElement => {

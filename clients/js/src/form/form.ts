@@ -31,7 +31,6 @@ export interface Given {
   client: Client;
   draft: Draft;
   context: Context;
-  hash: string;
   round: number;
   invitation: string | undefined;
   status: Promise<Status | null>;
@@ -44,6 +43,8 @@ export class Form {
   private step: Step = "start";
   private prepared: Prepared | null = null;
   private busy = false;
+  /** Whether this page has had a sealed submission: there must never be a second one. */
+  private sealed = false;
   /** Sent, or on its way: the answers can no longer be changed. */
   private over = false;
 
@@ -55,7 +56,8 @@ export class Form {
     addEventListener("popstate", (event) => this.cameTo((event.state as Step | null) ?? "start"));
     const state = await this.state();
     if (state === "delivered") return this.thank(context.texts.thanksEarlier);
-    if (state === "pending") return this.show(pendingPage(context, () => void this.send()));
+    this.sealed = state === "pending";
+    if (this.sealed) return this.show(pendingPage(context, () => void this.send()));
     this.takeUp(await draft.read().catch(() => null));
     const before = history.state as Step | null;
     this.cameTo(this.draftState === "kept" && before !== null ? before : "start");
@@ -64,8 +66,8 @@ export class Form {
   }
 
   private state(): Promise<LedgerState> {
-    const { client, hash, round } = this.given;
-    return client.ledger.state({ plan: hash, round });
+    const { client, round } = this.given;
+    return client.ledger.state({ plan: client.plan.hash, round });
   }
 
   private takeUp(found: Awaited<ReturnType<Draft["read"]>>): void {
@@ -191,6 +193,7 @@ export class Form {
   private async prepare(): Promise<Prepared> {
     const { client, round, invitation, draft } = this.given;
     const made = await client.prepare(this.answers, { round, invitation });
+    this.sealed = true;
     await draft.erase();
     return { body: made.body, reported: made.reported, truth: made.reported ? client.encode(this.answers) : [] };
   }
@@ -207,6 +210,7 @@ export class Form {
     const now = h("p", { class: "buttons", hidden: true }, button(texts.sendNow, again, "second"));
     try {
       if ((await this.state()) === "none") {
+        if (this.sealed) return this.lost();
         if (!this.isComplete()) return;
         this.prepared = await this.prepare();
       }
@@ -214,7 +218,7 @@ export class Form {
       await draft.erase();
       this.show(sendingPage(context, told, now));
       addEventListener("online", again);
-      const receipt = await client.submit({}, {
+      const receipt = await client.resume({
         round,
         invitation,
         signal: abort.signal,
@@ -224,8 +228,9 @@ export class Form {
           now.hidden = false;
         },
       });
+      if (!receipt && (await this.state()) === "none") return this.lost();
       this.answers = {};
-      await this.thank(this.said(receipt), receipt);
+      await this.thank(receipt ? this.said(receipt) : texts.thanksEarlier, receipt);
     } catch (error) {
       this.busy = false;
       if (error instanceof KrandError && error.code === "aborted") return void this.send();
@@ -237,6 +242,13 @@ export class Form {
     }
   }
 
+  /** The browser's storage was cleared after the answers were sealed. */
+  private lost(): void {
+    this.over = true;
+    const { texts } = this.given.context;
+    this.show(problemPage(texts, "lost", { action: [texts.reload, () => location.reload()] }));
+  }
+
   private said(receipt: Receipt): string {
     const { texts } = this.given.context;
     return receipt.status === "known" ? texts.thanksKnown : texts.thanksText;
@@ -245,12 +257,12 @@ export class Form {
   private async thank(said: string, receipt: Receipt | null = null): Promise<void> {
     this.over = true;
     this.prepared = null;
-    const { context, hash, round, status, draft } = this.given;
+    const { context, round, status, draft } = this.given;
     await draft.erase();
     const { plan, collector } = context;
     const key = plan.mixing?.mixers[0]?.identity ?? (receipt?.receipt && (await status)?.receipt_key) ?? undefined;
-    const facts = { title: titleOf(plan.survey), plan: hash, round, collector, signature: receipt?.receipt, key: key || undefined };
-    this.show(thanksPage(context, { said, facts, verdict: await verdictOn(facts) }));
+    const facts = { title: titleOf(plan.survey), plan: plan.hash, round, collector, signature: receipt?.receipt, key: key || undefined };
+    this.show(thanksPage(context, { said, facts, verdict: await verdictOn(plan, facts) }));
   }
 
   private fail(error: unknown): void {

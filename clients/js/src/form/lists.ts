@@ -1,5 +1,7 @@
 /** Short lists: one of them, or several. */
 
+import type { PickAny } from "../index.js";
+import { mostOnesOf } from "../questions.js";
 import type { Asked, Control } from "./control.js";
 import { fill, h, newId } from "./dom.js";
 import type { Answer } from "./survey.js";
@@ -43,16 +45,16 @@ function clearing(asked: Asked, inputs: HTMLInputElement[]): HTMLElement {
 }
 
 /** Check boxes, at most so many of them checked. */
-export function checkboxes(asked: Asked): Control {
+export function checkboxes(asked: Asked<PickAny>): Control {
   const { texts, question, answer } = asked;
-  const picked = new Set(Array.isArray(answer) ? answer : []);
-  const choices = question.choices!;
-  const most = question.at_most ?? choices.length;
+  const before = new Set(picked(answer));
+  const { choices } = question;
+  const most = mostOnesOf(question);
   const count = h("p", { class: "hint", role: "status" });
   const inputs: HTMLInputElement[] = [];
   const lines = choices.map((choice) => {
     const [label, input] = line("checkbox", newId(), choice, true);
-    input.checked = picked.has(choice);
+    input.checked = before.has(choice);
     input.addEventListener("change", () => {
       tell();
       asked.changed();
@@ -74,5 +76,9 @@ export function checkboxes(asked: Asked): Control {
 export const countText = (texts: Asked["texts"], number: number, most: number): string =>
   fill(number >= most ? texts.chosenFull : texts.chosenOf, { number, most });
 
+/** What was chosen before. */
+export const picked = (answer: Answer | null | undefined): readonly string[] =>
+  typeof answer === "object" && answer !== null ? answer : [];
+
 /** Nothing chosen is no answer. */
-export const some = (picked: string[]): string[] | undefined => (picked.length ? picked : undefined);
+export const some = (chosen: readonly string[]): readonly string[] | undefined => (chosen.length ? chosen : undefined);

@@ -5,7 +5,6 @@ import { h, put, surveySpeaks } from "./dom.js";
 import { Draft } from "./draft.js";
 import { Form, problemOf, showPage, type Status } from "./form.js";
 import { problemPage } from "./pages.js";
-import type { PlanValues } from "./survey.js";
 import { directionOf, interfaceLanguage, textsFor } from "./texts.js";
 
 const PLAIN: RequestInit = { credentials: "omit", referrerPolicy: "no-referrer", redirect: "error" };
@@ -61,24 +60,23 @@ async function main(): Promise<void> {
   try {
     const bytes = new Uint8Array(await file("plan.json"));
     const plan = await Plan.parse(bytes, hash);
-    const values = JSON.parse(new TextDecoder().decode(bytes)) as PlanValues;
-    speak(values.survey.language ?? "en");
-    if (values.survey.invitations && !invitation()) return problem("missing-invitation");
-    const signatures = values.mixing
+    const { survey } = plan;
+    speak(survey.language);
+    if (survey.invitations && !invitation()) return problem("missing-invitation");
+    const signatures = plan.mixing
       ? (JSON.parse(new TextDecoder().decode(await file("signatures.json"))) as PlanSignature[])
       : [];
     const client = new Client(plan, { url: collector, signatures });
     await client.ready();
     const status = statusNow();
-    const several = values.survey.rounds > 1 ? await status : null;
-    if (values.survey.rounds > 1 && !several) return problem("offline");
+    const several = survey.rounds > 1 ? await status : null;
+    if (survey.rounds > 1 && !several) return problem("offline");
     await new Form({
       client,
       draft: new Draft(location.pathname, hash),
-      context: { plan: values, texts: texts(), collector, host: location.host },
-      hash,
+      context: { plan, texts: texts(), collector, host: location.host },
       round: several?.round ?? 1,
-      invitation: values.survey.invitations ? invitation() : undefined,
+      invitation: survey.invitations ? invitation() : undefined,
       status,
       place,
     }).begin();

@@ -32,6 +32,9 @@ export function shown(value: number, signs: Signs, digits = 4): string {
   return signed(text.includes(".") ? text.replace(/\.?0+$/, "") : text, signs);
 }
 
+/** A number as a person would type it: without signs for thousands. */
+export const plain = (value: number, signs: Signs): string => String(value).replace(".", signs.decimal);
+
 /** 1,234. */
 export const whole = (value: number, signs: Signs): string => signed(String(value), signs);
 

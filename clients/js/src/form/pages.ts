@@ -1,11 +1,12 @@
 /** The form's pages; `Form` decides which of them is shown. */
 
+import type { Plan, Question } from "../index.js";
 import { answerText, controlFor, hints, isGroup } from "./asking.js";
 import type { Control } from "./control.js";
 import { fill, h, newId } from "./dom.js";
 import { Wording } from "./promise.js";
 import { receiptFile, receiptLines, verdictText, type ReceiptFacts, type Verdict } from "./receipt.js";
-import { titleOf, type Answer, type Answers, type PlanValues, type Question } from "./survey.js";
+import { titleOf, type Answer, type Answers } from "./survey.js";
 import type { Texts } from "./texts.js";
 
 type Click = () => void;
@@ -24,7 +25,7 @@ function contact(text: string): Node {
 }
 
 export interface Context {
-  plan: PlanValues;
+  plan: Plan;
   texts: Texts;
   collector: string;
   host: string;
@@ -76,7 +77,7 @@ export function startPage({ plan, texts, collector, host }: Context, options: St
   );
 }
 
-function dayOf(day: string, language = "en"): string {
+function dayOf(day: string, language: string): string {
   try {
     return new Date(`${day}T12:00:00Z`).toLocaleDateString(language, { dateStyle: "long", timeZone: "UTC" });
   } catch {

@@ -1,43 +1,37 @@
 /** What a position of a plan stands for, in words. */
 
+import type { Leveled, NumberQuestion, Plan, Question } from "../index.js";
+import { isOpenBelow, levelsOf } from "../questions.js";
 import { fill } from "./dom.js";
-import type { PlanValues, Question } from "./survey.js";
+import { plain } from "./numbers.js";
 import type { Texts } from "./texts.js";
-
-const plain = (value: number, texts: Texts): string => String(value).replace(".", texts.signs.decimal);
-
-/** How many different answers a question of a group has. */
-function levelsOf(question: Question): number {
-  if (question.type === "yes_no") return 2;
-  if (question.type === "choice") return question.choices!.length;
-  if (question.type === "scale") return question.highest! - question.lowest! + 1;
-  const ends = question.open === true ? 2 : question.open ? 1 : 0;
-  return question.edges!.length - 1 + ends;
-}
 
 function levelText(question: Question, level: number, texts: Texts, grouped: boolean): string {
   if (question.type === "yes_no") return grouped && level === 1 ? texts.no : texts.yes;
-  if (question.type === "choice" || question.type === "pick_any") return question.choices![level]!;
-  if (question.type === "scale") return String(question.lowest! + level);
+  if (question.type === "choice" || question.type === "pick_any") return question.choices[level]!;
+  if (question.type === "scale") return String(question.lowest + level);
   if (question.type === "words") return fill(texts.position, { number: level + 1 });
   return rangeName(question, level, texts);
 }
 
 /** A range of numbers: "5 to under 10". */
-function rangeName(question: Question, level: number, texts: Texts): string {
-  const edges = question.edges!;
-  const below = question.open === true || question.open === "below";
-  const edge = level - (below ? 1 : 0);
-  if (edge < 0) return fill(texts.below, { high: plain(edges[0]!, texts) });
-  const low = plain(edges[edge]!, texts);
+function rangeName(question: NumberQuestion, level: number, texts: Texts): string {
+  const { edges } = question;
+  const { signs } = texts;
+  const edge = level - Number(isOpenBelow(question));
+  if (edge < 0) return fill(texts.below, { high: plain(edges[0]!, signs) });
+  const low = plain(edges[edge]!, signs);
   if (edge === edges.length - 1) return fill(texts.orAbove, { low });
-  if (!question.integer) return fill(texts.toUnder, { low, high: plain(edges[edge + 1]!, texts) });
+  if (!question.integer) return fill(texts.toUnder, { low, high: plain(edges[edge + 1]!, signs) });
   const high = edges[edge + 1]! - 1;
-  return high === edges[edge] ? low : fill(texts.to, { low, high: plain(high, texts) });
+  return high === edges[edge] ? low : fill(texts.to, { low, high: plain(high, signs) });
 }
 
-function inBlock(questions: Question[], place: number, texts: Texts): string {
-  if (questions.length === 1) return levelText(questions[0]!, place, texts, false);
+const cellText = (question: Question, answer: string, texts: Texts): string =>
+  fill(texts.cell, { question: question.text || question.name, answer });
+
+/** What one cell of a group stands for. */
+function groupText(questions: readonly Leveled[], place: number, texts: Texts): string {
   let rest = place + 1;
   const digits = [...questions].reverse().map((question) => {
     const size = levelsOf(question) + 1;
@@ -50,16 +44,15 @@ function inBlock(questions: Question[], place: number, texts: Texts): string {
     .map((digit, at) => {
       const question = questions[at]!;
       const answer = digit ? levelText(question, digit - 1, texts, true) : texts.unanswered;
-      return fill(texts.cell, { question: question.text || question.name, answer });
+      return cellText(question, answer, texts);
     })
     .join("; ");
 }
 
-/** Position → "Do you smoke?: yes". */
-export function positionText(plan: PlanValues, position: number, texts: Texts): string {
-  const block = plan.blocks.findLast((each) => each.offset <= position)!;
-  const questions = block.questions.map((name) => plan.survey.question.find((each) => each.name === name)!);
-  const answer = inBlock(questions, position - block.offset, texts);
-  if (questions.length > 1) return answer;
-  return fill(texts.cell, { question: questions[0]!.text || questions[0]!.name, answer });
+/** What a position stands for: "Do you smoke? – Yes". */
+export function positionText(plan: Plan, position: number, texts: Texts): string {
+  const { kind, questions, offset } = plan.layout.findLast((each) => each.offset <= position)!;
+  const place = position - offset;
+  if (kind === "together") return groupText(questions as readonly Leveled[], place, texts);
+  return cellText(questions[0]!, levelText(questions[0]!, place, texts, false), texts);
 }

@@ -1,8 +1,9 @@
 /** The promise in words: the sentences of krand's own pages, with the numbers of the plan. */
 
+import type { Plan, PlanPromise } from "../index.js";
+import { mixersOf, noiseOf, type Trust } from "../survey.js";
 import { fill } from "./dom.js";
 import { atMost, factor, whole } from "./numbers.js";
-import type { PlanValues, Promised } from "./survey.js";
 import type { Texts } from "./texts.js";
 
 /** Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all. */
@@ -10,16 +11,16 @@ const [REAL, WEAK, SLIGHT] = [1, 3, 7];
 
 export class Wording {
   constructor(
-    private readonly plan: PlanValues,
+    private readonly plan: Plan,
     private readonly texts: Texts,
   ) {}
 
-  get noise(): "devices" | "mixers" | "both" {
-    return this.plan.survey.trust?.noise ?? "devices";
+  get noise(): Trust["noise"] {
+    return noiseOf(this.plan.survey);
   }
 
   get mixers(): number {
-    return this.plan.survey.trust?.mixers ?? 1;
+    return mixersOf(this.plan.survey);
   }
 
   /** What leaves the device, and what happens to it. */
@@ -69,7 +70,7 @@ export class Wording {
     });
   }
 
-  private ofFlips(flips: Promised, all: string): string {
+  private ofFlips(flips: PlanPromise, all: string): string {
     const { said, epsilon } = this.local(flips);
     return fill(this.texts.promiseOfFlips, {
       crowd: this.whole(flips.crowd),
@@ -94,7 +95,7 @@ export class Wording {
     return fill(this.texts.factor, { ratio: factor(epsilon, signs), epsilon: atMost(epsilon, signs) });
   }
 
-  private slack(promise: Promised): string {
+  private slack(promise: PlanPromise): string {
     const { texts } = this;
     const isDelta = this.plan.survey.policy.delta !== undefined;
     return fill(isDelta ? texts.slackDelta : texts.slackEta, {
@@ -102,13 +103,13 @@ export class Wording {
     });
   }
 
-  private helpers({ colluding }: Promised): string {
+  private helpers({ colluding }: PlanPromise): string {
     if (!colluding) return "";
     const [one, other] = this.texts.helpers;
     return fill(colluding === 1 ? one : other, { number: this.whole(colluding) });
   }
 
-  private local(promise: Promised): { said: string; epsilon: string } {
+  private local(promise: PlanPromise): { said: string; epsilon: string } {
     const { real, weak, slight, none } = this.texts.protections;
     const local = promise.local_epsilon ?? Infinity;
     const said = local <= REAL! ? real : local <= WEAK! ? weak : local <= SLIGHT! ? slight : none;

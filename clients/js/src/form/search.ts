@@ -1,9 +1,12 @@
 /** Long lists, up to a million entries: a combobox that searches, for one entry or several. */
 
+import type { Choice, PickAny } from "../index.js";
+import { mostOnesOf } from "../questions.js";
 import type { Asked, Control } from "./control.js";
 import { fill, h, newId, put } from "./dom.js";
-import { countText, some } from "./lists.js";
+import { countText, picked as pickedIn, some } from "./lists.js";
 import { whole } from "./numbers.js";
+import type { Texts } from "./texts.js";
 
 const MOST_SHOWN = 50;
 const ASCII = /^[\x20-\x7e]*$/;
@@ -36,7 +39,7 @@ class Search {
   private active = -1;
 
   constructor(
-    private readonly asked: Asked,
+    private readonly asked: Asked<Choice | PickAny>,
     private readonly chosen: (choice: string | null) => void,
     private readonly keepsText: boolean,
   ) {
@@ -63,7 +66,7 @@ class Search {
   }
 
   private typed(): void {
-    const exact = this.asked.question.choices!.includes(this.input.value) ? this.input.value : null;
+    const exact = this.asked.question.choices.includes(this.input.value) ? this.input.value : null;
     if (this.keepsText) this.chosen(exact);
     if (this.input.value) return this.open();
     this.close();
@@ -72,7 +75,7 @@ class Search {
 
   private open(): void {
     const { texts } = this.asked;
-    this.entries ??= this.asked.question.choices!.map(folded);
+    this.entries ??= this.asked.question.choices.map(folded);
     this.places = find(this.entries, this.input.value);
     const more = this.places.length > MOST_SHOWN;
     this.places = this.places.slice(0, MOST_SHOWN);
@@ -88,12 +91,12 @@ class Search {
       event.preventDefault(); // the field keeps the focus
       this.choose(row);
     };
-    const label = this.asked.question.choices![place]!;
+    const label = this.asked.question.choices[place]!;
     return h("li", { role: "option", id: `${this.list.id}-${row}`, "aria-selected": "false", dir: "auto", onmousedown: choose }, label);
   }
 
   private choose(row: number): void {
-    const choice = this.asked.question.choices![this.places[row]!]!;
+    const choice = this.asked.question.choices[this.places[row]!]!;
     this.input.value = this.keepsText ? choice : "";
     this.close();
     this.status.textContent = fill(this.asked.texts.chosen, { what: choice });
@@ -138,7 +141,7 @@ class Search {
 }
 
 /** One of a long list. */
-export function oneOfMany(asked: Asked): Control {
+export function oneOfMany(asked: Asked<Choice>): Control {
   const { texts, answer } = asked;
   let chosen = typeof answer === "string" ? answer : null;
   const search = new Search(
@@ -160,10 +163,10 @@ export function oneOfMany(asked: Asked): Control {
 }
 
 /** Several of a long list: what was chosen stands above the field, each with a button to remove it. */
-export function severalOfMany(asked: Asked): Control {
+export function severalOfMany(asked: Asked<PickAny>): Control {
   const { texts, question, answer } = asked;
-  let picked = Array.isArray(answer) ? answer : [];
-  const most = question.at_most ?? question.choices!.length;
+  let picked = pickedIn(answer);
+  const most = mostOnesOf(question);
   const chips = h("ul", { class: "chips" });
   const count = h("p", { class: "hint", role: "status" });
   const search = new Search(
@@ -195,12 +198,12 @@ export function severalOfMany(asked: Asked): Control {
     );
     chips.hidden = !picked.length;
     search.input.disabled = picked.length >= most;
-    if (most < question.choices!.length) count.textContent = countText(texts, picked.length, most);
+    if (most < question.choices.length) count.textContent = countText(texts, picked.length, most);
   };
   tell();
   return { element: h("div", {}, chips, count, search.element), read: () => ({ answer: some(picked) }) };
 }
 
 /** How many entries there are. */
-export const searchHint = (asked: Pick<Asked, "texts" | "question">): string =>
-  fill(asked.texts.searchHint, { number: whole(asked.question.choices!.length, asked.texts.signs) });
+export const searchHint = ({ choices }: Choice | PickAny, texts: Texts): string =>
+  fill(texts.searchHint, { number: whole(choices.length, texts.signs) });

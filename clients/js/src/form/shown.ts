@@ -1,9 +1,10 @@
 /** "Show me what is sent": the submission itself, and which parts of it are noise. */
 
+import type { Plan } from "../index.js";
+import { noiseOf } from "../survey.js";
 import { fill, h } from "./dom.js";
 import { whole } from "./numbers.js";
 import { positionText } from "./positions.js";
-import type { PlanValues } from "./survey.js";
 import type { Texts } from "./texts.js";
 
 const MOST_LINES = 200;
@@ -15,7 +16,7 @@ export interface Prepared {
   truth: readonly number[];
 }
 
-export function shownSubmission(plan: PlanValues, prepared: Prepared, texts: Texts): HTMLElement {
+export function shownSubmission(plan: Plan, prepared: Prepared, texts: Texts): HTMLElement {
   const { body, reported, truth } = prepared;
   const number = (value: number): string => whole(value, texts.signs);
   const sizes = { messages: number(plan.messages), bytes: number(body.length) };
@@ -23,7 +24,7 @@ export function shownSubmission(plan: PlanValues, prepared: Prepared, texts: Tex
     reported.length > 1 ? h("h3", {}, fill(texts.copyNumber, { number: place + 1, all: reported.length })) : null,
     copyList(plan, copy, truth, texts),
   ]);
-  const mixers = plan.survey.trust?.noise === "mixers";
+  const mixers = noiseOf(plan.survey) === "mixers";
   return h(
     "div",
     { class: "shown" },
@@ -35,8 +36,8 @@ export function shownSubmission(plan: PlanValues, prepared: Prepared, texts: Tex
   );
 }
 
-/** One line for everything that is sent as 1, or is an answer that noise took out. */
-function copyList(plan: PlanValues, copy: readonly number[], truth: readonly number[], texts: Texts): HTMLElement {
+/** One line for everything that is sent as 1, or is an answer that the noise removed. */
+function copyList(plan: Plan, copy: readonly number[], truth: readonly number[], texts: Texts): HTMLElement {
   const sent = new Set(copy);
   const mine = new Set(truth);
   const all = [...new Set([...truth, ...copy])].sort((one, other) => one - other);

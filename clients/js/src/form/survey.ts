@@ -1,70 +1,10 @@
-/** What the form reads of a plan: the survey's texts, its questions, and the promise. */
+/** What the form needs to know of a survey beyond the client's own values. */
 
-export interface Question {
-  name: string;
-  text: string;
-  type: "yes_no" | "choice" | "pick_any" | "number" | "scale" | "words";
-  help?: string;
-  required?: boolean;
-  choices?: string[];
-  at_most?: number;
-  edges?: number[];
-  open?: boolean | "below" | "above";
-  integer?: boolean;
-  unit?: string;
-  lowest?: number;
-  highest?: number;
-  labels?: string[];
-}
+import type { Answer as Given, Survey } from "../index.js";
 
-export interface Promised {
-  epsilon: number;
-  delta: number;
-  eta: number;
-  local_epsilon: number | null;
-  assurance: "certified" | "outlier";
-  crowd: number;
-  colluding: number;
-  assumptions: string[];
-}
+/** What was answered to one question. */
+export type Answer = NonNullable<Given>;
 
-export interface Survey {
-  id: string;
-  title?: string;
-  organiser?: string;
-  contact?: string;
-  introduction?: string;
-  thanks?: string;
-  language?: string;
-  closes?: string;
-  invitations?: boolean;
-  linkage: "bit" | "record";
-  copies: number;
-  rounds: number;
-  policy: { delta?: number; eta?: number; minimum_crowd?: number };
-  question: Question[];
-  together: { questions: string[] }[];
-  trust?: { noise: "devices" | "mixers" | "both"; mixers: number };
-}
-
-export interface Block {
-  name: string;
-  kind: string;
-  questions: string[];
-  offset: number;
-  positions: number;
-}
-
-export interface PlanValues {
-  survey: Survey;
-  blocks: Block[];
-  promise: Promised;
-  flips?: Promised;
-  messages: number;
-  mixing?: { mixers: { name: string; identity: string }[] };
-}
-
-export type Answer = boolean | number | string | string[];
 /** null: the person prefers not to say; a question without an entry was not touched. */
 export type Answers = Record<string, Answer | null>;
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.options import FILE, FOLDER, output_options
+from krand.cli.options import FILE, folder_option, output_options
 from krand.cli.plans import checked_plan
 from krand.terminal.output import Output
 
@@ -23,13 +23,7 @@ __all__ = ["form"]
 
 @click.command(short_help="Write the survey as a page to answer in a browser.")
 @click.argument("plan_file", type=FILE)
-@click.option(
-    "--output",
-    "-o",
-    type=FOLDER,
-    required=True,
-    help="The folder to write, for any host of files.",
-)
+@folder_option("The folder to write, for any host of files.")
 @click.option("--collector", required=True, metavar="URL", help="The collector's address.")
 @click.option(
     "--signature",
@@ -38,7 +32,7 @@ __all__ = ["form"]
     multiple=True,
     help="A mixer's signature of the plan, once for each mixer; for plans with mixers.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace the folder if it is there.")
+@click.option("--force", is_flag=True, help="Replace a form that is there.")
 @output_options
 def form(
     as_json: bool,
@@ -47,7 +41,7 @@ def form(
     output: Path,
     collector: str,
     signatures: tuple[Path, ...],
-    overwrite: bool,
+    force: bool,
 ) -> None:
     """Write a folder of files that ask the survey's questions in a browser.
 
@@ -68,7 +62,7 @@ def form(
     plan = checked_plan(plan_file, out)
     address = check_collector(collector)
     site = site_of(plan, [read_signature(path) for path in signatures], address)
-    _write(output, site, overwrite)
+    _write(output, site, replace=force)
     size = sum(len(page.content) for page in site.values())
     if as_json:
         values = {"plan": plan.hash, "output": str(output), "files": sorted(site), "bytes": size}
@@ -84,15 +78,15 @@ def form(
     )
 
 
-def _write(folder: Path, site: Mapping[str, Page], overwrite: bool) -> None:
+def _write(folder: Path, site: Mapping[str, Page], *, replace: bool) -> None:
     """The whole folder or nothing: it is written beside its place, and then renamed."""
     from krand.errors import InvalidInput
     from krand.files import unwritable
 
-    if folder.exists() and not overwrite:
-        hint = "name another folder, or replace it with --overwrite"
+    if folder.exists() and not replace:
+        hint = "name another folder, or replace it with --force"
         raise InvalidInput("output", "must not exist yet", str(folder), hint)
-    if overwrite and folder.exists() and not _is_form(folder):
+    if folder.exists() and not _is_form(folder):
         hint = "it is not a form that krand wrote; name another folder"
         raise InvalidInput("output", "must be a form to replace it", str(folder), hint)
     try:

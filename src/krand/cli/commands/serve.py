@@ -61,7 +61,8 @@ __all__ = ["serve"]
     "signatures",
     type=FILE,
     multiple=True,
-    help="A mixer's signature of the plan, for devices that ask; repeatable.",
+    help="A mixer's signature of the plan, once for each mixer; browsers refuse a plan with"
+    " mixers without them.",
 )
 @click.option("--form", is_flag=True, help="Serve the survey as a form at /, too.")
 @click.option(
@@ -118,6 +119,7 @@ def serve(
     out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     settings = _settings(plan, round_number, options)
+    _warn_unsigned(plan, settings, out)
     listener = listen(host, port)
     pages = _form_pages(plan, settings) if options["form"] else None
     store = open_spool(plan, spool, round_number, id_key=id_key)
@@ -154,6 +156,18 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
         receipt=None if signer is None else receipt_of(plan, round_number, signer),
         invitations=check_invitations(plan, options["invitations"], round_number),
         is_over=closing_of(plan.survey),
+    )
+
+
+def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
+    """A client refuses a plan with mixers unless it has the signatures of all of them."""
+    if plan.mixing is None or settings.signatures:
+        return
+    count = len(plan.mixing.mixers)
+    out.warn(
+        "no --signature: clients that ask this collector for the signatures of the plan's"
+        f" {count} {'mixer' if count == 1 else 'mixers'} will refuse the plan. Give the signature"
+        " of each mixer, unless all clients already have them."
     )
 
 

@@ -82,7 +82,7 @@ def submit(
     """
     from krand.client.client import Client
     from krand.client.ledger import Ledger
-    from krand.client.sending import NotDelivered, send
+    from krand.client.sending import NotDelivered
     from krand.client.transport import collector_parts
     from krand.wire.plan_signatures import read_signature
 
@@ -102,11 +102,10 @@ def submit(
     try:
         with out.progress("sending") as bar:
             tell = bar or partial(out.console(stderr=True).print, markup=False, soft_wrap=True)
-            send(
+            client.deliver(
                 url,
-                plan.hash,
-                round_number,
                 submission,
+                round_number,
                 failed=None if as_json else lambda failed: tell(_said(failed)),
             )
     except NotDelivered as error:
@@ -114,7 +113,6 @@ def submit(
     except KeyboardInterrupt:
         out.warn(f"interrupted; {kept}")
         raise
-    client.acknowledge(round_number)
     if as_json:
         done = {"delivered": True, "from_earlier_attempt": submission.kept}
         out.json({"plan": plan.hash, "round": round_number, **done})
