@@ -28,6 +28,7 @@ from krand.promise import Linkage, NoiseSource, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
+from krand.survey.reading import read_survey
 from krand.survey.survey import Survey, Together
 from krand.wire.keys import generate_signing_key
 from plans import true_plan
@@ -39,6 +40,7 @@ __all__ = [
     "Example",
     "bit_example",
     "both_example",
+    "browser_example",
     "long_example",
     "mixed_example",
     "record_example",
@@ -47,6 +49,7 @@ __all__ = [
     "small_example",
 ]
 
+ROOT = Path(__file__).parents[2]
 PEOPLE = 20_000
 SIGNER = generate_signing_key()
 SCRIPT = '<script>alert("1")</script>'
@@ -250,3 +253,22 @@ def long_example() -> Example:
     asked = (Choice(name="town", text="Where do you live?", choices=towns),)
     crowd = {(("town", town),): 1 + 4000 // (1 + place) for place, town in enumerate(towns)}
     return _of_mixers(asked, crowd, epsilon=2.0)
+
+
+@cache
+def browser_example() -> Example:
+    """The survey of examples/browser.toml, answered by as many people as it needs."""
+    plan = make_plan(read_survey(ROOT / "examples" / "browser.toml"))
+    people = plan.survey.policy.minimum_crowd
+    google = {"search_engine": "Google", "ad_blocker": False, "operating_system": "Windows"}
+    duck = {"search_engine": "DuckDuckGo", "ad_blocker": True, "operating_system": "Linux"}
+    more = {"open_tabs": 7, "start_up_ms": 900, "features": ("sync", "dark theme")}
+    crowd = {
+        tuple({**google, **more, "default_browser": True}.items()): people // 2,
+        tuple({**duck, **more, "open_tabs": 60, "used_vpn": True}.items()): people // 4,
+        (("crashed", True), ("operating_system", "iOS")): people // 8,
+        (): people - people // 2 - people // 4 - people // 8,
+    }
+    (counts,) = noisy_counts(plan, true_counts(plan, crowd), people, 1, np.random.default_rng(3))
+    tally = replace(tally_of(plan, people, counts), batches=("ef" * 32,))
+    return _example(plan, tally, ResultsOptions())
