@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from krand.analysis.results_file import results_in
 from krand.batches.provenance import Provenance
 from krand.promise import Assurance
 from krand.report import report_page
-from krand.report.answers import Estimate, displayed_sum
+from krand.report.answers import Estimate, displayed_sum, table_decimals
 from krand.report.figures import diverging
 from krand.report.findings import MOST, WIDEST, findings
 from krand.report.labels import labels_of
@@ -259,16 +260,27 @@ def test_shares_that_do_not_add_up_are_explained() -> None:
 
 
 def test_digits_follow_the_interval() -> None:
-    """As many decimals as the first digit of the margin of error has, for every share."""
+    """As many decimals as the first digit of the table's median margin of error, in every row."""
+    assert table_decimals([estimate(0.5, 0.32)]) == 0
+    assert table_decimals([estimate(0.5, 0.004), estimate(0.5, 0.004), estimate(0, 1e-9)]) == 1
     for example in (bit_example, small_example, long_example):
-        html = report_page(example().results)
-        rows = re.findall(r'<td class="n">([\d.]+) % <small>([\d.]+) to ([\d.]+)</small>', html)
-        assert len(rows) > 4
-        for share, low, high in rows:
-            decimals = {len(text.partition(".")[2]) for text in (share, low, high)}
-            assert len(decimals) == 1
-            half = (float(high) - float(low)) / 2
-            assert half <= 1.05 * 10.0 ** (1 - decimals.pop()) or half >= 10
+        page = read_page(report_page(example().results))
+        for question in example().values["questions"]:
+            ends = [row["share_interval"] for row in rows_of(question)]
+            half = statistics.median(50 * (each["high"] - each["low"]) for each in ends)
+            expected = max(0, -math.floor(math.log10(half)))
+            table = next(t for t in page.tables if t.caption.startswith(f"{question['name']}:"))
+            texts = [
+                t for row in table.rows[1:] for t in (row[1].text, *row[1].small.split(" to "))
+            ]
+            shown = {len(text.replace("%", "").strip().partition(".")[2]) for text in texts}
+            assert shown == {expected}
+
+
+def rows_of(question: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every row of a question of the file, silence included."""
+    silent = [] if question["unanswered"] is None else [question["unanswered"]]
+    return [*question["rows"], *silent]
 
 
 def test_a_scale_diverges_from_its_middle() -> None:
