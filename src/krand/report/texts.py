@@ -64,7 +64,7 @@ class PageTexts:
         ' negative, and answers of which each person gives exactly one, "unanswered" included, add'
         " up to everybody."
     )
-    own_scale: str = "Scale the bars of each question by themselves"
+    own_scale: str = "Give each question its own scale"
     contents: str = "Contents"
     all_questions: str = "All {number} questions"
     unreadable: str = "Some results are too uncertain to read"
