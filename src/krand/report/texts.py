@@ -72,7 +72,7 @@ class PageTexts:
         "Their margin of error is above {limit} of the crowd, so they tell nothing. They are grey"
         " below: {names}."
     )
-    unreadable_answers: str = "{number} of {all} answers"
+    unreadable_answers: Plural = Plural("its only answer", "{number} of {all} answers")
     unreadable_cells: str = "{number} of {all} cells"
     footer: str = "Written by krand. This page needs no network and no script."
 
