@@ -1,0 +1,102 @@
+"""The top of the page: where the noise came from, and the promise in odds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from krand.analysis.results import Results
+from krand.batches.provenance import Provenance
+from krand.report.languages import Language
+
+__all__ = ["Badge", "PromiseInOdds", "badges", "guess_text", "promise_in_odds", "right_guess"]
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    """A short label; `tone` is its class in the style sheet."""
+
+    tone: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PromiseInOdds:
+    """What is promised, what is said before it, and what it relies on."""
+
+    before: str
+    promise: str
+    after: str
+
+
+def badges(results: Results, language: Language) -> tuple[Badge, Badge]:
+    """Where the answers became noisy, and how the promise is known or that it was not kept."""
+    own, assurance = language.texts.badges, results.promise.assurance
+    real = results.provenance is Provenance.DEVICES
+    known = Badge("good" if real else "calm", own.assurance[assurance])
+    if not results.kept:
+        known = Badge("bad", own.not_kept)
+    return Badge("calm" if real else "warn", _noise_from(results, language)), known
+
+
+def _noise_from(results: Results, language: Language) -> str:
+    own, trust = language.texts.badges, results.plan.survey.trust
+    if results.provenance is Provenance.TABLE:
+        return own.data_holder
+    if results.provenance is Provenance.SIMULATION:
+        return own.simulation
+    if not trust.noise.has_dummies:
+        return own.devices
+    said = own.both if trust.noise.has_flips else own.mixers
+    return said.of(trust.mixers).format(number=language.numbers.whole(trust.mixers))
+
+
+def promise_in_odds(results: Results, language: Language) -> PromiseInOdds:
+    """The promise for the people who took part; what would be promised in a simulation."""
+    own = language.texts.odds
+    after = [] if results.kept else [own.less]
+    after += [own.known[results.promise.assurance], _relies_on(results, language)]
+    return PromiseInOdds(
+        before=own.nobody if results.provenance is Provenance.SIMULATION else "",
+        promise=guess_text(results, language),
+        after=" ".join(after),
+    )
+
+
+def guess_text(results: Results, language: Language) -> str:
+    """How often somebody can be right who guesses which of two ways a person answered in."""
+    own, numbers, promise = language.texts.odds, language.numbers, results.promise
+    survey, right = results.plan.survey, right_guess(promise.epsilon, promise.delta)
+    seen = own.these_results
+    if survey.rounds > 1:
+        seen = own.all_results.format(rounds=numbers.whole(survey.rounds))
+    by_delta = survey.policy.delta is not None
+    name, slack = ("δ", promise.delta) if by_delta else ("η", promise.eta)
+    return own.guess.format(
+        results=seen,
+        percent=numbers.with_percent(numbers.bound(100 * right)),
+        odds=numbers.bound(right / (1 - right), 3) if right < 1 else "∞",
+        symbols=f"ε = {numbers.bound(promise.epsilon)}, {name} = {numbers.bound(slack)}",
+    )
+
+
+def right_guess(epsilon: float, delta: float) -> float:
+    """The largest probability of a right guess between two equally likely sets of answers.
+
+    For all events E, P(E) ≤ e^ε·Q(E) + δ and the other way round, so the total variation is at most
+    (e^ε - 1 + 2δ)/(e^ε + 1), and a guess is right with half of one plus that: (e^ε + δ)/(e^ε + 1).
+
+    >>> right_guess(0.0, 0.0), round(right_guess(1.0, 1e-6), 4)
+    (0.5, 0.7311)
+    """
+    shrunk = math.exp(-epsilon)
+    return min(1.0, (1.0 + delta * shrunk) / (1.0 + shrunk))
+
+
+def _relies_on(results: Results, language: Language) -> str:
+    own, whole, trust = language.texts.odds, language.numbers.whole, results.plan.survey.trust
+    if results.provenance is Provenance.TABLE:
+        return own.data_holder
+    if trust.noise.has_dummies:
+        return own.mixers.of(trust.mixers).format(number=whole(trust.mixers))
+    return own.devices.format(crowd=whole(results.crowd))
