@@ -297,8 +297,8 @@ def test_tables_hold_every_estimate_with_its_guarantee(
 
 def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> None:
     """By name."""
-    with pytest.raises(InvalidInput, match="json, parquet, csv"):
-        write_results("output", tmp_path / "r", results, "xlsx")
+    with pytest.raises(InvalidInput, match="json, parquet, csv, xlsx"):
+        write_results("output", tmp_path / "r", results, "ods")
     for content in (b"{}", b'{"format": "krand-results-2", "questions": [{}]}'):
         (tmp_path / "r").write_bytes(content)
         with pytest.raises(InvalidInput, match="krand-results-2"):

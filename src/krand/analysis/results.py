@@ -5,7 +5,10 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from krand import __version__
 from krand.analysis.actual_promise import (
@@ -34,6 +37,11 @@ from krand.planning.coalitions import Remainder
 from krand.showing import Shown
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 __all__ = ["JointResult", "Results", "ResultsOptions", "laws_of", "make_results"]
 
@@ -104,6 +112,49 @@ class Results(Shown):
     """Where the answers became noisy, which decides what can be said about the results."""
     distinct_people: DistinctPeople | None
     """Who declared that files randomized apart are about different people."""
+
+    def to_arrow(self, joint: Sequence[str] | None = None) -> pa.Table:
+        """All estimates as one long Arrow table; the columns are described with the file formats.
+
+        With `joint`: the cells of this joint table alone, with a column for each question.
+
+        >>> from krand import make_results, randomize_table, tally_responses
+        >>> from krand.testing import simulated_table, small_plan
+        >>> plan = small_plan()
+        >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "r.parquet")
+        >>> results = make_results(plan, tally_responses(plan, ["r.parquet"]))
+        >>> results.to_arrow().column_names[:5]
+        ['question', 'kind', 'answer', 'count', 'consistent']
+        """
+        return _tables().flat_table(self, joint)
+
+    def to_pandas(self, joint: Sequence[str] | None = None) -> pd.DataFrame:
+        """The same as a pandas data frame; needs krand[pandas]."""
+        frame: pd.DataFrame = _tables().pandas_frame(self.to_arrow(joint))
+        return frame
+
+    def to_polars(self, joint: Sequence[str] | None = None) -> pl.DataFrame:
+        """The same as a polars data frame; needs krand[polars]."""
+        frame: pl.DataFrame = _tables().polars_frame(self.to_arrow(joint))
+        return frame
+
+    def to_csv(self, path: str | Path, joint: Sequence[str] | None = None) -> None:
+        """The same as a CSV file, in which no text is a formula for a spreadsheet."""
+        _write_flat(self, path, "csv", joint)
+
+    def to_excel(self, path: str | Path, joint: Sequence[str] | None = None) -> None:
+        """The same as an Excel workbook; needs krand[excel]."""
+        _write_flat(self, path, "xlsx", joint)
+
+
+def _tables() -> Any:
+    """Imported by name: it builds on this module."""
+    return import_module("krand.analysis.results_table")
+
+
+def _write_flat(results: Results, path: str | Path, form: str, joint: Sequence[str] | None) -> None:
+    module: Any = import_module("krand.analysis.results_file")
+    module.write_results("path", Path(path), results, form, joint)
 
 
 def make_results(

@@ -36,7 +36,7 @@ __all__ = ["estimate"]
 @click.option(
     "--format",
     "form",
-    type=OneOf(["json", "parquet", "csv"]),
+    type=OneOf(["json", "parquet", "csv", "xlsx"]),
     help="Everything as JSON, or a flat table; by default from the ending of the output.",
 )
 @confidence_option
