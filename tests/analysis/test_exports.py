@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -256,3 +257,13 @@ def test_the_command_speaks_to_programs(file: Path, tmp_path: Path) -> None:
     values = json.loads(done.stdout)
     assert (values["output"], values["columns"][:3]) == (output, ["question", "kind", "answer"])
     assert values["rows"] == len(read_back(Path(output)))
+
+
+def test_every_column_is_in_the_reference(results: Results) -> None:
+    """The page on formats describes each, and no other one."""
+    page = Path(__file__).parents[2] / "docs" / "reference" / "formats.md"
+    section = page.read_text(encoding="utf-8").partition("\n## Table of results\n")[2]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    assert [name for row in rows for name in re.findall("`(.+?)`", row)] == (
+        results.to_arrow().column_names
+    )
