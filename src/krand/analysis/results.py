@@ -34,7 +34,7 @@ from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
-from krand.showing import Shown
+from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
 
@@ -69,6 +69,9 @@ class JointResult:
     """For two questions: each one's answers among those who gave an answer to the other."""
     independence: IndependenceTest | None
     """None for more than two questions, or where too little is left to test."""
+
+    def __repr__(self) -> str:
+        return one_line("JointResult", repr(self.table))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +115,14 @@ class Results(Shown):
     """Where the answers became noisy, which decides what can be said about the results."""
     distinct_people: DistinctPeople | None
     """Who declared that files randomized apart are about different people."""
+
+    def __repr__(self) -> str:
+        promise = self.promise
+        kept = f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)}"
+        asked = some(len(self.questions), "question")
+        crowd = f"{self.people:,} people"
+        name = f"Results of {self.plan.survey.id}"
+        return one_line(name, crowd, f"round {self.round:,}", asked, kept)
 
     def to_arrow(self, joint: Sequence[str] | None = None) -> pa.Table:
         """All estimates as one long Arrow table; the columns are described with the file formats.
