@@ -16,7 +16,7 @@ def noise(crowd: int) -> tuple[float, float]:
         responses, plan.noise, crowd, policy.epsilon, krand.Assurance.CERTIFIED
     )
     best = min(row.sigma for row in krand.frontier(policy, responses, copies=[1]).rows)
-    krand.plots.density(plan).savefig("density.svg")
+    krand.plots.density(plan).save("density.svg")
     return kept.delta.upper, best
 
 
@@ -63,6 +63,8 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
     krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)
     found = krand.make_results(plan, krand.tally_responses(plan, ["responses.parquet"]))
     krand.save_results(found, "results.csv")
+    found.to_csv("estimates.csv")
+    assert len(found.to_pandas()) == len(found.to_polars()) == found.to_arrow().num_rows
     krand.save_results(found, "results.json")
     krand.save_report(found, "report.html")
     return krand.read_results("results.json")

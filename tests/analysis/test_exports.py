@@ -267,3 +267,11 @@ def test_every_column_is_in_the_reference(results: Results) -> None:
     assert [name for row in rows for name in re.findall("`(.+?)`", row)] == (
         results.to_arrow().column_names
     )
+
+
+def test_values_of_any_size_are_one_short_line_on_a_console(results: Results) -> None:
+    """A joint table and words, which hold thousands of numbers in a real survey."""
+    (joint,), (words,) = results.joint, results.words
+    assert repr(joint.table) == "<JointTable smokes × pet: 9 cells, 1,000 people>"
+    assert repr(joint) == f"<JointResult: {joint.table!r}>"
+    assert repr(words) == "<WordsEstimate tag: 0 found of 2 candidates>"

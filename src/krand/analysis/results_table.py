@@ -19,7 +19,7 @@ from krand.analysis.results import JointResult, Results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.errors import InvalidInput, MissingComponent
 
-__all__ = ["flat_table", "pandas_frame", "polars_frame"]
+__all__ = ["flat_table", "joint_result", "pandas_frame", "polars_frame"]
 
 
 def flat_table(results: Results, joint: Sequence[str] | None = None) -> pa.Table:
@@ -29,7 +29,7 @@ def flat_table(results: Results, joint: Sequence[str] | None = None) -> pa.Table
     """
     if joint is None:
         return _table(results, _flat_rows(results), _SCHEMA)
-    found = _joint(results, joint)
+    found = joint_result(results, joint)
     more = [pa.field(f"answer_{name}", pa.string()) for name in found.table.questions]
     return _table(results, _labelled_cells(found), pa.schema([*_SCHEMA, *more]))
 
@@ -70,7 +70,7 @@ def _table(results: Results, rows: Iterator[dict[str, Any]], schema: pa.Schema) 
     return pa.Table.from_pylist([{**row, **kept} for row in rows], schema)
 
 
-def _joint(results: Results, names: Sequence[str]) -> JointResult:
+def joint_result(results: Results, names: Sequence[str]) -> JointResult:
     """The joint table of these questions, in any order."""
     known = [joint.table.questions for joint in results.joint]
     for joint, questions in zip(results.joint, known, strict=True):
