@@ -17,7 +17,6 @@ import pytest
 from analysis.simulated_surveys import noisy_counts, tally_of, true_counts
 from krand.analysis.actual_promise import actual_promise, keeps_policy
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import read_results, results_values, save_results, write_results
@@ -185,7 +184,7 @@ def fail(constant: str) -> None:
 
 def test_sampling_survives_the_file(plan: Plan, tmp_path: Path) -> None:
     """Results made for a larger population say so when they are read again."""
-    options = ResultsOptions(EstimateOptions(sampling=Sampling(10**6)))
+    options = ResultsOptions(sample_of=10**6)
     made = make_results(plan, tally_for(plan), options)
     write_results("output", tmp_path / "r.json", made)
     found = read_results(tmp_path / "r.json")

@@ -22,7 +22,8 @@ from krand.analysis.estimates.counted import block_counts, question_law
 from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.rows import EstimateOptions
+from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
+from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
@@ -43,21 +44,51 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["JointResult", "Results", "ResultsOptions", "laws_of", "make_results"]
+__all__ = ["EVERYBODY", "JointResult", "Results", "ResultsOptions", "laws_of", "make_results"]
 
 Names = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsOptions:
-    """What to estimate beside every question by itself."""
+EVERYBODY = "everybody"
 
-    estimate_options: EstimateOptions = field(default_factory=EstimateOptions)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsOptions:
+    """How to estimate: the options of `krand estimate`, under the same names.
+
+    >>> from krand import ResultsOptions
+    >>> options = ResultsOptions(confidence=0.9, sample_of=80_000_000)
+    >>> options.estimate_options.sampling
+    Sampling(population=80000000)
+    """
+
+    confidence: float = 0.95
+    """Of the intervals."""
+    sample_of: int | str | None = None
+    """The crowd is a random sample of so many people, or of "everybody", without limit."""
+    quantiles: tuple[float, ...] = QUARTILES
+    """Of `number` questions."""
     joint: tuple[Names, ...] = ()
     """Tables of questions; those of groups that were declared together are always made."""
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Words to look for, for each `words` question."""
     corrupted: int = 1
+    """Dishonest clients whose worst effect is stated."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.sample_of, str) and self.sample_of != EVERYBODY:
+            rule = f"must be a number of people, or {EVERYBODY!r}"
+            raise InvalidInput("sample_of", rule, self.sample_of)
+
+    @property
+    def estimate_options(self) -> EstimateOptions:
+        """What concerns each question by itself."""
+        return EstimateOptions(self.confidence, self._sampling(), self.quantiles)
+
+    def _sampling(self) -> Sampling | None:
+        if self.sample_of is None:
+            return None
+        return Sampling() if isinstance(self.sample_of, str) else Sampling(self.sample_of)
 
 
 @dataclass(frozen=True, slots=True)
