@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 
 import krand
 from krand import plots
+from krand.errors import InvalidInput
 from krand.testing import simulated_table
 
 folder = Path(tempfile.mkdtemp())  # the files of this notebook
@@ -110,8 +111,8 @@ pq.read_table(folder / "responses.parquet").to_pandas().sample(5, random_state=1
 # %% tags=["varies"]
 try:
     krand.randomize_table(plan, people, folder / "again.parquet", ledger=folder / "ledger.sqlite")
-except krand.KrandError as error:
-    print(str(error)[:150], "…")
+except InvalidInput as error:
+    print(f"refused: {error.field} {error.rule}")
 
 # %% [markdown]
 # ## 4. Results

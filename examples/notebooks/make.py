@@ -53,6 +53,7 @@ def run(notebook: Any) -> Any:
             timeout=PATIENCE,
             kernel_name="python3",
             record_timing=False,
+            coalesce_streams=True,
             resources={"metadata": {"path": folder}},
         )
         return client.execute()

@@ -75,10 +75,10 @@ print(f"standard deviation {estimates.std():.2f}, formula {sigma:.2f}")
 
 # %%
 noises = [0.4, 0.25, 0.1, 0.01, 0.001]
-alone = pd.DataFrame({"q": noises, "ratio": [(1 - q) / q for q in noises]})
+alone = pd.DataFrame({"q": list(map(str, noises)), "ratio": [(1 - q) / q for q in noises]})
 alone["ε₀"] = np.log(alone["ratio"])
 alone["± people (95 %)"] = [1.96 * math.sqrt(N * q * (1 - q)) / (1 - 2 * q) for q in noises]
-alone.round(2)
+alone.set_index("q").round(2)
 
 # %% [markdown]
 # For real protection by a response's own noise, q must be near ½, and then the margin of error
@@ -125,9 +125,9 @@ second.spines["top"].set_visible(False)
 plot
 
 # %% [markdown]
-# The counts that really occur, around 20, have ratios near 1. A ratio of 2 or ½ would need a
-# count that hardly ever happens. The same response that had a ratio of 99 alone now says next to
-# nothing.
+# The counts that really occur, around 20, have ratios near 1. In these 2,000 people a ratio below
+# ½ comes up in 1 survey of 200, and one above 2 in 1 of 40,000. The same response that had a
+# ratio of 99 alone now says next to nothing.
 
 # %% [markdown]
 # ## 4. Why a crowd helps
@@ -145,9 +145,10 @@ for crowd in (100, 300, 1_000, 3_000, 10_000, 100_000):
 pd.DataFrame(rows).set_index("crowd").round(2)
 
 # %% [markdown]
-# With 100 people my answer changes what is likely by a factor of several; with 100,000, by a few
-# percent. Turn it around: for a fixed promise, a larger crowd needs less noise from each person.
-# This is why krand has a `minimum_crowd`, and why it never releases a batch with fewer people.
+# With 100 people my answer can change what is likely by a factor of four and more; with 100,000,
+# by less than a tenth. Turn it around: for a fixed promise, a larger crowd needs less noise from
+# each person. This is why krand has a `minimum_crowd`, and why it never releases a batch with
+# fewer people.
 
 # %% [markdown]
 # ## 5. δ, by simulation and exactly

@@ -34,9 +34,9 @@ margins = {
 pd.Series({rounds: round(p.half_width_95) for rounds, p in margins.items()}, name="± people")
 
 # %% [markdown]
-# Fifty-two rounds do not cost fifty-two times the noise: the margin grows roughly with the square
-# root of the number of rounds. Among 50,000 people even a year of weekly reports leaves a margin
-# far below one percent.
+# Fifty-two rounds do not cost fifty-two times the margin: it grows a little more slowly than the
+# square root of the number of rounds. Among 50,000 people even a year of weekly reports leaves a
+# margin far below one percent.
 
 # %% [markdown]
 # ## A plan for six weeks
@@ -140,8 +140,11 @@ def rates(results):
 pd.DataFrame({f"week {week.round}": rates(week) for week in weeks[2:]})
 
 # %% [markdown]
-# macOS it is. The other platforms stay where they were, within their intervals. Linux has few
-# people, so its interval is wide: the noise is the same for each cell, whatever its size.
+# macOS it is. Linux has few people, so its intervals are wide: the noise is the same for each
+# cell, whatever its size. Windows moves a little from week to week, more than the noise explains.
+# That is no error: the intervals are about the people who reported, and some weeks are luckier
+# than others. With `ResultsOptions(sample_of="everybody")` the intervals are about all users, and
+# include that luck.
 #
 # ## Put it into your own tools
 #
