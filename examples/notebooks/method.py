@@ -27,6 +27,7 @@ def drawing(title):
     figure = Figure(figsize=(6, 3.2), layout="constrained", facecolor="white")
     axes = figure.add_subplot()
     axes.spines[["top", "right"]].set_visible(False)
+    axes.set_title(title, loc="left", fontsize=10)
     return plots.Plot(figure, title), axes
 
 
@@ -116,11 +117,13 @@ shown = np.arange(0, 50)
 axes.bar(shown, no[shown], color="#d5d9de", label="probability of the count if I say no")
 axes.set_xlabel("count M")
 axes.set_yticks([])
+axes.set_ylim(0, 1.3 * no.max())
 axes.legend(frameon=False, loc="upper left")
 second = axes.twinx()
 second.plot(shown, ratios(2_000, Q)[shown], color="#0072b2")
 second.axhline(1, color="black", linewidth=1, linestyle="--")
 second.set_ylabel("privacy ratio R", color="#0072b2")
+second.set_ylim(0, 2.5)
 second.spines["top"].set_visible(False)
 plot
 
