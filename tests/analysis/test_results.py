@@ -192,6 +192,16 @@ def test_sampling_survives_the_file(plan: Plan, tmp_path: Path) -> None:
     assert found == made
 
 
+def test_a_sample_is_of_a_number_of_people_or_of_everybody() -> None:
+    """As --sample-of takes it; another word is refused."""
+    found = [
+        ResultsOptions(sample_of=of).estimate_options.sampling for of in (None, 9, "everybody")
+    ]
+    assert found == [None, Sampling(9), Sampling()]
+    with pytest.raises(InvalidInput, match="sample_of: must be a number of people, or 'everybody'"):
+        ResultsOptions(sample_of="nobody")
+
+
 def test_what_is_read_back_equals_what_was_written(results: Results, tmp_path: Path) -> None:
     """Every number, table, word and the plan; a change of any cell makes other results."""
     save_results(results, tmp_path / "r.json")

@@ -235,6 +235,20 @@ def test_a_batch_is_signed_by_its_own_collector(tmp_path: Path) -> None:
         tally_batches(plan, [], KEY, collector.public_key)
 
 
+def test_a_manifest_may_lie_elsewhere(tmp_path: Path) -> None:
+    """Its path is given; a number of paths that is not that of the batches is refused."""
+    plan = exact_plan(small_survey())
+    collector = FakeCollector(plan)
+    for answers in simulated_people(plan.survey, 100, seed=1):
+        client_for(plan, collector).submit(collector.url, answers)
+    batch = collector.release(tmp_path)
+    moved = batch.with_suffix(".manifest.json").rename(tmp_path / "elsewhere.json")
+    key = collector.public_key
+    assert tally_batches(plan, [batch], KEY, key, manifests=[str(moved)]).people == 100
+    with pytest.raises(InvalidInput, match="once for each batch"):
+        tally_batches(plan, [batch], KEY, collector_key=key, manifests=[moved, moved])
+
+
 @pytest.mark.parametrize("kind", ["file", "memory"])
 def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path: Path) -> None:
     """One submission for a round, the identical one when asked again, none after it arrived."""
