@@ -165,6 +165,7 @@ def test_questions_without_a_joint_table_are_refused(results: Results) -> None:
 
 def test_data_frames_are_the_arrow_table(results: Results) -> None:
     """pandas and polars, with the same columns and rows."""
+    require("pandas")
     table = results.to_arrow()
     assert list(require("polars").DataFrame(results.to_polars()).columns) == table.column_names
     assert results.to_polars().to_arrow().to_pylist() == table.to_pylist()

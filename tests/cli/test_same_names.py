@@ -7,7 +7,9 @@ fail. So do defaults that differ.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
@@ -165,3 +167,15 @@ def test_no_reason_is_left_over() -> None:
     assert {key for key in ONLY_PYTHON if isinstance(key, str)} <= everything
     for key, (python, _) in OTHER_NAMES.items():
         assert python in (parameters_of(key[0]) if isinstance(key, tuple) else everything), key
+
+
+def test_the_reference_names_the_function_of_each_command() -> None:
+    """One row for each command with public functions; every function is there."""
+    page = Path(__file__).parents[2] / "docs" / "reference" / "python.md"
+    section = page.read_text(encoding="utf-8").partition("\n### Commands and functions\n")[2]
+    rows = dict(re.findall(r"^\| `krand (\w+)` \| (.*) \|$", section.partition("\n## ")[0], re.M))
+    assert set(rows) == set(FUNCTIONS) - {"observe"}
+    for name, functions in FUNCTIONS.items():
+        for function in functions if name in rows else ():
+            if function is not Policy and function is not ResponseFormat:
+                assert function.__name__ in rows[name], (name, function.__name__)
