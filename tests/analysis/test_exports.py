@@ -33,7 +33,7 @@ minimum_crowd = 1000
 [[question]]
 name = "formula"
 type = "choice"
-choices = ["=1+1", "+x", "-x", "-5", "@sum", "plain"]
+choices = ["=1+1", "+x", "-x", "-5", "@sum", "＝1", "plain"]
 [[question]]
 name = "tag"
 type = "words"
@@ -107,11 +107,11 @@ def test_only_texts_that_a_spreadsheet_would_run_get_an_apostrophe(
     """The rule of CSV: = + @ and -, unless a number follows; other forms keep the text."""
     results.to_csv(tmp_path / "r.csv")
     found = [r["answer"] for r in read_back(tmp_path / "r.csv") if r["question"] == "formula"]
-    assert found[:6] == ["'=1+1", "'+x", "'-x", "-5", "'@sum", "plain"]
+    assert found[:7] == ["'=1+1", "'+x", "'-x", "-5", "'@sum", "'＝1", "plain"]
     require("openpyxl")
     results.to_excel(tmp_path / "r.xlsx")
     found = [r["answer"] for r in read_back(tmp_path / "r.xlsx") if r["question"] == "formula"]
-    assert found[:6] == ["=1+1", "+x", "-x", "-5", "@sum", "plain"]
+    assert found[:7] == ["=1+1", "+x", "-x", "-5", "@sum", "＝1", "plain"]
 
 
 def test_a_workbook_takes_any_text_and_any_number(results: Results, tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from krand.planning.making import make_plan
 
     survey = parse_survey(
-        SURVEY.replace('["=1+1", "+x", "-x", "-5", "@sum", "plain"]', '["a", "b"]')
+        SURVEY.replace('["=1+1", "+x", "-x", "-5", "@sum", "＝1", "plain"]', '["a", "b"]')
     )
     plan = make_plan(survey)
     folder = tmp_path_factory.mktemp("results")

@@ -19,7 +19,7 @@ from krand.errors import InvalidInput, MissingComponent
 
 __all__ = ["WRITERS", "write_csv", "write_excel", "write_parquet"]
 
-_FORMULA = r"^([=+@\t\r\n]|-)"
+_FORMULA = r"^([=+@＝＋－＠\t\r\n]|-)"  # in some languages, wide signs as well
 _NEGATIVE = r"^-\d+(\.\d+)?$"
 
 MOST_ROWS = 2**20 - 1
