@@ -9,7 +9,7 @@ ORACLES := .venv-oracles
 PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts test lint unit drafts-test oracles durations coverage long bench bench-check docs js clean
+.PHONY: help demo drafts figures test lint unit drafts-test oracles durations coverage long bench bench-check docs js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,10 @@ demo: .venv/.core  ## a whole survey with simulated people; writes demo-output/r
 drafts: .venv/.plots  ## the drafts reproduced; writes drafts-output/drafts.html and docs/drafts.md
 	$(BIN)/krand drafts --output drafts-output
 	$(BIN)/python docs/write_drafts.py
+
+figures: .venv/.test  ## the pictures of docs/gallery.md and the notebooks of examples/, made anew
+	$(BIN)/python docs/make_gallery.py
+	$(BIN)/python examples/notebooks/make.py
 
 test: lint unit drafts-test oracles  ## static checks, unit tests, the drafts, other people's libraries
 

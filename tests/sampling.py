@@ -2,7 +2,8 @@
 
 The files below try one statement for many parameters, and take long for each. The suite tries every
 third of them, the first one included; KRAND_LONG=1 tries all. Pages of the documentation that no
-newcomer begins with, and the drafts' pictures, are left to `make long` as a whole.
+newcomer begins with, the gallery (which a test of its own runs) and the drafts' pictures are left
+to `make long` as a whole.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ SAMPLED = (
 )
 LONG_FILE = "drafts/reproduction/test_pictures.py"
 LONG_PAGES = (
+    "docs/gallery",
     "docs/howto/audit",
     "docs/howto/count-and-estimate",
     "docs/howto/link-whole-records",

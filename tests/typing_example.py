@@ -16,7 +16,7 @@ def noise(crowd: int) -> tuple[float, float]:
         responses, plan.noise, crowd, policy.epsilon, krand.Assurance.CERTIFIED
     )
     best = min(row.sigma for row in krand.frontier(policy, responses, copies=[1]).rows)
-    krand.plots.density(plan).savefig("density.svg")
+    krand.plots.density(plan).save("density.svg")
     return kept.delta.upper, best
 
 
@@ -61,11 +61,16 @@ def pass_on(plan: krand.Plan, batch: str) -> str:
 def results(plan: krand.Plan, table: object) -> krand.Results:
     """From a table to a report."""
     krand.randomize_table(plan, table, "responses.parquet", skip_bad_rows=True)
-    found = krand.make_results(plan, krand.tally_responses(plan, ["responses.parquet"]))
+    options = krand.ResultsOptions(confidence=0.9, sample_of="everybody")
+    found = krand.make_results(plan, krand.tally_responses(plan, ["responses.parquet"]), options)
     krand.save_results(found, "results.csv")
+    found.to_csv("estimates.csv")
+    assert len(found.to_pandas()) == len(found.to_polars()) == found.to_arrow().num_rows
     krand.save_results(found, "results.json")
     krand.save_report(found, "report.html")
-    return krand.read_results("results.json")
+    earlier = krand.read_results("results.json")
+    largest = max(row.difference for row in krand.compare_results(found, earlier)["pet"])
+    return earlier if largest > 0 else found
 
 
 def count(plan: krand.Plan, batch: str) -> int:

@@ -1,10 +1,10 @@
-"""Figures in one line, for notebooks: each returns a matplotlib Figure, which Jupyter shows.
+"""Figures in one line: a notebook shows each by itself, `save` writes it to a file.
 
     >>> from krand import Policy, ResponseFormat, plan_noise, plots
     >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
-    >>> plan = plan_noise(policy, ResponseFormat(bits=4))
-    >>> figure = plots.density(plan)
-    >>> figure.axes[0].get_ylabel()
+    >>> plot = plots.density(plan_noise(policy, ResponseFormat(bits=4)))
+    >>> plot.save("density.svg")
+    >>> plot.figure.axes[0].get_ylabel()  # matplotlib's own figure
     'density of log R'
 
 They need matplotlib: `pip install 'krand[plots]'`.
@@ -21,101 +21,175 @@ from krand.figures.copies import COPIES, copies_figure
 from krand.figures.density import density_figure
 from krand.figures.estimates import estimates_figure
 from krand.figures.frontier import frontier_figure
+from krand.figures.methods import methods_figure
+from krand.figures.plot import Plot
+from krand.figures.rounds import rounds_figure
 from krand.figures.svg import require_matplotlib
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from krand.accounting.frontier import Frontier
     from krand.analysis.estimates.values import QuestionEstimate
     from krand.analysis.results import Results
     from krand.promise import NoisePlan, Policy, ResponseFormat
     from krand.survey.plan import Plan
 
-__all__ = ["copies", "density", "estimates", "frontier"]
+__all__ = [
+    "Plot",
+    "copies",
+    "density",
+    "estimates",
+    "frontier",
+    "joint",
+    "methods",
+    "rounds",
+]
 
 
-def density(plan: NoisePlan | Plan) -> Figure:
+def density(plan: NoisePlan | Plan) -> Plot:
     """The distribution of the privacy ratio R for a noise plan or a survey's plan.
 
     >>> from krand import Policy, ResponseFormat, plan_noise, plots
     >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
     >>> plan = plan_noise(policy, ResponseFormat(bits=4))
-    >>> figure = plots.density(plan)
-    >>> figure.legends[0].get_texts()[-1].get_text()
-    'limits; proven for every crowd: δ ≤ 0.0001, η ≤ 0.00287'
+    >>> plots.density(plan)
+    <Plot: Privacy ratio R of one person's answers>
     """
     require_matplotlib()
-    return density_figure(plan)
+    return Plot(density_figure(plan), "Privacy ratio R of one person's answers")
 
 
 def frontier(
     policy: Policy | Frontier,
     responses: ResponseFormat | None = None,
     copies: Sequence[int] | None = None,
-) -> Figure:
+) -> Plot:
     """σ versus bytes per person, for all methods that keep a policy, or for a given Frontier.
 
     >>> from krand import Policy, ResponseFormat, plots
     >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=100_000)
-    >>> plots.frontier(policy, ResponseFormat(bits=2), copies=[1, 4]).axes[0].get_xlabel()
-    'bytes sent per person'
+    >>> plots.frontier(policy, ResponseFormat(bits=2), copies=[1, 4])
+    <Plot: Precision versus data sent>
     """
     require_matplotlib()
-    from krand.accounting import frontier as ways
-
-    if isinstance(policy, ways.Frontier):
-        return frontier_figure(policy)
-    if responses is None:
-        raise InvalidInput(
-            "responses", "must be given with a policy", None, "ResponseFormat(bits=40)"
-        )
-    return frontier_figure(ways.frontier(policy, responses, copies or ways.COPIES))
+    figure = frontier_figure(_frontier(policy, responses, copies))
+    return Plot(figure, "Precision versus data sent")
 
 
-def copies(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> Figure:
+def methods(
+    policy: Policy | Frontier,
+    responses: ResponseFormat | None = None,
+    copies: Sequence[int] | None = None,
+) -> Plot:
+    """The margin of error of each method that keeps a policy, the most precise first.
+
+    >>> from krand import Policy, ResponseFormat, plots
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=100_000)
+    >>> plots.methods(policy, ResponseFormat(bits=2), copies=[1, 4])
+    <Plot: Methods that keep one promise>
+    """
+    require_matplotlib()
+    figure = methods_figure(_frontier(policy, responses, copies))
+    return Plot(figure, "Methods that keep one promise")
+
+
+def copies(policy: Policy, bits: int, copies: Sequence[int] = COPIES) -> Plot:
     """Precision versus copies of a whole record, compared with single bits and a curator.
 
     >>> from krand import Policy, plots
     >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=100_000)
-    >>> plots.copies(policy, bits=4, copies=[1, 4]).axes[0].get_ylabel()
-    'margin of error (95 %), people'
+    >>> plots.copies(policy, bits=4, copies=[1, 4])
+    <Plot: Precision of a count versus copies k>
     """
     require_matplotlib()
-    return copies_figure(policy, bits, copies)
+    return Plot(copies_figure(policy, bits, copies), "Precision of a count versus copies k")
 
 
-def estimates(results: Results | str | Path, question: str) -> Figure:
+def estimates(results: Results | str | Path, question: str) -> Plot:
     """The answers to a question as bars with intervals; results may be given as a path.
 
-    >>> import numpy as np
-    >>> from krand import Policy, plots
-    >>> from krand.analysis.results import make_results
-    >>> from krand.analysis.tally import Tally
-    >>> from krand.planning.making import make_plan
-    >>> from krand.survey.questions import Number
-    >>> from krand.survey.survey import Survey
-    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
-    >>> asked = (Number(name="children", edges=(0, 1, 3, 9)),)
-    >>> plan = make_plan(Survey(id="family", policy=policy, questions=asked))
-    >>> ones = np.array([4_000, 3_000, 500])
-    >>> tally = Tally(
-    ...     plan_hash=plan.hash, linkage=plan.survey.linkage, positions=3, round=1,
-    ...     people=10_000, crowd=10_000, responses=10_000, counts=ones,
-    ... )
-    >>> figure = plots.estimates(make_results(plan, tally), "children")
-    >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['0 to under 1', '1 to under 3', '3 to under 9', 'unanswered']
+    >>> from krand import make_results, plots, randomize_table, tally_responses
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
+    >>> plot = plots.estimates(results, "pet")
+    >>> [label.get_text() for label in plot.figure.axes[0].get_yticklabels()]
+    ['cat', 'dog', 'none', 'unanswered']
     """
     require_matplotlib()
-    return estimates_figure(_question(results, question))
+    return Plot(estimates_figure(_question(_read(results), question)), f"Answers to {question}")
 
 
-def _question(results: Results | str | Path, name: str) -> QuestionEstimate:
-    if isinstance(results, (str, Path)):
-        from krand.analysis.results_file import read_results
+def joint(results: Results | str | Path, questions: Sequence[str]) -> Plot:
+    """The joint table of two questions as a heat map; results may be given as a path.
 
-        results = read_results(results)
+    >>> from krand import make_plan, make_results, parse_survey, plots
+    >>> from krand import randomize_table, tally_responses
+    >>> from krand.testing import SMALL_SURVEY, simulated_table, unsafe_exact_plan
+    >>> together = '[[together]]\\nquestions = ["smokes", "pet"]\\n'
+    >>> plan = unsafe_exact_plan(parse_survey(SMALL_SURVEY + together))  # without noise
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
+    >>> plots.joint(results, ["smokes", "pet"])
+    <Plot: smokes × pet>
+    """
+    require_matplotlib()
+    from krand.analysis.results_table import joint_result
+    from krand.figures.joint import joint_figure
+
+    table = joint_result(_read(results), questions).table
+    return Plot(joint_figure(table), " × ".join(table.questions))
+
+
+def rounds(
+    results: Sequence[Results | str | Path], question: str, answers: Sequence[str] | None = None
+) -> Plot:
+    """A question over rounds: a line with intervals for each answer.
+
+    Without `answers`, those that are most frequent in the last round; of a yes/no question "yes".
+
+    >>> import krand
+    >>> from krand.testing import simulated_table, unsafe_exact_plan
+    >>> survey = krand.parse_survey("rounds = 2\\n" + krand.testing.SMALL_SURVEY)
+    >>> plan = unsafe_exact_plan(survey)  # without noise
+    >>> found = []
+    >>> for number in (1, 2):
+    ...     people = simulated_table(plan.survey, 100, seed=number)
+    ...     file = f"round-{number}.parquet"
+    ...     _ = krand.randomize_table(plan, people, file, round_number=number)
+    ...     found.append(krand.make_results(plan, krand.tally_responses(plan, [file])))
+    >>> krand.plots.rounds(found, "pet")
+    <Plot: Answers to pet over rounds>
+    """
+    require_matplotlib()
+    read = [_read(each) for each in results]
+    shown = [(each.round, _question(each, question)) for each in read]
+    return Plot(rounds_figure(shown, answers), f"Answers to {question} over rounds")
+
+
+def _frontier(
+    policy: Policy | Frontier, responses: ResponseFormat | None, copies: Sequence[int] | None
+) -> Frontier:
+    from krand.accounting import frontier as ways
+
+    if isinstance(policy, ways.Frontier):
+        return policy
+    if responses is None:
+        raise InvalidInput(
+            "responses", "must be given with a policy", None, "ResponseFormat(bits=40)"
+        )
+    return ways.frontier(policy, responses, copies or ways.COPIES)
+
+
+def _read(results: Results | str | Path) -> Results:
+    if not isinstance(results, (str, Path)):
+        return results
+    from krand.analysis.results_file import read_results
+
+    return read_results(results)
+
+
+def _question(results: Results, name: str) -> QuestionEstimate:
     questions = {question.name: question for question in results.questions}
     if name not in questions:
         hint = f"the questions are {', '.join(questions)}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, fields
 from enum import StrEnum
 
 from krand.errors import InternalError, InvalidInput
-from krand.showing import Shown
+from krand.showing import Shown, at_most, number, one_line
 
 __all__ = [
     "DUMMY_GRID",
@@ -401,6 +401,12 @@ class Policy(Shown):
             _inside("max_local_epsilon", self.max_local_epsilon, 0.0, math.inf)
         object.__setattr__(self, "assurance", _assurance(self.assurance))
 
+    def __repr__(self) -> str:
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        values["assurance"] = self.assurance.value
+        given = (f for f in fields(self) if values[f.name] != f.default)
+        return f"Policy({', '.join(f'{f.name}={values[f.name]!r}' for f in given)})"
+
     @property
     def honest(self) -> int:
         """The crowd that really hides a user: colluders know their own reports."""
@@ -427,6 +433,11 @@ class Guarantee(Shown):
     crowd: int
     colluding: int
     assumptions: tuple[Assumption, ...]
+
+    def __repr__(self) -> str:
+        delta, eta = at_most(self.delta.upper), at_most(self.eta.upper)
+        promised = f"ε = {at_most(self.epsilon)}, δ ≤ {delta}, η ≤ {eta}"
+        return one_line("Guarantee", promised, self.assurance.value, f"{self.crowd:,} people")
 
 
 READABLE = 0.15
@@ -502,6 +513,11 @@ class NoisePlan(Shown):
     noise_numerator: int
     guarantee: Guarantee
     precision: Precision
+
+    def __repr__(self) -> str:
+        known = f"± {number(self.precision.half_width_95, 3)} people at 95 %"
+        kept = f"ε = {at_most(self.guarantee.epsilon)}, δ ≤ {at_most(self.guarantee.delta.upper)}"
+        return one_line("NoisePlan", f"q = {number(self.noise)}", known, kept)
 
     @property
     def noise(self) -> float:

@@ -1,4 +1,4 @@
-"""Numbers as text, and values that show themselves in notebooks.
+"""Numbers as text, and values that show themselves on consoles and in notebooks.
 
 A proven bound is rounded up, so that no text promises more than the proof.
 """
@@ -9,10 +9,12 @@ import math
 from decimal import ROUND_CEILING, Decimal
 from importlib import import_module
 
-__all__ = ["Shown", "at_most", "decimals_for", "fixed", "number"]
+__all__ = ["Shown", "at_most", "decimals_for", "fixed", "number", "one_line", "some"]
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_DECIMALS = 8
+LONGEST_LINE = 100
+"""The most characters of a value on a console."""
 
 
 class Shown:
@@ -26,6 +28,17 @@ class Shown:
     def _repr_html_(self) -> str:
         html: str = import_module("krand.notebook").html_of(self)
         return html
+
+
+def one_line(kind: str, *parts: str) -> str:
+    """A value on a console: its type and what matters most, never more than one short line."""
+    text = f"<{kind}: {', '.join(part for part in parts if part)}>".replace("\n", " ")
+    return text if len(text) <= LONGEST_LINE else f"{text[: LONGEST_LINE - 2]}…>"
+
+
+def some(count: int, thing: str) -> str:
+    """1 question, 2 questions."""
+    return f"{count:,} {thing}" if count == 1 else f"{count:,} {thing}s"
 
 
 def number(value: float, digits: int = 4) -> str:

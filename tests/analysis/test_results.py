@@ -17,7 +17,6 @@ import pytest
 from analysis.simulated_surveys import noisy_counts, tally_of, true_counts
 from krand.analysis.actual_promise import actual_promise, keeps_policy
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import read_results, results_values, save_results, write_results
@@ -185,12 +184,22 @@ def fail(constant: str) -> None:
 
 def test_sampling_survives_the_file(plan: Plan, tmp_path: Path) -> None:
     """Results made for a larger population say so when they are read again."""
-    options = ResultsOptions(EstimateOptions(sampling=Sampling(10**6)))
+    options = ResultsOptions(sample_of=10**6)
     made = make_results(plan, tally_for(plan), options)
     write_results("output", tmp_path / "r.json", made)
     found = read_results(tmp_path / "r.json")
     assert {question.sampling for question in found.questions} == {Sampling(10**6)}
     assert found == made
+
+
+def test_a_sample_is_of_a_number_of_people_or_of_everybody() -> None:
+    """As --sample-of takes it; another word is refused."""
+    found = [
+        ResultsOptions(sample_of=of).estimate_options.sampling for of in (None, 9, "everybody")
+    ]
+    assert found == [None, Sampling(9), Sampling()]
+    with pytest.raises(InvalidInput, match="sample_of: must be a number of people, or 'everybody'"):
+        ResultsOptions(sample_of="nobody")
 
 
 def test_what_is_read_back_equals_what_was_written(results: Results, tmp_path: Path) -> None:
@@ -297,8 +306,8 @@ def test_tables_hold_every_estimate_with_its_guarantee(
 
 def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> None:
     """By name."""
-    with pytest.raises(InvalidInput, match="json, parquet, csv"):
-        write_results("output", tmp_path / "r", results, "xlsx")
+    with pytest.raises(InvalidInput, match="json, parquet, csv, xlsx"):
+        write_results("output", tmp_path / "r", results, "ods")
     for content in (b"{}", b'{"format": "krand-results-2", "questions": [{}]}'):
         (tmp_path / "r").write_bytes(content)
         with pytest.raises(InvalidInput, match="krand-results-2"):

@@ -156,9 +156,9 @@ def test_bash_completes_as_people_type(tmp_path: Path) -> None:
 
     try:
         type_and_wait('eval "$(krand completion bash)"; echo rea""dy\n', "ready\r\n")
-        type_and_wait("krand rando\t", "krand randomize")
-        type_and_wait(" --on-err\t", "--on-error")
-        type_and_wait(" sk\t", "skip")
+        type_and_wait("krand estim\t", "krand estimate")
+        type_and_wait(" --form\t", "--format")
+        type_and_wait(" parq\t", "parquet")
         type_and_wait(" surv\t", "survey-of-pets.toml")
     finally:
         process.kill()

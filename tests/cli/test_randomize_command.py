@@ -57,7 +57,7 @@ def test_people_read_what_happened(place: Path) -> None:
 
 def test_programs_read_json(place: Path) -> None:
     """One object, with the rows that were left out."""
-    options = ("--plan", "plan.json", "-o", "r.p", "--on-error", "skip", "--json")
+    options = ("--plan", "plan.json", "-o", "r.p", "--skip-bad-rows", "--json")
     found = json.loads(run("randomize", "bad.csv", *options, at=place).stdout)
     assert (found["people"], found["skipped"]) == (159, 1)
     (mistake,) = found["mistakes"]
@@ -69,13 +69,13 @@ def test_a_bad_row_is_an_error_with_its_place(place: Path) -> None:
     result = run("randomize", "bad.csv", "--plan", "plan.json", "-o", "r.p", at=place)
     assert result.exit_code == 2
     assert "row 17, pets: must be one of its choices, found 'yak'" in result.stderr
-    assert "--on-error skip" in result.stderr
+    assert "--skip-bad-rows" in result.stderr
     assert not (place / "r.p").exists()
 
 
 def test_rows_left_out_are_told(place: Path) -> None:
     """People see how many, and the first of them."""
-    options = ("--plan", "plan.json", "-o", "r.p", "--on-error", "skip")
+    options = ("--plan", "plan.json", "-o", "r.p", "--skip-bad-rows")
     result = run("randomize", "bad.csv", *options, at=place)
     assert result.exit_code == 0
     assert "1 row was invalid and was skipped" in result.stderr
@@ -88,7 +88,6 @@ def test_rows_left_out_are_told(place: Path) -> None:
         (("absent.csv", "--plan", "plan.json"), "answers"),
         (("good.csv", "--plan", "absent.json"), "plan"),
         (("good.csv", "--plan", "plan.json", "--round", "2"), "round"),
-        (("good.csv", "--plan", "plan.json", "--on-error", "maybe"), "on_error"),
         (("good.csv", "--plan", "plan.json", "--separator", ""), "separator"),
     ],
 )

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import krand as library
+from components import require
 from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.terminal.overwriting import FOLDER, GUARDED, InputFile, OutputFile, PlaceOrFile
@@ -41,6 +42,7 @@ CALLS: dict[str, list[str]] = {
     "tally": ["responses.parquet", "--plan", "plan.json"],
     "estimate": ["tally.json", "--plan", "plan.json", "--candidates", "tag=words.txt"],
     "report": ["results.json"],
+    "export": ["results.json"],
     "invite": ["plan.json", "--count", "2", "--url", "https://form.example/"],
     "submit": ["answers.json", "--plan", "plan.json", "--collector", "http://127.0.0.1:1"],
     "frontier": [],
@@ -169,7 +171,14 @@ def test_an_address_of_a_file_here_is_that_file(place: Path) -> None:
     assert (place / "responses.parquet").read_bytes() == before
 
 
-ENDINGS = {"plan": "json", "tally": "json", "estimate": "csv", "report": "html", "randomize": "p"}
+ENDINGS = {
+    "plan": "json",
+    "tally": "json",
+    "estimate": "csv",
+    "report": "html",
+    "export": "csv",
+    "randomize": "p",
+}
 
 
 @pytest.mark.parametrize("name", ENDINGS)
@@ -186,12 +195,28 @@ def test_what_cannot_be_made_again_needs_force(name: str, file: str, place: Path
     assert (place / target).read_bytes() != before
 
 
-@pytest.mark.parametrize("ending", ["json", "csv", "parquet"])
+@pytest.mark.parametrize("ending", ["json", "csv", "parquet", "xlsx"])
 def test_tallies_results_and_reports_are_replaced(ending: str, place: Path) -> None:
-    for name, file in (("tally", "t.json"), ("estimate", f"r.{ending}"), ("report", "r.html")):
+    if ending == "xlsx":
+        require("openpyxl")
+    written = [("tally", "t.json"), ("estimate", f"r.{ending}"), ("report", "r.html")]
+    written += [("export", f"e.{ending}")] if ending != "json" else []
+    for name, file in written:
         for _ in range(2):
             found = run(name, *CALLS[name], "-o", file)
             assert found.exit_code == 0, found.output
+
+
+def test_a_workbook_of_somebody_else_needs_force(place: Path) -> None:
+    openpyxl = require("openpyxl")
+    book = openpyxl.Workbook()
+    book.active["A1"] = "precious"
+    book.save("mine.xlsx")
+    before = Path("mine.xlsx").read_bytes()
+    found = run("export", "results.json", "-o", "mine.xlsx")
+    assert (found.exit_code, Path("mine.xlsx").read_bytes()) == (2, before)
+    Path("torn.xlsx").write_bytes(before[:500])
+    assert run("export", "results.json", "-o", "torn.xlsx").exit_code == 2
 
 
 def test_the_same_plan_may_be_written_again(place: Path) -> None:

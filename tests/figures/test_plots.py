@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -19,7 +22,9 @@ from krand.errors import InvalidInput, MissingComponent
 from krand.figures import svg as figures
 from krand.planning.making import make_plan
 from krand.survey.questions import Number
+from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
+from krand.testing import unsafe_exact_plan
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=20_000, assurance=Assurance.OUTLIER)
 
@@ -43,8 +48,8 @@ def results() -> Results:
     return make_results(plan, tally)
 
 
-def widths(figure: object) -> list[float]:
-    return [bar.get_width() for bar in figure.axes[0].patches]  # type: ignore[attr-defined]
+def widths(plot: plots.Plot) -> list[float]:
+    return [bar.get_width() for bar in plot.figure.axes[0].patches]
 
 
 def test_importing_the_figures_loads_nothing_heavy() -> None:
@@ -57,8 +62,8 @@ def test_importing_the_figures_loads_nothing_heavy() -> None:
 def test_every_function_has_an_example() -> None:
     """Each docstring shows a line that works; the suite runs them."""
     for name in krand.plots.__all__:
-        assert ">>> from krand import" in getattr(plots, name).__doc__
-        assert f"plots.{name}(" in getattr(plots, name).__doc__
+        assert re.search(r">>> (from krand import|import krand)", getattr(plots, name).__doc__)
+        assert name == "Plot" or f"plots.{name}(" in getattr(plots, name).__doc__
         assert "SKIP" not in getattr(plots, name).__doc__
 
 
@@ -66,7 +71,7 @@ def test_the_density_of_a_noise_plan() -> None:
     """`density` draws what `density_figure` draws."""
     require("matplotlib")
     plan = plan_noise(POLICY, ResponseFormat(2))
-    public = figures.svg_document(lambda: plots.density(plan))
+    public = figures.svg_document(lambda: plots.density(plan).figure)
     assert public == figures.svg_document(lambda: figures.density_figure(plan))
 
 
@@ -75,7 +80,9 @@ def test_a_frontier_is_computed_or_taken_as_it_is() -> None:
     require("matplotlib")
     ways = frontier(POLICY, ResponseFormat(2), [1])
     drawn = [plots.frontier(ways), plots.frontier(POLICY, ResponseFormat(2), copies=[1])]
-    first, second = ([tuple(line.get_ydata()) for line in f.axes[0].lines] for f in drawn)
+    first, second = (
+        [tuple(line.get_ydata()) for line in plot.figure.axes[0].lines] for plot in drawn
+    )
     assert first == second
     record = next(row for row in ways.rows if row.name == "krand record")
     assert (record.sigma,) in first
@@ -86,7 +93,7 @@ def test_a_frontier_is_computed_or_taken_as_it_is() -> None:
 def test_copies_of_a_record() -> None:
     """The copies that were asked for are on the axis."""
     require("matplotlib")
-    axes = plots.copies(POLICY, 2, copies=[1, 2]).axes[0]
+    axes = plots.copies(POLICY, 2, copies=[1, 2]).figure.axes[0]
     assert list(axes.lines[0].get_xdata()) == [1, 2]
 
 
@@ -112,7 +119,181 @@ def test_a_missing_matplotlib_is_named_before_any_work(monkeypatch: pytest.Monke
         lambda: plots.frontier(POLICY),
         lambda: plots.copies(POLICY, -1),
         lambda: plots.estimates("nowhere", "x"),
+        lambda: plots.joint("nowhere", ["x", "y"]),
+        lambda: plots.rounds(["nowhere"], "x"),
+        lambda: plots.methods(POLICY),
     )
     for call in calls:
         with pytest.raises(MissingComponent, match=r"pip install 'krand\[plots\]'"):
             call()
+
+
+@pytest.fixture(scope="module")
+def plot() -> plots.Plot:
+    require("matplotlib")
+    return plots.density(plan_noise(POLICY, ResponseFormat(2)))
+
+
+def test_a_notebook_shows_a_plot_without_a_magic_command(plot: plots.Plot) -> None:
+    """IPython takes its SVG, on white and with a title, and pyplot is not even loaded."""
+    formatters = require("IPython").core.formatters
+    found, _ = formatters.DisplayFormatter().format(plot)
+    assert found["text/plain"] == repr(plot) == f"<Plot: {plot.title}>"
+    assert found["image/svg+xml"] == plot._repr_svg_()
+    root = ElementTree.fromstring(plot._repr_svg_())
+    assert root.findtext("{*}title") == plot.title
+    background = root.find(".//{*}g[@id='patch_1']/{*}path")
+    assert background is not None
+    assert "fill: #ffffff" in background.get("style", "")
+
+
+def test_drawing_leaves_pyplot_alone() -> None:
+    """No figure is kept in its list, and its backend is not chosen: the module is not loaded."""
+    require("matplotlib")
+    code = (
+        "import sys; from krand import Policy, plots;"
+        "policy = Policy(epsilon=1, delta=1e-3, minimum_crowd=20_000, assurance='outlier');"
+        "plots.copies(policy, 1, copies=[1])._repr_svg_();"
+        "print('matplotlib.pyplot' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    ("ending", "begins"), [("svg", b"<?xml"), ("PNG", b"\x89PNG"), ("pdf", b"%PDF")]
+)
+def test_a_plot_is_saved_as_its_name_says(
+    ending: str, begins: bytes, plot: plots.Plot, tmp_path: Path
+) -> None:
+    """The same bytes each time, over an older file too."""
+    path = tmp_path / f"figure.{ending}"
+    plot.save(path)
+    first = path.read_bytes()
+    assert first.startswith(begins)
+    plot.save(str(path))
+    assert path.read_bytes() == first
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("name", ["figure", "figure.jpg", "figure.svg.gz"])
+def test_other_names_are_refused(name: str, plot: plots.Plot, tmp_path: Path) -> None:
+    """With the endings that there are."""
+    with pytest.raises(InvalidInput, match=r"path: must end in \.svg or \.png or \.pdf"):
+        plot.save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_plot_cannot_be_changed(plot: plots.Plot) -> None:
+    """It is a value; matplotlib's figure inside is the reader's own."""
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        plot.title = "another"  # type: ignore[misc]
+
+
+def test_methods_are_drawn_where_their_margin_of_error_is() -> None:
+    """One point for each row of the frontier, the most precise at the top."""
+    require("matplotlib")
+    ways = frontier(POLICY, ResponseFormat(2), [1])
+    axes = plots.methods(ways).figure.axes[0]
+    points = [(line.get_ydata()[0], line.get_xdata()[0]) for line in axes.lines]
+    expected = sorted(ways.rows, key=lambda row: row.half_width_95)
+    assert points == [(place, row.half_width_95) for place, row in enumerate(expected)]
+    assert [t.get_text() for t in axes.get_yticklabels()] == [row.name for row in expected]
+
+
+TWO_QUESTIONS = """
+id = "habits"
+rounds = 3
+[policy]
+epsilon = 1
+delta = 1e-3
+minimum_crowd = 1000
+[[question]]
+name = "smokes"
+type = "yes_no"
+[[question]]
+name = "pet"
+type = "choice"
+choices = ["cat", "dog"]
+[[together]]
+questions = ["smokes", "pet"]
+"""
+
+
+@pytest.fixture(scope="module")
+def three_rounds() -> list[Results]:
+    plan = unsafe_exact_plan(parse_survey(TWO_QUESTIONS))
+    return [
+        make_results(
+            plan,
+            Tally(
+                plan_hash=plan.hash,
+                linkage=plan.survey.linkage,
+                positions=plan.layout.positions,
+                round=number,
+                people=1000,
+                crowd=1000,
+                responses=1000,
+                counts=np.arange(plan.layout.positions) * 10 + 20 * number,
+            ),
+        )
+        for number in (1, 2, 3)
+    ]
+
+
+def test_a_joint_table_is_drawn_cell_by_cell(three_rounds: list[Results]) -> None:
+    """Shares and margins of error as the results have them; more people are darker."""
+    require("matplotlib")
+    found = three_rounds[0]
+    axes = plots.joint(found, ["pet", "smokes"]).figure.axes[0]
+    table = found.joint[0].table
+    shares = (table.consistent / table.people).ravel()
+    drawn = [float(text.get_text().split(" %")[0]) for text in axes.texts]
+    assert drawn == pytest.approx(100 * shares, abs=0.06)
+    opacities = [cell.get_facecolor()[3] for cell in axes.patches]
+    assert np.argsort(opacities).tolist() == np.argsort(shares).tolist()
+    assert [t.get_text() for t in axes.get_yticklabels()] == list(table.labels[0])
+    with pytest.raises(InvalidInput, match="the joint tables are: smokes, pet"):
+        plots.joint(found, ["pet", "age"])
+
+
+def test_cells_that_are_too_noisy_have_no_number(three_rounds: list[Results]) -> None:
+    """As everywhere else."""
+    require("matplotlib")
+    (joint,) = three_rounds[0].joint
+    none = dataclasses.replace(joint.table, readable=np.zeros_like(joint.table.readable))
+    noisy = dataclasses.replace(joint, table=none)
+    plot = plots.joint(dataclasses.replace(three_rounds[0], joint=(noisy,)), ["pet", "smokes"])
+    assert {text.get_text() for text in plot.figure.axes[0].texts} == {"too noisy"}
+
+
+def test_rounds_are_drawn_in_order_with_their_intervals(three_rounds: list[Results]) -> None:
+    """In whatever order they are given; each answer has a line, each point an interval."""
+    require("matplotlib")
+    axes = plots.rounds(three_rounds[::-1], "pet", ["dog"]).figure.axes[0]
+    line, *intervals = axes.lines
+    rows = [found.questions[1].rows[1] for found in three_rounds]
+    assert list(line.get_xdata()) == [1, 2, 3]
+    assert list(line.get_ydata()) == [100 * row.consistent_share for row in rows]
+    ends = [list(interval.get_ydata()) for interval in intervals]
+    assert ends == [[100 * r.share_interval.low, 100 * r.share_interval.high] for r in rows]
+
+
+def test_of_yes_and_no_one_line_is_enough(three_rounds: list[Results]) -> None:
+    """The other one is its mirror image; other questions show all answers."""
+    require("matplotlib")
+    for question, shown in (("smokes", ["yes"]), ("pet", ["cat", "dog"])):
+        figure = plots.rounds(three_rounds, question).figure
+        assert [text.get_text() for text in figure.legends[0].get_texts()] == shown
+
+
+def test_rounds_that_cannot_be_drawn_are_refused(three_rounds: list[Results]) -> None:
+    """One round is no line, and a round stands once; answers are those of the question."""
+    require("matplotlib")
+    for given in (three_rounds[:1], [three_rounds[0]] * 2):
+        with pytest.raises(InvalidInput, match="at least two different rounds"):
+            plots.rounds(given, "pet")
+    with pytest.raises(InvalidInput, match="the answers are cat, dog"):
+        plots.rounds(three_rounds, "pet", ["horse"])
+    with pytest.raises(InvalidInput, match="must be 1 to 6 answers"):
+        plots.rounds(three_rounds, "pet", [])

@@ -20,7 +20,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.results import ResultsOptions, make_results
 from krand.analysis.tallying import tally_batches
 from krand.batches.chain import read_chain, verify_chain
@@ -133,9 +132,9 @@ def check_estimates(place: Place) -> None:
     """All truths at once lie in intervals that would miss one in a million times."""
     plan = place.party.plan
     positions = sum(lane.positions + 1 for lane in plan.lanes)
-    options = EstimateOptions(confidence=1 - 1e-6 / positions)
+    options = ResultsOptions(confidence=1 - 1e-6 / positions)
     tally = tally_batches(plan, [place.batch(3)], place.party.analyst)
-    results = make_results(plan, tally, ResultsOptions(estimate_options=options))
+    results = make_results(plan, tally, options)
     true = told(plan, place.answers)
     checked = 0
     for lane, question in zip(plan.lanes, results.questions, strict=True):

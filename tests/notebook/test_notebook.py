@@ -256,3 +256,28 @@ def test_values_are_as_equal_and_as_small_as_before(plan: NoisePlan) -> None:
     assert hash(twin) == hash(plan)
     for value in (plan, plan.guarantee, plan.policy, SURVEY):
         assert not hasattr(value, "__dict__")
+
+
+def test_values_are_one_short_line_on_a_console(
+    results: Results, plan: NoisePlan, ways: Frontier
+) -> None:
+    """The type and what matters most; a crowd or a survey of any size makes it no longer."""
+    questions = tuple(YesNo(name=f"q{i}") for i in range(500))
+    long = Survey(id="l" * 60, policy=POLICY, questions=questions)
+    values = [results, results.plan, results.questions[0], plan, plan.guarantee, ways, SURVEY, long]
+    for value in (*values, POLICY):
+        assert repr(value).strip("<").startswith(type(value).__name__)
+        assert len(repr(value)) <= 100
+        assert "\n" not in repr(value)
+    assert f"{results.people:,} people" in repr(results)
+    assert results.plan.hash[:16] in repr(results.plan)
+    assert "500 questions" in repr(long)
+
+
+def test_what_a_console_shows_of_a_policy_can_be_typed_again() -> None:
+    """Only what differs from the defaults, as Python takes it."""
+    for policy in (POLICY, Policy(epsilon=2, eta=0.01, minimum_crowd=99, assurance="outlier")):  # type: ignore[arg-type]
+        assert eval(repr(policy), {"Policy": Policy}) == policy
+    assert repr(Policy(epsilon=2, eta=0.01, minimum_crowd=99)) == (
+        "Policy(epsilon=2, minimum_crowd=99, eta=0.01)"
+    )

@@ -15,8 +15,6 @@ import numpy as np
 
 from analysis.mixed_surveys import both_tallies, mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import noisy_counts, record_tallies, tally_of, true_counts
-from krand.analysis.estimates.rows import EstimateOptions
-from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import results_in, results_values
 from krand.analysis.tally import Tally
@@ -150,7 +148,7 @@ def bit_example() -> Example:
 @cache
 def refused_example() -> Example:
     """So many messages refused that the promise is not kept; the crowd taken as a sample."""
-    options = ResultsOptions(EstimateOptions(0.9, Sampling(1_000_000)))
+    options = ResultsOptions(confidence=0.9, sample_of=1_000_000)
     return _example(_bit_plan(), _bit_tally(rejected={"wrong_length": 2_000}), options)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from krand import (
@@ -19,6 +22,7 @@ from krand import (
     make_results,
     tally_batches,
 )
+from krand.batches.provenance import Provenance
 from krand.client.ledger import AlreadySubmitted
 from krand.client.sending import NotDelivered
 from krand.errors import InvalidInput
@@ -36,6 +40,7 @@ from krand.testing import (
     small_plan,
     small_survey,
     unsafe_exact_plan,
+    unsafe_simulated_tally,
 )
 from krand.wire.submissions import submission_bytes
 
@@ -230,6 +235,20 @@ def test_a_batch_is_signed_by_its_own_collector(tmp_path: Path) -> None:
         tally_batches(plan, [], KEY, collector.public_key)
 
 
+def test_a_manifest_may_lie_elsewhere(tmp_path: Path) -> None:
+    """Its path is given; a number of paths that is not that of the batches is refused."""
+    plan = exact_plan(small_survey())
+    collector = FakeCollector(plan)
+    for answers in simulated_people(plan.survey, 100, seed=1):
+        client_for(plan, collector).submit(collector.url, answers)
+    batch = collector.release(tmp_path)
+    moved = batch.with_suffix(".manifest.json").rename(tmp_path / "elsewhere.json")
+    key = collector.public_key
+    assert tally_batches(plan, [batch], KEY, key, manifests=[str(moved)]).people == 100
+    with pytest.raises(InvalidInput, match="once for each batch"):
+        tally_batches(plan, [batch], KEY, collector_key=key, manifests=[moved, moved])
+
+
 @pytest.mark.parametrize("kind", ["file", "memory"])
 def test_the_ledger_in_memory_remembers_like_the_one_on_disk(kind: str, tmp_path: Path) -> None:
     """One submission for a round, the identical one when asked again, none after it arrived."""
@@ -255,3 +274,46 @@ def test_the_ledger_in_memory_is_safe_between_threads() -> None:
     with ThreadPoolExecutor(8) as threads:
         made = list(threads.map(lambda _: client.prepare(ANSWERS), range(32)))
     assert len(set(made)) == 1
+
+
+def test_a_simulated_tally_is_the_same_for_the_same_seed() -> None:
+    """And another one for another seed; results say that nobody was asked."""
+    plan = small_plan()
+    people = simulated_table(plan.survey, 100, seed=1)
+    first, again, other = (unsafe_simulated_tally(plan, people, seed) for seed in (1, 1, 2))
+    assert first.same_as(again)
+    assert not first.same_as(other)
+    assert make_results(plan, first).provenance is Provenance.SIMULATION
+
+
+def test_simulated_tallies_have_the_noise_of_the_plan() -> None:
+    """Over many seeds the unbiased counts have the true mean, and σ as planned."""
+    plan = small_plan()
+    people = simulated_table(plan.survey, 100, seed=1)
+    exact = unsafe_exact_plan(small_survey())
+    true = unsafe_simulated_tally(exact, people, seed=1).counts
+    assert true.tolist() == [people["smokes"].to_pylist().count(True)] + [
+        people["pet"].to_pylist().count(pet) for pet in ("cat", "dog", "none")
+    ]
+    counts = np.array([unsafe_simulated_tally(plan, people, seed).counts for seed in range(400)])
+    noises = np.repeat(plan.noises, [block.positions for block in plan.layout.blocks])
+    estimates = (counts - 100 * noises) / (1 - 2 * noises)
+    sigmas = np.repeat(
+        [p.sigma for p in plan.precisions], [b.positions for b in plan.layout.blocks]
+    )
+    assert np.all(np.abs(estimates.mean(axis=0) - true) < 5 * sigmas / 20)
+    assert estimates.std(axis=0) == pytest.approx(sigmas, rel=0.2)
+
+
+def test_a_simulated_tally_needs_what_a_real_one_needs() -> None:
+    """The crowd, a round of the plan, valid answers, and noise of devices on single bits."""
+    plan = small_plan()
+    with pytest.raises(InvalidInput, match="planned crowd of 100"):
+        unsafe_simulated_tally(plan, simulated_table(plan.survey, 99, seed=1), seed=1)
+    with pytest.raises(InvalidInput, match="round"):
+        unsafe_simulated_tally(plan, simulated_table(plan.survey, 100, seed=1), 1, round_number=2)
+    with pytest.raises(InvalidInput, match="pet"):
+        unsafe_simulated_tally(plan, pa.table({"pet": ["yak"] * 100}), seed=1)
+    record = unsafe_exact_plan(replace(small_survey(), linkage=Linkage.RECORD))
+    with pytest.raises(InvalidInput, match="bit linkage"):
+        unsafe_simulated_tally(record, simulated_table(plan.survey, 100, seed=1), seed=1)

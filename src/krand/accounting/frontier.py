@@ -26,7 +26,7 @@ from krand.promise import (
     Policy,
     ResponseFormat,
 )
-from krand.showing import Shown
+from krand.showing import Shown, one_line, some
 
 __all__ = ["COPIES", "Frontier", "FrontierRow", "frontier", "message_size"]
 
@@ -61,6 +61,10 @@ class Frontier(Shown):
     policy: Policy
     responses: ResponseFormat
     rows: tuple[FrontierRow, ...]
+
+    def __repr__(self) -> str:
+        best = sum(row.best for row in self.rows)
+        return one_line("Frontier", some(len(self.rows), "method"), f"{best:,} of them best")
 
 
 def message_size(plan: NoisePlan) -> tuple[int, int]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from krand import __version__
 from krand.analysis.actual_promise import (
@@ -19,7 +22,8 @@ from krand.analysis.estimates.counted import block_counts, question_law
 from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.questions import estimate_questions
-from krand.analysis.estimates.rows import EstimateOptions
+from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
+from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
@@ -31,25 +35,60 @@ from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
-from krand.showing import Shown
+from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
 
-__all__ = ["JointResult", "Results", "ResultsOptions", "laws_of", "make_results"]
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+__all__ = ["EVERYBODY", "JointResult", "Results", "ResultsOptions", "laws_of", "make_results"]
 
 Names = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ResultsOptions:
-    """What to estimate beside every question by itself."""
+EVERYBODY = "everybody"
 
-    estimate_options: EstimateOptions = field(default_factory=EstimateOptions)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultsOptions:
+    """How to estimate: the options of `krand estimate`, under the same names.
+
+    >>> from krand import ResultsOptions
+    >>> options = ResultsOptions(confidence=0.9, sample_of=80_000_000)
+    >>> options.estimate_options.sampling
+    Sampling(population=80000000)
+    """
+
+    confidence: float = 0.95
+    """Of the intervals."""
+    sample_of: int | str | None = None
+    """The crowd is a random sample of so many people, or of "everybody", without limit."""
+    quantiles: tuple[float, ...] = QUARTILES
+    """Of `number` questions."""
     joint: tuple[Names, ...] = ()
     """Tables of questions; those of groups that were declared together are always made."""
     candidates: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Words to look for, for each `words` question."""
     corrupted: int = 1
+    """Dishonest clients whose worst effect is stated."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.sample_of, str) and self.sample_of != EVERYBODY:
+            rule = f"must be a number of people, or {EVERYBODY!r}"
+            raise InvalidInput("sample_of", rule, self.sample_of)
+
+    @property
+    def estimate_options(self) -> EstimateOptions:
+        """What concerns each question by itself."""
+        return EstimateOptions(self.confidence, self._sampling(), self.quantiles)
+
+    def _sampling(self) -> Sampling | None:
+        if self.sample_of is None:
+            return None
+        return Sampling() if isinstance(self.sample_of, str) else Sampling(self.sample_of)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +100,9 @@ class JointResult:
     """For two questions: each one's answers among those who gave an answer to the other."""
     independence: IndependenceTest | None
     """None for more than two questions, or where too little is left to test."""
+
+    def __repr__(self) -> str:
+        return one_line("JointResult", repr(self.table))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +146,57 @@ class Results(Shown):
     """Where the answers became noisy, which decides what can be said about the results."""
     distinct_people: DistinctPeople | None
     """Who declared that files randomized apart are about different people."""
+
+    def __repr__(self) -> str:
+        promise = self.promise
+        kept = f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)}"
+        asked = some(len(self.questions), "question")
+        crowd = f"{self.people:,} people"
+        name = f"Results of {self.plan.survey.id}"
+        return one_line(name, crowd, f"round {self.round:,}", asked, kept)
+
+    def to_arrow(self, joint: Sequence[str] | None = None) -> pa.Table:
+        """All estimates as one long Arrow table; the columns are described with the file formats.
+
+        With `joint`: the cells of this joint table alone, with a column for each question.
+
+        >>> from krand import make_results, randomize_table, tally_responses
+        >>> from krand.testing import simulated_table, small_plan
+        >>> plan = small_plan()
+        >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "r.parquet")
+        >>> results = make_results(plan, tally_responses(plan, ["r.parquet"]))
+        >>> results.to_arrow().column_names[:5]
+        ['question', 'kind', 'answer', 'count', 'consistent']
+        """
+        return _tables().flat_table(self, joint)
+
+    def to_pandas(self, joint: Sequence[str] | None = None) -> pd.DataFrame:
+        """The same as a pandas data frame; needs krand[pandas]."""
+        frame: pd.DataFrame = _tables().pandas_frame(self.to_arrow(joint))
+        return frame
+
+    def to_polars(self, joint: Sequence[str] | None = None) -> pl.DataFrame:
+        """The same as a polars data frame; needs krand[polars]."""
+        frame: pl.DataFrame = _tables().polars_frame(self.to_arrow(joint))
+        return frame
+
+    def to_csv(self, path: str | Path, joint: Sequence[str] | None = None) -> None:
+        """The same as a CSV file, in which no text is a formula for a spreadsheet."""
+        _write_flat(self, path, "csv", joint)
+
+    def to_excel(self, path: str | Path, joint: Sequence[str] | None = None) -> None:
+        """The same as an Excel workbook; needs krand[excel]."""
+        _write_flat(self, path, "xlsx", joint)
+
+
+def _tables() -> Any:
+    """Imported by name: it builds on this module."""
+    return import_module("krand.analysis.results_table")
+
+
+def _write_flat(results: Results, path: str | Path, form: str, joint: Sequence[str] | None) -> None:
+    module: Any = import_module("krand.analysis.results_file")
+    module.write_results("path", Path(path), results, form, joint)
 
 
 def make_results(

@@ -2,7 +2,7 @@
 
 Reading is strict: what is read is a whole and possible `Results`, or an error says what is wrong
 with it. Whether the numbers are right is for `krand.analysis.verification` to say. Flat tables
-(Parquet, CSV) are for other programs; krand does not read them.
+(Parquet, CSV, Excel) are for other programs; krand does not read them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ __all__ = [
 FORMAT = "krand-results-2"
 EARLIER = re.compile("krand-release-.*|krand-results-1")
 """The formats of earlier versions."""
-FORMS = ("json", "parquet", "csv")
+FORMS = ("json", "parquet", "csv", "xlsx")
 RULE = f"must be a file of the format {FORMAT}"
 HINT = "krand estimate writes it"
 AGAIN = (
@@ -70,7 +70,7 @@ def results_values(results: Results) -> dict[str, Any]:
 
 
 def save_results(results: Results, path: str | Path) -> None:
-    """Write results: everything as JSON, or a flat table if the name ends in .csv or .parquet.
+    """Write results: everything as JSON, or a flat table if the name ends in .csv, .parquet, .xlsx.
 
     >>> import json
     >>> from krand import make_results, randomize_table, save_results, tally_responses
@@ -90,13 +90,22 @@ def form_of(path: str | Path) -> str:
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending and ending not in FORMS:
         known = ", ".join(f".{form}" for form in FORMS)
-        hint = "spreadsheets open .csv; --format says what a file of another name holds"
+        hint = "spreadsheets open .csv and .xlsx; --format says what a file of another name holds"
         raise InvalidInput("output", f"must end in {known}", str(path), hint)
     return ending or "json"
 
 
-def write_results(field: str, path: Path, results: Results, form: str = "json") -> None:
-    """Write results in one of their forms; `field` names the option that asked for the file."""
+def write_results(
+    field: str,
+    path: Path,
+    results: Results,
+    form: str = "json",
+    joint: Sequence[str] | None = None,
+) -> None:
+    """Write results in one of their forms; `field` names the option that asked for the file.
+
+    `joint`: of a flat table, the cells of this joint table alone.
+    """
     if form not in FORMS:
         raise InvalidInput("format", f"must be one of {', '.join(FORMS)}", form)
     with complete_file(field, path, replace=True) as stream:
@@ -104,9 +113,10 @@ def write_results(field: str, path: Path, results: Results, form: str = "json") 
             text = json.dumps(results_values(results), indent=1, ensure_ascii=False)
             stream.write(text.encode() + b"\n")
             return
-        from krand.analysis.results_table import write_csv, write_parquet
+        from krand.analysis.results_sheets import WRITERS
+        from krand.analysis.results_table import flat_table
 
-        (write_parquet if form == "parquet" else write_csv)(results, stream)
+        WRITERS[form](flat_table(results, joint), stream)
 
 
 def read_results(path: str | Path) -> Results:

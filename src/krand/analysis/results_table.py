@@ -1,40 +1,65 @@
-"""Results as a flat table for other programs: one row for each estimate, Parquet or CSV.
+"""Results as a flat table: one row for each estimate.
 
-Every row carries the guarantee, the provenance and the plan's hash.
+Every row carries the guarantee, the provenance and the plan's hash. docs/reference/formats.md
+describes the columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Iterator, Sequence
+from importlib import import_module
+from itertools import product
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.parquet as pq
 
 from krand.analysis.estimates.values import Row, Summary
 from krand.analysis.results import JointResult, Results
+from krand.analysis.words.decoding import WordsEstimate
+from krand.errors import InvalidInput, MissingComponent
 
-__all__ = ["flat_table", "write_csv", "write_parquet"]
-
-
-def write_parquet(results: Results, stream: BinaryIO) -> None:
-    """All estimates as Parquet."""
-    pq.write_table(flat_table(results), stream)
+__all__ = ["flat_table", "joint_result", "pandas_frame", "polars_frame"]
 
 
-def write_csv(results: Results, stream: BinaryIO) -> None:
-    """All estimates as CSV that a spreadsheet can open without running any of it."""
-    pyarrow.csv.write_csv(_for_spreadsheets(flat_table(results)), stream)
+def flat_table(results: Results, joint: Sequence[str] | None = None) -> pa.Table:
+    """One row for each estimate: questions, unanswered, cells of joint tables, words found.
+
+    With `joint`: the cells of this joint table alone, and one column more for each question.
+    """
+    if joint is None:
+        return _table(results, _flat_rows(results), _SCHEMA)
+    found = joint_result(results, joint)
+    more = [pa.field(f"answer_{name}", pa.string()) for name in found.table.questions]
+    return _table(results, _labelled_cells(found), pa.schema([*_SCHEMA, *more]))
 
 
-def flat_table(results: Results) -> pa.Table:
-    """One row for each estimate: questions, unanswered, cells of joint tables, words found."""
+def pandas_frame(table: pa.Table) -> Any:
+    """The table as a pandas data frame."""
+    _require("pandas")
+    return table.to_pandas()
+
+
+def polars_frame(table: pa.Table) -> Any:
+    """The table as a polars data frame."""
+    return _require("polars").from_arrow(table)
+
+
+def _require(component: str) -> Any:
+    """The module, or an error that names the extra; both have the same name."""
+    try:
+        return import_module(component)
+    except ModuleNotFoundError as error:
+        if error.name != component:
+            raise
+        raise MissingComponent(component, component) from None
+
+
+def _table(results: Results, rows: Iterator[dict[str, Any]], schema: pa.Schema) -> pa.Table:
     promise = results.promise
     kept = {
         "people": results.people,
+        "round": results.round,
         "epsilon": promise.epsilon,
         "delta": promise.delta,
         "eta": promise.eta,
@@ -42,24 +67,18 @@ def flat_table(results: Results) -> pa.Table:
         "plan": results.plan.hash,
         "provenance": results.provenance.value,
     }
-    return pa.Table.from_pylist([{**row, **kept} for row in _flat_rows(results)], _SCHEMA)
+    return pa.Table.from_pylist([{**row, **kept} for row in rows], schema)
 
 
-_FORMULA = r"^([=+@\t\r]|-)"
-_NEGATIVE = r"^-\d+(\.\d+)?$"
-
-
-def _for_spreadsheets(table: pa.Table) -> pa.Table:
-    """Texts that a spreadsheet would run as formulas get an apostrophe in front."""
-    for place, column in enumerate(table.columns):
-        if pa.types.is_string(column.type):
-            risky = pc.and_not(
-                pc.match_substring_regex(column, _FORMULA),
-                pc.match_substring_regex(column, _NEGATIVE),
-            )
-            quoted = pc.binary_join_element_wise("'", column, "")
-            table = table.set_column(place, table.field(place), pc.if_else(risky, quoted, column))
-    return table
+def joint_result(results: Results, names: Sequence[str]) -> JointResult:
+    """The joint table of these questions, in any order."""
+    known = [joint.table.questions for joint in results.joint]
+    for joint, questions in zip(results.joint, known, strict=True):
+        if sorted(questions) == sorted(names):
+            return joint
+    listed = "; ".join(", ".join(questions) for questions in known)
+    hint = f"the joint tables are: {listed}" if listed else "the results have no joint table"
+    raise InvalidInput("joint", "must be the questions of a joint table", list(names), hint)
 
 
 _NUMBERS = ("count", "consistent", "standard_error", "low", "high")
@@ -69,7 +88,8 @@ _MORE = ("simultaneous_low", "simultaneous_high", *_SHARES, *_VALUES)
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("question", "kind", "answer")]
     + [(name, pa.float64()) for name in (*_NUMBERS, *_MORE)]
-    + [("readable", pa.bool_()), ("method", pa.string()), ("people", pa.int64())]
+    + [("confidence", pa.float64()), ("readable", pa.bool_()), ("method", pa.string())]
+    + [("people", pa.int64()), ("round", pa.int64())]
     + [(name, pa.float64()) for name in ("epsilon", "delta", "eta")]
     + [(name, pa.string()) for name in ("assurance", "plan", "provenance")]
 )
@@ -77,31 +97,38 @@ _SCHEMA = pa.schema(
 
 def _flat_rows(results: Results) -> Iterator[dict[str, Any]]:
     for question in results.questions:
-        unanswered = () if question.unanswered is None else (question.unanswered,)
-        for row in (*question.rows, *unanswered):
-            yield {"question": question.name, "kind": question.kind.value, **_flat(row)}
-        for summary in question.summaries:
-            yield {"question": question.name, "kind": question.kind.value, **_summed_up(summary)}
+        about = {
+            "question": question.name,
+            "kind": question.kind.value,
+            "confidence": question.confidence,
+        }
+        yield from ({**about, **_flat(row)} for row in question.all_rows)
+        yield from ({**about, **_summed_up(summary)} for summary in question.summaries)
     for joint in results.joint:
         yield from _flat_cells(joint)
     for words in results.words:
-        for word in words.rows:
-            yield {
-                "question": words.question,
-                "kind": "words",
-                "answer": word.word,
-                "count": word.unclipped,
-                "consistent": word.count,
-                "standard_error": word.standard_error,
-                "low": word.low,
-                "high": word.high,
-                "share": word.unclipped / results.people,
-                "consistent_share": word.count / results.people,
-                "share_low": word.low / results.people,
-                "share_high": word.high / results.people,
-                "readable": word.readable,
-                "method": "found" if word.found else "not found",
-            }
+        yield from _flat_words(words, results.people)
+
+
+def _flat_words(words: WordsEstimate, people: int) -> Iterator[dict[str, Any]]:
+    for word in words.rows:
+        yield {
+            "question": words.question,
+            "kind": "words",
+            "answer": word.word,
+            "count": word.unclipped,
+            "consistent": word.count,
+            "standard_error": word.standard_error,
+            "low": word.low,
+            "high": word.high,
+            "share": word.unclipped / people,
+            "consistent_share": word.count / people,
+            "share_low": word.low / people,
+            "share_high": word.high / people,
+            "confidence": words.confidence,
+            "readable": word.readable,
+            "method": "found" if word.found else "not found",
+        }
 
 
 def _flat(row: Row) -> dict[str, Any]:
@@ -155,5 +182,14 @@ def _flat_cells(joint: JointResult) -> Iterator[dict[str, Any]]:
             "consistent_share": float(table.consistent[cell]) / table.people,
             "share_low": low / table.people,
             "share_high": high / table.people,
+            "confidence": table.confidence,
             "readable": bool(table.readable[cell]),
         }
+
+
+def _labelled_cells(joint: JointResult) -> Iterator[dict[str, Any]]:
+    """The cells, with a column for the answer to each question."""
+    table = joint.table
+    columns = [f"answer_{name}" for name in table.questions]
+    for cell, labels in zip(_flat_cells(joint), product(*table.labels), strict=True):
+        yield {**cell, **dict(zip(columns, labels, strict=True))}

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from krand.batches.provenance import DistinctPeople, Provenance, check_one_provenance
 from krand.errors import InvalidInput
 from krand.promise import Linkage
-from krand.showing import Shown
+from krand.showing import Shown, one_line, some
 
 __all__ = ["MAX_TABLE_BITS", "Bits", "Counts", "Tally", "empty_tally", "merged"]
 
@@ -85,6 +85,10 @@ class Tally(Shown):
     def __post_init__(self) -> None:
         for name in _MAPPINGS:
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
+
+    def __repr__(self) -> str:
+        places, of = some(self.positions, "position"), f"plan {self.plan_hash[:16]}…"
+        return one_line("Tally", f"{self.people:,} people", f"round {self.round:,}", places, of)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Partial tallies travel between processes; read-only views of dicts do not."""

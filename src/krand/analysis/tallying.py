@@ -67,14 +67,16 @@ def tally_batches(
     plan: Plan,
     files: Files,
     key: X25519PrivateKey,
-    collector: Ed25519PublicKey | None = None,
+    collector_key: Ed25519PublicKey | None = None,
     *,
+    manifests: Sequence[str | Path] = (),
     joint: Joint = (),
 ) -> Tally:
     """Open and count sealed batches, with what was signed about them beside.
 
-    A collector signs a manifest, and `collector` is its key. Mixers sign a chain; their keys are in
-    the plan, so that none need be given.
+    A collector signs a manifest, and `collector_key` is its key. Mixers sign a chain; their keys
+    are in the plan, so that none need be given. `manifests` are the manifests or chains, one for
+    each file; by default they are beside it.
 
     >>> from krand import Client, generate_private_key, tally_batches
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, simulated_people, small_plan
@@ -89,7 +91,8 @@ def tally_batches(
     >>> tally_batches(plan, [batch], key, collector.public_key).people
     100
     """
-    return tally_sources(plan, batches_in(plan, files, collector), key=key, joint=joint)
+    sources = batches_in(plan, files, collector_key, tuple(map(Path, manifests)))
+    return tally_sources(plan, sources, key=key, joint=joint)
 
 
 def responses_in(plan: Plan, files: Files) -> list[Source]:

@@ -63,6 +63,7 @@ MENU = (
             Item("tally", "Open and count responses."),
             Item("estimate", "Turn a tally into estimates with a guarantee."),
             Item("report", "Turn results into a readable report."),
+            Item("export", "Turn results into a table for other programs."),
             Item("compare", "Compare the same question in two results."),
         ),
     ),

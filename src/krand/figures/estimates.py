@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from krand.analysis.estimates.values import QuestionEstimate, Row
 
-__all__ = ["estimates_figure"]
+__all__ = ["estimates_figure", "short"]
 
 ROW_HEIGHT, REST_HEIGHT, BAR = 0.27, 1.05, 0.66
 MOST_ANSWERS = 20
@@ -91,7 +91,7 @@ def _draw_numbers(axes: Axes, rows: list[Row]) -> None:
 
 def _label(axes: Axes, rows: list[Row], question: QuestionEstimate) -> None:
     draw_frame(axes, grid="x")
-    axes.set_yticks(range(len(rows)), [_short(row.label) for row in rows], parse_math=False)
+    axes.set_yticks(range(len(rows)), [short(row.label) for row in rows], parse_math=False)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.spines["left"].set_visible(False)
@@ -100,7 +100,8 @@ def _label(axes: Axes, rows: list[Row], question: QuestionEstimate) -> None:
     axes.set_xlabel(f"% of {whom}, with {sure} confidence intervals")
 
 
-def _short(label: str) -> str:
+def short(label: str) -> str:
+    """An answer that fits next to its bar or line."""
     return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "LOCAL",
     "PAPER",
     "RECORD",
+    "SERIES",
     "SMALL",
     "STYLE",
     "WIDTH",
@@ -41,6 +42,15 @@ __all__ = [
 # Okabe and Ito's palette, for colour-blind readers; markers and dashes differ as well.
 INK, PAPER, GRID = "#1c2128", "#ffffff", "#d5d9de"
 BIT, RECORD, LOCAL, CURATOR = "#d55e00", "#0072b2", "#6e7781", "#009e73"
+SERIES = (
+    (RECORD, "o"),
+    (BIT, "D"),
+    (CURATOR, "^"),
+    ("#cc79a7", "s"),
+    ("#e69f00", "v"),
+    ("#56b4e9", "P"),
+)
+"""Colour and marker of each line of a figure that has several."""
 FIGURE_COLORS = {
     "ink": INK,
     "paper": PAPER,
@@ -116,12 +126,12 @@ def draw_frame(axes: Axes, grid: str = "both") -> None:
         axes.grid(axis=grid, color=GRID, linewidth=0.8)  # type: ignore[arg-type]
 
 
-def name_above(figure: Figure, title: str) -> None:
+def name_above(figure: Figure, title: str, columns: int = 1) -> None:
     """Put title and legend above the axes, so that they never cover a curve."""
     figure.legend(
         title=title,
         loc="outside upper left",
-        ncols=1,
+        ncols=columns,
         alignment="left",
         frameon=False,
         fontsize=SMALL,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from krand.figures.copies import copies_figure
 from krand.figures.density import density_figure
 from krand.figures.estimates import estimates_figure
 from krand.figures.frontier import frontier_figure
+from krand.figures.plot import figure_bytes
 from krand.figures.style import (
     BIT,
     CURATOR,
@@ -63,11 +63,8 @@ def require_matplotlib() -> None:
 def svg_document(draw: Callable[[], Figure]) -> str:
     """The figure as an SVG document in krand's style: the same bytes every time."""
     require_matplotlib()
-    buffer = io.StringIO()
-    nothing = dict.fromkeys(("Creator", "Date", "Format", "Type"))
     with in_style():
-        draw().savefig(buffer, format="svg", metadata=nothing, facecolor=PAPER)
-    return buffer.getvalue()
+        return figure_bytes(draw(), "svg").decode()
 
 
 def frontier_svg(frontier: Frontier) -> str:

@@ -23,7 +23,7 @@ from krand.promise import (
     Method,
     Precision,
 )
-from krand.showing import Shown
+from krand.showing import Shown, at_most, one_line, some
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
 from krand.survey.lanes import Lane, lanes_of
@@ -178,6 +178,13 @@ class Plan(Shown):
     flips: Promise | None = None
     """Where mixers and devices add noise: what the devices' alone promises, in a crowd. `promise`
     is then the mixers', which needs no crowd."""
+
+    def __repr__(self) -> str:
+        asked = some(len(self.survey.questions), "question")
+        promise = self.promise
+        kept = f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)}"
+        crowd = f"{promise.crowd:,} people"
+        return one_line(f"Plan of {self.survey.id}", asked, kept, crowd, f"{self.hash[:16]}…")
 
     def sealed_for(self, key: X25519PublicKey) -> Plan:
         """The plan for sealed collection: what devices send, the holder of this key opens.

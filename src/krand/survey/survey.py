@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from krand.promise import MAX_COPIES, MAX_ROUNDS, Linkage, NoiseSource, Policy
-from krand.showing import Shown
+from krand.showing import Shown, one_line, some
 from krand.survey.about import About
 from krand.survey.coherence import mixer_rules, outline, survey_rules, trust_rules
 from krand.survey.questions import Question
@@ -90,6 +90,10 @@ class Survey(Shown):
     about: About = field(default_factory=About)
     invitations: bool = False
     """Whether only people with an invitation may answer, each once a round."""
+
+    def __repr__(self) -> str:
+        asked = some(len(self.questions), "question")
+        return one_line(f"Survey {self.id}", asked, repr(self.policy))
 
     @property
     def title(self) -> str:

@@ -40,6 +40,7 @@ RUN_BYTES = 16
 TOKENS_AT_A_TIME = 2**20
 MOST_KEPT = 100
 """The most mistakes that are described, over all chunks."""
+SKIP = "correct them, or skip them with --skip-bad-rows (in Python: skip_bad_rows=True)"
 AGAIN = (
     "name another file; responses cannot be recreated, so replace the file only if nobody needs it,"
     " with --force (in Python: overwrite=True)"
@@ -54,7 +55,7 @@ class BadRows(InvalidInput):
         self.mistakes = mistakes
         lines = [f"row {m.row:,}, {_said(m)}" for m in mistakes[1:10]]
         more = ["…"] if len(mistakes) > 10 else []
-        hint = "\n  ".join([*lines, *more, "correct them, or skip them with --on-error skip"])
+        hint = "\n  ".join([*lines, *more, SKIP])
         error = first.error
         super().__init__(f"row {first.row:,}, {error.field}", error.rule, error.value, hint)
 

@@ -44,6 +44,9 @@ MADE_AGAIN = re.compile(
 )
 PARQUET = b"PAR1"
 RESULTS_COLUMNS = ["question", "kind", "answer"]
+ZIP = b"PK\x03\x04"
+CREATOR = b"<dc:creator>krand</dc:creator>"
+"""What a workbook of results says about itself."""
 
 
 class InputFile(click.Path):
@@ -154,6 +157,8 @@ def _can_be_made_again(path: Path) -> bool:
         return False
     if head.startswith(PARQUET):
         return _has_columns_of_results(path)
+    if head.startswith(ZIP):
+        return _is_workbook_of_results(path)
     return not head or MADE_AGAIN.match(head) is not None
 
 
@@ -166,3 +171,14 @@ def _has_columns_of_results(path: Path) -> bool:
     except (OSError, pa.ArrowInvalid):
         return False
     return names[: len(RESULTS_COLUMNS)] == RESULTS_COLUMNS
+
+
+def _is_workbook_of_results(path: Path) -> bool:
+    from zipfile import BadZipFile, ZipFile
+    from zlib import error as BadStream
+
+    try:
+        with ZipFile(path) as archive, archive.open("docProps/core.xml") as about:
+            return CREATOR in about.read(HEAD)
+    except (OSError, BadZipFile, BadStream, KeyError, NotImplementedError, RuntimeError):
+        return False

@@ -9,8 +9,8 @@
     >>> collector.people
     1
 
-Whatever would protect nobody in earnest has "unsafe" in its name. Noise is always real: it has no
-seed, here as everywhere else.
+Whatever would protect nobody in earnest has "unsafe" in its name. Noise is real and
+has no seed, here as everywhere else, except in `unsafe_simulated_tally`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from krand.testing.collector import FakeCollector
 from krand.testing.ledger import UnsafeMemoryLedger
 from krand.testing.people import simulated_people, simulated_table
 from krand.testing.surveys import SMALL_SURVEY, small_plan, small_survey, unsafe_exact_plan
+from krand.testing.tallies import unsafe_simulated_tally
 
 __all__ = [
     "SMALL_SURVEY",
@@ -31,4 +32,5 @@ __all__ = [
     "small_plan",
     "small_survey",
     "unsafe_exact_plan",
+    "unsafe_simulated_tally",
 ]

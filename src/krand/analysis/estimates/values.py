@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.analysis.estimates.sampling import Sampling
-from krand.showing import Shown
+from krand.showing import Shown, one_line, some
 from krand.survey.questions import Kind
 
 __all__ = [
@@ -231,6 +231,10 @@ class QuestionEstimate(Shown):
     distribution: Distribution | None = None
     picks: PicksEstimate | None = None
     summaries: tuple[Summary, ...] = ()
+
+    def __repr__(self) -> str:
+        rows, crowd = some(len(self.rows), "answer"), f"{self.people:,} people"
+        return one_line(f"QuestionEstimate {self.name}", self.kind.value, rows, crowd)
 
     @property
     def all_rows(self) -> tuple[Row, ...]:

@@ -46,6 +46,7 @@ from krand.analysis.joint.table_noise import (
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage
+from krand.showing import one_line, some
 from krand.survey.decoding import UNANSWERED
 from krand.survey.plan import Plan
 
@@ -74,6 +75,12 @@ class JointTable:
     """False where the margin of error of a cell is above 15 % of the people."""
     noise: TableNoise | None = field(default=None, compare=False, repr=False)
     """How the cells of a two-way table vary together; None for more, and in what a file holds."""
+
+    def __repr__(self) -> str:
+        cells = some(self.counts.size, "cell")
+        return one_line(
+            f"JointTable {' × '.join(self.questions)}", cells, f"{self.people:,} people"
+        )
 
     def __eq__(self, other: object) -> bool:
         return same_fields(self, other)

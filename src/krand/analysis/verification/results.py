@@ -20,8 +20,8 @@ from krand.analysis.actual_promise import (
 from krand.analysis.checks import Check, check, not_below, policy_check, promise_check, same
 from krand.analysis.estimates.corruption import worst_shifts
 from krand.analysis.estimates.intervals import readable
-from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
-from krand.analysis.results import Results, ResultsOptions, make_results
+from krand.analysis.estimates.rows import QUARTILES
+from krand.analysis.results import EVERYBODY, Results, ResultsOptions, make_results
 from krand.analysis.results_file import plan_values, results_of
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import provenance_check
@@ -220,13 +220,14 @@ def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:
     first = results.questions[0] if results.questions else None
     spreads = (q.distribution for q in results.questions if q.distribution is not None)
     levels = next((tuple(e.level for e in spread.quantiles) for spread in spreads), QUARTILES)
+    sampling = None if first is None else first.sampling
     options = ResultsOptions(
-        EstimateOptions()
-        if first is None
-        else EstimateOptions(first.confidence, first.sampling, levels),
-        tuple(joint.table.questions for joint in results.joint),
-        {entry.question: [row.word for row in entry.rows] for entry in results.words},
-        results.shifts[0].corrupted if results.shifts else 1,
+        confidence=0.95 if first is None else first.confidence,
+        sample_of=None if sampling is None else sampling.population or EVERYBODY,
+        quantiles=levels,
+        joint=tuple(joint.table.questions for joint in results.joint),
+        candidates={entry.question: [row.word for row in entry.rows] for entry in results.words},
+        corrupted=results.shifts[0].corrupted if results.shifts else 1,
     )
     try:
         true = make_results(plan, tally, options)

@@ -20,6 +20,7 @@ from krand.analysis.words.discovery import adjusted_p_values, found_from, p_valu
 from krand.analysis.words.limit import planned_limit
 from krand.analysis.words.regression import Regression, regress
 from krand.errors import InvalidInput
+from krand.showing import one_line, some
 from krand.survey.layout import Layout
 
 __all__ = ["WordCount", "WordsEstimate", "decode_words", "planned_limit"]
@@ -68,6 +69,10 @@ class WordsEstimate:
     """How many of these are not explained by the words that were found."""
     merged: int
     """Spellings of the list that are one word with another one."""
+
+    def __repr__(self) -> str:
+        listed = some(len(self.rows), "candidate")
+        return one_line(f"WordsEstimate {self.question}", f"{len(self.found):,} found of {listed}")
 
     @property
     def found(self) -> tuple[WordCount, ...]:

@@ -8,7 +8,6 @@ from pathlib import Path
 import click
 
 from krand.cli.options import FILE, confidence_option, output_options
-from krand.errors import InvalidInput
 from krand.terminal.output import Output
 
 __all__ = ["compare"]
@@ -17,7 +16,7 @@ __all__ = ["compare"]
 @click.command(short_help="Compare the same question in two results.")
 @click.argument("first", type=FILE)
 @click.argument("second", type=FILE)
-@click.option("--question", "names", multiple=True, help="Question to compare; all by default.")
+@click.option("--question", "questions", multiple=True, help="Question to compare; all by default.")
 @confidence_option
 @output_options
 def compare(
@@ -25,7 +24,7 @@ def compare(
     no_color: bool,
     first: Path,
     second: Path,
-    names: tuple[str, ...],
+    questions: tuple[str, ...],
     confidence: float,
 ) -> None:
     """Compare two surveys or two rounds: the difference of each share, with its interval.
@@ -37,23 +36,11 @@ def compare(
     Example:
       krand compare spring.json autumn.json --question search_engine
     """
-    from krand.analysis.estimates.comparison import compare_surveys
-    from krand.analysis.results import laws_of
+    from krand.analysis.comparing import compare_results
     from krand.analysis.results_file import read_results
 
     out = Output(as_json, no_color)
-    both = [read_results(path) for path in (first, second)]
-    here, there = ({question.name: question for question in each.questions} for each in both)
-    shared = names or tuple(name for name in here if name in there)
-    for name in shared:
-        if name not in here or name not in there:
-            raise InvalidInput("question", "must be in both results files", name)
-    if not shared:
-        raise InvalidInput("question", "must be in both results files", "none is")
-    found = {
-        name: compare_surveys(here[name], there[name], confidence, laws_of(both, name))
-        for name in shared
-    }
+    found = compare_results(read_results(first), read_results(second), questions, confidence)
     if as_json:
         values = {name: [asdict(row) for row in rows] for name, rows in found.items()}
         out.json({"first": str(first), "second": str(second), "questions": values})

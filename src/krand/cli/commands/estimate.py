@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -22,9 +21,6 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import LabelledFile
 from krand.wording.numbers import Count
 
-if TYPE_CHECKING:
-    from krand.analysis.estimates.sampling import Sampling
-
 __all__ = ["estimate"]
 
 
@@ -36,7 +32,7 @@ __all__ = ["estimate"]
 @click.option(
     "--format",
     "form",
-    type=OneOf(["json", "parquet", "csv"]),
+    type=OneOf(["json", "parquet", "csv", "xlsx"]),
     help="Everything as JSON, or a flat table; by default from the ending of the output.",
 )
 @confidence_option
@@ -98,7 +94,6 @@ def estimate(
       krand estimate tally.json --plan plan.json -o results.json
       krand estimate tally.json --plan plan.json -o results.csv --sample-of 80M
     """
-    from krand.analysis.estimates.rows import EstimateOptions
     from krand.analysis.results import ResultsOptions, make_results
     from krand.analysis.results_file import form_of, results_values, write_results
     from krand.analysis.tally_file import read_tally
@@ -108,10 +103,11 @@ def estimate(
     out = Output(as_json, no_color)
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
     options = ResultsOptions(
-        EstimateOptions(confidence, _sampling(sample_of)),
-        tuple(tuple(name.strip() for name in names.split(",")) for names in joint),
-        dict(_candidates(entry) for entry in candidates),
-        corrupted,
+        confidence=confidence,
+        sample_of=_sample_of(sample_of),
+        joint=tuple(tuple(name.strip() for name in names.split(",")) for names in joint),
+        candidates=dict(_candidates(entry) for entry in candidates),
+        corrupted=corrupted,
     )
     with out.progress("estimating") as progress:
         results = make_results(plan, counted, options, progress)
@@ -137,15 +133,13 @@ def estimate(
     console.print(f"Written: {output}", markup=False, soft_wrap=True)
 
 
-def _sampling(sample_of: str | None) -> Sampling | None:
-    from krand.analysis.estimates.sampling import Sampling
+def _sample_of(text: str | None) -> int | str | None:
+    from krand.analysis.results import EVERYBODY
 
-    if sample_of is None:
-        return None
-    if sample_of == "everybody":
-        return Sampling()
+    if text is None or text == EVERYBODY:
+        return text
     parameter = next(p for p in click.get_current_context().command.params if p.name == "sample_of")
-    return Sampling(Count().convert(sample_of, parameter, None))
+    return Count().convert(text, parameter, None)
 
 
 def _candidates(entry: str) -> tuple[str, list[str]]:

@@ -9,7 +9,6 @@ import click
 
 from krand.cli.options import (
     FILE,
-    OneOf,
     force_option,
     output_option,
     output_options,
@@ -35,11 +34,9 @@ MOST_SHOWN = 10
 @force_option
 @round_option
 @click.option(
-    "--on-error",
-    type=OneOf(["stop", "skip"]),
-    default="stop",
-    show_default=True,
-    help="Stop at invalid rows, or skip and list them.",
+    "--skip-bad-rows",
+    is_flag=True,
+    help="Skip invalid rows and list them, instead of stopping at the first.",
 )
 @click.option(
     "--separator",
@@ -83,7 +80,7 @@ def randomize(
     output: Path,
     force: bool,
     round_number: int,
-    on_error: str,
+    skip_bad_rows: bool,
     separator: str,
     delimiter: str,
     encoding: str,
@@ -101,7 +98,7 @@ def randomize(
     \b
     Examples:
       krand randomize answers.parquet --plan plan.json -o responses.parquet
-      krand randomize answers.csv --plan plan.json -o responses.parquet --on-error skip
+      krand randomize answers.csv --plan plan.json -o responses.parquet --skip-bad-rows
       krand randomize north.csv --plan plan.json -o north.parquet --other-people
     """
     from krand.tables.answers import open_answers
@@ -110,14 +107,13 @@ def randomize(
 
     out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
-    skip = on_error == "skip"
     table = open_answers(
         answers,
         plan.layout,
         separator=separator,
         delimiter=delimiter,
         encoding=encoding,
-        skip_torn=skip,
+        skip_torn=skip_bad_rows,
     )
     if table.ignored:
         out.warn(f"ignored columns, which are not in the survey: {', '.join(table.ignored)}")
@@ -129,7 +125,7 @@ def randomize(
             ledger=TableLedger(ledger),
             declared=declaration(other_people=other_people, discarded=discarded),
             round_number=round_number,
-            skip_bad_rows=skip,
+            skip_bad_rows=skip_bad_rows,
             overwrite=force,
             progress=progress,
         )

@@ -1,0 +1,60 @@
+"""`krand export`: results as a table for other programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from krand.cli.options import FILE, force_option, output_option, output_options
+from krand.terminal.output import Output
+
+__all__ = ["export"]
+
+ENDINGS = (".csv", ".parquet", ".xlsx")
+
+
+@click.command(short_help="Turn results into a table for other programs.")
+@click.argument("results", type=FILE)
+@output_option("The table to write; its ending decides.", made_again=True, endings=ENDINGS)
+@click.option(
+    "--joint",
+    metavar="A,B",
+    help="Only the joint table of these questions, with a column for each.",
+)
+@force_option
+@output_options
+def export(
+    as_json: bool, no_color: bool, results: Path, output: Path, joint: str | None, force: bool
+) -> None:
+    """Write results as one flat table: CSV, Parquet, or an Excel workbook (needs krand[excel]).
+
+    One row for each estimate, with its intervals, the guarantee, the provenance and the plan's
+    hash: questions, joint tables, words. A text that a spreadsheet would run as a formula is
+    written as text; in CSV it gets an apostrophe in front.
+
+    \b
+    Examples:
+      krand export results.json -o results.csv
+      krand export results.json -o results.xlsx
+      krand export results.json --joint smokes,pet -o joint.parquet
+    """
+    from krand.analysis.results_file import read_results, write_results
+    from krand.analysis.results_table import flat_table
+    from krand.errors import InvalidInput
+
+    out = Output(as_json, no_color)
+    if not output.suffix:
+        rule, hint = f"must end in {' or '.join(ENDINGS)}", f"for example {output}.csv"
+        raise InvalidInput("output", rule, str(output), hint)
+    found = read_results(results)
+    names = None if joint is None else [name.strip() for name in joint.split(",")]
+    write_results("output", output, found, output.suffix.lower().removeprefix("."), names)
+    table = flat_table(found, names)
+    if as_json:
+        values = {"results": str(results), "output": str(output), "plan": found.plan.hash}
+        out.json({**values, "rows": table.num_rows, "columns": table.column_names})
+        return
+    console = out.console()
+    size = f"{table.num_rows:,} rows, {table.num_columns:,} columns"
+    console.print(f"Written: {output} ({size})", markup=False, soft_wrap=True)

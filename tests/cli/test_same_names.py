@@ -1,0 +1,181 @@
+"""An option of a command and the parameter of its Python function have one name.
+
+Each difference is listed here with its reason; a new one, and a reason that is no longer needed,
+fail. So do defaults that differ.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import pytest
+
+import krand
+from krand.analysis.observe.outcome import observe
+from krand.cli.main import krand as commands
+from krand.promise import Policy, ResponseFormat
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
+    "noise": (Policy, ResponseFormat),
+    "privacy": (krand.assess, ResponseFormat),
+    "frontier": (Policy, ResponseFormat, krand.frontier),
+    "plan": (krand.make_plan, krand.save_plan),
+    "randomize": (krand.randomize_table,),
+    "tally": (krand.tally_responses, krand.tally_batches),
+    "estimate": (krand.make_results, krand.ResultsOptions),
+    "report": (krand.save_report,),
+    "export": (krand.Results.to_csv,),
+    "compare": (krand.compare_results,),
+    "observe": (observe,),
+}
+SHARED = {"as_json", "quiet", "no_color"}
+
+OTHER_NAMES = {
+    "force": ("overwrite", "a script forces, a program overwrites; errors name both"),
+    "plan_file": ("plan", "a command reads the file"),
+    "round_number": ("round_number", "round is a function of Python; the option is --round"),
+    ("noise", "crowd"): ("minimum_crowd", "a policy is kept by any larger crowd as well"),
+    ("frontier", "crowd"): ("minimum_crowd", "a policy is kept by any larger crowd as well"),
+    ("frontier", "copies_list"): ("copies", "--copies is one number in other commands"),
+    ("report", "output"): ("path", "what a function of saving writes"),
+    ("export", "output"): ("path", "what a function of saving writes"),
+    ("plan", "output"): ("path", "what a function of saving writes"),
+    ("observe", "show"): ("most", "a function shows nothing"),
+    ("tally", "responses"): ("files", "responses or batches"),
+}
+"""A command's name for a parameter, Python's name, and why they differ."""
+
+ONLY_COMMANDS = {
+    ("frontier", "plot"): "krand.plots.frontier(…).save",
+    ("frontier", "force"): "of --plot",
+    ("plan", "analyst_key"): "Plan.sealed_for",
+    ("plan", "mixers"): "Plan.mixed_by",
+    ("plan", "explain"): "what is printed",
+    ("tally", "output"): "a function returns it",
+    ("tally", "force"): "of --output",
+    ("tally", "passphrase_env"): "load_private_key",
+    ("tally", "passphrase"): "load_private_key",
+    ("tally", "engine"): "on a cluster",
+    ("tally", "place"): "on a cluster",
+    ("tally", "workers"): "processes of its own",
+    ("estimate", "output"): "save_results",
+    ("estimate", "force"): "of --output",
+    ("estimate", "form"): "save_results, by its ending",
+    ("estimate", "raw"): "what is printed",
+    ("report", "force"): "a report can be made again, so Python replaces it",
+    ("export", "force"): "a table can be made again, so Python replaces it",
+    ("export", "results"): "self",
+}
+"""Options without a parameter, and what does the same in Python or why nothing need."""
+
+ONLY_PYTHON = {
+    "policy": "made from options",
+    "responses": "made from options",
+    "structure": "of surveys, which have a file",
+    "progress": "a bar on the screen",
+    "options": "made from options",
+    "quantiles": "the report shows quartiles",
+    "seed": "of a simulation",
+    "self": "RESULTS",
+    ("plan", "plan"): "what make_plan returned",
+    ("frontier", "linkage"): "it compares both",
+}
+
+
+def options_of(name: str) -> dict[str, click.Parameter]:
+    return {str(p.name): p for p in commands.commands[name].params if p.name not in SHARED}
+
+
+def parameters_of(name: str) -> dict[str, inspect.Parameter]:
+    found: dict[str, inspect.Parameter] = {}
+    for function in FUNCTIONS[name]:
+        found |= inspect.signature(function).parameters
+    return found
+
+
+def in_python(command: str, option: str) -> str:
+    """What Python calls it."""
+    renamed = OTHER_NAMES.get((command, option)) or OTHER_NAMES.get(option)
+    return renamed[0] if renamed else option
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_option_is_a_parameter_of_the_same_name(name: str) -> None:
+    """Or it is listed above, with the reason."""
+    parameters = parameters_of(name)
+    strange = {
+        option
+        for option in options_of(name)
+        if in_python(name, option) not in parameters and (name, option) not in ONLY_COMMANDS
+    }
+    assert strange == set()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_an_option_of_the_same_name(name: str) -> None:
+    """Or it is listed above, with the reason."""
+    known = {in_python(name, option) for option in options_of(name)}
+    strange = {
+        parameter
+        for parameter in parameters_of(name)
+        if parameter not in known
+        and parameter not in ONLY_PYTHON
+        and (name, parameter) not in ONLY_PYTHON
+    }
+    assert strange == set()
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_defaults_are_the_same(name: str) -> None:
+    """What is left out means the same in both."""
+    parameters = parameters_of(name)
+    for option, parameter in options_of(name).items():
+        given = parameters.get(in_python(name, option))
+        if not isinstance(parameter, click.Option) or parameter.required or given is None:
+            continue
+        value = _given(parameter)
+        if given.default is inspect.Parameter.empty:  # in Python it must be given
+            continue
+        assert (value or None) == (_plain(given.default) or None), option
+
+
+def _given(option: click.Option) -> Any:
+    """The default of an option, as the command gets it; what is not a plain value is none."""
+    if not isinstance(option.default, str | int | float):
+        return None
+    return option.type.convert(option.default, option, None)
+
+
+def _plain(default: Any) -> Any:
+    """A default as a command would have it; a factory of dicts is an empty one."""
+    return None if type(default).__name__ == "_HAS_DEFAULT_FACTORY_CLASS" else default
+
+
+def test_no_reason_is_left_over() -> None:
+    """What is listed exists: an entry goes when its option does."""
+    pairs = [key for key in (*OTHER_NAMES, *ONLY_COMMANDS) if isinstance(key, tuple)]
+    for name, option in pairs:
+        assert option in options_of(name), (name, option)
+    for name, option in ONLY_COMMANDS:
+        assert in_python(name, option) not in parameters_of(name) or option == "results"
+    everything = {p for name in FUNCTIONS for p in parameters_of(name)}
+    assert {key for key in ONLY_PYTHON if isinstance(key, str)} <= everything
+    for key, (python, _) in OTHER_NAMES.items():
+        assert python in (parameters_of(key[0]) if isinstance(key, tuple) else everything), key
+
+
+def test_the_reference_names_the_function_of_each_command() -> None:
+    """One row for each command with public functions; every function is there."""
+    page = Path(__file__).parents[2] / "docs" / "reference" / "python.md"
+    section = page.read_text(encoding="utf-8").partition("\n### Commands and functions\n")[2]
+    rows = dict(re.findall(r"^\| `krand (\w+)` \| (.*) \|$", section.partition("\n## ")[0], re.M))
+    assert set(rows) == set(FUNCTIONS) - {"observe"}
+    for name, functions in FUNCTIONS.items():
+        for function in functions if name in rows else ():
+            if function is not Policy and function is not ResponseFormat:
+                assert function.__name__ in rows[name], (name, function.__name__)
