@@ -144,7 +144,7 @@ def test_cells_of_exported_csv_are_no_formulas(place: Path) -> None:
 
 def test_an_ending_that_promises_another_program_is_refused(place: Path) -> None:
     for line, known in (
-        ("estimate tally.json --plan plan.json -o rel.xlsx", ".json, .parquet, .csv"),
+        ("estimate tally.json --plan plan.json -o rel.ods", ".json, .parquet, .csv, .xlsx"),
         ("report results.json -o report.pdf", ".html or .htm"),
         (
             "frontier --crowd 1000 --bits 2 --epsilon 1 --delta 1e-3 --plot f.png",
