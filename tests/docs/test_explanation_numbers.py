@@ -548,6 +548,18 @@ THREAT_MODEL = (
 READ_ME = Policy(epsilon=2.0, minimum_crowd=10_000_000, delta=1e-6)
 ELSEWHERE = (
     (
+        "docs/index.md",
+        Computed(
+            "each total is known to ± {} people (ε = 2, δ = 10⁻⁶). RAPPOR, which trusts nobody, gives"
+            " ± {}. A curator who sees all raw answers gives ± {} as well.",
+            lambda: [
+                f"{plan_noise(READ_ME, ResponseFormat(40)).precision.half_width_95:.0f}",
+                f"{Z95 * rappor_sigma(READ_ME, ResponseFormat(40)):,.0f}",
+                f"{Z95 * curator(READ_ME, ResponseFormat(40)).sigma:.0f}",
+            ],
+        ),
+    ),
+    (
         "README.md",
         Computed(
             "would give ± {} for the same ε; a trusted curator who sees all raw answers, ± {} as",
