@@ -18,6 +18,7 @@ from itertools import product
 import pytest
 
 from docs.claims import Computed, Given, Measured, found, numbers_left, prose
+from docs.comparing_numbers import COMPARE, FAQ
 from docs.mixing_numbers import MIXED_METHOD, MIXED_PROOFS, MIXED_RELATED_WORK, MIXED_THREATS
 from docs.pages import ROOT, without_fences
 from krand import (
@@ -550,8 +551,8 @@ ELSEWHERE = (
     (
         "docs/index.md",
         Computed(
-            "each total is known to ± {} people (ε = 2, δ = 10⁻⁶). RAPPOR, which trusts nobody, gives"
-            " ± {}. A curator who sees all raw answers gives ± {} as well.",
+            "each total is known to ± {} people (ε = 2, δ = 10⁻⁶). RAPPOR, which trusts nobody,"
+            " gives ± {}. A curator who sees all raw answers gives ± {} as well.",
             lambda: [
                 f"{plan_noise(READ_ME, ResponseFormat(40)).precision.half_width_95:.0f}",
                 f"{Z95 * rappor_sigma(READ_ME, ResponseFormat(40)):,.0f}",
@@ -601,6 +602,8 @@ ELSEWHERE = (
 """Sentences of other pages that say the same."""
 
 CLAIMS = {
+    "compare.md": COMPARE,
+    "faq.md": FAQ,
     "method.md": (*METHOD, *MIXED_METHOD),
     "numbers.md": NUMBERS,
     "proofs.md": (*PROOFS, *MIXED_PROOFS),
