@@ -132,4 +132,60 @@ COMPARE = (
         ),
     ),
 )
-FAQ: tuple[Computed | Given | Measured, ...] = ()
+
+
+def margins_of(
+    questions: tuple[Question, ...], responses: ResponseFormat
+) -> Callable[[], list[str]]:
+    """Of devices, one mixer and three, for a small crowd; below ten with a decimal."""
+
+    def row() -> list[str]:
+        widths = [
+            plan_noise(SMALL, responses).precision.half_width_95,
+            *(mixed(questions, mixers, 300).precisions[0].half_width_95 for mixers in (1, 3)),
+        ]
+        return [f"{width:.1f}" if width < 10 else f"{width:.0f}" for width in widths]
+
+    return row
+
+
+def afterwards(percent: int, epsilon: float) -> str:
+    """How probable something is at most, in per cent, that was so probable before."""
+    odds = percent / (100 - percent) * math.exp(epsilon)
+    return f"{math.ceil(100 * odds / (1 + odds))}"
+
+
+def size_of_client() -> list[str]:
+    bundle = (files("krand.web.form") / "static" / "krand.js").read_bytes()
+    return [f"{len(data) / 1000:.0f}" for data in (bundle, gzip.compress(bundle, mtime=0))]
+
+
+FAQ = (
+    Computed("with at most {} %, whatever else", lambda: [afterwards(25, POLICY.epsilon)]),
+    Computed("| one yes/no question | ± {} | ± {} | ± {} |", margins_of(YES_NO, ONE)),
+    Computed("| 20 yes/no questions | ± {} | ± {} | ± {} |", margins_of(TWENTY_YES_NO, TWENTY)),
+    Computed("has {} kB, {} kB compressed", size_of_client),
+    Computed(
+        "to 100,000 people a device sends {} bytes",
+        lambda: sent(flipped_twenty(), length_at(flipped_twenty(), 1))[1:],
+    ),
+    Given(
+        "settings, names of laws and of methods",
+        (
+            "Start with ε = 1, and less",
+            "with 25 % probability",
+            "a survey with ε = 1 they",
+            "What if only 300 people",
+            "planned for 300, with ε = 1 and δ = 10⁻⁶, the margins of error (95 %)",
+            "| 300 people |",
+            "| 20 yes/no questions",
+            "For 20 yes/no questions to 100,000",
+            "Recital 26",
+            "(Article 9)",
+            "Article 5(3)",
+            "Article 11",
+            "X25519",
+            "AES-128-GCM",
+        ),
+    ),
+)
