@@ -6,9 +6,9 @@ when the pictures are not those that this file draws.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 HERE = Path(__file__).resolve().parent / "static"
 
@@ -41,8 +41,7 @@ STYLE = """
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What is drawn, who does it, what is done, and what this party cannot see."""
 
     icon: str

@@ -1,8 +1,8 @@
 """Which variants of slow tests the suite leaves to `make long`.
 
 The files below try one statement for many parameters, and take long for each. The suite tries every
-third of them, the first one included; KRAND_LONG=1 tries all. Pages of the documentation that
-take long or that no newcomer begins with, and the drafts' pictures, are left to `make long` as a whole.
+third of them, the first one included; KRAND_LONG=1 tries all. Pages of the documentation that take
+long or that no newcomer begins with, and the drafts' pictures, are left to `make long` as a whole.
 """
 
 from __future__ import annotations
