@@ -29,6 +29,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "api_reference",
     "command_reference",
+    "everybody",
     "mathml",
 ]
 
