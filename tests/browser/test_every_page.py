@@ -6,6 +6,7 @@ KRAND_SCREENSHOTS=1 keeps pictures of all of them in build/screenshots.
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -16,6 +17,7 @@ from browser.reading import address, settled, without_frontier
 from browser.reports import MAKERS
 from browser.sites import SURVEY, Site
 from browser.visiting import DEVICES, Device, Visit
+from components import missing
 from docs.building import built_documentation
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ Begin = Callable[..., Visit]
 Source = Callable[[], str]
 Prepare = Callable[[Visit, Site], None]
 AXE = """async only =>
-    (await axe.run(document, {...only, preload: false, resultTypes: ["violations"]})).violations.map(found =>
+    (await axe.run(document, {...only, preload: false, resultTypes: ["violations"]})).violations
+        .map(found =>
         `${found.impact} ${found.id}: ${found.help}: `
         + found.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(" | "))"""
 SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
@@ -147,6 +150,9 @@ LOWERED = """() => {
 
 def test_subscripts_are_lowered(visit: Begin, documentation: Path) -> None:
     """The page finds a font that knows how formulas are set."""
+    fonts = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True, check=False)
+    if "Math" not in fonts.stdout:
+        missing("a font for formulas", "fonts-dejavu-extra, fonts-stix or the like")
     begun = visit("file:")
     begun.page.goto((documentation / "drafts.html").as_uri())
     assert begun.page.evaluate(LOWERED) > 1
