@@ -43,6 +43,7 @@ LONG_PAGES = (
     "docs/howto/publish-results",
     "docs/howto/spark-and-dask",
     "docs/howto/write-a-survey",
+    "docs/index",  # README has the same commands
     "docs/tutorial/organiser",
     "docs/tutorial/researcher",
     "docs/tutorial/telemetry",
