@@ -75,7 +75,7 @@ html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
 html_theme_options = {"top_of_page_buttons": []}
-pygments_style = "friendly"
+pygments_style = "a11y-high-contrast-light"  # comes with the theme
 pygments_dark_style = "github-dark"
 
 
