@@ -9,11 +9,15 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE / "extensions"))
 
 from krand import __version__  # noqa: E402
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 project = "krand"
 author = "the krand developers"
@@ -25,6 +29,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "api_reference",
     "command_reference",
+    "everybody",
     "mathml",
 ]
 
@@ -70,5 +75,17 @@ html_copy_source = False
 html_show_sphinx = False
 html_show_copyright = False
 html_theme_options = {"top_of_page_buttons": []}
-pygments_style = "friendly"
+pygments_style = "a11y-high-contrast-light"  # comes with the theme
 pygments_dark_style = "github-dark"
+
+
+def pictures_of_the_first_page(_: Sphinx, page: str, source: list[str]) -> None:
+    """HTML within Markdown names pictures as they lie in the repository; Sphinx moves them."""
+    if page == root_doc:
+        for attribute in ("src", "srcset"):
+            source[0] = source[0].replace(f'{attribute}="static/', f'{attribute}="../_static/')
+
+
+def setup(app: Sphinx) -> None:
+    """Connect what this file does itself."""
+    app.connect("source-read", pictures_of_the_first_page)

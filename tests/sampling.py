@@ -1,9 +1,9 @@
 """Which variants of slow tests the suite leaves to `make long`.
 
 The files below try one statement for many parameters, and take long for each. The suite tries every
-third of them, the first one included; KRAND_LONG=1 tries all. Pages of the documentation that no
-newcomer begins with, the gallery (which a test of its own runs) and the drafts' pictures are left
-to `make long` as a whole.
+third of them, the first one included; KRAND_LONG=1 tries all. Pages of the documentation that take
+long or that no newcomer begins with, the gallery (which a test of its own runs) and the drafts'
+pictures are left to `make long` as a whole.
 """
 
 from __future__ import annotations
@@ -57,6 +57,10 @@ LONG_PAGES = (
     "docs/howto/publish-results",
     "docs/howto/spark-and-dask",
     "docs/howto/write-a-survey",
+    "docs/index",  # README has the same commands
+    "docs/tutorial/organiser",
+    "docs/tutorial/researcher",
+    "docs/tutorial/telemetry",
 )
 LONG_RUNS = tuple(f"test_a_page_runs_from_top_to_bottom[{page}]" for page in LONG_PAGES)
 

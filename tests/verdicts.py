@@ -33,7 +33,8 @@ def check_documented(verdict: Verdict) -> None:
     """docs/drafts.md says all of it; `make drafts` brings it up to date."""
     section = Section.SINGLE_BIT  # of any section: only what stands below the heading is compared
     result = Reproduction((section,), (), (), ((section, verdict),))
-    _, _, words = drafts_markdown(document(result, ())).partition(HEADING)
+    _, _, folded = drafts_markdown(document(result, ())).partition(HEADING)
+    words = folded.partition("</summary>\n")[2].partition("</details>")[0]
     assert verdict.statement.says in words
     assert words in _page()
 

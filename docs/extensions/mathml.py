@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from docutils import nodes
-from latex2mathml.converter import convert
 from sphinx.application import Sphinx
+
+from krand.report.formulas import mathml
 
 
 def inline_formula(writer: Any, node: nodes.math) -> None:
     """A formula within a line."""
-    writer.body.append(convert(node.astext(), display="inline"))
+    writer.body.append(mathml(node.astext(), "inline"))
     raise nodes.SkipNode
 
 
 def displayed_formula(writer: Any, node: nodes.math_block) -> None:
     """A formula on a line of its own, which scrolls where the page is narrow."""
-    formula = convert(node.astext(), display="block")
+    formula = mathml(node.astext(), "block")
     writer.body.append(f'<div class="formula" tabindex="0">{formula}</div>')
     raise nodes.SkipNode
 

@@ -5,6 +5,8 @@ KRAND_SCREENSHOTS=1 keeps pictures of all of them in build/screenshots.
 
 from __future__ import annotations
 
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -15,6 +17,8 @@ from browser.reading import address, settled, without_frontier
 from browser.reports import MAKERS
 from browser.sites import SURVEY, Site
 from browser.visiting import DEVICES, Device, Visit
+from components import missing
+from docs.building import built_documentation
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -23,7 +27,8 @@ Begin = Callable[..., Visit]
 Source = Callable[[], str]
 Prepare = Callable[[Visit, Site], None]
 AXE = """async only =>
-    (await axe.run(document, {...only, resultTypes: ["violations"]})).violations.map(found =>
+    (await axe.run(document, {...only, preload: false, resultTypes: ["violations"]})).violations
+        .map(found =>
         `${found.impact} ${found.id}: ${found.help}: `
         + found.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(" | "))"""
 SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
@@ -114,6 +119,43 @@ def test_a_report_is_for_everybody(
     for fold in begun.page.locator("summary").all():
         fold.click()
     is_for_everybody(begun, axe, f"report-{name}")
+
+
+@pytest.fixture(scope="module")
+def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built documentation."""
+    return built_documentation(tmp_path_factory) / "docs"
+
+
+DOCUMENTATION = ["index", "explanation/faq", "explanation/compare"]
+if os.environ.get("KRAND_LONG"):
+    DOCUMENTATION.append("drafts")  # a thousand formulas
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+@pytest.mark.parametrize("name", DOCUMENTATION)
+def test_a_page_of_the_documentation_is_for_everybody(
+    visit: Begin, axe: Source, documentation: Path, name: str, device: Device
+) -> None:
+    """The first page, and those that people read before they decide."""
+    begun = visit("file:", device)
+    begun.page.goto((documentation / f"{name}.html").as_uri())
+    is_for_everybody(begun, axe, f"documentation-{Path(name).name}")
+
+
+LOWERED = """() => {
+    const [base, lower] = document.querySelector("main msub, article msub").children;
+    return lower.getBoundingClientRect().bottom - base.getBoundingClientRect().bottom; }"""
+
+
+def test_subscripts_are_lowered(visit: Begin, documentation: Path) -> None:
+    """The page finds a font that knows how formulas are set."""
+    fonts = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True, check=False)
+    if "Math" not in fonts.stdout:
+        missing("a font for formulas", "fonts-dejavu-extra, fonts-stix or the like")
+    begun = visit("file:")
+    begun.page.goto((documentation / "drafts.html").as_uri())
+    assert begun.page.evaluate(LOWERED) > 1
 
 
 def is_for_everybody(visit: Visit, axe: Source, name: str) -> None:

@@ -7,6 +7,7 @@ import doctest
 import io
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -72,7 +73,7 @@ class Page:
             target.write_text(block.text, encoding="utf-8")
         elif block.language in ("console", "python"):
             needed = block.marks.get("needs")
-            if "parsed" in block.marks or (needed and find_spec(needed) is None):
+            if "parsed" in block.marks or (needed and not _is_there(needed)):
                 self.missing += [needed] if needed else []
                 check_parses(block)
             elif block.language == "console":
@@ -159,6 +160,11 @@ class Page:
             text=True,
             start_new_session=True,
         )
+
+
+def _is_there(needed: str) -> bool:
+    """A module, or a program on the path."""
+    return find_spec(needed) is not None or shutil.which(needed) is not None
 
 
 def _run_doctest(block: Block, names: dict[str, Any]) -> None:

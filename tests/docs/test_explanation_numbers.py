@@ -18,6 +18,7 @@ from itertools import product
 import pytest
 
 from docs.claims import Computed, Given, Measured, found, numbers_left, prose
+from docs.comparing_numbers import COMPARE, FAQ
 from docs.mixing_numbers import MIXED_METHOD, MIXED_PROOFS, MIXED_RELATED_WORK, MIXED_THREATS
 from docs.pages import ROOT, without_fences
 from krand import (
@@ -538,7 +539,8 @@ THREAT_MODEL = (
             "it linked 60 of 60",
             "in steps of at least 32 people",
             "at least 32 of them",
-            "with probability 1/32 at most",
+            "with probability at most 1/32",
+            "over the whole batch it is at most 10/32",
         ),
     ),
     Given("benchmarks/small_crowds.md", ("20,000 small crowds",)),
@@ -546,6 +548,18 @@ THREAT_MODEL = (
 
 READ_ME = Policy(epsilon=2.0, minimum_crowd=10_000_000, delta=1e-6)
 ELSEWHERE = (
+    (
+        "docs/index.md",
+        Computed(
+            "each total is known to ± {} people (ε = 2, δ = 10⁻⁶). RAPPOR, which trusts nobody,"
+            " gives ± {}. A curator who sees all raw answers gives ± {} as well.",
+            lambda: [
+                f"{plan_noise(READ_ME, ResponseFormat(40)).precision.half_width_95:.0f}",
+                f"{Z95 * rappor_sigma(READ_ME, ResponseFormat(40)):,.0f}",
+                f"{Z95 * curator(READ_ME, ResponseFormat(40)).sigma:.0f}",
+            ],
+        ),
+    ),
     (
         "README.md",
         Computed(
@@ -588,6 +602,8 @@ ELSEWHERE = (
 """Sentences of other pages that say the same."""
 
 CLAIMS = {
+    "compare.md": COMPARE,
+    "faq.md": FAQ,
     "method.md": (*METHOD, *MIXED_METHOD),
     "numbers.md": NUMBERS,
     "proofs.md": (*PROOFS, *MIXED_PROOFS),

@@ -117,6 +117,14 @@ def test_a_wrong_page_is_noticed(tmp_path: Path) -> None:
         check_parses(block("$ time krand taly a | cat\n", parsed="a test"))
 
 
+def test_what_a_page_needs_is_a_module_or_a_program(tmp_path: Path) -> None:
+    """Without it the commands are parsed, and the page says what it missed."""
+    with Page(tmp_path) as running:
+        running.run(block("$ echo one\none\n", needs="bash"))
+        running.run(block("$ echo one\ntwo\n", needs="no-such-thing"))
+        assert running.missing == ["no-such-thing"]
+
+
 def test_outputs_are_compared_as_the_page_says() -> None:
     """`…` hides what varies in a line or between lines; numbers vary only where that is said."""
     assert difference("a …\n…\nz\n", "a 1\nb\nc\nz\n", numbers_vary=False) is None

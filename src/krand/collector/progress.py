@@ -3,8 +3,9 @@
 Steps alone are not enough. Somebody who sends submissions of their own could bring the count to one
 below a step, and would then see the next person arrive. So what is shown is brought up to date only
 after a random number of arrivals: none of the first 31 does it, and every later one with
-probability 1/32, whatever came before. Whoever watches all the time, and knows all others, sees a
-person's arrival with at most this probability.
+probability 1/32, whatever came before. To somebody who watches all the time and knows all others,
+each step tells a person's arrival with at most this probability. A batch has at most ten steps, and
+their probabilities add up.
 """
 
 from __future__ import annotations

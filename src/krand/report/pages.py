@@ -1,4 +1,4 @@
-"""HTML pages that need nothing but themselves: templates, and formulas set as MathML."""
+"""HTML pages that need nothing but themselves: templates, and what is filled into them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from krand.figures.svg import FIGURE_COLORS
+from krand.report.formulas import formulas
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-__all__ = ["filled", "formulas", "inline_figure", "render"]
+__all__ = ["filled", "inline_figure", "render"]
 
 
 def render(template: str, *, room: str = __package__, **values: Any) -> str:
@@ -43,29 +44,6 @@ def filled(text: str, **values: Any) -> Markup:
     """A text as HTML; the values in it may be markup, and are escaped otherwise."""
     plain = html.escape(text, quote=False).replace('"', "&#34;")  # attributes are in double quotes
     return Markup(plain).format(**values)
-
-
-FORMULA = re.compile(r"\$\$(.+?)\$\$|\$(.+?)\$")
-
-
-def formulas(text: str) -> Markup:
-    """Prose with LaTeX between dollar signs as HTML; two dollar signs set a line of its own."""
-    parts, end = [], 0
-    for found in FORMULA.finditer(text):
-        parts.append(escape(text[end : found.start()]))
-        display, inline = found.groups()
-        parts.append(_mathml(display or inline, "block" if display else "inline"))
-        end = found.end()
-    parts.append(escape(text[end:]))
-    return Markup("").join(parts)
-
-
-@cache
-def _mathml(latex: str, display: str) -> Markup:
-    """A formula that browsers set by themselves and screen readers read aloud."""
-    from latex2mathml.converter import convert
-
-    return Markup(convert(latex, display=display))
 
 
 def inline_figure(svg: str, label: str) -> Markup:

@@ -188,6 +188,26 @@ class Page(HTMLParser):
         self.text += data
 
 
+def test_the_page_begins_with_its_contents_and_folds_its_sections(written: Path) -> None:
+    """Each section has a link, is closed at first, and says beside its title how it ended."""
+    source = (written / "drafts.html").read_text(encoding="utf-8")
+    contents = source[source.index("<nav") : source.index("</nav>")]
+    for section in CHOSEN:
+        assert f'href="#section-{section}"' in contents
+        inside = source.index(f'id="section-{section}"')
+        folded = source[source.rindex('<details class="fold">', 0, inside) : inside]
+        assert re.search(r"</h2> .*\d+ of \d+ .*</summary>", folded)
+
+
+def test_the_documentation_begins_with_its_contents(values: dict[str, Any]) -> None:
+    """A link to every heading of the second level; lists and proofs are folded below them."""
+    page = drafts_markdown(values)
+    contents, *sections = page.split("\n## ")
+    for section in sections:
+        assert f"* [{section.splitlines()[0]}](#" in contents
+    assert page.count("<details>") == page.count("</details>") == page.count("\n### ")
+
+
 def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict[str, Any]) -> None:
     """Formulas are formulas, every entry can be linked to, nothing is fetched."""
     require("matplotlib")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from krand.drafts.reproduction.entries import Section
@@ -11,6 +13,7 @@ from krand.wording.phrases import number
 
 __all__ = ["drafts_markdown"]
 
+SUMMARY = "What stands, what falls, what to use instead"
 HEAD = """# The drafts, reproduced and corrected
 
 krand's method comes from five drafts by Maxim Zhilyaev and David Zeber (2016–17), cited as 000–004.
@@ -22,7 +25,8 @@ a statement rests on complete enumeration in rational arithmetic over the stated
 
 def drafts_markdown(values: dict[str, Any]) -> str:
     """The whole page, from the same values as drafts.json."""
-    return "\n".join((HEAD, *_documents(values), *_summary(values), *_sections(values)))
+    parts = (_documents(values), _contents(values), _summary(values), _sections(values))
+    return "\n".join((HEAD, *chain.from_iterable(parts)))
 
 
 def _documents(values: dict[str, Any]) -> Iterator[str]:
@@ -38,8 +42,46 @@ def _documents(values: dict[str, Any]) -> Iterator[str]:
     yield ""
 
 
+def _contents(values: dict[str, Any]) -> Iterator[str]:
+    """Links to the sections, with what became of each."""
+    yield f"* [{SUMMARY}](#{_anchor(SUMMARY)})"
+    for section in map(Section, values["sections"]):
+        yield f"* [{TITLES[section]}](#{_anchor(TITLES[section])}): {_tally(values, section)}"
+    yield ""
+
+
+def _anchor(heading: str) -> str:
+    """As GitHub and the documentation name a heading."""
+    return re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-")
+
+
+def _tally(values: dict[str, Any], section: Section) -> str:
+    errata, statements = _errata(values, section), _statements(values, section)
+    told = _counted(len(errata), "erratum", "errata")
+    if not statements:
+        return told
+    failed = sum(entry["verdict"] == "fails" for entry in statements)
+    return f"{told}, {_counted(len(statements), 'statement', 'statements')}, {failed} of them false"
+
+
+def _counted(many: int, one: str, more: str) -> str:
+    return f"{many} {one if many == 1 else more}"
+
+
+def _errata(values: dict[str, Any], section: Section) -> list[dict[str, Any]]:
+    return [
+        entry
+        for entry in values["numbers"]
+        if entry["section"] == section and entry["verdict"] == "erratum"
+    ]
+
+
+def _statements(values: dict[str, Any], section: Section) -> list[dict[str, Any]]:
+    return [entry for entry in values["statements"] if entry["section"] == section]
+
+
 def _summary(values: dict[str, Any]) -> Iterator[str]:
-    yield "## What stands, what falls, what to use instead\n"
+    yield f"## {SUMMARY}\n"
     for finding in values["summary"]:
         word = "stands" if finding["stands"] else "falls"
         instead = f" *Use instead:* {finding['instead']}" if finding["instead"] else ""
@@ -51,20 +93,21 @@ def _sections(values: dict[str, Any]) -> Iterator[str]:
     for section in map(Section, values["sections"]):
         yield f"## {TITLES[section]}\n"
         yield f"{INTRODUCTIONS[section]}\n"
-        errata = [
-            entry
-            for entry in values["numbers"]
-            if entry["section"] == section and entry["verdict"] == "erratum"
-        ]
+        errata, statements = _errata(values, section), _statements(values, section)
         if errata:
             yield "### Errata\n"
-            yield from map(_erratum, errata)
-            yield ""
-        statements = [entry for entry in values["statements"] if entry["section"] == section]
+            yield from _folded(_counted(len(errata), "erratum", "errata"), map(_erratum, errata))
         if statements:
             yield "### Statements\n"
-            for entry in statements:
-                yield from _statement(entry)
+            words = chain.from_iterable(map(_statement, statements))
+            yield from _folded(_counted(len(statements), "statement", "statements"), words)
+
+
+def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Closed until somebody wants it; the blank lines let Markdown go on inside."""
+    yield f"<details>\n<summary>{title}</summary>\n"
+    yield from lines
+    yield "\n</details>\n"
 
 
 def _erratum(entry: dict[str, Any]) -> str:

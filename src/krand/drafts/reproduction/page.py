@@ -67,14 +67,30 @@ def _cards(result: Reproduction) -> list[dict[str, str]]:
 
 
 def _section(section: Section, result: Reproduction) -> dict[str, Any]:
+    numbers = [_number(entry) for entry in result.numbers if entry.section is section]
+    figures = [_figure(picture) for picture in result.pictures if picture.section is section]
+    statements = [_statement(verdict) for of, verdict in result.verdicts if of is section]
     return {
         "id": f"section-{section}",
         "title": TITLES[section],
+        "holds": _holds(numbers, statements),
         "intro": INTRODUCTIONS[section],
-        "numbers": [_number(entry) for entry in result.numbers if entry.section is section],
-        "figures": [_figure(picture) for picture in result.pictures if picture.section is section],
-        "statements": [_statement(verdict) for of, verdict in result.verdicts if of is section],
+        "numbers": numbers,
+        "figures": figures,
+        "statements": statements,
     }
+
+
+def _holds(numbers: list[dict[str, Any]], statements: list[dict[str, Any]]) -> str:
+    """What became of a section, beside its title."""
+    parts = []
+    if numbers:
+        agree = sum(entry["agrees"] for entry in numbers)
+        parts.append(f"{agree} of {len(numbers)} numbers agree")
+    if statements:
+        hold = sum(entry["holds"] for entry in statements)
+        parts.append(f"{hold} of {len(statements)} statements hold")
+    return ", ".join(parts)
 
 
 def _number(entry: Number) -> dict[str, Any]:

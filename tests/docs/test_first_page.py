@@ -1,0 +1,60 @@
+"""The first page and README: their pictures exist, are up to date, and can be read aloud."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+from types import ModuleType
+from xml.etree import ElementTree
+
+import pytest
+
+from docs.pages import ROOT
+
+STATIC = ROOT / "docs" / "static"
+PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
+NARROW = 340
+"""A phone's line, in pixels: what is drawn wider is shrunk, and its text with it."""
+SMALLEST = 12
+
+
+@pytest.fixture(scope="module")
+def drawing() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("draw_flow", ROOT / "docs" / "draw_flow.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_flow_is_what_its_script_draws(drawing: ModuleType) -> None:
+    """`docs/draw_flow.py` brings both pictures up to date."""
+    for name, drawn in drawing.pictures().items():
+        assert (STATIC / name).read_text(encoding="utf-8") == drawn
+
+
+def test_the_flow_can_be_read_on_a_phone(drawing: ModuleType) -> None:
+    """The narrow picture has a phone's width, a title, and no small print."""
+    flow = ElementTree.fromstring(drawing.pictures()["flow-narrow.svg"])
+    assert int(flow.attrib["width"]) <= NARROW
+    assert all(step.name in (flow[0].text or "") for step in drawing.STEPS)
+    assert min(map(int, re.findall(r"(\d+)px", drawing.STYLE))) >= SMALLEST
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_picture_is_there_and_has_words(page: Path) -> None:
+    """For those who do not see it, and before it is loaded."""
+    text = page.read_text(encoding="utf-8")
+    markdown = re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", text)
+    html = re.findall(r'<img src="([^"]+)" alt="([^"]*)"', text)
+    shown = [*markdown, *((alt, source) for source, alt in html)]
+    shown += [("other sizes", source) for source in re.findall(r'srcset="([^"]+)"', text)]
+    assert {Path(source).name for _, source in shown} >= {
+        *("flow.svg", "flow-narrow.svg", "comparison.svg"),
+        *("form.png", "planner.png", "report.png"),
+    }
+    for alt, source in shown:
+        assert alt
+        assert (page.parent / source).is_file(), source
