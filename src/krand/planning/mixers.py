@@ -12,12 +12,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from krand.accounting.bounds import Effort
 from krand.accounting.coupling import NEAREST, delta_of_distance
 from krand.accounting.division import Share, composed_local_epsilon
 from krand.accounting.dummies import DummyBound, padding_needed, parts_of, surplus_bound
 from krand.accounting.dummy_division import (
+    DividedDummies,
     divide_dummies,
     dummy_guarantee,
     most_sigmas,
@@ -42,6 +44,8 @@ __all__ = [
     "with_mixing",
 ]
 
+KEPT = 8
+"""Divisions of dummies that are kept."""
 SURPLUS_SHARE = 1000
 """The part of δ or η that dummies beyond their padding may take."""
 
@@ -87,8 +91,14 @@ def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
 
 def _least(survey: Survey, layout: Layout, lanes: Sequence[Lane]) -> tuple[Mixing, Promise]:
     """The least dummies that keep the policy, and what their laws alone promise."""
-    divided = divide_dummies(_reserved(survey, lanes), _shares(layout), survey.rounds)
+    divided = _divided(_reserved(survey, lanes), tuple(_shares(layout)), survey.rounds)
     return _mixing(survey, layout, lanes, divided.laws), Promise.of(divided.guarantee)
+
+
+@lru_cache(maxsize=KEPT)
+def _divided(policy: Policy, shares: tuple[Share, ...], rounds: int) -> DividedDummies:
+    """The laws do not depend on the number of mixers: whoever compares chains asks once."""
+    return divide_dummies(policy, shares, rounds)
 
 
 def quick_mixing(

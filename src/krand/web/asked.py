@@ -125,6 +125,11 @@ class Asked:
         return math.floor(people * rate / 100)
 
     @property
+    def lines(self) -> list[str]:
+        """The questions as they were written."""
+        return [line.strip() for line in self.texts["questions"].splitlines() if line.strip()]
+
+    @property
     def noise(self) -> NoiseSource:
         """Who adds the noise."""
         words = [source.value for source in NoiseSource]
@@ -176,7 +181,8 @@ class Asked:
         yield from ("", "[trust]", f'noise = "{self.noise}"', f"mixers = {mixers}")
 
     def _questions(self) -> Iterator[list[str]]:
-        lines = [line.strip() for line in self._given("questions").splitlines() if line.strip()]
+        self._given("questions")
+        lines = self.lines
         if len(lines) > MOST_QUESTIONS:
             raise InvalidInput(
                 "questions", OWN.most_questions.format(most=MOST_QUESTIONS), len(lines)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from krand.errors import CannotMeet
 from krand.planning.coalitions import coalitions_of
 from krand.planning.making import make_plan
@@ -22,9 +20,8 @@ from krand.web.pages import render
 from krand.web.preview import WIDTH, preview_of
 from krand.web.texts import TEXTS
 from krand.wording.coalitions import coalition_text, remains_text
-from krand.wording.numbers import parse_count
 from krand.wording.phrases import liars_can, people, percent
-from krand.wording.plans import EACH, promise_sentence, unreadable
+from krand.wording.plans import EACH, promise_sentence
 
 __all__ = ["advice_part", "leading_part", "more_part", "quick_part", "said_of"]
 
@@ -68,17 +65,17 @@ def leading_part(asked: Asked) -> tuple[str, Plan]:
         (question.text or question.name, question.name, plan.precision_of(question.name))
         for question in plan.survey.questions
     ]
+    worst = max((known for _, _, known in rows), key=lambda known: known.half_width_95)
     html = render(
         "leading_result.html",
         plan=plan,
         rows=rows,
-        margin=worst_margin(plan),
-        worst=max((known for _, _, known in rows), key=lambda known: known.half_width_95),
+        worst=worst,
+        too_small=not worst.readable,
         needed=crowd_needed(plan),
         trust=plan.survey.trust,
         promise=promise_sentence(plan),
         liars=liars_can(plan.shifts),
-        unreadable=unreadable(plan),
         people=people,
         percent=percent,
     )
@@ -118,17 +115,10 @@ def _labels(survey: Survey) -> dict[str, tuple[str, ...]]:
 
 def advice_part(asked: Asked) -> str:
     """What would help, as a table."""
-    survey = asked.survey()
-    fields: dict[str, Any] = {
-        "people": parse_count("people", asked.texts["people"]),
-        "questions": asked.texts["questions"],
-    }
     try:
-        now = worst_margin(make_plan(survey, suggestions=False))
+        now = worst_margin(make_plan(asked.survey(), suggestions=False))
     except CannotMeet:
         now = TEXTS.advice.impossible
-    rows = [
-        (row, asked.query(**row.fields) if row.fields else None)
-        for row in advice_on(survey, fields)
-    ]
+    found = advice_on(asked)
+    rows = [(row, asked.query(**row.fields) if row.fields else None) for row in found]
     return render("leading_advice.html", now=now, rows=rows)

@@ -188,7 +188,7 @@ class AdviceTexts:
     devices: str = "the devices add the noise, not the mixers"
     weight: str = "give “{question}” the weight {number}"
     weighted: str = "{first}; other questions up to {others}"
-    impossible: str = "not possible"
+    impossible: str = "only noise"
     margin: str = "{people} ({percent})"
 
 

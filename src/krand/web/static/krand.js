@@ -6,7 +6,7 @@
 
 document.documentElement.classList.add("with-script");
 
-const WAIT = 80; // milliseconds of rest before a form is sent
+const WAIT = 50; // milliseconds of rest before a form is sent
 const PAUSE = 150; // and between the quick bound and the search
 const LATER = 900; // and before a slow part follows
 const STEPS = 1000; // of a slider
@@ -38,9 +38,9 @@ class Live {
     this.timer = setTimeout(() => this.run(this.parts), WAIT);
   }
 
-  mark(part, stale) {
+  mark(part, stale, busy = stale) {
     part.classList.toggle("stale", stale);
-    part.setAttribute("aria-busy", String(stale));
+    part.setAttribute("aria-busy", String(busy));
   }
 
   say(text) {
@@ -55,7 +55,6 @@ class Live {
       try {
         if (part.dataset.quick) {
           state = await this.show(part, part.dataset.quick, signal);
-          if (state === "quick") part.setAttribute("aria-busy", "true"); // more is to come
           if (!FINAL.includes(state)) await pause(PAUSE);
         }
         if ("wait" in part.dataset) await pause(LATER);
@@ -91,7 +90,7 @@ class Live {
     const state = response.headers.get("X-State") ?? (response.ok ? "planned" : "failed");
     if (state === "unknown") return state; // what is shown stays struck out
     part.innerHTML = html;
-    this.mark(part, false);
+    this.mark(part, false, state === "quick"); // more is to come
     if (part.dataset.quick) this.answered(part, state, response.headers.get("X-Field"), get && query);
     return state;
   }
