@@ -42,7 +42,7 @@ class Expected:
 
 def address(home: str, **changes: str) -> str:
     """The planner with a cheap request and some changes of it."""
-    return f"{home}?{urlencode({**CHEAP, **changes})}"
+    return f"{home}numbers?{urlencode({**CHEAP, **changes})}"
 
 
 def settled(page: Page) -> None:

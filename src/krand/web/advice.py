@@ -117,11 +117,12 @@ def _weighted(survey: Survey) -> Row:
 def _changes(asked: Asked, survey: Survey) -> Iterator[_Change]:
     before, people = survey.policy.minimum_crowd, parse_count("people", asked.texts["people"])
     tried = [{"people": str(PEOPLE_TIMES**power * people)} for power in range(1, MOST_DOUBLINGS)]
-    more = _first_useful(asked, [fields for fields in tried if int(fields["people"]) <= MAX_CROWD])
-    crowd = Asked({**asked.texts, **more}).crowd
-    yield _Change(
-        label=OWN.more_people.format(number=f"{crowd:,}", before=f"{before:,}"), fields=more
-    )
+    tried = [fields for fields in tried if int(fields["people"]) <= MAX_CROWD]
+    if tried:
+        more = _first_useful(asked, tried)
+        crowd = Asked({**asked.texts, **more}).crowd
+        label = OWN.more_people.format(number=f"{crowd:,}", before=f"{before:,}")
+        yield _Change(label=label, fields=more)
     yield from _weaker(asked, survey)
     yield from _less(asked, survey)
     yield from _other_noise(survey)
