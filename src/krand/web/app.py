@@ -20,7 +20,7 @@ from krand.errors import KrandError
 from krand.web.access import Address
 from krand.web.dashboard import PATH, Dashboard
 from krand.web.guard import Guard
-from krand.web.limits import QUICK_WORKERS, SEARCH_NICENESS
+from krand.web.limits import QUICK_WORKERS
 from krand.web.pages import render, static
 from krand.web.planner import Planner
 from krand.web.watching import Watched
@@ -35,7 +35,7 @@ log = logging.getLogger("krand.web")
 
 def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
     """The planner, and the dashboard if there is something to monitor."""
-    workers, quick = Workers(niceness=SEARCH_NICENESS), Workers(QUICK_WORKERS)
+    workers, quick = Workers(), Workers(QUICK_WORKERS)
     shared: dict[str, Any] = {"version": __version__, "has_collector": watch is not None}
     planner = Planner(workers, quick, shared)
 

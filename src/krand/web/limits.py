@@ -20,7 +20,6 @@ __all__ = [
     "QUICK_SECONDS",
     "QUICK_WORKERS",
     "RESULTS_SECONDS",
-    "SEARCH_NICENESS",
     "SURVEY_SECONDS",
     "WORKERS",
 ]
@@ -29,8 +28,6 @@ WORKERS = 2
 """The most plans at a time."""
 QUICK_WORKERS = 1
 """Processes of their own for quick bounds, so that they never wait for a search."""
-SEARCH_NICENESS = 5
-"""How far searches yield to quick bounds."""
 MOST_WAITING = 8
 """The most plans that wait; further requests are told to try again."""
 QUICK_SECONDS = 5.0

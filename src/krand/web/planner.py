@@ -26,6 +26,7 @@ from krand.web.limits import (
     SURVEY_SECONDS,
 )
 from krand.web.pages import render
+from krand.web.recipes import notebook_of, script_of
 from krand.web.settings import CHOICES, FIELDS, Settings, settings_from
 from krand.web.surveys import (
     EXAMPLES,
@@ -41,12 +42,13 @@ from krand.web.workers import Answer, Workers
 __all__ = ["FIRST_EXAMPLE", "Planner", "answered", "status_of"]
 
 FIRST_EXAMPLE = "browser"
-SURVEY_FILE = "survey.toml"
-FILES: dict[str, tuple[str, Callable[[Asked, str], str]]] = {
-    SURVEY_FILE: ("application/toml", lambda asked, plan: asked.survey_text()),
-    "plan.json": ("application/json", lambda asked, plan: plan),
+PLAN_FILE = "plan.json"
+FILES: dict[str, tuple[str, Callable[[Asked], str]]] = {
+    "survey.toml": ("application/toml", Asked.survey_text),
+    "run_survey.py": ("text/x-python", script_of),
+    "run_survey.ipynb": ("application/x-ipynb+json", notebook_of),
 }
-"""What the first page can save: the type of a file, and its content by form and plan."""
+"""What the first page can save beside the plan: the type of a file, and its content."""
 SECONDS = {
     "leading": SURVEY_SECONDS,
     "leading_quick": QUICK_SECONDS,
@@ -83,7 +85,7 @@ class Planner:
         )
         files = (
             Route(f"/planned/{name}", partial(self.planned, name), methods=["GET"])
-            for name in FILES
+            for name in (PLAN_FILE, *FILES)
         )
         return (
             Route("/", self.leading),
@@ -142,15 +144,15 @@ class Planner:
         asked = asked_from(request.query_params)
         try:
             asked.survey()
+            if name in FILES:  # needs no plan, and may be of a survey that cannot be planned
+                kind, content = FILES[name]
+                return _download(name, kind, content(asked).encode())
         except KrandError as error:
             return self._not_saved(refusal(error))
-        kind, content = FILES[name]
-        if name == SURVEY_FILE:  # needs no plan, and may be one that cannot be planned
-            return _download(name, kind, asked.survey_text().encode())
         answer = await self._asked(request, "leading", asked)
         if answer["state"] != "planned":
             return self._not_saved(answer)
-        return _download(name, kind, content(asked, answer["plan"]).encode())
+        return _download(name, "application/json", answer["plan"].encode())
 
     async def numbers(self, request: Request) -> Response:
         """The experts' page: a form and its result."""

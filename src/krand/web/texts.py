@@ -10,7 +10,15 @@ from dataclasses import dataclass
 
 from krand.wording.texts import Plural, table
 
-__all__ = ["TEXTS", "AdviceTexts", "AskedTexts", "FactTexts", "FieldTexts", "PlannerTexts"]
+__all__ = [
+    "TEXTS",
+    "AdviceTexts",
+    "AskedTexts",
+    "FactTexts",
+    "FieldTexts",
+    "PlannerTexts",
+    "RecipeTexts",
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +201,29 @@ class AdviceTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RecipeTexts:
+    """Comments of the script and of the notebook."""
+
+    script: str = (
+        "Runs the survey on a table of answers: plan, noise, counts, estimates, report.\n\n"
+        "    python run_survey.py answers.csv\n\n"
+        "Each row of the CSV or Parquet file is a person, each column a question:\n{columns}.\n"
+        "Without a file, simulated people answer."
+    )
+    notebook: str = (
+        "# {title}\n\nRuns the survey on a table of answers: plan, noise, counts, estimates,"
+        " report.\nEach row of a CSV or Parquet file, or of a data frame, is a person, each column a"
+        " question: {columns}.\nSet `ANSWERS` to it. With `None`, simulated people answer."
+    )
+    plan: str = "The least noise that keeps the promise."
+    answers: str = "Simulated people if there is no table."
+    randomize: str = "Noise is added once. A ledger refuses a second time for the same people."
+    results: str = "Counts, estimates with intervals, and the report."
+    devices_only: str = "must be the devices' for a table: mixers add noise to sealed messages"
+    devices_hint: str = "choose the devices, or collect with krand serve and krand mix"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlannerTexts:
     """All groups."""
 
@@ -200,6 +231,7 @@ class PlannerTexts:
     asked: AskedTexts = AskedTexts()
     facts: FactTexts = FactTexts()
     advice: AdviceTexts = AdviceTexts()
+    recipes: RecipeTexts = RecipeTexts()
 
 
 TEXTS = PlannerTexts()

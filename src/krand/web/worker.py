@@ -21,7 +21,6 @@ def main() -> None:
     """Answer until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent process
     _limit()
-    _yield_to_others()
     answers = _own_output()
     _warm_up()
     for line in sys.stdin.buffer:
@@ -44,12 +43,6 @@ def _limit() -> None:
     except ImportError:
         return
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
-
-
-def _yield_to_others() -> None:
-    """A search must not slow down what people wait for."""
-    if len(sys.argv) > 1 and hasattr(os, "nice"):
-        os.nice(int(sys.argv[1]))
 
 
 def _own_output() -> BinaryIO:

@@ -34,12 +34,9 @@ class TooSlow(Unavailable):
 
 
 class Workers:
-    """Up to `most` processes; a task waits for a free one, and all yield to less nice ones."""
+    """Up to `most` processes; a task waits for a free one."""
 
-    def __init__(
-        self, most: int = WORKERS, most_waiting: int = MOST_WAITING, niceness: int = 0
-    ) -> None:
-        self._niceness = niceness
+    def __init__(self, most: int = WORKERS, most_waiting: int = MOST_WAITING) -> None:
         self._slots = asyncio.Semaphore(most)
         self._most_waiting, self._waiting = most_waiting, 0
         self._idle: list[_Process] = []
@@ -81,7 +78,7 @@ class Workers:
         process = None
         try:
             async with asyncio.timeout(seconds):
-                process = self._idle.pop() if self._idle else await _Process.start(self._niceness)
+                process = self._idle.pop() if self._idle else await _Process.start()
                 answer = await process.ask(key)
         except BaseException as error:  # its work cannot be stopped in any other way
             if process is not None:
@@ -116,7 +113,7 @@ class _Process:
         self._process = process
 
     @classmethod
-    async def start(cls, niceness: int) -> Self:
+    async def start(cls) -> Self:
         one_core = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
         return cls(
             await asyncio.create_subprocess_exec(
@@ -124,7 +121,6 @@ class _Process:
                 "-P",  # the current folder must not affect what is imported
                 "-m",
                 "krand.web.worker",
-                str(niceness),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 env=os.environ | one_core,
