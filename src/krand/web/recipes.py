@@ -41,7 +41,7 @@ randomize_table(plan, ANSWERS, "responses.parquet", overwrite=True, other_people
 """
 RESULTS = """\
 results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
-save_results(results, "results.json", overwrite=True)
+save_results(results, "results.json")
 save_report(results, "report.html")
 """
 FROM_ARGUMENTS = "ANSWERS = sys.argv[1] if len(sys.argv) > 1 else None\n"

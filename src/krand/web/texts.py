@@ -212,8 +212,8 @@ class RecipeTexts:
     )
     notebook: str = (
         "# {title}\n\nRuns the survey on a table of answers: plan, noise, counts, estimates,"
-        " report.\nEach row of a CSV or Parquet file, or of a data frame, is a person, each column a"
-        " question: {columns}.\nSet `ANSWERS` to it. With `None`, simulated people answer."
+        " report.\nEach row of a CSV or Parquet file, or of a data frame, is a person, each column"
+        " a question: {columns}.\nSet `ANSWERS` to it. With `None`, simulated people answer."
     )
     plan: str = "The least noise that keeps the promise."
     answers: str = "Simulated people if there is no table."
