@@ -35,7 +35,7 @@ SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
 
 def first_page(visit: Visit, site: Site) -> None:
     """A survey with everything that the page can show."""
-    visit.page.goto(f"{site.url}?people=500&questions=Do+you+smoke%3F&noise=both")
+    visit.page.goto(f"{site.url}?people=500&questions=Do+you+smoke%3F")
     visit.page.wait_for_selector("#advice-table")
 
 

@@ -138,9 +138,15 @@ def quick_division(
     The noise is divided as by `divide_noise`. None if none is found at once.
     """
     scale = _Scale(policy, tuple(shares), rounds, distance)
+    found: dict[int, float] = {}
+
+    def proven(base: int) -> float:
+        found[base] = scale.excess_by(base, Effort.QUICK)
+        return found[base]
+
     base = small_passing(
-        lambda n: scale.excess_by(n, Effort.NEAR),
-        lambda n: scale.excess_by(n, Effort.QUICK),
+        lambda base: scale.excess_by(base, Effort.NEAR),
+        proven,
         scale.guess(),
         scale.floor(),
         LAST,
@@ -149,7 +155,7 @@ def quick_division(
         return None
     limit = policy.delta if policy.eta is None else policy.eta
     assert limit is not None
-    return scale.numerators(base), min(limit, limit * math.exp(scale.excess_by(base, Effort.QUICK)))
+    return scale.numerators(base), min(limit, limit * math.exp(found[base]))
 
 
 def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:

@@ -21,7 +21,9 @@ from krand.wording.phrases import (
     people,
     percent,
     promise,
+    some_people,
 )
+from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -188,12 +190,13 @@ def _baseline(code: str, name: str, shown: str, value: float, note: str) -> dict
 
 def width(half: float) -> str:
     """± 28 people, for a half-width that does not belong to a `Precision`."""
-    return OWN.width.format(number=f"{half:,.0f}" if half >= 10 else number(half, 2))
+    return OWN.width.format(number=some_people(half))
 
 
 def people_at_most(half: float) -> str:
     """± 29 people, rounded up."""
-    return OWN.width.format(number=f"{math.ceil(half):,}" if half >= 10 else at_most(half, 2))
+    whole = ENGLISH.numbers.whole(math.ceil(half))
+    return OWN.width.format(number=whole if half >= 10 else at_most(half, 2))
 
 
 def percent_at_most(value: float) -> str:

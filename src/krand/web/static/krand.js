@@ -53,18 +53,19 @@ class Live {
     let state = parts[0].dataset.quick ? "" : this.parts[0].dataset.state;
     for (const part of parts) {
       try {
+        if (part.dataset.when && !part.dataset.when.split(" ").includes(state)) {
+          this.clear(part);
+          continue;
+        }
         if (part.dataset.quick) {
           state = await this.show(part, part.dataset.quick, signal);
-          if (!FINAL.includes(state)) await pause(PAUSE);
+          if (FINAL.includes(state)) continue;
+          await pause(PAUSE);
         }
         if ("wait" in part.dataset) await pause(LATER);
         if (signal.aborted) return;
-        const wanted = !part.dataset.when || part.dataset.when.split(" ").includes(state);
-        if (!wanted) this.clear(part);
-        else if (!part.dataset.quick || !FINAL.includes(state)) {
-          const found = await this.show(part, part.dataset.part, signal);
-          if (part.dataset.quick) state = found;
-        }
+        const found = await this.show(part, part.dataset.part, signal);
+        if (part.dataset.quick) state = found;
       } catch (error) {
         if (signal.aborted) return;
         this.clear(part);
