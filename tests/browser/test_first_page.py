@@ -122,6 +122,20 @@ def test_a_proven_bound_comes_first_and_is_refined(site: Site, visit: Begin) -> 
     agrees(page)
 
 
+def test_without_a_quick_bound_the_plan_comes_all_the_same(site: Site, visit: Begin) -> None:
+    """A bound that fails or takes too long is not waited for, and is not the last word."""
+    page = opened(site, visit)
+    busy = {"X-State": "busy", "X-Field": ""}
+    page.route(
+        "**/part/leading_quick?*",
+        lambda route: route.fulfill(body="<p id='busy'>Busy.</p>", headers=busy),
+    )
+    page.fill("#people", "800")
+    settled(page)
+    agrees(page)
+    assert page.locator("#busy").count() == 0
+
+
 def test_presets_fill_in_the_form(site: Site, visit: Begin) -> None:
     """One click, no other page; the answer is that of the preset."""
     page = opened(site, visit)

@@ -10,7 +10,6 @@ const WAIT = 50; // milliseconds of rest before a form is sent
 const PAUSE = 150; // and between the quick bound and the search
 const LATER = 900; // and before a slow part follows
 const STEPS = 1000; // of a slider
-const FINAL = ["invalid", "busy", "failed"]; // nothing more precise can follow
 
 const pause = (time) => new Promise((done) => setTimeout(done, time));
 
@@ -59,7 +58,7 @@ class Live {
         }
         if (part.dataset.quick) {
           state = await this.show(part, part.dataset.quick, signal);
-          if (FINAL.includes(state)) continue;
+          if (state === "invalid") continue; // nothing more precise can follow
           await pause(PAUSE);
         }
         if ("wait" in part.dataset) await pause(LATER);
@@ -89,7 +88,8 @@ class Live {
     const html = await response.text();
     signal.throwIfAborted();
     const state = response.headers.get("X-State") ?? (response.ok ? "planned" : "failed");
-    if (state === "unknown") return state; // what is shown stays struck out
+    const quick = address === part.dataset.quick;
+    if (quick && !["quick", "invalid"].includes(state)) return state; // stays struck out
     part.innerHTML = html;
     this.mark(part, false, state === "quick"); // more is to come
     if (part.dataset.quick) this.answered(part, state, response.headers.get("X-Field"), get && query);
@@ -101,6 +101,14 @@ class Live {
     this.say(part.querySelector("[data-said]")?.dataset.said ?? "");
     markInvalid(this.form, field);
     if (query) history.replaceState(null, "", `${this.form.getAttribute("action")}?${query}${location.hash}`);
+  }
+
+  // Whether the page that was loaded answers what its form says: browsers may fill in old values.
+  isAnswered() {
+    const answer = this.parts[0].querySelector("[data-request]")?.dataset.request;
+    const request = new URLSearchParams(answer);
+    const plain = (text) => text?.replaceAll("\r\n", "\n");
+    return [...this.query()].every(([name, text]) => plain(request.get(name)) === plain(text));
   }
 
   // A link to this page with other values fills in the form.
@@ -127,7 +135,8 @@ class Live {
     });
     addEventListener("pageshow", (event) => event.persisted && this.changed());
     const empty = this.parts.filter((part) => part.querySelector(".placeholder"));
-    if (empty.length) this.run(empty);
+    if (this.form.method === "get" && !this.isAnswered()) this.changed();
+    else if (empty.length) this.run(empty);
   }
 }
 
