@@ -122,6 +122,22 @@ def test_a_proven_bound_comes_first_and_is_refined(site: Site, visit: Begin) -> 
     agrees(page)
 
 
+def test_values_that_the_browser_filled_in_are_answered(site: Site, visit: Begin) -> None:
+    """A page whose form says something else than its numbers asks again by itself."""
+    page: Page = visit(site.url).page
+    leave_out(page, "advice")
+
+    def refilled(route: Route) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace('value="500"', 'value="501"'))
+
+    page.route(f"{site.url}?*", refilled)
+    page.goto(f"{site.url}?{urlencode(SMALL)}")
+    assert page.input_value("#people") == "501"
+    settled(page)
+    agrees(page)
+
+
 def test_without_a_quick_bound_the_plan_comes_all_the_same(site: Site, visit: Begin) -> None:
     """A bound that fails or takes too long is not waited for, and is not the last word."""
     page = opened(site, visit)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from components import require
 from krand import make_plan, parse_survey, read_results
 from krand.errors import InvalidInput, KrandError
 from krand.planning.coalitions import coalitions_of
@@ -228,8 +229,7 @@ def test_the_notebook_has_the_steps_of_the_script(planner: TestClient) -> None:
     compile(code, "notebook", "exec")
     for line in script.partition("from krand")[2].splitlines()[1:]:
         assert line.startswith(("#", "ANSWERS = sys")) or line in code
-    nbformat = pytest.importorskip("nbformat")
-    nbformat.validate(notebook)
+    require("nbformat").validate(notebook)
 
 
 def test_a_table_needs_devices_noise(planner: TestClient) -> None:

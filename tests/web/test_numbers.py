@@ -190,6 +190,16 @@ def test_figures_carry_no_styles_and_names_of_their_own(planner: TestClient) -> 
     assert used <= names
 
 
+def test_the_legend_of_the_figure_is_text_below_it() -> None:
+    """On a phone it is as readable as the rest; the figure itself has the curves alone."""
+    page = density_part(settings_from({"crowd": "1M", "bits": "1"}))
+    figure, legend = page.split("</svg>")
+    entries = re.findall(r'<li class="(\w+)">(.*?)</li>', legend)
+    assert [color for color, _ in entries] == ["record", "curator", "bit", "ink"]
+    assert entries[0][1].startswith("my answer: R &gt; e<sup>2</sup> with probability")
+    assert "legend" not in figure
+
+
 def test_without_matplotlib_the_page_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers come all the same."""
     monkeypatch.setattr("krand.figures.svg.is_available", lambda: False)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from krand.promise import NoisePlan, Policy, ResponseFormat
+    from krand.web.legend import Legend
     from krand.web.settings import Settings
 
 __all__ = [
@@ -220,14 +221,16 @@ def _can_draw() -> bool:
     return is_available()
 
 
-def _density(plan: NoisePlan) -> Markup | None:
-    """The distribution of R with its limit; None if it cannot be drawn."""
+def _density(plan: NoisePlan) -> tuple[Markup, Legend] | None:
+    """The distribution of R with its limit, and its legend; None if it cannot be drawn."""
     if not _can_draw():
         return None
     from krand.figures.svg import density_figure, svg_document
+    from krand.web.legend import legend_of
 
-    label = OWN.density
     try:
-        return page_figure(svg_document(lambda: density_figure(plan)), label, "density")
+        figure = density_figure(plan)
     except KrandError:  # there is no such distribution for this request
         return None
+    legend = legend_of(figure)
+    return page_figure(svg_document(lambda: figure), OWN.density, "density"), legend
