@@ -21,7 +21,15 @@ from krand.wording.phrases import at_most, number, people, percent, promise
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-__all__ = ["CHEAP", "address", "agrees", "request_in", "settled", "without_frontier"]
+__all__ = [
+    "CHEAP",
+    "address",
+    "agrees",
+    "request_in",
+    "settled",
+    "without_advice",
+    "without_frontier",
+]
 
 CHEAP = {"epsilon": "1", "delta": "1e-5", "eta": "0.01", "crowd": "10k", "bits": "4"}
 """A request that is planned in a moment."""
@@ -42,7 +50,7 @@ class Expected:
 
 def address(home: str, **changes: str) -> str:
     """The planner with a cheap request and some changes of it."""
-    return f"{home}?{urlencode({**CHEAP, **changes})}"
+    return f"{home}numbers?{urlencode({**CHEAP, **changes})}"
 
 
 def settled(page: Page) -> None:
@@ -57,6 +65,11 @@ def without_frontier(page: Page) -> None:
         route.fulfill(body="<p>Left out.</p>", content_type="text/html", headers={})
 
     page.route("**/part/frontier?*", answer)
+
+
+def without_advice(page: Page) -> None:
+    """Planning changed surveys takes seconds as well."""
+    page.route("**/part/advice?*", lambda route: route.fulfill(body="", headers={}))
 
 
 def request_in(page: Page) -> dict[str, str]:

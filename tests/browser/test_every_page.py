@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 
-from browser.reading import address, settled, without_frontier
+from browser.reading import address, settled, without_advice, without_frontier
 from browser.reports import MAKERS
 from browser.sites import SURVEY, Site
 from browser.visiting import DEVICES, Device, Visit
@@ -31,10 +31,33 @@ AXE = """async only =>
         .map(found =>
         `${found.impact} ${found.id}: ${found.help}: `
         + found.nodes.slice(0, 3).map(node => node.html.slice(0, 120)).join(" | "))"""
+FORGET = "document.querySelectorAll('.stale').forEach(part => part.replaceChildren())"
 SCHEMES: dict[Literal["light", "dark"], dict[str, list[str]]] = {
     "light": {},
     "dark": {"runOnly": ["color-contrast"]},  # all that is different
 }
+
+
+def first_page(visit: Visit, site: Site) -> None:
+    """A survey with everything that the page can show."""
+    visit.page.goto(f"{site.url}?people=500&questions=Do+you+smoke%3F")
+    visit.page.wait_for_selector("#advice-table")
+
+
+def first_page_refused(visit: Visit, site: Site) -> None:
+    """A survey that cannot be planned."""
+    without_advice(visit.page)
+    visit.page.goto(f"{site.url}?people=30&epsilon=0.1&questions=Do+you+smoke%3F")
+
+
+def first_page_quick(visit: Visit, site: Site) -> None:
+    """A bound, while the plan is searched and other parts are struck out."""
+    first_page_refused(visit, site)
+    visit.page.route("**/part/leading?*", lambda route: None)
+    visit.page.fill("#people", "500")
+    visit.page.fill("#epsilon", "2")
+    visit.page.wait_for_selector('#result[data-state="quick"]')
+    visit.page.evaluate(FORGET)  # what is struck out is meant to be faint
 
 
 def planner(visit: Visit, site: Site) -> None:
@@ -92,6 +115,7 @@ def missing_page(visit: Visit, site: Site) -> None:
 
 
 PAGES: tuple[Prepare, ...] = (
+    *(first_page, first_page_refused, first_page_quick),
     *(planner, planner_refused, planner_wrong, survey, survey_wrong),
     *(locked, dashboard, missing_page),
 )

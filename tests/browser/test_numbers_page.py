@@ -113,7 +113,7 @@ def test_every_choice_is_answered(planner: Page) -> None:
         planner.select_option("#assurance", word)
         settled(planner)
         agrees(planner)
-    assert planner.is_visible("#density svg")
+    planner.wait_for_selector("#density svg")  # the figure follows the numbers
 
 
 def test_no_limit_of_set_bits_is_the_sliders_end(planner: Page) -> None:

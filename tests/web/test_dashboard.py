@@ -150,7 +150,7 @@ def test_a_wrong_token_in_the_form_is_refused(stranger: TestClient) -> None:
 
 def test_the_planner_needs_no_token(stranger: TestClient) -> None:
     """And knows nothing of the survey."""
-    answer = stranger.get("/", params={"bits": "0"})
+    answer = stranger.get("/numbers", params={"bits": "0"})
     assert answer.status_code == 422
     assert 'id="nav-collector"' in answer.text
     assert "cells" not in answer.text

@@ -10,7 +10,15 @@ if TYPE_CHECKING:
     from starlette.testclient import TestClient
 
 OURS = "http://127.0.0.1:8090"
-PATHS = ["/", "/?epsilon=no", "/survey?example=no", "/static/krand.js", "/nowhere", "/collector"]
+PATHS = [
+    "/",
+    "/?epsilon=no",
+    "/numbers?epsilon=no",
+    "/survey?example=no",
+    "/static/krand.js",
+    "/nowhere",
+    "/collector",
+]
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -122,7 +130,7 @@ def test_a_bug_of_ours_shows_no_traceback(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("secret")
 
-    monkeypatch.setattr("krand.web.planner.settings_from", broken)
+    monkeypatch.setattr("krand.web.planner.asked_from", broken)
     answer = planner.get("/")
     assert answer.status_code == 500
     assert "This is a bug in krand" in answer.text

@@ -15,7 +15,7 @@ from krand.accounting.curator import curator
 from krand.accounting.frontier import frontier, message_size
 from krand.errors import CannotMeet
 from krand.promise import Z95, Assurance, Linkage, Policy, ResponseFormat
-from krand.web.numbers import FRONTIER_COPIES, frontier_part, numbers_part
+from krand.web.numbers import FRONTIER_COPIES, density_part, frontier_part, numbers_part
 from krand.web.settings import FIELDS, settings_from
 from krand.wording.phrases import promise
 
@@ -50,7 +50,7 @@ def test_the_page_shows_what_the_api_computes(
     responses: ResponseFormat,
 ) -> None:
     """Every number of the page is the API's, to the last bit, and the promise its sentence."""
-    page = planner.get("/", params=query)
+    page = planner.get("/numbers", params=query)
     assert page.status_code == 200
     plan = plan_noise(policy, responses)
     messages, size = message_size(plan)
@@ -74,7 +74,10 @@ def test_the_page_shows_what_the_api_computes(
 def test_a_part_is_what_the_whole_page_has_at_the_same_address(planner: TestClient) -> None:
     """With the script or without, people see the same; the form shows what the address says."""
     query = {"epsilon": "1.5", "crowd": "1M", "bits": "3", "linkage": "record"}
-    page, part = planner.get("/", params=query).text, planner.get("/part/numbers", params=query)
+    page, part = (
+        planner.get("/numbers", params=query).text,
+        planner.get("/part/numbers", params=query),
+    )
     assert part.headers["x-state"] == "planned"
     assert part.text in page
     for name in ("epsilon", "crowd", "bits"):
@@ -89,15 +92,15 @@ def test_an_impossible_request_is_answered_with_the_nearest_ones(
     query = {"epsilon": "0.1", "crowd": "100"}
     with pytest.raises(CannotMeet) as refused:
         plan_noise(Policy(epsilon=0.1, minimum_crowd=100, delta=1e-6), ResponseFormat(40))
-    page = planner.get("/", params=query)
+    page = planner.get("/numbers", params=query)
     assert page.status_code == 200
     assert refused.value.reason[1:] in text_of(page.text, "refusal-reason")
     nearest = re.search(r'<ul id="nearest">(.*?)</ul>', page.text, re.DOTALL)
     assert nearest is not None
-    links = re.findall(r'<a href="([^"]*)">([^<]*)</a>', nearest[1])
+    links = re.findall(r'<a href="([^"]*)" data-fill>([^<]*)</a>', nearest[1])
     assert tuple(text for _, text in links) == refused.value.nearest
     assert len(links) >= 2
-    part = planner.get(html.unescape(links[0][0]).replace("/?", "/part/numbers?"))
+    part = planner.get(html.unescape(links[0][0]).replace("/numbers?", "/part/numbers?"))
     assert part.headers["x-state"] == "planned"
 
 
@@ -126,7 +129,7 @@ def test_a_value_that_breaks_a_rule_is_named(
     planner: TestClient, text_of: Words, query: dict[str, str], field: str
 ) -> None:
     """The whole page says so with status 422, the part with an answer like any other."""
-    page, part = planner.get("/", params=query), planner.get("/part/numbers", params=query)
+    page, part = planner.get("/numbers", params=query), planner.get("/part/numbers", params=query)
     assert page.status_code == 422
     assert (part.status_code, part.headers["x-state"]) == (200, "invalid")
     assert part.headers["x-field"] == field
@@ -160,7 +163,7 @@ def test_the_frontier_is_the_apis(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_frontier_comes_by_a_second_request_or_with_the_page(planner: TestClient) -> None:
     """The script asks for it alone; without the script a link asks for the page with it."""
     query = {"epsilon": "10", "crowd": "10k", "bits": "2", "delta": "0.01"}
-    page = planner.get("/", params=query).text
+    page = planner.get("/numbers", params=query).text
     link = re.search(r'id="frontier-link" href="([^"#]*)#frontier"', page)
     assert link is not None
     assert 'id="frontier-table"' not in page
@@ -174,7 +177,7 @@ def test_the_frontier_comes_by_a_second_request_or_with_the_page(planner: TestCl
 
 def test_figures_carry_no_styles_and_names_of_their_own(planner: TestClient) -> None:
     """A browser that is told to allow no inline styles shows them all the same."""
-    page = planner.get("/").text
+    page = planner.get("/numbers").text
     assert re.search(r'<svg[^>]*role="img"', page)
     assert "style=" not in page
     assert "<style" not in page
@@ -187,14 +190,24 @@ def test_figures_carry_no_styles_and_names_of_their_own(planner: TestClient) -> 
     assert used <= names
 
 
+def test_the_legend_of_the_figure_is_text_below_it() -> None:
+    """On a phone it is as readable as the rest; the figure itself has the curves alone."""
+    page = density_part(settings_from({"crowd": "1M", "bits": "1"}))
+    figure, legend = page.split("</svg>")
+    entries = re.findall(r'<li class="(\w+)">(.*?)</li>', legend)
+    assert [color for color, _ in entries] == ["record", "curator", "bit", "ink"]
+    assert entries[0][1].startswith("my answer: R &gt; e<sup>2</sup> with probability")
+    assert "legend" not in figure
+
+
 def test_without_matplotlib_the_page_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """The numbers come all the same."""
     monkeypatch.setattr("krand.figures.svg.is_available", lambda: False)
     settings = settings_from({"crowd": "1M", "bits": "1"})
-    page = numbers_part(settings)
-    assert "matplotlib is not installed" in page
-    assert "<svg" not in page
-    assert 'id="noise-value"' in page
+    figure = density_part(settings)
+    assert "matplotlib is not installed" in figure
+    assert "<svg" not in figure
+    assert 'id="noise-value"' in numbers_part(settings)
 
 
 def test_a_frontier_without_any_way_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

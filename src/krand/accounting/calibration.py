@@ -9,7 +9,7 @@ from krand.accounting.baselines import gaussian_shift
 from krand.accounting.bits import search_share
 from krand.accounting.channel import local_epsilon, noise_of_local_epsilon, noise_of_phi
 from krand.accounting.mechanism import Effort, Mechanism
-from krand.accounting.search import smallest_passing
+from krand.accounting.search import small_passing, smallest_passing
 from krand.accounting.suggestions import cannot_meet, loudest_useful_noise, nearest_requests
 from krand.errors import CannotMeet, InternalError
 from krand.promise import (
@@ -26,7 +26,7 @@ from krand.promise import (
     check_noise,
 )
 
-__all__ = ["assess", "assumptions", "plan_noise", "precision"]
+__all__ = ["assess", "assumptions", "plan_noise", "precision", "quick_noise"]
 
 SMALLEST_CHECKED = 1e-12
 """Below, bounds end at what is left out of a law, which may rise and fall a little."""
@@ -107,6 +107,42 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
         guarantee=guarantee,
         precision=expected,
     )
+
+
+def quick_noise(policy: Policy, responses: ResponseFormat) -> tuple[int, float] | None:
+    """A noise numerator a few percent above the smallest, and the δ or η that is proven for it.
+
+    One proof instead of a search for the smallest noise. None if none is found at once.
+
+    >>> from krand import Policy, ResponseFormat
+    >>> policy = Policy(epsilon=1, delta=1e-4, minimum_crowd=10_000)
+    >>> numerator, delta = quick_noise(policy, ResponseFormat(bits=4))
+    >>> 0.004 < numerator / 2**32 < 0.006, delta <= 1e-4
+    (True, True)
+    """
+    mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
+    limit = policy.delta if policy.eta is None else policy.eta
+    assert limit is not None
+    ask = mechanism.delta if policy.eta is None else mechanism.eta
+    bounds: dict[int, float] = {}
+
+    def excess(numerator: int, effort: Effort) -> float:
+        bound = ask(numerator / NOISE_GRID, effort).bounds.upper
+        bounds[numerator] = bound
+        return math.log(bound / limit) if bound > 1e-300 else -700.0
+
+    useful = int(loudest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID)
+    floor, ceiling = _floor(policy, mechanism), min(useful, _ceiling(mechanism))
+    if floor > ceiling:
+        return None
+    found = small_passing(
+        lambda n: excess(n, Effort.NEAR),
+        lambda n: excess(n, Effort.QUICK),
+        _guess(policy, mechanism),
+        floor,
+        ceiling,
+    )
+    return None if found is None else (found, bounds[found])
 
 
 def _check_promise(policy: Policy, guarantee: Guarantee) -> None:

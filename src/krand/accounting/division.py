@@ -20,7 +20,7 @@ from krand.accounting.bit_bounds import BitBound, EveryCrowd, UniformCrowd, mixt
 from krand.accounting.bounds import Effort, with_lower
 from krand.accounting.calibration import SMALLEST_CHECKED, assumptions, precision
 from krand.accounting.channel import local_epsilon
-from krand.accounting.search import smallest_passing
+from krand.accounting.search import small_passing, smallest_passing
 from krand.accounting.suggestions import loudest_useful_noise
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.promise import (
@@ -39,6 +39,7 @@ __all__ = [
     "composed_local_epsilon",
     "divide_noise",
     "guarantee_of",
+    "quick_division",
 ]
 
 LAST = NOISE_GRID // 2 - 1
@@ -127,6 +128,34 @@ def divide_noise(
         guarantee=guarantee,
         precisions=precisions,
     )
+
+
+def quick_division(
+    policy: Policy, shares: Sequence[Share], rounds: int = 1, distance: Distance = _none
+) -> tuple[tuple[int, ...], float] | None:
+    """Noise of every share, a few percent above the least, and the δ or η proven for it.
+
+    The noise is divided as by `divide_noise`. None if none is found at once.
+    """
+    scale = _Scale(policy, tuple(shares), rounds, distance)
+    found: dict[int, float] = {}
+
+    def proven(base: int) -> float:
+        found[base] = scale.excess_by(base, Effort.QUICK)
+        return found[base]
+
+    base = small_passing(
+        lambda base: scale.excess_by(base, Effort.NEAR),
+        proven,
+        scale.guess(),
+        scale.floor(),
+        LAST,
+    )
+    if base is None:
+        return None
+    limit = policy.delta if policy.eta is None else policy.eta
+    assert limit is not None
+    return scale.numerators(base), min(limit, limit * math.exp(found[base]))
 
 
 def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:

@@ -27,13 +27,21 @@ from krand.accounting.search import smallest_passing
 from krand.errors import InternalError, InvalidInput
 from krand.promise import Assumption, Assurance, DummyLaw, Guarantee, Policy
 
-__all__ = ["DividedDummies", "divide_dummies", "dummy_guarantee"]
+__all__ = ["DividedDummies", "divide_dummies", "dummy_guarantee", "most_sigmas", "quick_dummies"]
 
 EXPONENTS = (1 / 2, 7 / 12, 2 / 3)
 """Of t/w in σ²."""
 FLATTEST, ROUNDEST = 1.05, 2.0
 """Shapes that are tried beside the geometric one."""
 SHAPE_WIDTH = 0.05
+FEW_POSITIONS, USUAL_SHAPE = 8, 1.75
+"""Where one person can change no more positions, geometric noise is usually best, otherwise noise
+of this shape."""
+LOOSE = 1.05
+"""How much more Σ w·σ² counts where σ² of one share is bounded: scales are rounded."""
+ENDS_OF_SHAPES = (1.0, 2.0)
+WIDE, FURTHEST, BISECTIONS = 8, 40, 30
+"""Scales from which noise is nearly continuous; how many scales of it count; steps of a search."""
 ENDS = 0.003
 """The part of δ that the ends of a tapered law may take."""
 GEOMETRIC_ENDS = (0.9, 0.4, 0.05)
@@ -122,6 +130,69 @@ def dummy_guarantee(
     )
 
 
+def quick_dummies(
+    policy: Policy, shares: Sequence[Share], rounds: int = 1
+) -> tuple[DummyLaw, ...] | None:
+    """Laws of one usual shape that keep the policy, which is proven; rarely the best ones.
+
+    None if the proof fails, which says nothing about other laws.
+    """
+    search = _Search(policy=policy, shares=tuple(shares), rounds=rounds)
+    total = sum(share.sensitivity for share in shares) * rounds
+    few = total <= FEW_POSITIONS
+    shape, ends = (1.0, GEOMETRIC_ENDS[-1]) if few else (USUAL_SHAPE, ENDS)
+    laws = search.quick_laws(shape, ends)
+    return laws if search.is_kept(laws) else None
+
+
+def most_sigmas(shares: Sequence[Share], laws: Sequence[DummyLaw]) -> tuple[float, ...]:
+    """σ of every share that the best laws do not exceed, if these laws keep the same policy.
+
+    The best ones have no larger Σ w·σ², and divide it by one of EXPONENTS.
+    """
+    pairs = list(zip(shares, laws, strict=True))
+    cost = LOOSE * math.fsum(share.weight * law.variance for share, law in pairs)
+    divisions = [_variances(shares, cost, e, shape) for e in EXPONENTS for shape in ENDS_OF_SHAPES]
+    tops = zip((law.variance for law in laws), *divisions, strict=True)
+    return tuple(math.sqrt(max(variances)) for variances in tops)
+
+
+def _variances(
+    shares: Sequence[Share], cost: float, exponent: float, shape: float
+) -> tuple[float, ...]:
+    """σ² of every share, if Σ w·σ² is the cost and scales are ∝ (t/w)^(exponent/2)."""
+    ratios = [(share.sensitivity / share.weight) ** (exponent / 2) for share in shares]
+    weights = [share.weight for share in shares]
+
+    def variances(scale: float) -> list[float]:
+        known = {ratio: _variance(shape, scale * ratio) for ratio in set(ratios)}
+        return [known[ratio] for ratio in ratios]
+
+    low, high = 0.0, 1.0
+    while _total(weights, variances(high)) < cost:
+        low, high = high, 2 * high
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        enough = _total(weights, variances(middle)) >= cost
+        low, high = (low, middle) if enough else (middle, high)
+    return tuple(variances(high))
+
+
+def _total(weights: Sequence[float], variances: Sequence[float]) -> float:
+    return math.fsum(w * v for w, v in zip(weights, variances, strict=True))
+
+
+def _variance(shape: float, scale: float) -> float:
+    """σ² of weights ∝ exp(-|x/s|^p) on whole numbers."""
+    if scale > WIDE:
+        return float(scale**2 * math.exp(gammaln(3 / shape) - gammaln(1 / shape)))
+    if scale <= 0:
+        return 0.0
+    x = np.arange(1, FURTHEST * WIDE, dtype=np.float64)
+    mass = np.exp(-((x / scale) ** shape))
+    return float(2 * (x * x * mass).sum() / (1 + 2 * mass.sum()))
+
+
 def _parts(shares: Sequence[Share], laws: Sequence[DummyLaw], rounds: int) -> Parts:
     return parts_of(laws, [share.sensitivity * rounds for share in shares])
 
@@ -142,6 +213,14 @@ class _Search:
         if self._cost(geometric) <= self._cost(best):
             return geometric, 1.0
         return best, shape
+
+    def quick_laws(self, shape: float, ends: float) -> tuple[DummyLaw, ...]:
+        """Of one shape, near the least scale."""
+        return self._laws(shape, EXPONENTS[0], ends, Effort.QUICK)
+
+    def is_kept(self, laws: tuple[DummyLaw, ...]) -> bool:
+        """Whether these laws are proven to keep the policy."""
+        return self._excess(laws, Effort.FULL) <= 0
 
     def _best_exponent(self, shape: float, ends: float) -> float:
         exponents = self._exponents()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from krand.errors import InternalError
 
-__all__ = ["smallest_passing"]
+__all__ = ["small_passing", "smallest_passing"]
 
 TOLERANCE = 0.05
 """How far (in log) a computed bound may rise where it must fall, before it counts as a bug.
@@ -49,6 +49,35 @@ def smallest_passing(
         quick.check_falling()
         full.check_falling()
     return found
+
+
+QUICK_WIDTH = 0.01
+"""How near a quick search comes to where the unproven version passes."""
+SURPLUSES = (1.02, 1.05, 1.12, 1.3)
+"""How much more than that is tried until a proof passes."""
+
+
+def small_passing(
+    near: Callable[[int], float],
+    proven: Callable[[int], float],
+    guess: int,
+    floor: int,
+    ceiling: int,
+) -> int | None:
+    """Some n in [floor, ceiling] with proven(n) ≤ 0, a few percent above the least one.
+
+    `near` shows where to look and proves nothing; `proven` is asked once or a few times. None where
+    it fails for all that are tried, which says nothing about others.
+    """
+    start = min(max(guess, floor), ceiling)
+    first = _descend(_Trace(near), start, floor, ceiling, QUICK_WIDTH, FIRST_SLOPE)
+    tried = 0
+    for surplus in SURPLUSES:
+        n = min(ceiling, math.ceil(first * surplus))
+        if n != tried and proven(n) <= 0:
+            return n
+        tried = n
+    return None
 
 
 class _Trace:

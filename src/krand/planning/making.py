@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
 
-from krand.accounting.calibration import assess, plan_noise, precision
+from krand.accounting.calibration import assess, plan_noise, precision, quick_noise
 from krand.accounting.coupling import allowed_distance
-from krand.accounting.division import Share, can_be_met, divide_noise, guarantee_of
+from krand.accounting.division import (
+    Share,
+    can_be_met,
+    divide_noise,
+    guarantee_of,
+    quick_division,
+)
 from krand.accounting.suggestions import Nearest, cannot_meet, nearest_policies
 from krand.accounting.volume import Tokens, messages_needed, overflow_bound
 from krand.errors import CannotMeet
@@ -25,8 +32,11 @@ from krand.survey.survey import Survey
 __all__ = [
     "flips_for",
     "make_plan",
+    "margins_of",
     "planned_from",
     "promise_for",
+    "quick_flips",
+    "rooms_of",
     "verify_flips",
     "verify_promise",
 ]
@@ -38,8 +48,11 @@ MOST_TIMES = 100
 """A larger crowd than this multiple of the planned one is treated as this large."""
 
 
-def make_plan(survey: Survey) -> Plan:
+def make_plan(survey: Survey, suggestions: bool = True) -> Plan:
     """The plan of a survey: the smallest noise that keeps its policy, and what follows from it.
+
+    Where there is none, the error says which surveys could be planned, unless `suggestions` is
+    false: looking for them takes longer than the refusal.
 
     >>> from krand import make_plan
     >>> from krand.testing import small_survey
@@ -47,27 +60,28 @@ def make_plan(survey: Survey) -> Plan:
     >>> [round(precision.half_width_95) for precision in plan.precisions]  # ± people (95 %)
     [6, 7]
     """
-    plan = _plan_of(survey)
+    plan = _plan_of(survey, suggestions)
     remember_here(plan)
     return plan
 
 
 @lru_cache(maxsize=KEPT)
-def _plan_of(survey: Survey) -> Plan:
+def _plan_of(survey: Survey, suggestions: bool) -> Plan:
     if survey.trust.noise is NoiseSource.MIXERS:
         return mixed_plan(survey)
     if survey.trust.noise is NoiseSource.BOTH:
-        return _flips_and_dummies(survey)
-    plan = _linked(survey) if survey.linkage is Linkage.RECORD else _bit_by_bit(survey)
-    _check_use(plan)
+        return _flips_and_dummies(survey, suggestions)
+    record = survey.linkage is Linkage.RECORD
+    plan = _linked(survey, suggestions) if record else _bit_by_bit(survey)
+    _check_use(plan, suggestions)
     return plan
 
 
-def _flips_and_dummies(survey: Survey) -> Plan:
+def _flips_and_dummies(survey: Survey, suggestions: bool) -> Plan:
     """The noise of devices for the policy, and that of every mixer for the policy."""
     try:
         devices = _bit_by_bit(survey)
-        _check_use(devices)
+        _check_use(devices, suggestions)
     except CannotMeet as error:
         if survey.policy.max_local_epsilon is not None:  # which dummies alone cannot keep
             raise
@@ -89,7 +103,7 @@ def planned_from(
     layout = layout_of(survey)
     crowd, responses = survey.policy.minimum_crowd, ResponseFormat(1, copies=survey.copies)
     noises = [numerator / NOISE_GRID for numerator in numerators]
-    rooms, overflow = _rooms(survey, layout, numerators)
+    rooms, overflow = rooms_of(survey, layout, numerators)
     each = rooms or (1,) * len(layout.blocks)
     return Plan(
         survey=survey,
@@ -100,14 +114,14 @@ def planned_from(
         promise=promise,
         precisions=tuple(precision(responses, q, crowd) for q in noises),
         margins=tuple(
-            _margins(survey, block, q) for block, q in zip(layout.blocks, noises, strict=True)
+            margins_of(survey, block, q) for block, q in zip(layout.blocks, noises, strict=True)
         ),
         shifts=worst_shifts(zip(layout.blocks, noises, each, strict=True), 1),
         analyst_key=analyst_key,
     )
 
 
-def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
+def margins_of(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
     """The precision of each question in a group, whose counts are sums over cells."""
     if block.kind is not Kind.TOGETHER:
         return ()
@@ -119,7 +133,7 @@ def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
     )
 
 
-def _rooms(
+def rooms_of(
     survey: Survey, layout: Layout, numerators: tuple[int, ...]
 ) -> tuple[tuple[int, ...], float]:
     """The messages of each block, and the probability that one person needs more in any.
@@ -211,28 +225,48 @@ def _shares(layout: Layout) -> list[Share]:
 
 def _bit_by_bit(survey: Survey) -> Plan:
     """Each position is a separate mechanism; the noise is divided by weights."""
-    policy, layout = survey.policy, layout_of(survey)
-
-    def distance(numerators: tuple[int, ...]) -> float:
-        return _distance(survey, policy, _rooms(survey, layout, numerators)[1])
-
-    divided = divide_noise(policy, _shares(layout), survey.rounds, distance)
+    layout = layout_of(survey)
+    distance = _distance_of(survey, layout)
+    divided = divide_noise(survey.policy, _shares(layout), survey.rounds, distance)
     return planned_from(survey, divided.numerators, Promise.of(divided.guarantee))
 
 
-def _linked(survey: Survey) -> Plan:
+def quick_flips(survey: Survey) -> tuple[tuple[int, ...], float] | None:
+    """Noise of devices a few percent above the least, and the δ or η that is proven for it.
+
+    None if no such noise is found at once.
+    """
+    policy, layout = survey.policy, layout_of(survey)
+    if survey.linkage is Linkage.RECORD:
+        found = quick_noise(policy, record_reports(survey, layout))
+        return None if found is None else ((found[0],) * len(layout.blocks), found[1])
+    return quick_division(policy, _shares(layout), survey.rounds, _distance_of(survey, layout))
+
+
+def _distance_of(survey: Survey, layout: Layout) -> Callable[[tuple[int, ...]], float]:
+    """How far what is run differs from the composition, by the noise."""
+
+    def distance(numerators: tuple[int, ...]) -> float:
+        return _distance(survey, survey.policy, rooms_of(survey, layout, numerators)[1])
+
+    return distance
+
+
+def _linked(survey: Survey, suggestions: bool) -> Plan:
     """Whole records, k copies: one noise for all bits."""
     layout = layout_of(survey)
-    found = plan_noise(survey.policy, record_reports(survey, layout))
+    found = plan_noise(survey.policy, record_reports(survey, layout), suggestions)
     numerators = (found.noise_numerator,) * len(layout.blocks)
     return planned_from(survey, numerators, Promise.of(found.guarantee))
 
 
-def _check_use(plan: Plan) -> None:
+def _check_use(plan: Plan, suggestions: bool) -> None:
     """Refuse a survey whose counts would be only noise, and say what would help."""
     found = _drowned(plan)
     if found is not None:
         name, reason = found
+        if not suggestions:
+            raise CannotMeet(reason)
         raise cannot_meet(reason, _nearest_surveys(plan, name))
 
 

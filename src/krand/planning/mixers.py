@@ -12,11 +12,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
+from krand.accounting.bounds import Effort
 from krand.accounting.coupling import NEAREST, delta_of_distance
 from krand.accounting.division import Share, composed_local_epsilon
-from krand.accounting.dummies import padding_needed, surplus_bound
-from krand.accounting.dummy_division import divide_dummies, dummy_guarantee
+from krand.accounting.dummies import DummyBound, padding_needed, parts_of, surplus_bound
+from krand.accounting.dummy_division import (
+    DividedDummies,
+    divide_dummies,
+    dummy_guarantee,
+    most_sigmas,
+    quick_dummies,
+)
 from krand.errors import InvalidInput
 from krand.promise import Z95, DummyLaw, Policy, Precision
 from krand.survey.lanes import Lane, lanes_of
@@ -25,8 +33,19 @@ from krand.survey.plan import Margin, Mixing, Plan, Promise, WorstShift
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
-__all__ = ["mixed_from", "mixed_plan", "mixed_promise", "with_dummies", "with_mixing"]
+__all__ = [
+    "mixed_from",
+    "mixed_plan",
+    "mixed_promise",
+    "precision_of",
+    "quick_mixing",
+    "sigma_margins",
+    "with_dummies",
+    "with_mixing",
+]
 
+KEPT = 8
+"""Divisions of dummies that are kept."""
 SURPLUS_SHARE = 1000
 """The part of δ or η that dummies beyond their padding may take."""
 
@@ -61,9 +80,9 @@ def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
         plan,
         promise=promise,
         flips=plan.promise,
-        precisions=tuple(_precision(sigma, survey.policy) for sigma in sigmas),
+        precisions=tuple(precision_of(sigma, survey.policy) for sigma in sigmas),
         margins=tuple(
-            _margins(block, sigma, survey.policy)
+            sigma_margins(block, sigma, survey.policy)
             for block, sigma in zip(blocks, sigmas, strict=True)
         ),
         mixing=replace(mixing, surplus=_surplus(mixing, plan.layout, plan.lanes)),
@@ -72,8 +91,38 @@ def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
 
 def _least(survey: Survey, layout: Layout, lanes: Sequence[Lane]) -> tuple[Mixing, Promise]:
     """The least dummies that keep the policy, and what their laws alone promise."""
-    divided = divide_dummies(_reserved(survey, lanes), _shares(layout), survey.rounds)
+    divided = _divided(_reserved(survey, lanes), tuple(_shares(layout)), survey.rounds)
     return _mixing(survey, layout, lanes, divided.laws), Promise.of(divided.guarantee)
+
+
+@lru_cache(maxsize=KEPT)
+def _divided(policy: Policy, shares: tuple[Share, ...], rounds: int) -> DividedDummies:
+    """The laws do not depend on the number of mixers: whoever compares chains asks once."""
+    return divide_dummies(policy, shares, rounds)
+
+
+def quick_mixing(
+    survey: Survey, layout: Layout, lanes: Sequence[Lane], overflow: float = 0.0
+) -> tuple[tuple[DummyLaw, ...], tuple[float, ...], float] | None:
+    """Laws of one mixer that keep the policy, rarely the best ones, and what is proven for them.
+
+    The second value has a σ for every block that the best laws do not exceed, for all mixes of a
+    round. The third is the proven δ or η. None if the proof fails.
+    """
+    shares, policy = _shares(layout), survey.policy
+    laws = quick_dummies(_reserved(survey, lanes), shares, survey.rounds)
+    if laws is None:
+        return None
+    surplus = _batches_in_all(survey) * _mixing(survey, layout, lanes, laws).surplus
+    surplus += delta_of_distance(survey.rounds * overflow, policy.epsilon)
+    parts = parts_of(laws, [share.sensitivity * survey.rounds for share in shares])
+    bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus)
+    proven = (bound.delta if policy.eta is None else bound.eta)(Effort.FULL).upper
+    limit = policy.delta if policy.eta is None else policy.eta
+    if limit is None or proven > limit:
+        return None
+    mixes = math.sqrt(survey.trust.mixers * survey.trust.batches)
+    return laws, tuple(mixes * sigma for sigma in most_sigmas(shares, laws)), proven
 
 
 def mixed_from(
@@ -93,9 +142,9 @@ def mixed_from(
         rooms=(),
         overflow=0.0,
         promise=promise,
-        precisions=tuple(_precision(sigma, survey.policy) for sigma in sigmas),
+        precisions=tuple(precision_of(sigma, survey.policy) for sigma in sigmas),
         margins=tuple(
-            _margins(block, sigma, survey.policy)
+            sigma_margins(block, sigma, survey.policy)
             for block, sigma in zip(layout.blocks, sigmas, strict=True)
         ),
         shifts=tuple(_shift(block, lanes) for block in layout.blocks),
@@ -172,12 +221,13 @@ def _mixing(
         else 0
         for lane in lanes
     )
-    return Mixing(
+    mixing = Mixing(
         laws=different,
         lane_laws=tuple(different.index(of_block[lane.block]) for lane in lanes),
         paddings=paddings,
         surplus=0.0,
     )
+    return replace(mixing, surplus=_surplus(mixing, layout, lanes))
 
 
 def _surplus(mixing: Mixing, layout: Layout, lanes: Sequence[Lane]) -> float:
@@ -214,18 +264,18 @@ def _first_lane(lanes: Sequence[Lane], block: Block) -> Lane:
     return next(lane for lane in lanes if lane.block == block.name)
 
 
-def _precision(sigma: float, policy: Policy) -> Precision:
+def precision_of(sigma: float, policy: Policy) -> Precision:
     half = Z95 * sigma
     return Precision(sigma, half, 100 * half / policy.minimum_crowd)
 
 
-def _margins(block: Block, sigma: float, policy: Policy) -> tuple[Margin, ...]:
+def sigma_margins(block: Block, sigma: float, policy: Policy) -> tuple[Margin, ...]:
     """One question of a group: an answer adds up cells, each with its noise."""
     if block.kind is not Kind.TOGETHER:
         return ()
     cells = {name: block.cells_of(name) for name in block.question_names}
     return tuple(
-        Margin(name, count, _precision(math.sqrt(count) * sigma, policy))
+        Margin(name, count, precision_of(math.sqrt(count) * sigma, policy))
         for name, count in cells.items()
     )
 

@@ -20,6 +20,7 @@ from krand.errors import KrandError
 from krand.web.access import Address
 from krand.web.dashboard import PATH, Dashboard
 from krand.web.guard import Guard
+from krand.web.limits import QUICK_WORKERS
 from krand.web.pages import render, static
 from krand.web.planner import Planner
 from krand.web.watching import Watched
@@ -34,9 +35,9 @@ log = logging.getLogger("krand.web")
 
 def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
     """The planner, and the dashboard if there is something to monitor."""
-    workers = Workers()
+    workers, quick = Workers(), Workers(QUICK_WORKERS)
     shared: dict[str, Any] = {"version": __version__, "has_collector": watch is not None}
-    planner = Planner(workers, shared)
+    planner = Planner(workers, quick, shared)
 
     @asynccontextmanager
     async def life(_: Starlette) -> AsyncIterator[None]:
@@ -44,6 +45,7 @@ def make_app(address: Address, watch: Watched | None = None) -> ASGIApp:
         yield
         first.cancel()
         await workers.stop()
+        await quick.stop()
 
     async def no_collector(_: Request) -> Response:
         return HTMLResponse(render("no_collector.html", **shared), 404)

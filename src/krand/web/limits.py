@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 __all__ = [
+    "ADVICE_SECONDS",
     "BODY_SECONDS",
     "FRONTIER_SECONDS",
     "KEPT_ANSWERS",
@@ -16,6 +17,8 @@ __all__ = [
     "MOST_WAITING",
     "NUMBERS_SECONDS",
     "PATIENCE_SECONDS",
+    "QUICK_SECONDS",
+    "QUICK_WORKERS",
     "RESULTS_SECONDS",
     "SURVEY_SECONDS",
     "WORKERS",
@@ -23,9 +26,13 @@ __all__ = [
 
 WORKERS = 2
 """The most plans at a time."""
+QUICK_WORKERS = 1
+"""Processes of their own for quick bounds, so that they never wait for a search."""
 MOST_WAITING = 8
 """The most plans that wait; further requests are told to try again."""
+QUICK_SECONDS = 5.0
 NUMBERS_SECONDS = 30.0
+ADVICE_SECONDS = 90.0
 SURVEY_SECONDS = 60.0
 FRONTIER_SECONDS = 90.0
 RESULTS_SECONDS = 30.0

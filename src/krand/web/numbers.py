@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import KrandError
 from krand.promise import NOISE_GRID, Z95
 from krand.web.pages import page_figure, render
+from krand.web.texts import TEXTS
 from krand.wording.collusion import protection
 from krand.wording.guarantees import assumption_texts, how_known, method_text
 from krand.wording.phrases import (
@@ -18,15 +21,31 @@ from krand.wording.phrases import (
     people,
     percent,
     promise,
+    some_people,
 )
+from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from krand.promise import NoisePlan
+    from krand.promise import NoisePlan, Policy, ResponseFormat
+    from krand.web.legend import Legend
     from krand.web.settings import Settings
 
-__all__ = ["frontier_part", "nearest_query", "numbers_part", "width"]
+__all__ = [
+    "density_part",
+    "frontier_part",
+    "nearest_query",
+    "numbers_part",
+    "numbers_quick",
+    "numbers_said",
+    "people_at_most",
+    "percent_at_most",
+    "proven_sentence",
+    "width",
+]
+
+OWN = TEXTS.facts
 
 NEAREST = re.compile(r"\b(crowd|epsilon|delta|bits|copies) ([\d.,e+-]*\d)")
 FRONTIER_COPIES = (1, 4, 64, 1024)
@@ -35,21 +54,61 @@ FRONTIER_COPIES = (1, 4, 64, 1024)
 
 def numbers_part(settings: Settings) -> str:
     """The part of the page that is replaced when the form changes."""
-    from krand.accounting.calibration import plan_noise
-
-    plan = plan_noise(settings.policy(), settings.responses())
+    plan = _plan(settings.policy(), settings.responses())
+    guarantee = plan.guarantee
     return render(
         "numbers_result.html",
         settings=settings,
         facts=_facts(plan),
-        promise=promise(plan.policy, plan.guarantee),
-        known=f"{plan.guarantee.assurance}: {how_known(plan.guarantee.assurance)}",
-        method=method_text(plan.guarantee.method),
-        assumptions=assumption_texts(plan.guarantee),
+        promise=promise(plan.policy, guarantee),
+        known=OWN.known.format(assurance=guarantee.assurance, how=how_known(guarantee.assurance)),
+        method=method_text(guarantee.method),
+        assumptions=assumption_texts(guarantee),
         baselines=_baselines(plan),
-        density=_density(plan),
-        can_draw=_can_draw(),
     )
+
+
+def numbers_said(settings: Settings) -> str:
+    """The main number, for those who listen."""
+    plan = _plan(settings.policy(), settings.responses())
+    return OWN.said.format(width=people(plan.precision))
+
+
+@lru_cache(maxsize=4)
+def _plan(policy: Policy, responses: ResponseFormat) -> NoisePlan:
+    """The numbers and their figure ask for the same plan."""
+    from krand.accounting.calibration import plan_noise
+
+    return plan_noise(policy, responses)
+
+
+def numbers_quick(settings: Settings) -> tuple[str, str] | None:
+    """A bound of the main numbers that is proven at once, and the same said; None without one."""
+    from krand.accounting.calibration import precision, quick_noise
+
+    policy, responses = settings.policy(), settings.responses()
+    found = quick_noise(policy, responses)
+    if found is None:
+        return None
+    noise = found[0] / NOISE_GRID
+    known = precision(responses, noise, policy.minimum_crowd)
+    share = OWN.of_crowd.format(percent=percent_at_most(known.half_width_percent))
+    wide = people_at_most(known.half_width_95)
+    facts = [
+        _fact(
+            "half-width", _title(MARGIN), OWN.at_most.format(width=wide), known.half_width_95, share
+        ),
+        _fact("noise", OWN.noise, OWN.at_most.format(width=at_most(noise, 6)), noise, ""),
+    ]
+    proven = proven_sentence(policy, found[1])
+    html = render("numbers_quick.html", facts=facts, proven=proven)
+    return html, OWN.said_quick.format(width=wide)
+
+
+def density_part(settings: Settings) -> str:
+    """The figure of the privacy ratio, apart from the numbers: it takes longer, and may fail."""
+    plan = _plan(settings.policy(), settings.responses())
+    return render("density_result.html", density=_density(plan), can_draw=_can_draw())
 
 
 def frontier_part(settings: Settings) -> str:
@@ -62,7 +121,7 @@ def frontier_part(settings: Settings) -> str:
     found_any = any(row.linkage is not None for row in found.rows)
     figure = None
     if found_any and _can_draw():
-        label = "σ of an estimated count against the bytes that each person sends"
+        label = OWN.frontier
         figure = page_figure(frontier_svg(found), label, "frontier")
     return render(
         "frontier_result.html", rows=found.rows, found_any=found_any, number=number, figure=figure
@@ -82,22 +141,18 @@ def _facts(plan: NoisePlan) -> list[dict[str, Any]]:
     known, guarantee = plan.precision, plan.guarantee
     messages, size = message_size(plan)
     grid = f"{plan.noise_numerator:,} / 2^{NOISE_GRID.bit_length() - 1}"
-    share = f"{percent(known.half_width_percent)} of the crowd"
-    sealed = f"in {messages:,} sealed {'message' if messages == 1 else 'messages'}"
+    share = OWN.of_crowd.format(percent=percent(known.half_width_percent))
+    sealed = OWN.sealed.of(messages).format(number=f"{messages:,}")
+    local = OWN.local.format(epsilon=at_most(guarantee.local_epsilon))
+    proven, eta = guarantee.delta.upper, OWN.eta.format(eta=at_most(guarantee.eta.upper))
+    note = protection(guarantee.local_epsilon)
     return [
         _fact("half-width", _title(MARGIN), people(known), known.half_width_95, share),
-        _fact("noise", "Noise q", number(plan.noise, 6), plan.noise, grid),
-        _fact("sigma", "σ of a count", number(known.sigma), known.sigma, "people"),
-        _fact("bytes", "Each person sends", f"{size:,} bytes", size, sealed),
-        _fact(
-            *("local-epsilon", "If collector and analyst collude"),
-            *(f"ε₀ = {at_most(guarantee.local_epsilon)}", guarantee.local_epsilon),
-            protection(guarantee.local_epsilon),
-        ),
-        _fact(
-            *("delta", "Proven δ", at_most(guarantee.delta.upper), guarantee.delta.upper),
-            f"η = {at_most(guarantee.eta.upper)}",
-        ),
+        _fact("noise", OWN.noise, number(plan.noise, 6), plan.noise, grid),
+        _fact("sigma", OWN.sigma, number(known.sigma), known.sigma, OWN.people),
+        _fact("bytes", OWN.bytes, OWN.bytes_value.format(number=f"{size:,}"), size, sealed),
+        _fact("local-epsilon", OWN.collusion, local, guarantee.local_epsilon, note),
+        _fact("delta", OWN.proven_delta, at_most(proven), proven, eta),
     ]
 
 
@@ -116,34 +171,48 @@ def _baselines(plan: NoisePlan) -> list[dict[str, Any]]:
 
     policy, responses = plan.policy, plan.responses
     rappor, trusted = Z95 * rappor_sigma(policy, responses), curator(policy, responses)
+    central = Z95 * trusted.sigma
+    own, flips = plan.precision.half_width_95, number(rappor_noise(policy, responses))
+    notes = (
+        OWN.krand_note.format(noise=number(plan.noise)),
+        OWN.rappor_note.format(noise=flips),
+        OWN.curator_note.format(noise=trusted.noise, gap=gap(plan, trusted)),
+    )
     return [
-        {
-            "id": "krand",
-            "name": "krand",
-            "width": people(plan.precision),
-            "value": repr(plan.precision.half_width_95),
-            "note": f"q = {number(plan.noise)}",
-        },
-        {
-            "id": "rappor",
-            "name": "RAPPOR at the same ε",
-            "width": width(rappor),
-            "value": repr(rappor),
-            "note": f"no collector to trust, q = {number(rappor_noise(policy, responses))}",
-        },
-        {
-            "id": "curator",
-            "name": "trusted curator",
-            "width": width(Z95 * trusted.sigma),
-            "value": repr(Z95 * trusted.sigma),
-            "note": f"sees all raw answers, adds {trusted.noise} noise: {gap(plan, trusted)}",
-        },
+        _baseline("krand", OWN.krand, people(plan.precision), own, notes[0]),
+        _baseline("rappor", OWN.rappor, width(rappor), rappor, notes[1]),
+        _baseline("curator", OWN.curator, width(central), central, notes[2]),
     ]
+
+
+def _baseline(code: str, name: str, shown: str, value: float, note: str) -> dict[str, Any]:
+    return {"id": code, "name": name, "width": shown, "value": repr(value), "note": note}
 
 
 def width(half: float) -> str:
     """± 28 people, for a half-width that does not belong to a `Precision`."""
-    return f"± {f'{half:,.0f}' if half >= 10 else number(half, 2)} people"
+    return OWN.width.format(number=some_people(half))
+
+
+def people_at_most(half: float) -> str:
+    """± 29 people, rounded up."""
+    whole = ENGLISH.numbers.whole(math.ceil(half))
+    return OWN.width.format(number=whole if half >= 10 else at_most(half, 2))
+
+
+def percent_at_most(value: float) -> str:
+    """Two significant digits, rounded up."""
+    step = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return percent(math.ceil(value / step) * step)
+
+
+def proven_sentence(policy: Policy, bound: float) -> str:
+    """What is proven for a quick plan."""
+    limit = policy.delta if policy.eta is None else policy.eta
+    said = OWN.quick_delta if policy.eta is None else OWN.quick_eta
+    return said.format(
+        epsilon=at_most(policy.epsilon), limit=at_most(limit or 0.0), bound=at_most(bound)
+    )
 
 
 def _can_draw() -> bool:
@@ -152,14 +221,16 @@ def _can_draw() -> bool:
     return is_available()
 
 
-def _density(plan: NoisePlan) -> Markup | None:
-    """The distribution of R with its limit; None if it cannot be drawn."""
+def _density(plan: NoisePlan) -> tuple[Markup, Legend] | None:
+    """The distribution of R with its limit, and its legend; None if it cannot be drawn."""
     if not _can_draw():
         return None
     from krand.figures.svg import density_figure, svg_document
+    from krand.web.legend import legend_of
 
-    label = "Density of the privacy ratio R, with the promised limit"
     try:
-        return page_figure(svg_document(lambda: density_figure(plan)), label, "density")
+        figure = density_figure(plan)
     except KrandError:  # there is no such distribution for this request
         return None
+    legend = legend_of(figure)
+    return page_figure(svg_document(lambda: figure), OWN.density, "density"), legend

@@ -1,9 +1,11 @@
-"""The planner's pages: numbers in the address, a survey in a form; with scripts or without."""
+"""The planner's pages: plan a survey, a survey file, numbers; with scripts or without."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+import hashlib
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any
 
 from markupsafe import Markup
@@ -12,9 +14,19 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from krand.errors import InvalidInput, KrandError
+from krand.web.asked import CHOICES as ASKED_CHOICES
+from krand.web.asked import FIELDS as ASKED_FIELDS
+from krand.web.asked import PRESETS, Asked, asked_from
 from krand.web.forms import Form, read_form
-from krand.web.limits import FRONTIER_SECONDS, NUMBERS_SECONDS, SURVEY_SECONDS
+from krand.web.limits import (
+    ADVICE_SECONDS,
+    FRONTIER_SECONDS,
+    NUMBERS_SECONDS,
+    QUICK_SECONDS,
+    SURVEY_SECONDS,
+)
 from krand.web.pages import render
+from krand.web.recipes import notebook_of, script_of
 from krand.web.settings import CHOICES, FIELDS, Settings, settings_from
 from krand.web.surveys import (
     EXAMPLES,
@@ -24,11 +36,32 @@ from krand.web.surveys import (
     text_from_file,
 )
 from krand.web.tasks import refusal
+from krand.web.texts import TEXTS
 from krand.web.workers import Answer, Workers
 
 __all__ = ["FIRST_EXAMPLE", "Planner", "answered", "status_of"]
 
 FIRST_EXAMPLE = "browser"
+PLAN_FILE = "plan.json"
+FILES: dict[str, tuple[str, Callable[[Asked], str]]] = {
+    "survey.toml": ("application/toml", Asked.survey_text),
+    "run_survey.py": ("text/x-python", script_of),
+    "run_survey.ipynb": ("application/x-ipynb+json", notebook_of),
+}
+"""What the first page can save beside the plan: the type of a file, and its content."""
+SECONDS = {
+    "leading": SURVEY_SECONDS,
+    "leading_quick": QUICK_SECONDS,
+    "more": SURVEY_SECONDS,
+    "advice": ADVICE_SECONDS,
+    "numbers": NUMBERS_SECONDS,
+    "numbers_quick": QUICK_SECONDS,
+    "density": NUMBERS_SECONDS,
+    "frontier": FRONTIER_SECONDS,
+    "survey": SURVEY_SECONDS,
+    "survey_quick": QUICK_SECONDS,
+}
+"""How long each task may take."""
 STATUS = {"planned": 200, "refused": 200, "invalid": 422, "busy": 503, "failed": 500}
 # Without a referrer browsers send no origin with forms, and only our own pages may send forms.
 SENDS_FORMS = {"Referrer-Policy": "same-origin"}
@@ -37,51 +70,116 @@ SENDS_FORMS = {"Referrer-Policy": "same-origin"}
 class Planner:
     """The planner's routes; `shared` is what every page shows around its content."""
 
-    def __init__(self, workers: Workers, shared: dict[str, Any]) -> None:
-        self._workers, self._shared = workers, shared
+    def __init__(self, workers: Workers, quick: Workers, shared: dict[str, Any]) -> None:
+        self._workers, self._quick, self._shared = workers, quick, shared
 
     def routes(self) -> Sequence[Route]:
         """The routes."""
+        asked = (
+            Route(f"/part/{task}", partial(self.asked_part, task), methods=["GET"])
+            for task in ("leading_quick", "leading", "more", "advice")
+        )
+        numbers = (
+            Route(f"/part/{task}", partial(self.numbers_part, task), methods=["GET"])
+            for task in ("numbers_quick", "numbers", "density", "frontier")
+        )
+        files = (
+            Route(f"/planned/{name}", partial(self.planned, name), methods=["GET"])
+            for name in (PLAN_FILE, *FILES)
+        )
         return (
-            Route("/", self.numbers),
-            Route("/part/numbers", self.numbers_part),
-            Route("/part/frontier", self.frontier_part),
+            Route("/", self.leading),
+            Route("/numbers", self.numbers),
+            *asked,
+            *numbers,
+            *files,
             Route("/survey", self.survey, methods=["GET", "POST"]),
-            Route("/part/survey", self.survey_part, methods=["POST"]),
+            *(
+                Route(f"/part/{task}", partial(self.survey_part, task), methods=["POST"])
+                for task in ("survey_quick", "survey")
+            ),
             Route("/survey.toml", self.save_survey, methods=["POST"]),
             Route("/plan.json", self.save_plan, methods=["POST"]),
         )
 
     async def warm_up(self) -> None:
         """Compute what the first visitor will see."""
-        await self._workers.run("numbers", _query(settings_from({})), NUMBERS_SECONDS)
+        asked = _asked(asked_from({}))
+        await asyncio.gather(
+            self._workers.run("leading", asked, SURVEY_SECONDS),
+            self._quick.run("leading_quick", asked, SURVEY_SECONDS),
+        )
+        await self._workers.run("more", asked, SURVEY_SECONDS)
+
+    async def leading(self, request: Request) -> Response:
+        """The first page: whom to ask about what, and what comes of it."""
+        asked = asked_from(request.query_params)
+        answer = await self._asked(request, "leading", asked)
+        more = advice = None
+        if answer["state"] == "planned":
+            more = Markup((await self._asked(request, "more", asked))["html"])
+        if "advice" in request.query_params and answer["state"] in ("planned", "refused"):
+            advice = Markup((await self._asked(request, "advice", asked))["html"])
+        page = render(
+            "leading.html",
+            **self._shared,
+            fields=ASKED_FIELDS,
+            choices=ASKED_CHOICES,
+            texts=TEXTS,
+            presets=[(name, Asked(form).query()) for name, form in PRESETS.items()],
+            settings=asked,
+            answer=answer,
+            result=Markup(answer["html"]),
+            more=more,
+            advice=advice,
+        )
+        return HTMLResponse(page, status_of(answer))
+
+    async def asked_part(self, task: str, request: Request) -> Response:
+        """One part of the first page."""
+        return _part(await self._asked(request, task, asked_from(request.query_params)))
+
+    async def planned(self, name: str, request: Request) -> Response:
+        """A file of the first page's plan, for what the form says now."""
+        asked = asked_from(request.query_params)
+        try:
+            asked.survey()
+            if name in FILES:  # needs no plan, and may be of a survey that cannot be planned
+                kind, content = FILES[name]
+                return _download(name, kind, content(asked).encode())
+        except KrandError as error:
+            return self._not_saved(refusal(error))
+        answer = await self._asked(request, "leading", asked)
+        if answer["state"] != "planned":
+            return self._not_saved(answer)
+        return _download(name, "application/json", answer["plan"].encode())
 
     async def numbers(self, request: Request) -> Response:
-        """The whole page: a form and its result."""
+        """The experts' page: a form and its result."""
         settings = settings_from(request.query_params)
-        answer = await self._numbers(request, settings)
-        frontier = None
+        answer = await self._numbers(request, "numbers", settings)
+        density = frontier = None
+        if answer["state"] == "planned":
+            density = Markup((await self._numbers(request, "density", settings))["html"])
         if "frontier" in request.query_params and answer["state"] != "invalid":
-            frontier = Markup((await self._frontier(request, settings))["html"])
+            frontier = Markup((await self._numbers(request, "frontier", settings))["html"])
         page = render(
             "numbers.html",
             **self._shared,
             fields=FIELDS,
             choices=CHOICES,
+            texts=TEXTS,
             settings=settings,
             answer=answer,
             result=Markup(answer["html"]),
+            density=density,
             frontier=frontier,
         )
         return HTMLResponse(page, status_of(answer))
 
-    async def numbers_part(self, request: Request) -> Response:
-        """Only the result of the form."""
-        return _part(await self._numbers(request, settings_from(request.query_params)))
-
-    async def frontier_part(self, request: Request) -> Response:
-        """Only precision versus data sent."""
-        return _part(await self._frontier(request, settings_from(request.query_params)))
+    async def numbers_part(self, task: str, request: Request) -> Response:
+        """One part of the experts' page."""
+        return _part(await self._numbers(request, task, settings_from(request.query_params)))
 
     async def survey(self, request: Request) -> Response:
         """The whole page: a survey to edit, and its plan."""
@@ -91,9 +189,11 @@ class Planner:
                 text = _survey_text(await read_form(request), text)
             elif "example" in request.query_params:
                 text = example(request.query_params["example"])
-            answer = await self._survey(request, text)
+            elif "questions" in request.query_params:
+                text = SurveyText(asked_from(request.query_params).survey_text())
+            answer = await self._survey(request, "survey", text)
         except KrandError as error:
-            answer = refusal(error)
+            answer = _echoed(refusal(error), "")
         page = render(
             "survey.html",
             **self._shared,
@@ -104,13 +204,13 @@ class Planner:
         )
         return HTMLResponse(page, status_of(answer), SENDS_FORMS)
 
-    async def survey_part(self, request: Request) -> Response:
-        """Only the plan of the survey."""
+    async def survey_part(self, task: str, request: Request) -> Response:
+        """Only the plan of the survey, or bounds of it."""
         try:
             text = _survey_text(await read_form(request))
         except KrandError as error:
-            return _part(refusal(error))
-        return _part(await self._survey(request, text))
+            return _part(_echoed(refusal(error), ""))
+        return _part(await self._survey(request, task, text))
 
     async def save_survey(self, request: Request) -> Response:
         """The survey as a file, valid or not."""
@@ -126,7 +226,7 @@ class Planner:
             text = _survey_text(await read_form(request))
         except KrandError as error:
             return self._not_saved(refusal(error))
-        answer = await self._survey(request, text)
+        answer = await self._survey(request, "survey", text)
         if answer["state"] != "planned":
             return self._not_saved(answer)
         return _download("plan.json", "application/json", answer["plan"].encode())
@@ -135,17 +235,31 @@ class Planner:
         page = render("refused.html", **self._shared, result=Markup(answer["html"]))
         return HTMLResponse(page, status_of(answer))
 
-    async def _numbers(self, request: Request, settings: Settings) -> Answer:
-        work = self._workers.run("numbers", _query(settings), NUMBERS_SECONDS)
-        return await answered(request, work)
+    async def _asked(self, request: Request, task: str, asked: Asked) -> Answer:
+        work = self._pool(task).run(task, _asked(asked), SECONDS[task])
+        return _echoed(await answered(request, work), asked.query())
 
-    async def _frontier(self, request: Request, settings: Settings) -> Answer:
-        work = self._workers.run("frontier", _query(settings), FRONTIER_SECONDS)
-        return await answered(request, work)
+    async def _numbers(self, request: Request, task: str, settings: Settings) -> Answer:
+        work = self._pool(task).run(task, {"query": dict(settings.texts)}, SECONDS[task])
+        return _echoed(await answered(request, work), settings.query())
 
-    async def _survey(self, request: Request, text: SurveyText) -> Answer:
-        work = self._workers.run("survey", {"text": text.text}, SURVEY_SECONDS)
-        return await answered(request, work)
+    async def _survey(self, request: Request, task: str, text: SurveyText) -> Answer:
+        work = self._pool(task).run(task, {"text": text.text}, SECONDS[task])
+        digest = hashlib.sha256(text.text.encode(errors="replace")).hexdigest()
+        return _echoed(await answered(request, work), digest)
+
+    def _pool(self, task: str) -> Workers:
+        return self._quick if task.endswith("_quick") else self._workers
+
+
+def _asked(asked: Asked) -> dict[str, Any]:
+    return {"asked": dict(asked.texts)}
+
+
+def _echoed(answer: Answer, request: str) -> Answer:
+    """The answer with the request that it belongs to, so that a page can compare the two."""
+    html = render("answer.html", answer=answer, html=Markup(answer["html"]), request=request)
+    return {**answer, "html": html}
 
 
 async def answered(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
@@ -185,10 +299,6 @@ def _ascii(headers: dict[str, str]) -> dict[str, str]:
     return {
         name: value for name, value in headers.items() if value.isascii() and value.isprintable()
     }
-
-
-def _query(settings: Settings) -> dict[str, Any]:
-    return {"query": dict(settings.texts)}
 
 
 def _survey_text(form: Form, otherwise: SurveyText | None = None) -> SurveyText:

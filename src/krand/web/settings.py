@@ -9,10 +9,12 @@ from urllib.parse import urlencode
 from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crowd
 from krand.web.limits import MOST_BITS, MOST_COPIES
+from krand.web.texts import TEXTS
 from krand.wording.numbers import parse_count, parse_real
 
 __all__ = ["CHOICES", "FIELDS", "Choice", "Field", "Settings", "settings_from"]
 
+OWN, LABELS, HINTS = TEXTS.asked, TEXTS.fields.labels, TEXTS.fields.hints
 LONGEST_TEXT = 40
 """The most characters in a field; no number needs more."""
 
@@ -46,89 +48,74 @@ FIELDS = {
     for field in (
         Field(
             name="epsilon",
-            label="ε",
+            label=LABELS["epsilon"],
             default="2",
             low=0.05,
             high=20,
-            hint="e^ε bounds the privacy ratio",
+            hint=HINTS["epsilon"],
         ),
         Field(
             name="delta",
-            label="δ",
+            label=LABELS["delta"],
             default="1e-6",
             low=1e-12,
             high=1e-2,
-            hint="probability that is added to the bound",
+            hint=HINTS["delta"],
         ),
         Field(
             name="eta",
-            label="η",
+            label=LABELS["eta"],
             default="0.003",
             low=1e-6,
             high=1e-1,
-            hint="probability that the ratio may exceed e^ε",
+            hint=HINTS["eta"],
         ),
         Field(
             name="crowd",
-            label="Crowd",
+            label=LABELS["crowd"],
             default="10M",
             low=100,
             high=1e9,
-            hint="number of participants, for example 10M, 1e7 or 10_000_000",
+            hint=HINTS["crowd"],
             whole=True,
         ),
         Field(
             name="bits",
-            label="Questions",
+            label=LABELS["bits"],
             default="40",
             low=1,
             high=1000,
-            hint="yes/no facts about each person",
+            hint=HINTS["bits"],
             whole=True,
         ),
         Field(
             name="max_set_bits",
-            label='Maximum "yes" answers per person',
+            label=LABELS["max_set_bits"],
             default="",
             low=1,
             high=1000,
-            hint="empty: no limit",
+            hint=HINTS["max_set_bits"],
             whole=True,
             optional=True,
         ),
         Field(
             name="copies",
-            label="Copies",
+            label=LABELS["copies"],
             default="1",
             low=1,
             high=1024,
-            hint="noisy copies per person",
+            hint=HINTS["copies"],
             whole=True,
         ),
     )
 }
 
 CHOICES = {
-    choice.name: choice
-    for choice in (
-        Choice(
-            "promise",
-            "Promise",
-            (("delta", "ε with δ"), ("eta", "ε with η")),
-        ),
-        Choice(
-            "linkage",
-            "What is sent together",
-            (("bit", "each bit separately"), ("record", "the whole record")),
-        ),
-        Choice(
-            "assurance",
-            "How we know",
-            (
-                ("certified", "certified: proven"),
-                ("outlier", "outlier: exact for the drafts' attack"),
-            ),
-        ),
+    name: Choice(name, LABELS[name], tuple((w, TEXTS.fields.options[f"{name}-{w}"]) for w in words))
+    for name, words in (
+        ("promise", ("delta", "eta")),
+        ("linkage", ("bit", "record")),
+        ("assurance", ("certified", "outlier")),
     )
 }
 
@@ -183,20 +170,22 @@ class Settings:
     def _count(self, name: str, most: int | None = None) -> int:
         count = parse_count(name, self._given(name))
         if most is not None and count > most:
-            rule, hint = f"must be at most {most:,} on this page", "the command line allows more"
+            rule, hint = OWN.too_many_here.format(most=f"{most:,}"), OWN.more_allowed
             raise InvalidInput(name, rule, count, hint)
         return count
 
     def _given(self, name: str) -> str:
         text = self.texts[name].strip()
         if not text:
-            raise InvalidInput(name, "must be given", None, f"for example {FIELDS[name].default}")
+            hint = OWN.for_example.format(example=FIELDS[name].default)
+            raise InvalidInput(name, OWN.must_be_given, None, hint)
         return text
 
     def _choice(self, name: str) -> str:
         words = [word for word, _ in CHOICES[name].options]
         if self.texts[name] not in words:
-            raise InvalidInput(name, f"must be one of {', '.join(words)}", self.texts[name])
+            rule = OWN.one_of.format(words=", ".join(words))
+            raise InvalidInput(name, rule, self.texts[name])
         return self.texts[name]
 
 

@@ -1,7 +1,9 @@
 """The tasks of a planning process: from a form to a part of a page.
 
-Each answer has `html` and `state`: planned, refused (the request cannot be met), invalid (a value
-is), busy (try again later) or failed (a bug in krand). `field` names the invalid field.
+Each answer has `html` and `state`: planned, quick (proven bounds of a plan that is still
+searched), unknown (nothing is proven yet), refused (the request cannot be met), invalid (a value
+is), busy (try again later) or failed (a bug in krand). `field` names the invalid field, `said` is
+the answer in one sentence, for those who listen.
 """
 
 from __future__ import annotations
@@ -10,10 +12,12 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any, ParamSpec
 
-from krand.errors import Unavailable
+from krand.errors import CannotMeet, Unavailable
 from krand.web import numbers
+from krand.web.asked import asked_from
 from krand.web.pages import render
 from krand.web.settings import Settings, settings_from
+from krand.web.texts import TEXTS
 from krand.wording.failures import as_krand_error, describe
 
 __all__ = ["TASKS", "refusal"]
@@ -35,7 +39,8 @@ def refusal(error: BaseException, settings: Settings | None = None) -> Answer:
     state = STATES.get(found["kind"], "failed")
     nearest = [(text, numbers.nearest_query(settings, text)) for text in found["nearest"]]
     html = render("refusal.html", error=found, state=state, nearest=nearest)
-    return {"html": html, "state": state, "field": found["field"]}
+    said = {"refused": TEXTS.facts.said_refused, "invalid": TEXTS.facts.said_invalid}.get(state, "")
+    return {"html": html, "state": state, "field": found["field"], "said": said}
 
 
 def _told(task: Callable[P, Answer]) -> Callable[P, Answer]:
@@ -54,20 +59,86 @@ def _told(task: Callable[P, Answer]) -> Callable[P, Answer]:
     return safely
 
 
-def _planned(html: str, **more: Any) -> Answer:
-    return {"html": html, "state": "planned", "field": None, **more}
+def _planned(html: str, said: str = "", **more: Any) -> Answer:
+    return {"html": html, "state": "planned", "field": None, "said": said, **more}
+
+
+def _quick(found: tuple[str, str] | None) -> Answer:
+    """Proven bounds, or nothing yet."""
+    if found is None:
+        return {"html": "", "state": "unknown", "field": None, "said": ""}
+    return {"html": found[0], "state": "quick", "field": None, "said": found[1]}
+
+
+@_told
+def numbers_quick_task(*, query: dict[str, str]) -> Answer:
+    """Bounds of the numbers form's result that are proven at once."""
+    settings = settings_from(query)
+    try:
+        return _quick(numbers.numbers_quick(settings))
+    except CannotMeet:  # the search says why, and what would do
+        return _quick(None)
 
 
 @_told
 def numbers_task(*, query: dict[str, str]) -> Answer:
     """The result of the numbers form."""
-    return _planned(numbers.numbers_part(settings_from(query)))
+    settings = settings_from(query)
+    return _planned(numbers.numbers_part(settings), numbers.numbers_said(settings))
+
+
+@_told
+def density_task(*, query: dict[str, str]) -> Answer:
+    """The figure of the numbers form's result."""
+    return _planned(numbers.density_part(settings_from(query)))
 
 
 @_told
 def frontier_task(*, query: dict[str, str]) -> Answer:
     """Precision versus data sent, for the numbers form."""
     return _planned(numbers.frontier_part(settings_from(query)))
+
+
+@_told
+def leading_quick_task(*, asked: dict[str, str]) -> Answer:
+    """Bounds of the first page's result that are proven at once."""
+    from krand.web.leading import quick_part
+
+    return _quick(quick_part(asked_from(asked).survey()))
+
+
+@_told
+def leading_task(*, asked: dict[str, str]) -> Answer:
+    """The plan of the first page, with its file."""
+    from krand.web.leading import leading_part, said_of
+
+    html, plan = leading_part(asked_from(asked))
+    return _planned(html, said_of(plan), plan=plan.bytes.decode())
+
+
+@_told
+def more_task(*, asked: dict[str, str]) -> Answer:
+    """Coalitions and a preview for the first page."""
+    from krand.web.leading import more_part
+
+    return _planned(more_part(asked_from(asked)))
+
+
+@_told
+def advice_task(*, asked: dict[str, str]) -> Answer:
+    """What would help, for the first page."""
+    from krand.web.leading import advice_part
+
+    return _planned(advice_part(asked_from(asked)))
+
+
+@_told
+def survey_quick_task(*, text: str) -> Answer:
+    """Bounds of a survey's precisions that are proven at once."""
+    from krand.web.leading import quick_part
+    from krand.web.surveys import survey_from
+
+    return _quick(quick_part(survey_from(text)))
 
 
 @_told
@@ -97,7 +168,14 @@ def too_large_task() -> Answer:
 
 TASKS: dict[str, Callable[..., Answer]] = {
     "numbers": numbers_task,
+    "numbers_quick": numbers_quick_task,
+    "density": density_task,
     "frontier": frontier_task,
+    "leading": leading_task,
+    "leading_quick": leading_quick_task,
+    "more": more_task,
+    "advice": advice_task,
+    "survey_quick": survey_quick_task,
     "survey": survey_task,
     "results": results_task,
     "too_large": too_large_task,

@@ -66,11 +66,12 @@ def web(
 ) -> None:
     """Plan in a browser, and watch a collector.
 
-    The planner shows immediately how ε, the crowd, the questions and the copies affect noise and
-    precision. It also loads, edits and saves survey files. With --plan and --spool there is also a
-    dashboard: the crowd so far, the batches, the results. The dashboard needs the token in its
-    address; the planner does not. The pages load nothing from other hosts, and no request is
-    logged. Press Ctrl-C to stop.
+    The planner asks whom you want to ask about what, and shows how precise the results will be,
+    what is promised to each person, and what would help. It also loads, edits and saves survey
+    files, and has a page of numbers for experts. With --plan and --spool there is also a dashboard:
+    the crowd so far, the batches, the results. The dashboard needs the token in its address; the
+    planner does not. The pages load nothing from other hosts, and no request is logged. Press
+    Ctrl-C to stop.
 
     \b
     Examples:

@@ -1,52 +1,142 @@
-// The pages work without this. With it, a form is sent whenever it changes, and the part of the
-// page that the server rendered is exchanged; the newest answer wins.
+// The pages work without this. With it, a form is sent whenever it changes, and the parts of the
+// page that the server rendered are exchanged. What belongs to other values than the form's is struck
+// out from the moment of the change: first comes a bound that is proven at once, then the plan, then
+// one by one the parts that take longer.
 "use strict";
 
 document.documentElement.classList.add("with-script");
 
-const WAIT = 250; // milliseconds of rest before a form is sent
-const LATER = 900; // and before the slow part follows
+const WAIT = 50; // milliseconds of rest before a form is sent
+const PAUSE = 150; // and between the quick bound and the search
+const LATER = 900; // and before a slow part follows
 const STEPS = 1000; // of a slider
 
-// A part of the page: keeps what it shows, dimmed, until the next answer is there.
-class Part {
-  constructor(section) {
-    this.section = section;
+const pause = (time) => new Promise((done) => setTimeout(done, time));
+
+// A form and the parts of the page that answer it.
+class Live {
+  constructor(form) {
+    this.form = form;
+    this.parts = [...document.querySelectorAll("[data-part]")];
+    this.status = document.getElementById("status");
     this.request = null;
     this.timer = 0;
   }
 
-  stop() {
+  query() {
+    return new URLSearchParams(new FormData(this.form));
+  }
+
+  // Before anything else happens, nothing on the page passes for an answer any longer.
+  changed() {
     clearTimeout(this.timer);
     this.request?.abort();
-    this.section.setAttribute("aria-busy", "true");
+    rest(this.form);
+    for (const part of this.parts) this.mark(part, true);
+    this.say(this.status.dataset.computing);
+    this.timer = setTimeout(() => this.run(this.parts), WAIT);
   }
 
-  empty() {
-    this.section.replaceChildren();
-    this.section.setAttribute("aria-busy", "false");
+  mark(part, stale, busy = stale) {
+    part.classList.toggle("stale", stale);
+    part.setAttribute("aria-busy", String(busy));
   }
 
-  // Ask after a while, unless stopped before; done(response) follows when it is shown.
-  load(wait, address, options = {}, done = () => {}) {
-    this.stop();
-    this.timer = setTimeout(() => this.ask(address, options, done), wait);
+  say(text) {
+    if (this.status.textContent !== text) this.status.textContent = text;
   }
 
-  async ask(address, options, done) {
-    const request = (this.request = new AbortController());
-    try {
-      const response = await fetch(address(), { ...options, signal: request.signal });
-      const html = await response.text();
-      if (this.request !== request) return;
-      this.section.innerHTML = html;
-      this.section.setAttribute("aria-busy", "false");
-      done(response);
-    } catch (error) {
-      if (error.name === "AbortError" || this.request !== request) return;
-      this.section.innerHTML = '<p class="warning" role="alert">krand web does not answer.</p>';
-      this.section.setAttribute("aria-busy", "false");
+  // Ask for some parts, one after the other, until something changes.
+  async run(parts) {
+    const { signal } = (this.request = new AbortController());
+    let state = parts[0].dataset.quick ? "" : this.parts[0].dataset.state;
+    for (const part of parts) {
+      try {
+        if (part.dataset.when && !part.dataset.when.split(" ").includes(state)) {
+          this.clear(part);
+          continue;
+        }
+        if (part.dataset.quick) {
+          state = await this.show(part, part.dataset.quick, signal);
+          if (state === "invalid") continue; // nothing more precise can follow
+          await pause(PAUSE);
+        }
+        if ("wait" in part.dataset) await pause(LATER);
+        if (signal.aborted) return;
+        const found = await this.show(part, part.dataset.part, signal);
+        if (part.dataset.quick) state = found;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.clear(part);
+        this.say(this.status.dataset.lost);
+        if (part.dataset.quick) state = "failed";
+      }
     }
+  }
+
+  clear(part) {
+    part.replaceChildren();
+    this.mark(part, false);
+  }
+
+  async show(part, address, signal) {
+    const get = this.form.method === "get";
+    const query = this.query();
+    const response = get
+      ? await fetch(`${address}?${query}`, { signal })
+      : await fetch(address, { method: "POST", body: withoutFile(this.form), signal });
+    const html = await response.text();
+    signal.throwIfAborted();
+    const state = response.headers.get("X-State") ?? (response.ok ? "planned" : "failed");
+    const quick = address === part.dataset.quick;
+    if (quick && !["quick", "invalid"].includes(state)) return state; // stays struck out
+    part.innerHTML = html;
+    this.mark(part, false, state === "quick"); // more is to come
+    if (part.dataset.quick) this.answered(part, state, response.headers.get("X-Field"), get && query);
+    return state;
+  }
+
+  answered(part, state, field, query) {
+    part.dataset.state = state;
+    this.say(part.querySelector("[data-said]")?.dataset.said ?? "");
+    markInvalid(this.form, field);
+    if (query) history.replaceState(null, "", `${this.form.getAttribute("action")}?${query}${location.hash}`);
+  }
+
+  // Whether the page that was loaded answers what its form says: browsers may fill in old values.
+  isAnswered() {
+    const answer = this.parts[0].querySelector("[data-request]")?.dataset.request;
+    const request = new URLSearchParams(answer);
+    const plain = (text) => text?.replaceAll("\r\n", "\n");
+    return [...this.query()].every(([name, text]) => plain(request.get(name)) === plain(text));
+  }
+
+  // A link to this page with other values fills in the form.
+  fill(link) {
+    for (const [name, value] of new URL(link.href).searchParams) {
+      const field = this.form.elements.namedItem(name);
+      if (field) field.value = value;
+    }
+    for (const slider of this.form.querySelectorAll(".slider")) place(slider);
+    this.changed();
+  }
+
+  start() {
+    for (const slider of this.form.querySelectorAll(".slider")) bind(slider);
+    rest(this.form);
+    const changes = this.form.method === "get" ? this.form : this.form.elements.survey;
+    changes.addEventListener("input", () => this.changed());
+    document.addEventListener("click", (event) => {
+      const link = event.target.closest("a[data-fill]");
+      if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (new URL(link.href).pathname !== this.form.getAttribute("action")) return;
+      event.preventDefault();
+      this.fill(link);
+    });
+    addEventListener("pageshow", (event) => event.persisted && this.changed());
+    const empty = this.parts.filter((part) => part.querySelector(".placeholder"));
+    if (this.form.method === "get" && !this.isAnswered()) this.changed();
+    else if (empty.length) this.run(empty);
   }
 }
 
@@ -70,32 +160,37 @@ function write(value, whole) {
 }
 
 // A slider and its field say the same, on a logarithmic scale.
+function place(slider) {
+  const field = document.getElementById(slider.dataset.for);
+  const low = Number(slider.dataset.low);
+  const share = Math.log(read(field.value) / low) / Math.log(Number(slider.dataset.high) / low);
+  if (Number.isFinite(share)) slider.value = Math.round(share * STEPS);
+  else if ("emptyAtEnd" in slider.dataset && !field.value.trim()) slider.value = STEPS;
+  slider.setAttribute("aria-valuetext", field.value || field.placeholder);
+}
+
 function bind(slider) {
   const field = document.getElementById(slider.dataset.for);
   const low = Number(slider.dataset.low);
   const high = Number(slider.dataset.high);
-  const place = () => {
-    const value = read(field.value);
-    const share = Math.log(value / low) / Math.log(high / low);
-    if (Number.isFinite(share)) slider.value = Math.round(share * STEPS);
-    else if ("emptyAtEnd" in slider.dataset && !field.value.trim()) slider.value = STEPS;
-    slider.setAttribute("aria-valuetext", field.value || field.placeholder);
-  };
-  field.addEventListener("input", place);
+  field.addEventListener("input", () => place(slider));
   slider.addEventListener("input", () => {
     const share = Number(slider.value) / STEPS;
     const end = "emptyAtEnd" in slider.dataset && share === 1;
     field.value = end ? "" : write(low * (high / low) ** share, "whole" in slider.dataset);
     slider.setAttribute("aria-valuetext", field.value || field.placeholder);
   });
-  place();
+  place(slider);
 }
 
-// Of δ and η, only the one that is promised is shown.
+// Of δ and η only the one that is promised is shown; without mixers, no number of them.
 function rest(form) {
-  for (const radio of form.querySelectorAll('input[name="promise"]')) {
-    document.getElementById(radio.value).closest(".field").classList.toggle("resting", !radio.checked);
-  }
+  const hide = (name, hidden) => {
+    form.querySelector(`[data-field="${name}"]`)?.classList.toggle("resting", hidden);
+  };
+  for (const radio of form.querySelectorAll('input[name="promise"]')) hide(radio.value, !radio.checked);
+  const noise = form.elements.noise?.value;
+  if (noise) hide("mixers", noise === "devices");
 }
 
 function markInvalid(form, name) {
@@ -103,45 +198,13 @@ function markInvalid(form, name) {
   if (name) form.elements.namedItem(name)?.setAttribute?.("aria-invalid", "true");
 }
 
-function liveNumbers(form, result, frontier) {
-  const query = () => new URLSearchParams(new FormData(form));
-  const showFrontier = (wait) => frontier.load(wait, () => `${frontier.section.dataset.live}?${query()}`);
-  const changed = () => {
-    rest(form);
-    frontier.stop();
-    result.load(WAIT, () => `${form.dataset.live}?${query()}`, {}, (response) => {
-      const state = response.headers.get("X-State");
-      result.section.dataset.state = state;
-      markInvalid(form, response.headers.get("X-Field"));
-      history.replaceState(null, "", `/?${query()}${location.hash}`);
-      if (state !== "invalid") showFrontier(LATER);
-      else frontier.empty(); // nothing is computed: an old comparison would be of other values
-    });
-  };
-  for (const slider of form.querySelectorAll(".slider")) bind(slider);
-  rest(form);
-  form.addEventListener("input", changed);
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    changed();
-  });
-  const waits = frontier.section.querySelector(".placeholder");
-  if (waits && result.section.dataset.state !== "invalid") showFrontier(LATER);
-}
-
-function liveSurvey(form, result) {
+function surveyFile(form, result) {
   const text = form.elements.survey;
-  text.addEventListener("input", () => {
-    const body = () => ({ method: "POST", body: withoutFile(form) });
-    result.load(2 * WAIT, () => form.dataset.live, body(), (response) => {
-      result.section.dataset.state = response.headers.get("X-State");
-    });
-  });
   form.elements.file.addEventListener("change", () => {
     if (form.elements.file.files.length) form.requestSubmit(document.getElementById("load-button"));
   });
   // A mistake's line number leads to its line.
-  result.section.addEventListener("click", (event) => {
+  result.addEventListener("click", (event) => {
     const line = Number(event.target.closest("a[data-line]")?.dataset.line);
     if (!line) return;
     event.preventDefault();
@@ -182,10 +245,8 @@ function watch(section) {
 
 document.addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector("form[data-live]");
-  const result = form && new Part(document.getElementById("result"));
-  const frontier = document.getElementById("frontier");
-  if (frontier) liveNumbers(form, result, new Part(frontier));
-  else if (form) liveSurvey(form, result);
+  if (form) new Live(form).start();
+  if (form?.elements.file) surveyFile(form, document.getElementById("result"));
   const state = document.querySelector("[data-every]");
   if (state) watch(state);
 });

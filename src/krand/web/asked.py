@@ -1,0 +1,266 @@
+"""The form of the first page: whom to ask about what, and the survey file that it becomes."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import urlencode
+
+from krand.errors import InvalidInput
+from krand.promise import MAX_CROWD, NoiseSource
+from krand.survey.problems import SurveyErrors
+from krand.survey.survey import MAX_MIXERS, Survey
+from krand.web.settings import Choice, Field
+from krand.web.surveys import survey_from
+from krand.web.texts import TEXTS
+from krand.wording.numbers import parse_count, parse_real
+
+__all__ = ["CHOICES", "FIELDS", "FIRST_PRESET", "PRESETS", "Asked", "asked_from"]
+
+OWN, LABELS, HINTS = TEXTS.asked, TEXTS.fields.labels, TEXTS.fields.hints
+FIRST_PRESET = "staff"
+LONGEST_TEXTS = {"topic": 100, "questions": 2000}
+"""The most characters; other fields have `LONGEST_NUMBER`."""
+LONGEST_NUMBER = 40
+MOST_QUESTIONS = 30
+LONGEST_NAME = 40
+WORDS = re.compile(r"[a-z0-9]+")
+
+FIELDS = {
+    field.name: field
+    for field in (
+        Field(
+            name="people",
+            label=LABELS["people"],
+            default="800",
+            low=20,
+            high=1e8,
+            hint=HINTS["people"],
+            whole=True,
+        ),
+        Field(
+            name="rate",
+            label=LABELS["rate"],
+            default="60",
+            low=1,
+            high=100,
+            hint=HINTS["rate"],
+            whole=True,
+        ),
+        Field(
+            name="epsilon",
+            label=TEXTS.fields.first_labels["epsilon"],
+            default="2",
+            low=0.1,
+            high=10,
+            hint=TEXTS.fields.first_hints["epsilon"],
+        ),
+        Field(
+            name="delta",
+            label=TEXTS.fields.first_labels["delta"],
+            default="1e-5",
+            low=1e-12,
+            high=1e-2,
+            hint=TEXTS.fields.first_hints["delta"],
+        ),
+        Field(
+            name="mixers",
+            label=LABELS["mixers"],
+            default="3",
+            low=1,
+            high=MAX_MIXERS,
+            hint=HINTS["mixers"],
+            whole=True,
+        ),
+    )
+}
+CHOICES = {
+    "noise": Choice(
+        "noise",
+        LABELS["noise"],
+        tuple((str(s), TEXTS.fields.options[f"noise-{s}"]) for s in NoiseSource),
+    )
+}
+USUAL = {
+    **{name: field.default for name, field in FIELDS.items()},
+    "topic": OWN.topics[FIRST_PRESET],
+    "questions": OWN.questions[FIRST_PRESET],
+    "noise": NoiseSource.DEVICES.value,
+}
+NUMBERS = {
+    "staff": {"people": "800", "rate": "60", "epsilon": "2", "delta": "1e-5", "noise": "devices"},
+    "clinic": {"people": "5000", "rate": "50", "epsilon": "1", "delta": "1e-6", "noise": "mixers"},
+    "app": {"people": "5M", "rate": "20", "epsilon": "1", "delta": "1e-9", "noise": "devices"},
+}
+PRESETS = {
+    name: {**USUAL, **numbers, "topic": OWN.topics[name], "questions": OWN.questions[name]}
+    for name, numbers in NUMBERS.items()
+}
+"""Forms to begin with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The form as it was filled in: text, valid or not."""
+
+    texts: Mapping[str, str]
+
+    def query(self, **changes: str) -> str:
+        """The form as a query string, with some fields changed."""
+        return urlencode({**self.texts, **changes})
+
+    @property
+    def crowd(self) -> int:
+        """How many people answer at least."""
+        people = parse_count("people", self._given("people"))
+        if not 2 <= people <= MAX_CROWD:
+            raise InvalidInput("people", OWN.people_rule.format(most=f"{MAX_CROWD:,}"), people)
+        rate = parse_real("rate", self._given("rate"))
+        if not 1 <= rate <= 100:
+            raise InvalidInput("rate", OWN.percent_rule, self.texts["rate"])
+        return math.floor(people * rate / 100)
+
+    @property
+    def lines(self) -> list[str]:
+        """The questions as they were written."""
+        return [line.strip() for line in self.texts["questions"].splitlines() if line.strip()]
+
+    @property
+    def noise(self) -> NoiseSource:
+        """Who adds the noise."""
+        words = [source.value for source in NoiseSource]
+        if self.texts["noise"] not in words:
+            raise InvalidInput(
+                "noise", OWN.one_of.format(words=", ".join(words)), self.texts["noise"]
+            )
+        return NoiseSource(self.texts["noise"])
+
+    def survey(self) -> Survey:
+        """The survey; InvalidInput names a field of the form."""
+        try:
+            return survey_from(self.survey_text())
+        except SurveyErrors as error:
+            first = error.problems[0]
+            field = "topic" if first.path in ("id", "title") else "questions"
+            raise InvalidInput(field, first.rule, first.value, first.hint) from None
+
+    def survey_text(self) -> str:
+        """The survey file."""
+        topic = self._given("topic")
+        lines = [
+            OWN.file_comment,
+            "",
+            f'id = "{_name(topic, "-") or "survey"}"',
+            f"title = {_quoted(topic)}",
+            "",
+            "[policy]",
+            f"epsilon = {_float(self._real('epsilon', 100))}",
+            f"delta = {_float(self._real('delta', 1))}",
+            f"minimum_crowd = {self._crowd_given()}",
+            *self._trust(),
+        ]
+        for question in self._questions():
+            lines += ["", "[[question]]", *question]
+        return "\n".join(lines) + "\n"
+
+    def _crowd_given(self) -> int:
+        if self.crowd < 2:
+            raise InvalidInput("people", OWN.too_few, self.crowd)
+        return self.crowd
+
+    def _trust(self) -> Iterator[str]:
+        if not self.noise.has_dummies:
+            return
+        mixers = parse_count("mixers", self._given("mixers"))
+        if not 1 <= mixers <= MAX_MIXERS:
+            raise InvalidInput("mixers", OWN.mixers_rule.format(most=MAX_MIXERS), mixers)
+        yield from ("", "[trust]", f'noise = "{self.noise}"', f"mixers = {mixers}")
+
+    def _questions(self) -> Iterator[list[str]]:
+        self._given("questions")
+        lines = self.lines
+        if len(lines) > MOST_QUESTIONS:
+            raise InvalidInput(
+                "questions", OWN.most_questions.format(most=MOST_QUESTIONS), len(lines)
+            )
+        seen: set[str] = set()
+        for number, line in enumerate(lines, 1):
+            text, choices = _parted(line)
+            name = _unused(_name(text, "_"), number, seen)
+            question = [f'name = "{name}"', f'type = "{"choice" if choices else "yes_no"}"']
+            question.append(f"text = {_quoted(text)}")
+            if choices:
+                question.append(f"choices = [{', '.join(map(_quoted, choices))}]")
+            yield question
+
+    def _real(self, name: str, most: float) -> float:
+        value = parse_real(name, self._given(name))
+        if not 0 < value <= most:
+            raise InvalidInput(name, OWN.between.format(most=f"{most:g}"), self.texts[name])
+        return value
+
+    def _given(self, name: str) -> str:
+        text = self.texts[name].strip()
+        if not text:
+            hint = OWN.for_example.format(example=USUAL[name].splitlines()[0])
+            raise InvalidInput(name, OWN.must_be_given, None, hint)
+        return text
+
+
+def asked_from(query: Mapping[str, str]) -> Asked:
+    """The form in a query; unknown fields are ignored, missing ones are those of the preset."""
+    usual = PRESETS.get(query.get("preset", ""), USUAL)
+    given = {name: query.get(name, text) for name, text in usual.items()}
+    return Asked(
+        {
+            name: text.replace("\r\n", "\n")[: LONGEST_TEXTS.get(name, LONGEST_NUMBER)]
+            for name, text in given.items()
+        }
+    )
+
+
+def _parted(line: str) -> tuple[str, list[str]]:
+    """The question, and its choices behind a question mark or a colon."""
+    found = re.match(r"(.*?[?:])(.*)", line)
+    if found is None:
+        return line, []
+    choices = [choice.strip() for choice in found[2].split(",") if choice.strip()]
+    if len(choices) == 1:
+        raise InvalidInput("questions", OWN.two_choices, line, OWN.question_hint)
+    return found[1].removesuffix(":").strip() or line, choices
+
+
+def _name(text: str, between: str) -> str:
+    """Letters and digits of a text, for ids and column names."""
+    plain = unicodedata.normalize("NFKD", text.lower()).encode("ascii", "ignore").decode()
+    name = ""
+    for word in WORDS.findall(plain):
+        longer = f"{name}{between}{word}" if name else word
+        if len(longer) > LONGEST_NAME:
+            break
+        name = longer
+    return name
+
+
+def _unused(name: str, number: int, seen: set[str]) -> str:
+    """A name that begins with a letter, and that no question before has."""
+    if not name[:1].isalpha():
+        name = f"question_{number}"
+    if name in seen:
+        name = f"{name}_{number}"
+    seen.add(name)
+    return name
+
+
+def _quoted(text: str) -> str:
+    """A TOML string; JSON's escapes are valid in it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _float(value: float) -> str:
+    text = repr(float(value))
+    return text if any(sign in text for sign in ".e") else f"{text}.0"

@@ -1,0 +1,124 @@
+"""The first page's answers: a quick bound, the plan, what stands behind it, and advice."""
+
+from __future__ import annotations
+
+from krand.errors import CannotMeet
+from krand.planning.coalitions import coalitions_of
+from krand.planning.making import make_plan
+from krand.planning.quick import QuickPlan, quick_plan
+from krand.promise import Precision
+from krand.survey.kinds.choice import Choice
+from krand.survey.kinds.yes_no import YesNo
+from krand.survey.layout import layout_of
+from krand.survey.limits import crowd_needed
+from krand.survey.plan import Plan
+from krand.survey.survey import Survey
+from krand.web.advice import advice_on, worst_margin
+from krand.web.asked import Asked
+from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
+from krand.web.pages import render
+from krand.web.preview import WIDTH, preview_of
+from krand.web.texts import TEXTS
+from krand.wording.coalitions import coalition_text, remains_text
+from krand.wording.phrases import liars_can, people, percent
+from krand.wording.plans import EACH, promise_sentence
+
+__all__ = ["advice_part", "leading_part", "more_part", "quick_part", "said_of"]
+
+OWN = TEXTS.facts
+PREVIEWED = 2
+"""How many questions the preview shows."""
+MOST_BARS = 12
+
+
+def quick_part(survey: Survey) -> tuple[str, str] | None:
+    """Precisions that the plan will keep, and the same said; None if nothing is proven at once."""
+    quick = quick_plan(survey)
+    if quick is None:
+        return None
+    names = {question.name: question.text or question.name for question in survey.questions}
+    rows = [
+        (" + ".join(names[name] for name in block.question_names), known, EACH.get(block.kind, ""))
+        for block, known in zip(layout_of(survey).blocks, quick.precisions, strict=True)
+    ]
+    worst = _widest(quick)
+    html = render(
+        "survey_quick.html",
+        rows=rows,
+        worst=worst,
+        proven=[proven_sentence(survey.policy, bound) for bound in dict.fromkeys(quick.bounds)],
+        people_at_most=people_at_most,
+        percent_at_most=percent_at_most,
+    )
+    return html, OWN.said_quick.format(width=people_at_most(worst.half_width_95))
+
+
+def _widest(quick: QuickPlan) -> Precision:
+    alone = [margin.precision for margins in quick.margins for margin in margins]
+    return max((*quick.precisions, *alone), key=lambda known: known.half_width_95)
+
+
+def leading_part(asked: Asked) -> tuple[str, Plan]:
+    """The numbers of the plan, and the plan."""
+    plan = make_plan(asked.survey(), suggestions=False)
+    rows = [
+        (question.text or question.name, question.name, plan.precision_of(question.name))
+        for question in plan.survey.questions
+    ]
+    worst = max((known for _, _, known in rows), key=lambda known: known.half_width_95)
+    html = render(
+        "leading_result.html",
+        plan=plan,
+        rows=rows,
+        worst=worst,
+        too_small=not worst.readable,
+        needed=crowd_needed(plan),
+        trust=plan.survey.trust,
+        promise=promise_sentence(plan),
+        liars=liars_can(plan.shifts),
+        people=people,
+        percent=percent,
+    )
+    return html, plan
+
+
+def said_of(plan: Plan) -> str:
+    """The main number, for those who listen."""
+    return OWN.said.format(width=worst_margin(plan))
+
+
+def more_part(asked: Asked) -> str:
+    """Who works together and what is left; what results will look like."""
+    plan = make_plan(asked.survey(), suggestions=False)
+    rows = coalitions_of(plan)
+    return render(
+        "leading_more.html",
+        coalitions=[(coalition_text(row, plan), remains_text(row, plan)) for row in rows],
+        previews=preview_of(plan, _labels(plan.survey)),
+        crowd=plan.survey.policy.minimum_crowd,
+        width=WIDTH,
+    )
+
+
+def _labels(survey: Survey) -> dict[str, tuple[str, ...]]:
+    """The answers of the first questions that can be shown as bars."""
+    found: dict[str, tuple[str, ...]] = {}
+    for question in survey.questions:
+        if isinstance(question, YesNo):
+            found[question.name] = (TEXTS.asked.yes,)
+        elif isinstance(question, Choice) and len(question.choices) <= MOST_BARS:
+            found[question.name] = tuple(question.choices)
+        if len(found) == PREVIEWED:
+            break
+    return found
+
+
+def advice_part(asked: Asked) -> str:
+    """What would help, as a table."""
+    try:
+        now = worst_margin(make_plan(asked.survey(), suggestions=False))
+    except CannotMeet:
+        now = TEXTS.advice.impossible
+    found = advice_on(asked)
+    rows = [(row, asked.query(**row.fields) if row.fields else None) for row in found]
+    return render("leading_advice.html", now=now, rows=rows)

@@ -1,0 +1,108 @@
+"""The survey of the first page as a program: a script and a notebook that run it on a table."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from krand.errors import InvalidInput
+from krand.survey.layout import layout_of
+from krand.web.asked import Asked
+from krand.web.texts import TEXTS
+
+__all__ = ["notebook_of", "script_of"]
+
+OWN = TEXTS.recipes
+IMPORTS = """\
+from krand import (
+    make_plan,
+    make_results,
+    parse_survey,
+    randomize_table,
+    save_plan,
+    save_report,
+    save_results,
+    tally_responses,
+)
+from krand.testing import simulated_table
+"""
+PLAN = """\
+plan = make_plan(parse_survey(SURVEY))
+save_plan(plan, "plan.json", overwrite=True)
+"""
+ANSWERS = """\
+simulated = ANSWERS is None
+if simulated:
+    ANSWERS = simulated_table(plan.survey, plan.promise.crowd, seed=1)
+"""
+RANDOMIZE = """\
+randomize_table(plan, ANSWERS, "responses.parquet", overwrite=True, other_people=simulated)
+"""
+RESULTS = """\
+results = make_results(plan, tally_responses(plan, ["responses.parquet"]))
+save_results(results, "results.json")
+save_report(results, "report.html")
+"""
+FROM_ARGUMENTS = "ANSWERS = sys.argv[1] if len(sys.argv) > 1 else None\n"
+FROM_CELL = "ANSWERS = None\n"
+
+
+def script_of(asked: Asked) -> str:
+    """A Python script: `python run_survey.py answers.csv`."""
+    survey = _survey(asked)
+    head = f'"""{OWN.script.format(columns=_columns(asked))}\n"""\n'
+    parts = [head, f"import sys\n\n{IMPORTS}", survey, FROM_ARGUMENTS]
+    steps = _steps()
+    return "\n".join((*parts, *(f"# {comment}\n{code}" for comment, code in steps)))
+
+
+def notebook_of(asked: Asked) -> str:
+    """The same steps as a Jupyter notebook."""
+    about = OWN.notebook.format(title=asked.texts["topic"].strip(), columns=_columns(asked))
+    cells = [("markdown", about), ("code", f"{IMPORTS}\n{_survey(asked)}"), ("code", FROM_CELL)]
+    for comment, code in _steps():
+        cells += [("markdown", comment), ("code", code)]
+    cells.append(("code", "results\n"))
+    return json.dumps(
+        {
+            "cells": [_cell(number, *cell) for number, cell in enumerate(cells)],
+            "metadata": {
+                "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}
+            },
+            "nbformat": 4,
+            "nbformat_minor": 5,
+        },
+        indent=1,
+        ensure_ascii=False,
+    )
+
+
+def _steps() -> list[tuple[str, str]]:
+    return [
+        (OWN.plan, PLAN),
+        (OWN.answers, ANSWERS),
+        (OWN.randomize, RANDOMIZE),
+        (OWN.results, RESULTS),
+    ]
+
+
+def _survey(asked: Asked) -> str:
+    """The survey file as a constant; one with mixers' noise cannot be run on a table."""
+    if asked.noise.has_dummies:
+        raise InvalidInput("noise", OWN.devices_only, str(asked.noise), OWN.devices_hint)
+    lines = asked.survey_text().splitlines(keepends=True)
+    return "SURVEY = (\n" + "".join(f"    {line!r}\n" for line in lines) + ")\n"
+
+
+def _columns(asked: Asked) -> str:
+    return ", ".join(layout_of(asked.survey()).question_names)
+
+
+def _cell(number: int, kind: str, source: str) -> dict[str, Any]:
+    name = hashlib.sha256(f"{number}{kind}".encode()).hexdigest()[:8]
+    cell: dict[str, Any] = {"cell_type": kind, "id": name, "metadata": {}}
+    cell["source"] = source.rstrip("\n").splitlines(keepends=True)
+    if kind == "code":
+        cell |= {"execution_count": None, "outputs": []}
+    return cell
