@@ -1,0 +1,116 @@
+"""Pages become pictures: a browser shows them, and small files hold what it showed."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PIL import Image, ImageOps
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "PAPER",
+    "PHONE",
+    "Look",
+    "browsing",
+    "opened",
+    "save",
+    "sheet",
+    "shot",
+    "with_margins",
+]
+
+PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
+ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]  # the pages are our own
+COLORS = 48
+"""Text and bars need few; fewer make a smaller file."""
+GAP = 12
+BEHIND = "#8b949e"
+"""What a sheet shows between its tiles."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What a page is shown on; `scale` is the pixels of the picture to one of the page."""
+
+    width: int = 720
+    height: int = 900
+    scheme: str = "light"
+    media: str = "screen"
+    scale: float = 0.75
+
+
+MARGIN = 40
+"""Of a printed page: a browser's print style leaves it to the printer."""
+LIGHT, DARK, PHONE = Look(), Look(scheme="dark"), Look(width=360)
+PAPER = Look(width=LIGHT.width - 2 * MARGIN, height=LIGHT.height - 2 * MARGIN, media="print")
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """The machine's chromium, or the one that playwright has installed."""
+    from playwright.sync_api import sync_playwright
+
+    program = next(filter(None, map(shutil.which, PROGRAMS)), None)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def opened(browser: Browser, address: str, look: Look) -> Iterator[Page]:
+    """A page in a window of its own."""
+    page = browser.new_page(
+        viewport={"width": look.width, "height": look.height},
+        color_scheme="dark" if look.scheme == "dark" else "light",
+        device_scale_factor=look.scale,
+        reduced_motion="reduce",
+    )
+    page.emulate_media(media="print" if look.media == "print" else "screen")
+    page.goto(address, wait_until="networkidle")
+    yield page
+    page.close()
+
+
+def shot(page: Page, below: int = 0) -> Image.Image:
+    """What the window shows after scrolling down by so many pixels."""
+    page.evaluate("pixels => window.scrollTo(0, pixels)", below)
+    return Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+
+
+def with_margins(tile: Image.Image, look: Look) -> Image.Image:
+    """A printed page with the white around it."""
+    return ImageOps.expand(tile, round(MARGIN * look.scale), "white")
+
+
+def sheet(rows: Sequence[Sequence[Image.Image]]) -> Image.Image:
+    """Tiles in rows, all rows as wide as the first."""
+    width = sum(tile.width for tile in rows[0]) + GAP * (len(rows[0]) + 1)
+    height = sum(row[0].height + GAP for row in rows) + GAP
+    found, top = Image.new("RGB", (width, height), BEHIND), GAP
+    for row in rows:
+        room = width - sum(tile.width for tile in row)
+        left = room // (len(row) + 1)
+        for tile in row:
+            found.paste(tile, (left, top))
+            left += tile.width + room // (len(row) + 1)
+        top += row[0].height + GAP
+    return found
+
+
+def save(image: Image.Image, path: Path) -> int:
+    """Write the picture with few colours; its size in bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    few = image.quantize(COLORS, dither=Image.Dither.NONE).convert("RGB")
+    few.save(path, lossless=True, quality=100, method=4)
+    return path.stat().st_size
