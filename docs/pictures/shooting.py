@@ -31,7 +31,7 @@ __all__ = [
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]  # the pages are our own
-COLORS = 48
+COLORS = 128
 """Text and bars need few; fewer make a smaller file."""
 GAP = 12
 BEHIND = "#8b949e"
