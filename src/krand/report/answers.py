@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
-from krand.report.figures import Bar, Scale, decimals_for, of_confidence
+from krand.report.figures import Bar, Diverging, Scale, of_confidence
 from krand.report.languages import Language
+from krand.showing import decimals_for
 
-__all__ = ["OPEN_ROWS", "AnswerRow", "Answers", "Estimate", "answer_table", "number", "span"]
+__all__ = [
+    "OPEN_ROWS",
+    "AnswerRow",
+    "Answers",
+    "Estimate",
+    "answer_table",
+    "displayed_sum",
+    "number",
+    "span",
+    "within",
+]
 
-OPEN_ROWS = 30
+OPEN_ROWS = 20
 """Answers that are seen at once; if there are more, these are the most frequent."""
-MOST_ROWS = 500
+MOST_ROWS = 2_000
 """Answers that a page has at all; the results file has every one."""
 
 
@@ -41,7 +53,15 @@ class Answers:
     more: tuple[AnswerRow, ...]
     total: int
     scale: str
+    """The right end of the scale that all questions share."""
+    own_scale: str
+    """The right end of the scale of this question alone."""
+    stretch: float
+    """How many times as long its bars are on their own scale."""
     confidence: str
+    total_share: str = ""
+    """What the shares shown add up to, where that is not the whole because of rounding."""
+    diverging: Diverging | None = None
 
     @property
     def listed(self) -> int:
@@ -65,20 +85,22 @@ class Estimate:
     people: float
     people_low: float
     people_high: float
-    error: float
     readable: bool
     raw: float | None = None
 
 
 def answer_table(
-    rows: Sequence[Estimate], silent: Sequence[Estimate], confidence: float, language: Language
+    rows: Sequence[Estimate],
+    silent: Sequence[Estimate],
+    confidence: float,
+    language: Language,
+    scale: Scale,
 ) -> Answers:
     """The rows in the order they come; silence last, and never among those that are left out."""
     shown = rows[:MOST_ROWS]
     # One bar alone has no other to be compared with: it is shown against everybody.
     alone = len(rows) == 1 and not silent
-    most = 1.0 if alone else max(row.high for row in (*shown, *silent))
-    scale = Scale.up_to(most)
+    own = Scale.up_to(1.0 if alone else max(row.high for row in (*shown, *silent)))
     views = [_row_view(row, scale, language) for row in shown]
     aside = [_row_view(row, scale, language, aside=True) for row in silent]
     return Answers(
@@ -86,12 +108,27 @@ def answer_table(
         more=tuple(views[OPEN_ROWS:]),
         total=len(rows),
         scale=scale.label(language.numbers),
+        own_scale=own.label(language.numbers),
+        stretch=round(scale.end / own.end, 4),
         confidence=of_confidence(confidence, language.numbers),
     )
 
 
+def displayed_sum(rows: Iterable[Estimate]) -> Decimal:
+    """The sum of the shares as they are shown, in percent."""
+    return sum((_shown_share(row) for row in rows), Decimal(0))
+
+
+def _shown_share(row: Estimate) -> Decimal:
+    return Decimal(f"{100 * row.share:.{_decimals(row)}f}")
+
+
+def _decimals(row: Estimate) -> int:
+    return decimals_for(50 * (row.high - row.low))
+
+
 def _row_view(row: Estimate, scale: Scale, language: Language, *, aside: bool = False) -> AnswerRow:
-    digits, numbers, ends = decimals_for(row.error), language.numbers, language.texts.answers.ends
+    digits, numbers, ends = _decimals(row), language.numbers, language.texts.answers.ends
     low, high = numbers.share(row.low, digits), numbers.share(row.high, digits)
     least, most = numbers.count(row.people_low), numbers.count(row.people_high)
     return AnswerRow(
@@ -102,9 +139,21 @@ def _row_view(row: Estimate, scale: Scale, language: Language, *, aside: bool = 
         people_interval=ends.format(low=least, high=most),
         bar=scale.bar(row.share, row.low, row.high),
         readable=row.readable,
-        raw="" if row.raw is None else numbers.signed(f"{row.raw:,.1f}"),
+        raw="" if row.raw is None else numbers.rounded(row.raw, 1),
         aside=aside,
     )
+
+
+def within(value: float, low: float | None, high: float | None, language: Language) -> str:
+    """A number with the digits that its interval allows, and the interval: 3.62 (3.55 to 3.69)."""
+    own, numbers = language.texts.numbers, language.numbers
+    if low is None or high is None:
+        return own.with_interval.format(
+            value=number(value, language), interval=span(low, high, language)
+        )
+    digits = numbers.decimals(low, high)
+    ends = own.ends.format(low=numbers.rounded(low, digits), high=numbers.rounded(high, digits))
+    return own.with_interval.format(value=numbers.rounded(value, digits), interval=ends)
 
 
 def number(value: float | None, language: Language) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from krand.analysis.estimates.values import CdfPoint, Distribution, Quantile
-from krand.report.answers import number, span
+from krand.report.answers import number, span, within
 from krand.report.figures import Bar, Scale
 from krand.report.languages import Language
 from krand.wording.phrases import open_mean
@@ -27,15 +27,14 @@ class CdfRow:
 def distribution_notes(spread: Distribution, language: Language) -> Iterator[str]:
     """Quantiles and mean, with intervals that hold wherever numbers lie in their ranges."""
     own, mean = language.texts.numbers, spread.mean
-    quantiles = (_quantile(entry, spread.integer, language) for entry in spread.quantiles)
+    quantiles = (_quantile(entry, language) for entry in spread.quantiles)
     yield own.answered.format(
-        number=language.numbers.count(spread.answered), quantiles="; ".join(quantiles)
+        number=language.numbers.count(spread.answered), quantiles=", ".join(quantiles)
     )
     if mean.value is None:
         yield sentence(open_mean(mean, language.shared))
     else:
-        interval = span(mean.low, mean.high, language)
-        yield own.mean.format(number=number(mean.value, language), interval=interval)
+        yield own.mean.format(mean=within(mean.value, mean.low, mean.high, language))
     if not spread.exact:
         yield sentence(language.shared.phrases.evenly)
 
@@ -45,11 +44,10 @@ def sentence(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
-def _quantile(entry: Quantile, integer: bool, language: Language) -> str:
-    own = language.texts.numbers
-    part = own.parts.get(entry.level, language.numbers.percent_of(entry.level, ".4g"))
-    return (own.at_most if integer else own.below).format(
-        part=part,
+def _quantile(entry: Quantile, language: Language) -> str:
+    own, percent = language.texts.numbers, language.numbers.percent_of(entry.level, ".4g")
+    return own.quantile.format(
+        part=own.parts.get(entry.level, own.other_part.format(percent=percent)),
         value=own.open_value if entry.value is None else number(entry.value, language),
         interval=span(entry.low, entry.high, language),
     )
@@ -65,9 +63,10 @@ def cdf_rows(spread: Distribution | None, language: Language) -> tuple[CdfRow, .
 def _cdf_row(point: CdfPoint, language: Language) -> CdfRow:
     own, numbers = language.texts, language.numbers
     low, high = point.interval.low, point.interval.high
+    digits = numbers.decimals(100 * low, 100 * high)
     return CdfRow(
         own.numbers.cdf_edge.format(edge=number(point.edge, language)),
-        numbers.with_percent(numbers.share(point.share)),
-        own.answers.ends.format(low=numbers.share(low), high=numbers.share(high)),
+        numbers.with_percent(numbers.share(point.share, digits)),
+        own.answers.ends.format(low=numbers.share(low, digits), high=numbers.share(high, digits)),
         Scale(1.0).bar(point.share, low, high),
     )

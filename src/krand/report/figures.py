@@ -1,8 +1,9 @@
-"""The geometry of a page's bars, and how many digits of a number mean something."""
+"""The geometry of a page's bars, and how a confidence is written."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from krand.wording.number_format import NumberFormat
@@ -10,8 +11,10 @@ from krand.wording.number_format import NumberFormat
 __all__ = [
     "WIDTH",
     "Bar",
+    "Diverging",
     "Scale",
-    "decimals_for",
+    "Segment",
+    "diverging",
     "of_confidence",
 ]
 
@@ -56,11 +59,49 @@ class Scale:
         return round(WIDTH * min(1.0, max(0.0, value / self.end)), 1)
 
 
-def decimals_for(error: float) -> int:
-    """How many decimals of a percentage mean something: two digits of its error, at least two."""
-    if not 0 < error < math.inf:
-        return 2
-    return min(8, max(2, 1 - math.floor(math.log10(100 * error))))
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A part of a diverging bar: its label, its width in percent of the drawing, its colour."""
+
+    label: str
+    width: float
+    tone: str
+
+
+@dataclass(frozen=True, slots=True)
+class Diverging:
+    """The answers of a scale side by side, the middle of the scale in the middle of the drawing."""
+
+    indent: float
+    """Percent of the drawing that is empty on the left."""
+    segments: tuple[Segment, ...]
+
+
+def diverging(labels: Sequence[str], shares: Sequence[float]) -> Diverging:
+    """Shares of answers from the lowest to the highest; a middle answer is half on each side."""
+    middle = (len(shares) - 1) / 2
+    left = sum(_left_of(middle, place) * share for place, share in enumerate(shares))
+    right = sum(shares) - left
+    room = max(left, right, 1e-9)
+    return Diverging(
+        round(50 * (room - left) / room, 2),
+        tuple(
+            Segment(label, round(50 * share / room, 2), _tone(place - middle, middle))
+            for place, (label, share) in enumerate(zip(labels, shares, strict=True))
+        ),
+    )
+
+
+def _left_of(middle: float, place: int) -> float:
+    return 1.0 if place < middle else 0.5 if place == middle else 0.0
+
+
+def _tone(distance: float, most: float) -> str:
+    """The class of a segment: which side, and strong for the outer half of it."""
+    if distance == 0:
+        return "mid"
+    side = "low" if distance < 0 else "high"
+    return f"{side}-strong" if abs(distance) > most / 2 else side
 
 
 def of_confidence(confidence: float, numbers: NumberFormat) -> str:

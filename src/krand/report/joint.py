@@ -9,14 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.analysis.joint.conditional import ConditionalShare, ConditionalTable
 from krand.analysis.joint.independence import IndependenceTest
 from krand.analysis.joint.tables import JointTable
 from krand.analysis.results import JointResult, Results
+from krand.promise import READABLE
 from krand.report.figures import of_confidence
 from krand.report.labels import Labels
 from krand.report.languages import Language
 
-__all__ = ["SHADES", "HeatMap", "JointView", "joint_views"]
+__all__ = ["SHADES", "SURE", "GivenTable", "HeatMap", "JointView", "joint_views"]
 
 SHADES = 9
 """The darkest of the shades that the style sheet has; 0 is none."""
@@ -51,13 +53,28 @@ class HeatMap:
     rows: tuple[tuple[str, tuple[Cell, ...]], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenTable:
+    """The answers to one question for each answer to the other, as shares."""
+
+    summary: str
+    caption: str
+    given: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class JointView:
     """Questions seen together."""
 
     id: str
     title: str
+    names: str
     maps: tuple[HeatMap, ...]
+    most: str
+    """The number of people that the strongest colour stands for."""
+    given: tuple[GivenTable, ...]
     notes: tuple[str, ...]
 
 
@@ -72,9 +89,13 @@ class _Shown:
 
 def joint_views(results: Results, labels: Labels, language: Language) -> tuple[JointView, ...]:
     """Every joint table of the results."""
+    titles = {question.name: question.text for question in results.plan.survey.questions}
     return tuple(
         _view(
-            f"together-{place}", joint, _Shown(joint.table, _named(joint.table, labels), language)
+            f"together-{place}",
+            joint,
+            _Shown(joint.table, _named(joint.table, labels), language),
+            " × ".join(titles.get(name) or name for name in joint.table.questions),
         )
         for place, joint in enumerate(results.joint, 1)
     )
@@ -93,10 +114,55 @@ def _named(table: JointTable, labels: Labels) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def _view(anchor: str, joint: JointResult, shown: _Shown) -> JointView:
-    maps = tuple(itertools.islice(_maps(shown), MOST_MAPS))
-    title = " × ".join(joint.table.questions)
-    return JointView(anchor, title, maps, tuple(_notes(joint, shown)))
+def _view(anchor: str, joint: JointResult, shown: _Shown, title: str) -> JointView:
+    return JointView(
+        id=anchor,
+        title=title,
+        names=" × ".join(joint.table.questions),
+        maps=tuple(itertools.islice(_maps(shown), MOST_MAPS)),
+        most=shown.language.numbers.count(float(np.max(joint.table.consistent))),
+        given=tuple(_given(table, shown) for table in joint.given),
+        notes=tuple(_notes(joint, shown)),
+    )
+
+
+def _given(table: ConditionalTable, shown: _Shown) -> GivenTable:
+    """The most frequent answers, as in the map of the same questions."""
+    own, names = shown.language.texts.joint, {"question": table.question, "given": table.given}
+    axis = shown.table.questions.index(table.given)
+    rows = _shown_of(shown, axis, MOST_ROWS)
+    columns = _shown_of(shown, 1 - axis, MOST_COLUMNS)
+    confidence = of_confidence(table.confidence, shown.language.numbers)
+    return GivenTable(
+        summary=own.given.format(**names),
+        caption=own.given_caption.format(**names, confidence=confidence),
+        given=table.given,
+        columns=tuple(shown.labels[1 - axis][column] for column in columns),
+        rows=tuple(
+            (
+                shown.labels[axis][row],
+                tuple(_share_cell(table.groups[row][column], shown.language) for column in columns),
+            )
+            for row in rows
+        ),
+    )
+
+
+def _shown_of(shown: _Shown, axis: int, most: int) -> list[int]:
+    """The answers of an axis that are shown; "unanswered" is none of them."""
+    totals = shown.table.consistent.sum(axis=1 - axis)
+    return _shown(totals[: shown.table.answers[axis]], most)
+
+
+def _share_cell(share: ConditionalShare, language: Language) -> Cell:
+    own, numbers = language.texts.joint, language.numbers
+    low, high = share.interval.low, share.interval.high
+    digits = numbers.decimals(100 * low, 100 * high)
+    ends = own.ends.format(low=numbers.share(low, digits), high=numbers.share(high, digits))
+    if share.consistent is None:
+        return Cell(own.nobody, ends, 0, False)
+    shade = round(SHADES * min(1.0, max(0.0, share.consistent)))
+    return Cell(numbers.share(share.consistent, digits), ends, shade, (high - low) / 2 <= READABLE)
 
 
 def _maps(shown: _Shown) -> Iterator[HeatMap]:

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterator
 
 from krand.analysis.estimates.values import QuestionEstimate
-from krand.report.answers import number, span
+from krand.report.answers import within
 from krand.report.distributions import distribution_notes, sentence
 from krand.report.languages import Language
 from krand.survey.questions import Kind
@@ -26,10 +26,16 @@ def _yes_no(question: QuestionEstimate, language: Language) -> Iterator[str]:
 def _picks(question: QuestionEstimate, language: Language) -> Iterator[str]:
     if question.picks is not None:
         picks = question.picks
-        yield language.texts.questions.picks.format(
-            number=number(picks.consistent, language),
-            interval=span(picks.interval.low, picks.interval.high, language),
-        )
+        shown = within(picks.consistent, picks.interval.low, picks.interval.high, language)
+        yield language.texts.questions.picks.format(picks=shown)
+
+
+def _how_drawn(question: QuestionEstimate, language: Language) -> Iterator[str]:
+    own = language.texts.questions
+    if question.kind is Kind.NUMBER:
+        yield own.histogram
+    if question.kind is Kind.SCALE:
+        yield own.diverging
 
 
 def _distribution(question: QuestionEstimate, language: Language) -> Iterator[str]:
@@ -42,7 +48,7 @@ def _summaries(question: QuestionEstimate, language: Language) -> Iterator[str]:
         yield sentence(summary_text(summary, language.shared))
 
 
-NOTES = (_yes_no, _picks, _distribution, _summaries)
+NOTES = (_yes_no, _how_drawn, _picks, _distribution, _summaries)
 
 
 def question_notes(question: QuestionEstimate, language: Language) -> tuple[str, ...]:

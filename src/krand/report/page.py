@@ -20,12 +20,14 @@ from krand.files import write_atomically
 from krand.promise import READABLE
 from krand.report.collected import nobody_can_check, noise, travelled
 from krand.report.figures import of_confidence
+from krand.report.findings import findings, findings_note
 from krand.report.joint import JointView, joint_views
 from krand.report.labels import labels_of
 from krand.report.languages import DEFAULT_LANGUAGE, Language, language_of
 from krand.report.pages import render
 from krand.report.promise import broken_promise, promise_view
 from krand.report.questions import QuestionView, question_views
+from krand.report.summary import badges, promise_in_odds
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import uncertainty_view
 from krand.survey.survey import Survey
@@ -73,6 +75,10 @@ def report_page(
             survey=survey.about.title or survey.id, people=words.numbers.whole(results.people)
         ),
         lead=_lead(results, words),
+        badges=badges(results, words),
+        odds=promise_in_odds(results, words),
+        findings=findings(results, labels, words),
+        findings_note=findings_note(results, words),
         results_lead=_results_lead(results, words),
         notice=notice,
         alarm=broken_promise(results, words),
@@ -80,6 +86,8 @@ def report_page(
         unreadable=unreadable(questions, joint, words),
         limit=words.numbers.percent_of(READABLE, "g"),
         questions=questions,
+        can_stretch=any(q.answers is not None and q.answers.stretch != 1 for q in questions),
+        raw=[q for q in questions if q.answers is not None and q.answers.rows[0].raw],
         joint=joint,
         extra=extra,
         promise=promise_view(results, words),
@@ -138,11 +146,7 @@ def _lead(results: Results, language: Language) -> str:
         parts.append(when)
     if survey.rounds > 1:
         parts.append(own.round.format(round=whole(results.round), rounds=whole(survey.rounds)))
-    simulated = results.provenance is Provenance.SIMULATION
-    return (own.lead_simulation if simulated else own.lead).format(
-        parts=", ".join(parts),
-        how_noisy=_how_noisy(results, language),
-    )
+    return own.lead.format(parts=", ".join(parts), how_noisy=_how_noisy(results, language))
 
 
 def _about(survey: Survey, language: Language) -> tuple[tuple[str, str], ...]:
@@ -166,7 +170,8 @@ def _how_noisy(results: Results, language: Language) -> str:
 def _results_lead(results: Results, language: Language) -> str:
     own = language.texts.page
     sampled = any(question.sampling is not None for question in results.questions)
-    return own.results_lead_sample if sampled else own.results_lead
+    lead = own.results_lead_sample if sampled else own.results_lead
+    return lead.format(people=language.numbers.whole(results.people))
 
 
 def date_in(survey_id: str, texts: DateTexts) -> str:

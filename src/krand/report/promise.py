@@ -8,10 +8,18 @@ from dataclasses import dataclass
 
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
+from krand.planning.coalitions import Remainder, Remains
 from krand.report.distributions import sentence
 from krand.report.languages import Language
+from krand.report.summary import certainty
 from krand.wording.coalitions import coalition_text, remains_text
-from krand.wording.collusion import SLIGHT, if_mixers_collude, what_flips_promise, what_remains
+from krand.wording.collusion import (
+    SLIGHT,
+    if_mixers_collude,
+    protection,
+    what_flips_promise,
+    what_remains,
+)
 from krand.wording.guarantees import assumption_texts, method_text
 from krand.wording.phrases import factor, refused_messages
 
@@ -31,9 +39,12 @@ class PromiseView:
     """The section about the promise."""
 
     lead: str
+    """To whom, and what, in words."""
     terms: tuple[Named, ...]
-    coalitions: tuple[tuple[str, str], ...]
-    """Who may work together, and what remains then."""
+    symbols: str
+    """The same as the definition of differential privacy says it."""
+    coalitions: tuple[tuple[str, str, str], ...]
+    """Who may work together, and what remains then: in words, in symbols."""
     coalitions_lead: str
     assumptions: tuple[str, ...]
     shifts: tuple[tuple[str, str, str], ...]
@@ -48,6 +59,7 @@ def promise_view(results: Results, language: Language) -> PromiseView:
     return PromiseView(
         lead=_lead(results, language),
         terms=tuple(_terms(results, language)),
+        symbols=_symbols(results, language),
         coalitions=tuple(_coalitions(results, language)),
         coalitions_lead=language.texts.promise.coalitions_lead[results.plan.survey.trust.noise],
         assumptions=tuple(sentence(text) for text in assumed),
@@ -77,6 +89,10 @@ def broken_promise(results: Results, language: Language) -> str:
 
 
 def _lead(results: Results, language: Language) -> str:
+    return f"{_whom(results, language)} {_odds(results, language)}"
+
+
+def _symbols(results: Results, language: Language) -> str:
     own, numbers = language.texts.promise, language.numbers
     promise, rounds = results.promise, results.plan.survey.rounds
     if results.plan.survey.policy.delta is not None:
@@ -85,7 +101,6 @@ def _lead(results: Results, language: Language) -> str:
         slack = own.slack_eta.format(eta=numbers.bound(promise.eta))
     lead = own.lead_table if results.provenance is Provenance.TABLE else own.lead
     return lead.format(
-        whom=_whom(results, language),
         rounds=own.rounds.format(rounds=numbers.whole(rounds)) if rounds > 1 else "",
         factor=numbers.spaced(factor(promise.epsilon, texts=language.shared)),
         slack=slack,
@@ -106,7 +121,6 @@ def _whom(results: Results, language: Language) -> str:
 
 def _terms(results: Results, language: Language) -> Iterator[Named]:
     own, promise = language.texts.promise, results.promise
-    yield Named(own.odds, _odds(results, language))
     method = method_text(promise.method, language.shared)
     yield Named(own.known, own.known_text[promise.assurance].format(method=method))
     yield Named(own.colluding, _colluding(results, language))
@@ -127,10 +141,10 @@ def _terms(results: Results, language: Language) -> Iterator[Named]:
 
 
 def _odds(results: Results, language: Language) -> str:
-    numbers, ratio = language.numbers, math.exp(min(results.promise.epsilon, 700.0))
+    numbers, epsilon = language.numbers, results.promise.epsilon
     return language.texts.promise.odds_text.format(
-        factor=numbers.bound(ratio),
-        percent=numbers.with_percent(numbers.bound(100 * ratio / (1 + ratio))),
+        factor=numbers.spaced(factor(epsilon, texts=language.shared)),
+        percent=certainty(epsilon, language),
         eta=numbers.bound(results.promise.eta),
     )
 
@@ -166,10 +180,23 @@ def _refused(results: Results, language: Language) -> str:
     )
 
 
-def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str]]:
+def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str, str]]:
     for row in results.coalitions:
         who = coalition_text(row, results.plan, language.shared, results.crowd)
-        yield who[:1].upper() + who[1:], remains_text(row, results.plan, language.shared)
+        symbols = remains_text(row, results.plan, language.shared)
+        yield who[:1].upper() + who[1:], _remains(row, results, language), symbols
+
+
+def _remains(row: Remainder, results: Results, language: Language) -> str:
+    """In words: all that the survey promised, less, or the noise of one device."""
+    if row.remains is Remains.NOTHING or row.epsilon is None:
+        return language.shared.coalitions.nothing
+    if row.remains is Remains.LOCAL:
+        return protection(row.epsilon, language.shared)
+    own, policy = language.texts.promise, results.plan.survey.policy
+    asked, had = (policy.delta, row.delta) if policy.delta is not None else (policy.eta, row.eta)
+    whole = row.epsilon <= policy.epsilon and (had or 0.0) <= (asked or 0.0)
+    return own.whole_promise if whole else own.weaker_promise
 
 
 def _shifts(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from krand.analysis.estimates.values import QuestionEstimate, Row
 from krand.analysis.results import Results
@@ -12,15 +13,17 @@ from krand.report.answers import (
     Answers,
     Estimate,
     answer_table,
+    displayed_sum,
 )
 from krand.report.distributions import CdfRow, cdf_rows
+from krand.report.figures import Diverging, Scale, diverging
 from krand.report.kinds import question_notes
 from krand.report.labels import Labels
 from krand.report.languages import Language
-from krand.report.words import word_notes, word_table
+from krand.report.words import found_words, word_notes
 from krand.survey.questions import Kind
 
-__all__ = ["QuestionView", "question_views"]
+__all__ = ["Asked", "QuestionView", "asked_in", "question_views"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +33,7 @@ class QuestionView:
     id: str
     name: str
     title: str
+    kind: Kind
     caption: str
     answers: Answers | None
     notes: tuple[str, ...]
@@ -45,89 +49,115 @@ class QuestionView:
 def question_views(
     results: Results, labels: Labels, language: Language
 ) -> tuple[QuestionView, ...]:
-    """All questions in the order they were asked, words among them."""
-    estimates = {question.name: question for question in results.questions}
-    words = {entry.question: entry for entry in results.words}
-    asked = [question.name for question in results.plan.survey.questions]
-    names = dict.fromkeys((*asked, *estimates, *words))
-    return tuple(
-        _estimate_view(
-            _Place(results, f"question-{place}", name), estimates[name], labels, language
-        )
-        if name in estimates
-        else _words_view(_Place(results, f"question-{place}", name), words.get(name), language)
-        for place, name in enumerate(names, 1)
-    )
+    """All questions in the order they were asked, words among them; all bars on one scale."""
+    asked = asked_in(results, labels, language)
+    scale = _scale([row.high for each in asked for row in (*each.rows, *each.silent)])
+    return tuple(_view(results, each, scale, language) for each in asked)
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A question and where on the page it is."""
+def _scale(ends: list[float]) -> Scale:
+    """Up to the largest interval; a single bar is shown against everybody."""
+    return Scale.up_to(max(ends) if len(ends) > 1 else 1.0)
 
-    results: Results
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """A question of the results: what was estimated of it, as rows of one kind."""
+
     anchor: str
     name: str
+    title: str
+    """The wording of the question, or its name if it has none."""
+    weight: float
+    rows: tuple[Estimate, ...]
+    silent: tuple[Estimate, ...] = ()
+    estimate: QuestionEstimate | None = None
+    words: WordsEstimate | None = None
 
     @property
-    def title(self) -> str:
-        """The wording of the question, or its name if it has none."""
-        return _text_of(self.results, self.name) or self.name
+    def is_one_of(self) -> bool:
+        """Whether everybody is in exactly one row."""
+        return bool(self.silent) and self.estimate is not None
 
 
-def _estimate_view(
-    place: _Place, estimate: QuestionEstimate, labels: Labels, language: Language
-) -> QuestionView:
-    own, answers = language.texts.questions, _answers(estimate, labels, language)
+def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Asked, ...]:
+    """All questions in the order they were asked."""
+    survey = {question.name: question for question in results.plan.survey.questions}
+    estimates = {question.name: question for question in results.questions}
+    words = {entry.question: entry for entry in results.words}
+    found = []
+    for place, name in enumerate(dict.fromkeys((*survey, *estimates, *words)), 1):
+        question, estimate, word = survey.get(name), estimates.get(name), words.get(name)
+        rows = [] if word is None else found_words(results.people, word, language)
+        if estimate is not None:
+            rows = [_of_row(row, labels.answer(name, row.label)) for row in estimate.rows]
+        silence = None if estimate is None else estimate.unanswered
+        found.append(
+            Asked(
+                anchor=f"question-{place}",
+                name=name,
+                title=(question.text if question else "") or name,
+                weight=question.weight if question else 1.0,
+                rows=tuple(rows),
+                silent=() if silence is None else (_of_row(silence, labels.silent(silence.label)),),
+                estimate=estimate,
+                words=word,
+            )
+        )
+    return tuple(found)
+
+
+def _view(results: Results, asked: Asked, scale: Scale, language: Language) -> QuestionView:
+    own, estimate = language.texts.questions, asked.estimate
+    answers = _answers(asked, scale, language) if asked.rows else None
+    kind = Kind.WORDS if estimate is None else estimate.kind
     return QuestionView(
-        id=place.anchor,
-        name=place.name,
-        title=place.title,
-        caption=(own.caption_many if answers.more else own.caption).format(
-            question=place.name,
-            kind=own.kinds.get(estimate.kind, estimate.kind.value),
-            number=language.numbers.whole(answers.total),
+        id=asked.anchor,
+        name=asked.name,
+        title=asked.title,
+        kind=kind,
+        caption=(own.caption_many if answers and answers.more else own.caption).format(
+            question=asked.name,
+            kind=own.kinds.get(kind, kind.value),
+            number=language.numbers.whole(answers.total if answers else 0),
         ),
         answers=answers,
-        notes=question_notes(estimate, language),
-        cdf=cdf_rows(estimate.distribution, language),
+        notes=_notes(asked, language),
+        cdf=() if estimate is None else cdf_rows(estimate.distribution, language),
     )
 
 
-def _words_view(place: _Place, words: WordsEstimate | None, language: Language) -> QuestionView:
-    own, found = language.texts, None
-    if words is None:
-        command = f"krand estimate --candidates {place.name}=words.txt"
-        notes: tuple[str, ...] = (own.words.not_decoded.format(command=command),)
-    else:
-        notes = tuple(word_notes(words, language))
-        if words.found:
-            found = word_table(place.results.people, words, language)
-    kind = own.questions.kinds[Kind.WORDS]
-    return QuestionView(
-        id=place.anchor,
-        name=place.name,
-        title=place.title,
-        caption=own.questions.caption.format(question=place.name, kind=kind),
-        answers=found,
-        notes=notes,
-    )
+def _notes(asked: Asked, language: Language) -> tuple[str, ...]:
+    if asked.estimate is not None:
+        return question_notes(asked.estimate, language)
+    if asked.words is not None:
+        return tuple(word_notes(asked.words, language))
+    command = f"krand estimate --candidates {asked.name}=words.txt"
+    return (language.texts.words.not_decoded.format(command=command),)
 
 
-def _text_of(results: Results, name: str) -> str:
-    """The wording of a question; empty if it has none."""
-    return next((q.text for q in results.plan.survey.questions if q.name == name), "")
-
-
-def _answers(question: QuestionEstimate, labels: Labels, language: Language) -> Answers:
-    people, silence = question.people, question.unanswered
-    rows = [_of_row(row, labels.answer(question.name, row.label), people) for row in question.rows]
-    silent = [] if silence is None else [_of_row(silence, labels.silent(silence.label), people)]
+def _answers(asked: Asked, scale: Scale, language: Language) -> Answers:
+    rows, numbers = list(asked.rows), language.numbers
+    confidence = (asked.estimate or asked.words).confidence  # type: ignore[union-attr]
     if len(rows) > OPEN_ROWS:
         rows.sort(key=lambda row: -row.people)
-    return answer_table(rows, silent, question.confidence, language)
+    table = answer_table(rows, asked.silent, confidence, language, scale)
+    shown = displayed_sum((*asked.rows, *asked.silent))
+    if asked.is_one_of and len(rows) <= OPEN_ROWS and shown != 100:
+        table = replace(table, total_share=numbers.with_percent(numbers.signs(str(shown))))
+    if asked.estimate is not None and asked.estimate.kind is Kind.SCALE:
+        table = replace(table, diverging=_diverging(asked.rows))
+    return table
 
 
-def _of_row(row: Row, label: str, people: int) -> Estimate:
+def _diverging(rows: Sequence[Estimate]) -> Diverging | None:
+    """None where an answer is too uncertain to be drawn among the others."""
+    if not all(row.readable for row in rows):
+        return None
+    return diverging([row.label.split(" ")[0] for row in rows], [row.share for row in rows])
+
+
+def _of_row(row: Row, label: str) -> Estimate:
     return Estimate(
         label=label,
         share=row.consistent_share,
@@ -136,7 +166,6 @@ def _of_row(row: Row, label: str, people: int) -> Estimate:
         people=row.consistent,
         people_low=row.interval.low,
         people_high=row.interval.high,
-        error=row.standard_error / people,
         readable=row.readable,
         raw=row.count,
     )

@@ -16,13 +16,17 @@ from krand.wording.texts import Plural, table
 
 __all__ = [
     "ENGLISH",
+    "AnnexTexts",
     "AnswerTexts",
+    "BadgeTexts",
     "CardTexts",
     "CollectedTexts",
     "DateTexts",
+    "FindingTexts",
     "JointTexts",
     "LabelTexts",
     "NumberTexts",
+    "OddsTexts",
     "PageTexts",
     "PromiseTexts",
     "QuestionTexts",
@@ -43,38 +47,30 @@ class PageTexts:
         "{number} question to {people} people", "{number} questions to {people} people"
     )
     round: str = "round {round} of {rounds}"
-    lead: str = (
-        "{parts}. {how_noisy} This page shows what can be known about these people, how precisely,"
-        " and what is promised to each of them."
-    )
-    lead_simulation: str = (
-        "{parts}. {how_noisy} This page shows what can be known about these people, how precisely,"
-        " and what would be promised to each of them."
-    )
+    lead: str = "{parts}. {how_noisy}"
     results: str = "Results"
     results_lead: str = (
-        "Counts are estimates, because noise was added to every response. Shown are the possible"
-        " counts that are nearest to the raw estimates: none is negative, and answers of which"
-        ' each person gives exactly one, "unanswered" included, add up to the crowd. Each bar shows'
-        " the estimated share of the crowd; the line at its end is the confidence interval for the"
-        " true share, at the confidence in the heading."
+        "Counts are estimates, because noise was added to every response. Each bar shows the"
+        " estimated share of all {people} people; the line at its end is the confidence interval of"
+        " the true share, at the confidence in the heading. Shown are the possible counts that are"
+        " nearest to the raw estimates: none is negative, and answers of which each person gives"
+        ' exactly one, "unanswered" included, add up to everybody.'
     )
     results_lead_sample: str = (
-        "Counts are estimates, because noise was added to every response. Shown are the possible"
-        " counts that are nearest to the raw estimates: none is negative, and answers of which"
-        ' each person gives exactly one, "unanswered" included, add up to the crowd. Each bar shows'
-        " the estimated share of the crowd; the line at its end is the confidence interval for the"
-        " true share of the population that the crowd is a sample of, at the confidence in the"
-        " heading."
+        "Counts are estimates, because noise was added to every response. Each bar shows the"
+        " estimated share of all {people} people; the line at its end is the confidence interval of"
+        " the true share of the population that these people are a sample of, at the confidence in"
+        " the heading. Shown are the possible counts that are nearest to the raw estimates: none is"
+        ' negative, and answers of which each person gives exactly one, "unanswered" included, add'
+        " up to everybody."
     )
+    own_scale: str = "Scale the bars of each question by themselves"
     contents: str = "Contents"
-    to_promise: str = "The promise"
-    to_uncertainty: str = "Noise and sampling"
-    to_verify: str = "How to verify it"
-    unreadable: str = "Some results cannot be read"
+    all_questions: str = "All {number} questions"
+    unreadable: str = "Some results are too uncertain to read"
     unreadable_lead: str = (
-        "Their margin of error is above {limit} of the crowd, so they tell nothing. They are"
-        " marked below: {names}."
+        "Their margin of error is above {limit} of the crowd, so they tell nothing. They are grey"
+        " below: {names}."
     )
     unreadable_answers: str = "{number} of {all} answers"
     unreadable_cells: str = "{number} of {all} cells"
@@ -92,6 +88,84 @@ class DateTexts:
     day: str = "{day} {month} {year}"
     month: str = "{month} {year}"
     year: str = "{year}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadgeTexts:
+    """Two short labels on top: where the noise came from, and how the promise is known."""
+
+    devices: str = "Noise added on every device"
+    mixers: Plural = Plural("Noise added by the collector", "Noise added by {number} mixers")
+    both: Plural = Plural(
+        "Noise added on every device and by the collector",
+        "Noise added on every device and by {number} mixers",
+    )
+    data_holder: str = "Noise added by the data holder"
+    simulation: str = "Simulation: nobody was asked"
+    assurance: Mapping[Assurance, str] = table(
+        {
+            Assurance.CERTIFIED: "Certified: the promise is proven",
+            Assurance.OUTLIER: "Outlier: the promise is a conjecture",
+        }
+    )
+    not_kept: str = "The promise was not kept"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OddsTexts:
+    """The promise on top of the page, in odds, and what it relies on."""
+
+    nobody: str = "Nobody was asked, so nothing is promised to anybody. In a survey with this plan:"
+    sees: str = (
+        "Whoever sees {results} can change the odds between any two ways in which you may have"
+        " answered by a factor of at most {factor}: even odds become a certainty of at most"
+        " {percent}."
+    )
+    more: str = "The probability of more is at most η = {eta}."
+    these_results: str = "these results"
+    all_results: str = "the results of all {rounds} rounds"
+    less: str = "This is less than the survey promised."
+    known: Mapping[Assurance, str] = table(
+        {
+            Assurance.CERTIFIED: "This is proven, whatever everybody else answered.",
+            Assurance.OUTLIER: "This is exact for one attack. That no other attack is better is a"
+            " conjecture.",
+        }
+    )
+    devices: str = (
+        "It needs a crowd, here of {crowd} people, and a collector that does not work with the"
+        " analyst."
+    )
+    mixers: Plural = Plural(
+        "It holds however few people take part, as long as the collector follows the rules.",
+        "It holds however few people take part, as long as one of the {number} mixers follows the"
+        " rules.",
+    )
+    data_holder: str = "It does not protect against the data holder, who saw all answers."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingTexts:
+    """The main findings; `findings.py` has the rule by which they are chosen."""
+
+    title: str = "Main findings"
+    note: str = (
+        "Shares of all {people} people; ± is the margin of error ({confidence}). First come the"
+        " questions to which the survey gives the most weight, then the clearest answers."
+    )
+    note_sample: str = (
+        "Shares of the population that {people} people are a sample of; ± is the margin of error"
+        " ({confidence}). First come the questions to which the survey gives the most weight, then"
+        " the clearest answers."
+    )
+    answer: str = "{question}: {answer}, {share} ± {margin}"
+    median: str = "{question}: median {value} ({interval})"
+    mean: str = "{question}: mean {value} ± {margin}"
+    given: str = (
+        "{question}: {answer}, {share} ± {margin} of those who answered {given_answer} to"
+        " {given_question}"
+    )
+    none: str = "No answer is clear enough to be a main finding."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,13 +216,15 @@ class AnswerTexts:
     people: str = "People"
     interval: str = "{confidence} interval"
     ends: str = "{low} to {high}"
-    more: str = "{number} more, less frequent"
+    more: str = "{number} more, less frequent (open them to search with the browser)"
     more_caption: str = "{caption}: less frequent"
     left_out: str = (
         "{number} more are in the results file; {command} writes all of them as a table."
     )
-    unreadable: str = "cannot be read"
+    unreadable: str = "too uncertain to read"
+    rounded: str = "Because of rounding, the shares shown add up to {sum}."
     raw_counts: str = "Raw counts"
+    raw_lead: str = "Raw counts of every question, before they are made possible counts"
     raw_count: str = "Raw count"
     raw_caption: str = (
         "Raw counts of {question}: unbiased estimates, correct on average over the noise; they may"
@@ -172,8 +248,15 @@ class QuestionTexts:
     )
     caption: str = "{question}: {kind}"
     caption_many: str = "{question}: {kind}; the most frequent of {number}"
+    histogram: str = (
+        "Each range is one bar, however wide it is; the bar's length is the share of people."
+    )
+    diverging: str = (
+        "In the bar on top, answers below the middle of the scale are on the left, those above it"
+        " on the right."
+    )
     only_yes: str = 'Only "yes" was counted: "no" and "no answer" cannot be told apart.'
-    picks: str = "{number} picks per person on average ({interval})."
+    picks: str = "Picks per person on average: {picks}."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,11 +264,14 @@ class NumberTexts:
     """Questions about numbers: their distribution."""
 
     answered: str = "Among the {number} people who answered: {quantiles}."
-    below: str = "{part} are below {value} ({interval})"
-    at_most: str = "{part} are at most {value} ({interval})"
-    parts: Mapping[float, str] = table({0.25: "a quarter", 0.5: "half", 0.75: "three quarters"})
+    quantile: str = "{part} {value} ({interval})"
+    parts: Mapping[float, str] = table(
+        {0.25: "lower quartile", 0.5: "median", 0.75: "upper quartile"}
+    )
+    other_part: str = "{percent} quantile"
     open_value: str = "a value in an open-ended range"
-    mean: str = "The mean is {number} ({interval})."
+    mean: str = "The mean is {mean}."
+    with_interval: str = "{value} ({interval})"
     ends: str = "{low} to {high}"
     or_more: str = "{low} or more"
     or_less: str = "{high} or less"
@@ -224,9 +310,16 @@ class JointTexts:
 
     title: str = "Questions seen together"
     lead: str = (
-        "Every cell shows the estimated number of people and its interval. Darker cells have more"
-        " people. Raw counts are in the results file."
+        "Every cell shows the estimated number of people and its interval. The stronger the colour"
+        " of a cell, the more people. Raw counts are in the results file."
     )
+    legend: str = "People:"
+    given: str = "Shares of {question} for each answer to {given}"
+    given_caption: str = (
+        "{question} among those who gave each answer to {given}, in percent with {confidence}"
+        " confidence intervals"
+    )
+    nobody: str = "nobody"
     table: str = "Table {title}"
     one_table: str = "Table {title} {number}"
     caption: str = "People, with {confidence} confidence intervals"
@@ -298,22 +391,23 @@ class PromiseTexts:
         " results, but not against the data holder, who saw all answers."
     )
     lead: str = (
-        "{whom} If you had given any other answers, the probability of anything that the analyst"
+        "If you had given any other answers, the probability of anything that the analyst"
         " can see{rounds} would change by a factor of at most {factor}, {slack}."
     )
     lead_table: str = (
-        "{whom} If you had given any other answers, the probability of anything that can be seen in"
+        "If you had given any other answers, the probability of anything that can be seen in"
         " the responses and the results{rounds} would change by a factor of at most {factor},"
         " {slack}."
     )
     rounds: str = " in all {rounds} rounds together"
     slack_delta: str = "plus at most δ = {delta}"
     slack_eta: str = "except with probability η = {eta}"
-    odds: str = "In odds"
+    symbols: str = "In symbols"
     odds_text: str = (
-        "Suppose that somebody considers two possible answers of yours equally likely. Afterwards"
-        " they may consider one of them at most {factor} times as likely as the other, which means"
-        " being {percent} sure. The probability of more than that is at most η = {eta}."
+        "Suppose that somebody considers two ways in which you may have answered equally likely."
+        " Afterwards they may consider one of them more likely than the other by a factor of at"
+        " most {factor}, which means being {percent} sure. The probability of more than that is at"
+        " most η = {eta}."
     )
     known: str = "How we know"
     known_text: Mapping[Assurance, str] = table(
@@ -385,6 +479,9 @@ class PromiseTexts:
     coalitions_caption: str = "What remains for each participant"
     working_together: str = "Working together"
     remains: str = "What remains"
+    remains_symbols: str = "In symbols"
+    whole_promise: str = "the whole promise"
+    weaker_promise: str = "a weaker promise"
     relies_on: str = "What it relies on"
     liars: str = "What a lying client could have done"
     liars_lead: Plural = Plural(
@@ -563,11 +660,23 @@ class VerifyTexts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnnexTexts:
+    """What only some readers need, folded at the end of the page."""
+
+    title: str = "Technical annex"
+    summary: str = "How it was collected, noise and uncertainty, raw counts, files and versions"
+    files: str = "Files and versions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
     """All sentences of a report in one language."""
 
     page: PageTexts
     date: DateTexts
+    badges: BadgeTexts
+    odds: OddsTexts
+    findings: FindingTexts
     cards: CardTexts
     labels: LabelTexts
     answers: AnswerTexts
@@ -579,11 +688,15 @@ class Texts:
     uncertainty: UncertaintyTexts
     collected: CollectedTexts
     verify: VerifyTexts
+    annex: AnnexTexts
 
 
 ENGLISH = Texts(
     page=PageTexts(),
     date=DateTexts(),
+    badges=BadgeTexts(),
+    odds=OddsTexts(),
+    findings=FindingTexts(),
     cards=CardTexts(),
     labels=LabelTexts(),
     answers=AnswerTexts(),
@@ -595,4 +708,5 @@ ENGLISH = Texts(
     uncertainty=UncertaintyTexts(),
     collected=CollectedTexts(),
     verify=VerifyTexts(),
+    annex=AnnexTexts(),
 )

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.analysis.words.decoding import WordsEstimate
-from krand.report.answers import Answers, Estimate, answer_table
+from krand.report.answers import Estimate
 from krand.report.figures import of_confidence
 from krand.report.languages import Language
 
-__all__ = ["word_notes", "word_table"]
+__all__ = ["found_words", "word_notes"]
 
 
-def word_table(people: int, words: WordsEstimate, language: Language) -> Answers:
+def found_words(people: int, words: WordsEstimate, language: Language) -> list[Estimate]:
     """The words that were found, the most frequent first."""
-    rows = [
+    return [
         Estimate(
             label=language.texts.words.one_of_several.join((word.word, *word.same_positions)),
             share=word.count / people,
@@ -23,12 +23,10 @@ def word_table(people: int, words: WordsEstimate, language: Language) -> Answers
             people=word.count,
             people_low=word.low,
             people_high=word.high,
-            error=(word.standard_error or 0.0) / people,
             readable=word.readable,
         )
         for word in words.found
     ]
-    return answer_table(rows, (), words.confidence, language)
 
 
 def word_notes(words: WordsEstimate, language: Language) -> Iterator[str]:

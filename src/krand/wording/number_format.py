@@ -58,10 +58,22 @@ class NumberFormat:
         """The same text with a minus sign that is as wide as a digit and is read as minus."""
         return self.signs(text).replace("-", "\N{MINUS SIGN}")
 
-    def share(self, share: float, decimals: int = 2) -> str:
+    def share(self, share: float, decimals: int) -> str:
         """A share as a percentage without its sign, for columns that have it in their heading."""
-        text = f"{100 * share:.{decimals}f}"
-        return self.signed(text.removeprefix("-") if float(text) == 0 else text)
+        return self.rounded(100 * share, decimals)
+
+    def rounded(self, value: float, decimals: int) -> str:
+        """With this many decimals, usually those of `decimals`: 1,234.5, and never −0."""
+        return self.signed(showing.fixed(value, decimals))
+
+    def margin(self, value: float, decimals: int) -> str:
+        """Half of an interval, rounded up: what is written contains the interval."""
+        step = 10.0**decimals
+        return self.rounded(math.ceil(value * step - 1e-9) / step, decimals)
+
+    def decimals(self, low: float, high: float) -> int:
+        """Decimals of an estimate with this interval: up to the first digit of its half-width."""
+        return showing.decimals_for((high - low) / 2)
 
     def with_percent(self, text: str) -> str:
         """A number that is written already, with the sign of percent."""

@@ -23,9 +23,10 @@ def summary_name(summary: Summary, texts: Texts = ENGLISH) -> str:
 def summary_text(summary: Summary, texts: Texts = ENGLISH) -> str:
     """The number with its interval: "mean 3.62 (3.55 to 3.69)"."""
     own, numbers, name = texts.summaries, texts.numbers, summary_name(summary, texts)
-    ends = (summary.value, summary.interval.low, summary.interval.high)
+    times = 100 if summary.statistic.is_share else 1
+    ends = (times * summary.interval.low, times * summary.interval.high)
+    digits = numbers.decimals(*ends)
+    value, low, high = (numbers.rounded(end, digits) for end in (times * summary.value, *ends))
     if not summary.statistic.is_share:
-        value, low, high = (numbers.written(end, ",.4g") for end in ends)
         return own.value.format(name=name, value=value, low=low, high=high)
-    value, low, high = (numbers.written(100 * end, ".1f") for end in ends)
     return own.share.format(name=name, value=numbers.with_percent(value), low=low, high=high)
