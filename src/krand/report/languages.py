@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 from krand.errors import InvalidInput
 from krand.report import texts as report_texts
+from krand.report import texts_de as german_report_texts
 from krand.wording import texts as shared_texts
+from krand.wording import texts_de as german_shared_texts
 from krand.wording.number_format import NumberFormat
 
 __all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "Language", "language_of"]
@@ -30,7 +32,10 @@ class Language:
         return self.shared.numbers
 
 
-LANGUAGES = {DEFAULT_LANGUAGE: Language("en", report_texts.ENGLISH, shared_texts.ENGLISH)}
+LANGUAGES = {
+    "en": Language("en", report_texts.ENGLISH, shared_texts.ENGLISH),
+    "de": Language("de", german_report_texts.GERMAN, german_shared_texts.GERMAN),
+}
 """Every language by its code."""
 
 
