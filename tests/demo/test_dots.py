@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import itertools
 import re
+from importlib.resources import files
 from xml.etree import ElementTree
 
 import pytest
 
-from krand.demo.dots import Dot, LogScale, dot_chart, dot_document
+from krand.demo.dots import DARK, LIGHT, Dot, LogScale, dot_chart, dot_document
 
 DOTS = [
     Dot(name="a <b>", aside="trusted: nobody", value=20.0, label="± 20", color="bit", strong=True),
@@ -78,3 +79,12 @@ def test_a_document_has_every_colour_it_uses() -> None:
     assert used >= {"--paper", "--ink", "--bit", "--record"}
     for style in (light, dark):
         assert used <= set(re.findall(r"(--\w+):", style))
+
+
+def test_a_document_has_the_colours_of_reports() -> None:
+    """Light and dark, by the same names."""
+    base = files("krand.report").joinpath("templates", "base.html").read_text(encoding="utf-8")
+    light, dark = base.split("prefers-color-scheme: dark")[:2]
+    for own, sheet in ((LIGHT, light), (DARK, dark)):
+        known = dict(re.findall(r"--(\w+): (#[0-9a-f]{6})", sheet))
+        assert {name: known[name] for name in own} == own

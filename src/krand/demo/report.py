@@ -36,13 +36,15 @@ __all__ = ["AXIS", "baseline_dots", "sections", "write_report"]
 
 MOST_ANSWERS = 20
 """The most answers shown for a question; the results file has all of them."""
+LANGUAGE = "en"
+"""Of the page: its own sections are in English only."""
 AXIS = "typical margin of error, ± people (95 %), log scale"
 
 
 def write_report(shown: Demonstration) -> Path:
     """Write the report as one HTML file next to the others."""
     path = shown.asked.folder / "report.html"
-    page = report_page(shown.results, sections(shown), _notice(shown))
+    page = report_page(shown.results, sections(shown), _notice(shown), language=LANGUAGE)
     write_atomically("output", path, page)
     return path
 

@@ -11,7 +11,7 @@ from krand.wording import texts as shared_texts
 from krand.wording import texts_de as german_shared_texts
 from krand.wording.number_format import NumberFormat
 
-__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "Language", "language_of"]
+__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "Language", "language_for", "language_of"]
 
 DEFAULT_LANGUAGE = "en"
 
@@ -44,3 +44,9 @@ def language_of(code: str) -> Language:
     if code not in LANGUAGES:
         raise InvalidInput("language", f"must be one of: {', '.join(sorted(LANGUAGES))}", code)
     return LANGUAGES[code]
+
+
+def language_for(tag: str) -> str:
+    """The code for texts with this BCP 47 tag, "de" for "de-AT"; English if krand lacks it."""
+    primary = tag.partition("-")[0].lower()
+    return primary if primary in LANGUAGES else DEFAULT_LANGUAGE
