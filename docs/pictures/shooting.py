@@ -31,7 +31,7 @@ __all__ = [
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]  # the pages are our own
-COLORS = 128
+COLORS = 64
 """Text and bars need few; fewer make a smaller file."""
 GAP = 12
 BEHIND = "#8b949e"
@@ -46,7 +46,7 @@ class Look:
     height: int = 900
     scheme: str = "light"
     media: str = "screen"
-    scale: float = 0.75
+    scale: float = 0.7
 
 
 MARGIN = 40
@@ -111,6 +111,8 @@ def sheet(rows: Sequence[Sequence[Image.Image]]) -> Image.Image:
 def save(image: Image.Image, path: Path) -> int:
     """Write the picture with few colours; its size in bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    few = image.quantize(COLORS, dither=Image.Dither.NONE).convert("RGB")
+    few = image.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).convert(
+        "RGB"
+    )
     few.save(path, lossless=True, quality=100, method=4)
     return path.stat().st_size

@@ -118,8 +118,8 @@ ODDS = OddsTexts(
         }
     ),
     devices=(
-        "Es braucht viele Teilnehmende, hier {crowd} Personen, und eine Sammelstelle, die nicht mit"
-        " der auswertenden Stelle zusammenarbeitet."
+        "Dafür braucht es viele Teilnehmende, hier {crowd} Personen, und eine Sammelstelle, die"
+        " nicht mit der auswertenden Stelle zusammenarbeitet."
     ),
     mixers=Plural(
         "Es gilt, so wenige auch teilnehmen, solange sich die Sammelstelle an die Regeln hält.",
@@ -154,7 +154,7 @@ CARDS = CardTexts(
     people="Personen",
     people_needed="mindestens {crowd} waren nötig",
     any_crowd="das Versprechen braucht keine Mindestzahl",
-    privacy="Privatheit",
+    privacy="Privatsphäre",
     kept=MappingProxyType(
         {
             Assurance.CERTIFIED: "Zertifiziert. Das Versprechen der Umfrage wurde gehalten.",
@@ -194,12 +194,12 @@ ANSWERS = AnswerTexts(
     left_out=("{number} weitere stehen in der Ergebnisdatei; {command} schreibt alle als Tabelle."),
     unreadable="zu unsicher zum Ablesen",
     rounded="Wegen Rundung ergeben die gezeigten Anteile zusammen {sum}.",
-    raw_counts="Rohe Anzahlen",
-    raw_lead="Rohe Anzahlen jeder Frage, bevor daraus mögliche Anzahlen werden",
-    raw_count="Rohe Anzahl",
+    raw_counts="Rohe Schätzwerte",
+    raw_lead="Rohe Schätzwerte jeder Frage, bevor daraus mögliche Anzahlen werden",
+    raw_count="Roher Schätzwert",
     raw_caption=(
-        "Rohe Anzahlen von {question}: unverzerrte Schätzwerte, über das Rauschen gemittelt"
-        " richtig; sie können negativ sein oder größer als die Zahl der Teilnehmenden"
+        "Rohe Schätzwerte von {question}: unverzerrt, also über das Rauschen gemittelt richtig; sie"
+        " können negativ sein oder größer als die Zahl der Teilnehmenden"
     ),
 )
 
@@ -274,7 +274,7 @@ JOINT = JointTexts(
     title="Fragen zusammen betrachtet",
     lead=(
         "Jede Zelle zeigt die geschätzte Zahl der Personen und ihr Intervall. Je kräftiger die"
-        " Farbe einer Zelle, desto mehr Personen. Rohe Anzahlen stehen in der Ergebnisdatei."
+        " Farbe einer Zelle, desto mehr Personen. Rohe Schätzwerte stehen in der Ergebnisdatei."
     ),
     legend="Personen:",
     given="Anteile von {question} für jede Antwort auf {given}",
@@ -376,7 +376,7 @@ PROMISE = PromiseTexts(
     odds_text=(
         "Angenommen, jemand hält zwei Möglichkeiten, wie Sie geantwortet haben könnten, für gleich"
         " wahrscheinlich. Danach kann diese Person die eine höchstens um den Faktor {factor} für"
-        " wahrscheinlicher halten als die andere, also zu {percent} sicher sein. Die"
+        " wahrscheinlicher halten als die andere, also höchstens zu {percent} sicher sein. Die"
         " Wahrscheinlichkeit für mehr als das ist höchstens η = {eta}."
     ),
     known="Woher wir das wissen",
@@ -648,7 +648,7 @@ VERIFY = VerifyTexts(
 ANNEX = AnnexTexts(
     title="Technischer Anhang",
     summary=(
-        "Wie gesammelt wurde, Rauschen und Unsicherheit, rohe Anzahlen, Dateien und Versionen"
+        "Wie gesammelt wurde, Rauschen und Unsicherheit, rohe Schätzwerte, Dateien und Versionen"
     ),
     files="Dateien und Versionen",
 )
