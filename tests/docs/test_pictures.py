@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
+import runpy
 from pathlib import Path
-from types import ModuleType
+from types import SimpleNamespace
 
 import pytest
 
@@ -21,16 +21,12 @@ def shown_in(text: str) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_pictures", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def script() -> SimpleNamespace:
+    """The names of the script; without its pictures it needs neither a browser nor Pillow."""
+    return SimpleNamespace(**runpy.run_path(str(SCRIPT)))
 
 
-def test_pages_show_only_pictures_that_the_script_makes(script: ModuleType) -> None:
+def test_pages_show_only_pictures_that_the_script_makes(script: SimpleNamespace) -> None:
     """Nothing is drawn by hand; a page that names no picture proves nothing."""
     assert shown_in("![a](../static/pictures/b.webp) ![c](docs/static/d.svg)") == [
         "pictures/b.webp",
@@ -42,7 +38,7 @@ def test_pages_show_only_pictures_that_the_script_makes(script: ModuleType) -> N
     assert sorted(named - set(script.NAMES)) == []
 
 
-def test_every_picture_is_there_and_small(script: ModuleType) -> None:
+def test_every_picture_is_there_and_small(script: SimpleNamespace) -> None:
     """A clone stays small; what the script no longer makes is removed."""
     for name in script.NAMES:
         assert 0 < (script.STATIC / name).stat().st_size <= script.LARGEST[name], name
@@ -54,7 +50,7 @@ def _pictures(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.suffix in {".webp", ".png", ".svg", ".jpg"}]
 
 
-def test_every_report_has_a_survey_file_in_each_language(script: ModuleType) -> None:
+def test_every_report_has_a_survey_file_in_each_language(script: SimpleNamespace) -> None:
     """And every survey file is used."""
     files = {path.name for path in script.SURVEYS.glob("*.toml")}
     assert files == {f"{name}.{code}.toml" for name in script.PEOPLE for code in script.LANGUAGES}
