@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from browser.reports import MAKERS
+from browser.reports import MAKERS, SIZES
 from browser.visiting import PHONE, Device, Visit
 from report.examples import Example
 
@@ -160,6 +161,75 @@ def test_paper_shows_all_that_the_screen_shows(
     colours = "(s => [s.color, s.backgroundColor])(getComputedStyle(document.body))"
     assert page.evaluate(colours) == ["rgb(28, 33, 40)", "rgba(0, 0, 0, 0)"]  # ink, no ground
     begun.keep(f"report-{name}-print")
+
+
+LINES = """() => [...document.querySelectorAll("td, tbody th, thead th")].filter(e =>
+    e.checkVisibility()).flatMap(cell => {
+        const range = document.createRange();
+        range.selectNodeContents(cell);
+        const tops = [...range.getClientRects()].filter(box => box.width > 1 && box.height > 1)
+            .map(box => box.bottom).sort((a, b) => a - b);
+        const lines = tops.filter((top, at) => at === 0 || top - tops[at - 1] > 6).length;
+        const bars = cell.querySelectorAll("svg.bar, .axis").length;
+        return lines - bars > 2 ? [cell.innerText] : [];
+    })"""
+CLIPPED = """() => [...document.querySelectorAll("main *")].filter(e =>
+        e.checkVisibility() && !e.closest(".wide") && !(e instanceof SVGElement) &&
+        (e.getBoundingClientRect().right > innerWidth || e.getBoundingClientRect().left < 0 ||
+            (e.scrollWidth > e.clientWidth + 1 && getComputedStyle(e).overflowX !== "visible"
+                && e.clientWidth > 0 && !e.matches("pre, .likert span"))))
+    .map(e => e.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_phone_clips_nothing_and_wraps_little(
+    visit: Begin, reports: dict[str, Path], name: str
+) -> None:
+    """No element is wider than the screen, and no cell of a table has more than two lines."""
+    page = opened(visit, reports[name], PHONE)
+    page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    assert page.evaluate(CLIPPED) == []
+    assert page.evaluate(LINES) == []
+    page.evaluate("document.querySelector('td').innerText = 'word '.repeat(60)")
+    assert len(page.evaluate(LINES)) == 1  # a cell that wraps would be found
+
+
+@pytest.mark.parametrize("name", ["browser", "small"])
+def test_the_top_needs_no_scrolling_on_a_laptop(
+    visit: Begin, reports: dict[str, Path], name: str
+) -> None:
+    """Title, badges, findings, promise, key numbers and contents fit on 1280 × 800."""
+    page = opened(visit, reports[name], Device("laptop", 1280, 800))
+    for part in ("h1", ".badges", ".findings", ".odds", "dl.cards", "nav"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= 800, part
+
+
+def test_bars_change_their_scale_by_keyboard(visit: Begin, reports: dict[str, Path]) -> None:
+    """The space bar turns the switch; bars get longer, and the axis says so; without any script."""
+    page = opened(visit, reports["browser"], script=False)
+    table = page.locator("table.answers").nth(3)
+    fill, axis = table.locator(".fill").first, table.locator("thead .axis")
+    switch = page.get_by_role("checkbox")
+    before, end = fill.bounding_box(), axis.inner_text()
+    switch.focus()
+    page.keyboard.press("Space")
+    assert switch.is_checked()
+    after = fill.bounding_box()
+    assert before is not None
+    assert after is not None
+    stretch = float((table.get_attribute("style") or "").partition(":")[2])
+    assert after["width"] == pytest.approx(stretch * before["width"], rel=0.01)
+    assert stretch > 1
+    assert axis.inner_text() != end
+
+
+def test_the_browser_example_is_five_pages_of_paper(visit: Begin, reports: dict[str, Path]) -> None:
+    """A4, with all that paper shows."""
+    page = opened(visit, reports["browser"])
+    paper = page.pdf(format="A4")
+    assert 1 < len(re.findall(rb"/Type\s*/Page\b(?!s)", paper)) <= 5
 
 
 def test_a_phone_gets_the_same_page(visit: Begin, reports: dict[str, Path]) -> None:

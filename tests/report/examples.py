@@ -27,7 +27,8 @@ from krand.planning.making import make_plan
 from krand.promise import Linkage, NoiseSource, Policy
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
-from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
+from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
+from krand.survey.reading import read_survey
 from krand.survey.survey import Survey, Together
 from krand.wire.keys import generate_signing_key
 from plans import true_plan
@@ -39,11 +40,16 @@ __all__ = [
     "Example",
     "bit_example",
     "both_example",
+    "browser_example",
+    "long_example",
     "mixed_example",
     "record_example",
     "refused_example",
+    "single_example",
+    "small_example",
 ]
 
+ROOT = Path(__file__).parents[2]
 PEOPLE = 20_000
 SIGNER = generate_signing_key()
 SCRIPT = '<script>alert("1")</script>'
@@ -202,3 +208,67 @@ def both_example() -> Example:
     (tally,) = both_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
     values = results_values(make_results(plan, tally))
     return Example(plan, tally, json.dumps(values, ensure_ascii=False))
+
+
+def _of_mixers(asked: tuple[Question, ...], crowd: dict[Any, int], epsilon: float) -> Example:
+    """As it came from devices, with the noise of three mixers, which needs no crowd."""
+    people = sum(crowd.values())
+    plan = mixed_plan_of(asked, mixers=3, epsilon=epsilon)
+    (tally,) = mixed_tallies(plan, true_counts(plan, crowd), people, 1, seed=5)
+    results = replace(make_results(plan, tally), provenance=Provenance.DEVICES)
+    return Example(plan, tally, json.dumps(results_values(results), ensure_ascii=False))
+
+
+@cache
+def small_example() -> Example:
+    """Sixty people, a scale and a question that nearly everybody answers alike."""
+    content = Scale(
+        name="content",
+        text="How content are you with your work?",
+        lowest=1,
+        highest=5,
+        labels=("not at all", "very"),
+    )
+    asked = (content, YesNo(name="fair", text="Were you treated fairly this year?"))
+    crowd = {
+        (("content", 5), ("fair", True)): 30,
+        (("content", 4), ("fair", True)): 20,
+        (("content", 3), ("fair", False)): 8,
+        (("content", 1), ("fair", False)): 2,
+    }
+    return _of_mixers(asked, crowd, epsilon=6.0)
+
+
+@cache
+def single_example() -> Example:
+    """Nothing but one yes or no."""
+    asked = (YesNo(name="fair", text="Were you treated fairly this year?"),)
+    return _of_mixers(asked, {(("fair", True),): 48, (): 12}, epsilon=2.0)
+
+
+@cache
+def long_example() -> Example:
+    """One choice out of 1,000, of which few people give most."""
+    towns = Choices([f"Town number {place}" for place in range(1000)])
+    asked = (Choice(name="town", text="Where do you live?", choices=towns),)
+    crowd = {(("town", town),): 1 + 4000 // (1 + place) for place, town in enumerate(towns)}
+    return _of_mixers(asked, crowd, epsilon=2.0)
+
+
+@cache
+def browser_example() -> Example:
+    """The survey of examples/browser.toml, answered by as many people as it needs."""
+    plan = make_plan(read_survey(ROOT / "examples" / "browser.toml"))
+    people = plan.survey.policy.minimum_crowd
+    google = {"search_engine": "Google", "ad_blocker": False, "operating_system": "Windows"}
+    duck = {"search_engine": "DuckDuckGo", "ad_blocker": True, "operating_system": "Linux"}
+    more = {"open_tabs": 7, "start_up_ms": 900, "features": ("sync", "dark theme")}
+    crowd = {
+        tuple({**google, **more, "default_browser": True}.items()): people // 2,
+        tuple({**duck, **more, "open_tabs": 60, "used_vpn": True}.items()): people // 4,
+        (("crashed", True), ("operating_system", "iOS")): people // 8,
+        (): people - people // 2 - people // 4 - people // 8,
+    }
+    (counts,) = noisy_counts(plan, true_counts(plan, crowd), people, 1, np.random.default_rng(3))
+    tally = replace(tally_of(plan, people, counts), batches=("ef" * 32,))
+    return _example(plan, tally, ResultsOptions())

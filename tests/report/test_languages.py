@@ -18,7 +18,7 @@ from krand.report import texts as report_texts
 from krand.report.labels import labels_of
 from krand.report.languages import DEFAULT_LANGUAGE, LANGUAGES, Language
 from krand.survey.choices import Choices
-from krand.survey.questions import Choice, Number, PickAny, YesNo
+from krand.survey.questions import Choice, Number, PickAny, Scale, YesNo
 from krand.wording import texts as shared_texts
 from krand.wording.texts import Plural
 from report.examples import bit_example
@@ -45,6 +45,7 @@ def known_of(results: Results) -> set[str]:
     """What no language changes: the survey's own words, hashes, versions, codes, commands."""
     survey = results.plan.survey
     chosen = (q.choices for q in survey.questions if isinstance(q, Choice | PickAny))
+    scales = [q for q in survey.questions if isinstance(q, Scale)]
     return {
         ALL_ANSWERS,
         *(f"krand estimate --candidates {q.name}=words.txt" for q in survey.questions),
@@ -54,6 +55,7 @@ def known_of(results: Results) -> set[str]:
         *(q.name for q in survey.questions),
         *(q.text for q in survey.questions),
         *(choice for choices in chosen for choice in choices),
+        *(q.level_name(level) for q in scales for level in range(q.levels)),
         *(w for e in results.words for r in e.rows for w in (r.word, *r.same_positions)),
         results.plan.hash,
         *results.batches,

@@ -31,9 +31,12 @@ from krand.wire.rejections import REPEATED, Rejection
 from report.examples import (
     bit_example,
     both_example,
+    long_example,
     mixed_example,
     record_example,
     refused_example,
+    single_example,
+    small_example,
 )
 
 __all__ = ["UNKNOWN_REASON", "VARIANTS", "results_of"]
@@ -98,7 +101,7 @@ def _unreadable(results: Results) -> Results:
 def _many_answers(results: Results) -> Results:
     first, *others = results.questions
     row = first.rows[0]
-    rows = tuple(replace(row, label=f"{i:04}", consistent=float(i)) for i in range(700))
+    rows = tuple(replace(row, label=f"{i:04}", consistent=float(i)) for i in range(2_500))
     return replace(results, questions=(replace(first, rows=rows), *others))
 
 
@@ -110,6 +113,14 @@ def _test(**changes: Any) -> Change:
         return replace(results, joint=(replace(joint, independence=test),))
 
     return changed
+
+
+def _nobody_to_divide_by(results: Results) -> Results:
+    (joint,) = results.joint
+    first, *others = joint.given
+    group = tuple(replace(share, share=None, consistent=None) for share in first.groups[0])
+    given = (replace(first, groups=(group, *first.groups[1:])), *others)
+    return replace(results, joint=(replace(joint, given=given),))
 
 
 def _large_table(results: Results) -> Results:
@@ -286,6 +297,8 @@ BITS: dict[str, Change] = {
     "not tested": lambda results: replace(
         results, joint=(replace(results.joint[0], independence=None),)
     ),
+    "a pair alone": _all(_test(p_value=1e-9), _with(questions=(), words=())),
+    "a group that may be empty": _nobody_to_divide_by,
     "a large table": _large_table,
     "a scale": _scale,
     "open above": _open(12.5, None, integer=False),
@@ -320,6 +333,11 @@ MIXED: dict[str, Change] = {
     "as they are": _with(),
     "of devices": _with(provenance=Provenance.DEVICES),
     "one alone": _all(_survey(trust=Trust(noise=NoiseSource.MIXERS)), _recounted),
+    "one alone, of devices": _all(
+        _survey(trust=Trust(noise=NoiseSource.MIXERS)),
+        _recounted,
+        _with(provenance=Provenance.DEVICES),
+    ),
     "one refused": _with(rejected={"wrong_length": 1}),
     "refused": _with(rejected={"wrong_length": 2}),
 }
@@ -328,12 +346,20 @@ BOTH: dict[str, Change] = {
     "enough people": lambda results: replace(results, flips=results.plan.flips),
     "of devices": _with(provenance=Provenance.DEVICES),
     "one alone": _all(_survey(trust=Trust(noise=NoiseSource.BOTH)), _recounted),
+    "one alone, of devices": _all(
+        _survey(trust=Trust(noise=NoiseSource.BOTH)),
+        _recounted,
+        _with(provenance=Provenance.DEVICES),
+    ),
 }
 VARIANTS: dict[str, Callable[[], Results]] = {
     **{f"bits, {name}": lambda c=c: c(bit_example().results) for name, c in BITS.items()},
     **{f"records, {name}": lambda c=c: c(record_example().results) for name, c in RECORDS.items()},
     "not kept": lambda: refused_example().results,
     **{f"mixers, {name}": lambda c=c: c(mixed_example().results) for name, c in MIXED.items()},
+    "small": lambda: small_example().results,
+    "a single question": lambda: single_example().results,
+    "a thousand answers": lambda: long_example().results,
     **{f"both, {name}": lambda c=c: c(both_example().results) for name, c in BOTH.items()},
 }
 """What makes the results, by name."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import statistics
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -101,8 +102,9 @@ def answer_table(
     # One bar alone has no other to be compared with: it is shown against everybody.
     alone = len(rows) == 1 and not silent
     own = Scale.up_to(1.0 if alone else max(row.high for row in (*shown, *silent)))
-    views = [_row_view(row, scale, language) for row in shown]
-    aside = [_row_view(row, scale, language, aside=True) for row in silent]
+    digits = table_decimals((*rows, *silent))
+    views = [_row_view(row, digits, scale, language) for row in shown]
+    aside = [_row_view(row, digits, scale, language, aside=True) for row in silent]
     return Answers(
         rows=(*views[:OPEN_ROWS], *aside),
         more=tuple(views[OPEN_ROWS:]),
@@ -114,21 +116,24 @@ def answer_table(
     )
 
 
-def displayed_sum(rows: Iterable[Estimate]) -> Decimal:
+def table_decimals(rows: Sequence[Estimate]) -> int:
+    """Decimals of all shares of a table: those of its median interval.
+
+    Intervals of a table are about as wide as each other, but for those that end at 0 or everybody.
+    """
+    return decimals_for(statistics.median(50 * (row.high - row.low) for row in rows))
+
+
+def displayed_sum(rows: Sequence[Estimate]) -> Decimal:
     """The sum of the shares as they are shown, in percent."""
-    return sum((_shown_share(row) for row in rows), Decimal(0))
+    digits = table_decimals(rows)
+    return sum((Decimal(f"{100 * row.share:.{digits}f}") for row in rows), Decimal(0))
 
 
-def _shown_share(row: Estimate) -> Decimal:
-    return Decimal(f"{100 * row.share:.{_decimals(row)}f}")
-
-
-def _decimals(row: Estimate) -> int:
-    return decimals_for(50 * (row.high - row.low))
-
-
-def _row_view(row: Estimate, scale: Scale, language: Language, *, aside: bool = False) -> AnswerRow:
-    digits, numbers, ends = _decimals(row), language.numbers, language.texts.answers.ends
+def _row_view(
+    row: Estimate, digits: int, scale: Scale, language: Language, *, aside: bool = False
+) -> AnswerRow:
+    numbers, ends = language.numbers, language.texts.answers.ends
     low, high = numbers.share(row.low, digits), numbers.share(row.high, digits)
     least, most = numbers.count(row.people_low), numbers.count(row.people_high)
     return AnswerRow(

@@ -46,11 +46,13 @@ def sentence(text: str) -> str:
 
 def _quantile(entry: Quantile, language: Language) -> str:
     own, percent = language.texts.numbers, language.numbers.percent_of(entry.level, ".4g")
-    return own.quantile.format(
-        part=own.parts.get(entry.level, own.other_part.format(percent=percent)),
-        value=own.open_value if entry.value is None else number(entry.value, language),
-        interval=span(entry.low, entry.high, language),
-    )
+    part = own.parts.get(entry.level, own.other_part.format(percent=percent))
+    if entry.value is None:
+        interval = span(entry.low, entry.high, language)
+        shown = own.with_interval.format(value=own.open_value, interval=interval)
+    else:
+        shown = within(entry.value, entry.low, entry.high, language)
+    return own.quantile.format(part=part, value=shown)
 
 
 def cdf_rows(spread: Distribution | None, language: Language) -> tuple[CdfRow, ...]:

@@ -26,7 +26,7 @@ from markupsafe import Markup
 from krand.analysis.estimates.values import Quantile, Statistic
 from krand.analysis.joint.conditional import ConditionalShare
 from krand.analysis.results import JointResult, Results
-from krand.report.answers import Estimate, number, span
+from krand.report.answers import Estimate, within
 from krand.report.figures import of_confidence
 from krand.report.joint import SURE
 from krand.report.labels import Labels
@@ -121,21 +121,22 @@ def _median(results: Results, asked: Asked, language: Language) -> tuple[Markup,
     known = () if spread is None else spread.quantiles
     median = next((entry for entry in known if entry.level == 0.5), None)
     question = next((q for q in results.plan.survey.questions if q.name == asked.name), None)
-    if median is None or not isinstance(question, Number) or not _in_one_range(median, question):
+    if median is None or median.value is None or not isinstance(question, Number):
+        return None
+    if not _in_one_range(median, question):
         return None
     first = max(asked.rows, key=lambda row: row.share)
     sentence = filled(
         language.texts.findings.median,
         question=_quoted(asked.title),
-        value=_strong(number(median.value, language)),
-        interval=span(median.low, median.high, language),
+        value=_strong(within(median.value, median.low, median.high, language)),
     )
     return sentence, max(0.0, _lead(asked, first))
 
 
 def _in_one_range(median: Quantile, question: Number) -> bool:
     low, high = median.low, median.high
-    if median.value is None or low is None or high is None:
+    if low is None or high is None:
         return False
     return not any(low < edge < high for edge in question.edges)
 
@@ -189,8 +190,7 @@ def _differences(joint: JointResult) -> Iterator[tuple[float, int, ConditionalSh
     """How far each share among those who gave an answer is from the share among all."""
     rows, columns = joint.table.answers
     cells = np.asarray(joint.table.consistent)[:rows, :columns]
-    for table in joint.given:
-        axis = joint.table.questions.index(table.given)
+    for axis, table in enumerate(joint.given):
         totals = cells.sum(axis=axis)
         whole = float(totals.sum())
         for group in table.groups:

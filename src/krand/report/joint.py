@@ -84,21 +84,19 @@ class _Shown:
 
     table: JointTable
     labels: tuple[tuple[str, ...], ...]
+    titles: tuple[str, ...]
     language: Language
 
 
 def joint_views(results: Results, labels: Labels, language: Language) -> tuple[JointView, ...]:
     """Every joint table of the results."""
-    titles = {question.name: question.text for question in results.plan.survey.questions}
-    return tuple(
-        _view(
-            f"together-{place}",
-            joint,
-            _Shown(joint.table, _named(joint.table, labels), language),
-            " × ".join(titles.get(name) or name for name in joint.table.questions),
-        )
-        for place, joint in enumerate(results.joint, 1)
-    )
+    texts = {question.name: question.text for question in results.plan.survey.questions}
+    found = []
+    for place, joint in enumerate(results.joint, 1):
+        titles = tuple(texts.get(name) or name for name in joint.table.questions)
+        shown = _Shown(joint.table, _named(joint.table, labels), titles, language)
+        found.append(_view(f"together-{place}", joint, shown))
+    return tuple(found)
 
 
 def _named(table: JointTable, labels: Labels) -> tuple[tuple[str, ...], ...]:
@@ -114,27 +112,27 @@ def _named(table: JointTable, labels: Labels) -> tuple[tuple[str, ...], ...]:
     )
 
 
-def _view(anchor: str, joint: JointResult, shown: _Shown, title: str) -> JointView:
+def _view(anchor: str, joint: JointResult, shown: _Shown) -> JointView:
     return JointView(
         id=anchor,
-        title=title,
+        title=" × ".join(shown.titles),
         names=" × ".join(joint.table.questions),
         maps=tuple(itertools.islice(_maps(shown), MOST_MAPS)),
         most=shown.language.numbers.count(float(np.max(joint.table.consistent))),
-        given=tuple(_given(table, shown) for table in joint.given),
+        given=tuple(_given(table, axis, shown) for axis, table in enumerate(joint.given)),
         notes=tuple(_notes(joint, shown)),
     )
 
 
-def _given(table: ConditionalTable, shown: _Shown) -> GivenTable:
+def _given(table: ConditionalTable, axis: int, shown: _Shown) -> GivenTable:
     """The most frequent answers, as in the map of the same questions."""
     own, names = shown.language.texts.joint, {"question": table.question, "given": table.given}
-    axis = shown.table.questions.index(table.given)
+    titles = {"question": shown.titles[1 - axis], "given": shown.titles[axis]}
     rows = _shown_of(shown, axis, MOST_ROWS)
     columns = _shown_of(shown, 1 - axis, MOST_COLUMNS)
     confidence = of_confidence(table.confidence, shown.language.numbers)
     return GivenTable(
-        summary=own.given.format(**names),
+        summary=own.given.format(**titles),
         caption=own.given_caption.format(**names, confidence=confidence),
         given=table.given,
         columns=tuple(shown.labels[1 - axis][column] for column in columns),

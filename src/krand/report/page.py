@@ -40,6 +40,9 @@ DATE = re.compile(
     r"(?<!\d)(20\d\d)(?:-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?(?!\d)", re.ASCII
 )
 
+SMALL = 0.86
+"""How wide an interval's characters are, compared with those of the number before it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Section:
@@ -89,6 +92,7 @@ def report_page(
         limit=words.numbers.percent_of(READABLE, "g"),
         questions=questions,
         can_stretch=any(q.answers is not None and q.answers.stretch != 1 for q in questions),
+        widths=_widths(questions),
         raw=[q for q in questions if q.answers is not None and q.answers.rows[0].raw],
         joint=joint,
         extra=extra,
@@ -139,6 +143,17 @@ def unreadable(
         (anchor, title, said.format(number=whole(lost), all=whole(all_of_it)))
         for anchor, title, said, lost, all_of_it in found
     )
+
+
+def _widths(questions: Sequence[QuestionView]) -> tuple[float, float]:
+    """Room for the longest share and count with their intervals, in digits.
+
+    It is the same in all tables, so that bars on one scale have one length.
+    """
+    rows = [row for q in questions if q.answers is not None for row in q.answers.rows]
+    shares = max((len(r.share) + SMALL * len(r.share_interval) for r in rows), default=0.0)
+    people = max((len(r.people) + SMALL * len(r.people_interval) for r in rows), default=0.0)
+    return round(shares + 1.5, 1), round(people + 1.5, 1)
 
 
 def _lead(results: Results, language: Language) -> str:

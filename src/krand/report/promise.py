@@ -11,7 +11,7 @@ from krand.batches.provenance import Provenance
 from krand.planning.coalitions import Remainder, Remains
 from krand.report.distributions import sentence
 from krand.report.languages import Language
-from krand.report.summary import certainty
+from krand.report.summary import guess_text
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.collusion import (
     SLIGHT,
@@ -22,6 +22,9 @@ from krand.wording.collusion import (
 )
 from krand.wording.guarantees import assumption_texts, method_text
 from krand.wording.phrases import factor, refused_messages
+
+TELLING = 0.1
+"""Above this η, nothing is said about the odds of every single outcome: it would be void."""
 
 __all__ = ["Named", "PromiseView", "broken_promise", "promise_view"]
 
@@ -89,7 +92,7 @@ def broken_promise(results: Results, language: Language) -> str:
 
 
 def _lead(results: Results, language: Language) -> str:
-    return f"{_whom(results, language)} {_odds(results, language)}"
+    return f"{_whom(results, language)} {guess_text(results, language)}"
 
 
 def _symbols(results: Results, language: Language) -> str:
@@ -121,6 +124,8 @@ def _whom(results: Results, language: Language) -> str:
 
 def _terms(results: Results, language: Language) -> Iterator[Named]:
     own, promise = language.texts.promise, results.promise
+    if promise.eta <= TELLING:
+        yield Named(own.odds, _odds(results, language))
     method = method_text(promise.method, language.shared)
     yield Named(own.known, own.known_text[promise.assurance].format(method=method))
     yield Named(own.colluding, _colluding(results, language))
@@ -144,7 +149,6 @@ def _odds(results: Results, language: Language) -> str:
     numbers, epsilon = language.numbers, results.promise.epsilon
     return language.texts.promise.odds_text.format(
         factor=numbers.spaced(factor(epsilon, texts=language.shared)),
-        percent=certainty(epsilon, language),
         eta=numbers.bound(results.promise.eta),
     )
 
@@ -183,8 +187,20 @@ def _refused(results: Results, language: Language) -> str:
 def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str, str]]:
     for row in results.coalitions:
         who = coalition_text(row, results.plan, language.shared, results.crowd)
-        symbols = remains_text(row, results.plan, language.shared)
-        yield who[:1].upper() + who[1:], _remains(row, results, language), symbols
+        yield (
+            who[:1].upper() + who[1:],
+            _remains(row, results, language),
+            _left(row, results, language),
+        )
+
+
+def _left(row: Remainder, results: Results, language: Language) -> str:
+    """In symbols; nothing has none."""
+    if row.remains is Remains.NOTHING or row.epsilon is None:
+        return "–"
+    if row.remains is Remains.LOCAL:
+        return f"ε₀ = {language.numbers.bound(row.epsilon)}"
+    return language.numbers.spaced(remains_text(row, results.plan, language.shared))
 
 
 def _remains(row: Remainder, results: Results, language: Language) -> str:

@@ -154,7 +154,7 @@ def _diverging(rows: Sequence[Estimate]) -> Diverging | None:
     """None where an answer is too uncertain to be drawn among the others."""
     if not all(row.readable for row in rows):
         return None
-    return diverging([row.label.split(" ")[0] for row in rows], [row.share for row in rows])
+    return diverging([row.label.partition(" (")[0] for row in rows], [row.share for row in rows])
 
 
 def _of_row(row: Row, label: str) -> Estimate:

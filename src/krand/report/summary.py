@@ -8,12 +8,8 @@ from dataclasses import dataclass
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.report.languages import Language
-from krand.wording.phrases import factor
 
-__all__ = ["Badge", "PromiseInOdds", "badges", "certainty", "promise_in_odds"]
-
-LARGEST = 700.0
-"""Beyond this ε, e^ε is no float."""
+__all__ = ["Badge", "PromiseInOdds", "badges", "guess_text", "promise_in_odds", "right_guess"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +53,44 @@ def _noise_from(results: Results, language: Language) -> str:
 
 def promise_in_odds(results: Results, language: Language) -> PromiseInOdds:
     """The promise for the people who took part; what would be promised in a simulation."""
-    own, numbers, promise = language.texts.odds, language.numbers, results.promise
-    rounds = results.plan.survey.rounds
-    seen = own.all_results.format(rounds=numbers.whole(rounds)) if rounds > 1 else own.these_results
-    after = [own.more.format(eta=numbers.bound(promise.eta))]
-    after += [] if results.kept else [own.less]
-    after += [own.known[promise.assurance], _relies_on(results, language)]
+    own = language.texts.odds
+    after = [] if results.kept else [own.less]
+    after += [own.known[results.promise.assurance], _relies_on(results, language)]
     return PromiseInOdds(
         before=own.nobody if results.provenance is Provenance.SIMULATION else "",
-        promise=own.sees.format(
-            results=seen,
-            factor=numbers.spaced(factor(promise.epsilon, texts=language.shared)),
-            percent=certainty(promise.epsilon, language),
-        ),
+        promise=guess_text(results, language),
         after=" ".join(after),
     )
+
+
+def guess_text(results: Results, language: Language) -> str:
+    """How often somebody can be right who guesses which of two ways a person answered in."""
+    own, numbers, promise = language.texts.odds, language.numbers, results.promise
+    survey, right = results.plan.survey, right_guess(promise.epsilon, promise.delta)
+    seen = own.these_results
+    if survey.rounds > 1:
+        seen = own.all_results.format(rounds=numbers.whole(survey.rounds))
+    by_delta = survey.policy.delta is not None
+    name, slack = ("δ", promise.delta) if by_delta else ("η", promise.eta)
+    return own.guess.format(
+        results=seen,
+        percent=numbers.with_percent(numbers.bound(100 * right)),
+        odds=numbers.bound(right / (1 - right), 3) if right < 1 else "∞",
+        symbols=f"ε = {numbers.bound(promise.epsilon)}, {name} = {numbers.bound(slack)}",
+    )
+
+
+def right_guess(epsilon: float, delta: float) -> float:
+    """The largest probability of a right guess between two equally likely sets of answers.
+
+    For all events E, P(E) ≤ e^ε·Q(E) + δ and the other way round, so the total variation is at most
+    (e^ε - 1 + 2δ)/(e^ε + 1), and a guess is right with half of one plus that: (e^ε + δ)/(e^ε + 1).
+
+    >>> right_guess(0.0, 0.0), round(right_guess(1.0, 1e-6), 4)
+    (0.5, 0.7311)
+    """
+    shrunk = math.exp(-epsilon)
+    return min(1.0, (1.0 + delta * shrunk) / (1.0 + shrunk))
 
 
 def _relies_on(results: Results, language: Language) -> str:
@@ -81,9 +100,3 @@ def _relies_on(results: Results, language: Language) -> str:
     if trust.noise.has_dummies:
         return own.mixers.of(trust.mixers).format(number=whole(trust.mixers))
     return own.devices.format(crowd=whole(results.crowd))
-
-
-def certainty(epsilon: float, language: Language) -> str:
-    """How sure somebody can become who considered two answers equally likely, rounded up."""
-    ratio, numbers = math.exp(min(epsilon, LARGEST)), language.numbers
-    return numbers.with_percent(numbers.bound(100 * ratio / (1 + ratio)))

@@ -113,15 +113,14 @@ class BadgeTexts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OddsTexts:
-    """The promise on top of the page, in odds, and what it relies on."""
+    """The promise on top of the page, as odds of a guess, and what it relies on."""
 
     nobody: str = "Nobody was asked, so nothing is promised to anybody. In a survey with this plan:"
-    sees: str = (
-        "Whoever sees {results} can change the odds between any two ways in which you may have"
-        " answered by a factor of at most {factor}: even odds become a certainty of at most"
-        " {percent}."
+    guess: str = (
+        "Whoever sees {results} and guesses in which of two equally likely ways you answered is"
+        " right with a probability of at most {percent}: odds of {odds} to 1, where a coin gives 1"
+        " to 1 ({symbols})."
     )
-    more: str = "The probability of more is at most η = {eta}."
     these_results: str = "these results"
     all_results: str = "the results of all {rounds} rounds"
     less: str = "This is less than the survey promised."
@@ -159,7 +158,7 @@ class FindingTexts:
         " the clearest answers."
     )
     answer: str = "{question}: {answer}, {share} ± {margin}"
-    median: str = "{question}: median {value} ({interval})"
+    median: str = "{question}: median {value}"
     mean: str = "{question}: mean {value} ± {margin}"
     given: str = (
         "{question}: {answer}, {share} ± {margin} of those who answered {given_answer} to"
@@ -264,7 +263,7 @@ class NumberTexts:
     """Questions about numbers: their distribution."""
 
     answered: str = "Among the {number} people who answered: {quantiles}."
-    quantile: str = "{part} {value} ({interval})"
+    quantile: str = "{part} {value}"
     parts: Mapping[float, str] = table(
         {0.25: "lower quartile", 0.5: "median", 0.75: "upper quartile"}
     )
@@ -314,10 +313,10 @@ class JointTexts:
         " of a cell, the more people. Raw counts are in the results file."
     )
     legend: str = "People:"
-    given: str = "Shares of {question} for each answer to {given}"
+    given: str = 'Shares: "{question}" by the answer to "{given}"'
     given_caption: str = (
-        "{question} among those who gave each answer to {given}, in percent with {confidence}"
-        " confidence intervals"
+        "The answers to {question} among those who gave each answer to {given} and answered both,"
+        " in percent, with {confidence} confidence intervals"
     )
     nobody: str = "nobody"
     table: str = "Table {title}"
@@ -403,11 +402,11 @@ class PromiseTexts:
     slack_delta: str = "plus at most δ = {delta}"
     slack_eta: str = "except with probability η = {eta}"
     symbols: str = "In symbols"
+    odds: str = "In odds"
     odds_text: str = (
-        "Suppose that somebody considers two ways in which you may have answered equally likely."
-        " Afterwards they may consider one of them more likely than the other by a factor of at"
-        " most {factor}, which means being {percent} sure. The probability of more than that is at"
-        " most η = {eta}."
+        "Somebody who considers two ways in which you may have answered equally likely may"
+        " afterwards consider one of them more likely than the other by a factor of at most"
+        " {factor}. The probability of more than that is at most η = {eta}."
     )
     known: str = "How we know"
     known_text: Mapping[Assurance, str] = table(
@@ -616,7 +615,6 @@ class CollectedTexts:
         " position, at random and sealed like everybody's. The analyst subtracts how many there"
         " are on average.",
     )
-    blocks: str = "Noise of every question"
     blocks_caption: str = "How often a bit of each question is flipped"
     question: str = "Question"
     positions: str = "Positions"

@@ -101,12 +101,11 @@ ODDS = OddsTexts(
         "Niemand wurde gefragt, also wird niemandem etwas versprochen. In einer Umfrage mit diesem"
         " Plan gilt:"
     ),
-    sees=(
-        "Wer {results} sieht, kann die Chancen zwischen je zwei Möglichkeiten, wie Sie geantwortet"
-        " haben könnten, höchstens um den Faktor {factor} verändern: Aus gleichen Chancen wird eine"
-        " Gewissheit von höchstens {percent}."
+    guess=(
+        "Wer {results} sieht und rät, auf welche von zwei gleich wahrscheinlichen Weisen Sie"
+        " geantwortet haben, liegt mit einer Wahrscheinlichkeit von höchstens {percent} richtig:"
+        " Das sind Chancen von {odds} zu 1; eine Münze gibt 1 zu 1 ({symbols})."
     ),
-    more="Die Wahrscheinlichkeit für mehr ist höchstens η = {eta}.",
     these_results="diese Ergebnisse",
     all_results="die Ergebnisse aller {rounds} Runden",
     less="Das ist weniger, als die Umfrage versprochen hat.",
@@ -141,7 +140,7 @@ FINDINGS = FindingTexts(
         " Gewicht gibt, dann die deutlichsten Antworten."
     ),
     answer="{question}: {answer}, {share} ± {margin}",
-    median="{question}: Median {value} ({interval})",
+    median="{question}: Median {value}",
     mean="{question}: Mittelwert {value} ± {margin}",
     given=(
         "{question}: {answer}, {share} ± {margin} derer, die auf {given_question} mit"
@@ -232,7 +231,7 @@ QUESTIONS = QuestionTexts(
 
 NUMBERS = NumberTexts(
     answered="Unter den {number} Personen, die geantwortet haben: {quantiles}.",
-    quantile="{part} {value} ({interval})",
+    quantile="{part} {value}",
     parts=MappingProxyType({0.25: "unteres Quartil", 0.5: "Median", 0.75: "oberes Quartil"}),
     other_part="{percent}-Quantil",
     open_value="ein Wert in einem offenen Bereich",
@@ -277,10 +276,10 @@ JOINT = JointTexts(
         " Farbe einer Zelle, desto mehr Personen. Rohe Schätzwerte stehen in der Ergebnisdatei."
     ),
     legend="Personen:",
-    given="Anteile von {question} für jede Antwort auf {given}",
+    given="Anteile: „{question}“ nach der Antwort auf „{given}“",
     given_caption=(
-        "{question} unter denen, die jede der Antworten auf {given} gegeben haben, in Prozent mit"
-        " {confidence}-Konfidenzintervallen"
+        "Die Antworten auf {question} unter denen, die die jeweilige Antwort auf {given} gegeben und"
+        " beide Fragen beantwortet haben, in Prozent, mit {confidence}-Konfidenzintervallen"
     ),
     nobody="niemand",
     table="Tabelle {title}",
@@ -373,11 +372,11 @@ PROMISE = PromiseTexts(
     slack_delta="zuzüglich höchstens δ = {delta}",
     slack_eta="außer mit der Wahrscheinlichkeit η = {eta}",
     symbols="In Formelzeichen",
+    odds="In Chancen",
     odds_text=(
-        "Angenommen, jemand hält zwei Möglichkeiten, wie Sie geantwortet haben könnten, für gleich"
-        " wahrscheinlich. Danach kann diese Person die eine höchstens um den Faktor {factor} für"
-        " wahrscheinlicher halten als die andere, also höchstens zu {percent} sicher sein. Die"
-        " Wahrscheinlichkeit für mehr als das ist höchstens η = {eta}."
+        "Wer zwei Möglichkeiten, wie Sie geantwortet haben könnten, für gleich wahrscheinlich hält,"
+        " kann danach die eine höchstens um den Faktor {factor} für wahrscheinlicher halten als die"
+        " andere. Die Wahrscheinlichkeit für mehr als das ist höchstens η = {eta}."
     ),
     known="Woher wir das wissen",
     known_text=MappingProxyType(
@@ -601,7 +600,6 @@ COLLECTED = CollectedTexts(
         " hinzugefügt, zufällig viele und versiegelt wie die aller. Die auswertende Stelle zieht"
         " ab, wie viele es im Mittel sind.",
     ),
-    blocks="Rauschen jeder Frage",
     blocks_caption="Wie oft ein Bit jeder Frage umgedreht wird",
     question="Frage",
     positions="Positionen",

@@ -58,7 +58,7 @@ class NumberFormat:
         """The same text with a minus sign that is as wide as a digit and is read as minus."""
         return self.signs(text).replace("-", "\N{MINUS SIGN}")
 
-    def share(self, share: float, decimals: int) -> str:
+    def share(self, share: float, decimals: int = 2) -> str:
         """A share as a percentage without its sign, for columns that have it in their heading."""
         return self.rounded(100 * share, decimals)
 
