@@ -102,7 +102,7 @@ ODDS = OddsTexts(
         " Plan gilt:"
     ),
     guess=(
-        "Wer {results} sieht und rät, auf welche von zwei gleich wahrscheinlichen Weisen Sie"
+        "Wer {results} sieht und rät, auf welche von zwei gleich wahrscheinlichen Arten Sie"
         " geantwortet haben, liegt mit einer Wahrscheinlichkeit von höchstens {percent} richtig:"
         " Das sind Chancen von {odds} zu 1; eine Münze gibt 1 zu 1 ({symbols})."
     ),
@@ -251,7 +251,7 @@ WORDS = WordTexts(
     not_decoded=(
         "Nicht entschlüsselt: Wörter findet man mit einer Liste von Kandidaten, {command}."
     ),
-    one_of_several=", oder ",
+    one_of_several=" oder ",
     found=Plural(
         "{number} von {all} Wörtern der Liste wurde gefunden; im Mittel wurden höchstens {rate} der"
         " gefundenen Wörter von niemandem genannt (Falscherkennungsrate).",
@@ -278,8 +278,8 @@ JOINT = JointTexts(
     legend="Personen:",
     given="Anteile: „{question}“ nach der Antwort auf „{given}“",
     given_caption=(
-        "Die Antworten auf {question} unter denen, die die jeweilige Antwort auf {given} gegeben und"
-        " beide Fragen beantwortet haben, in Prozent, mit {confidence}-Konfidenzintervallen"
+        "Die Antworten auf {question} unter denen, die die jeweilige Antwort auf {given} gegeben"
+        " und beide Fragen beantwortet haben, in Prozent, mit {confidence}-Konfidenzintervallen"
     ),
     nobody="niemand",
     table="Tabelle {title}",
@@ -386,8 +386,8 @@ PROMISE = PromiseTexts(
             " Verfahren: {method}.",
             Assurance.OUTLIER: "Ausreißer: exakt berechnet für einen Angriff, nämlich auf eine"
             " Person, deren Antworten sich von denen aller anderen unterscheiden, während alle"
-            " anderen gleich antworten. Dass keine anderen Antworten der anderen für jemanden"
-            " ungünstiger sind, ist eine Vermutung, kein Satz. Verfahren: {method}.",
+            " anderen gleich antworten. Dass kein anderes Antwortverhalten der anderen für jemanden"
+            " ungünstiger ist, ist eine Vermutung, kein Satz. Verfahren: {method}.",
         }
     ),
     colluding="Teilnehmende, die der auswertenden Stelle helfen",
@@ -553,7 +553,7 @@ COLLECTED = CollectedTexts(
         " darum lassen sich Fragen nur dort zusammen betrachten, wo das geplant war, bevor jemand"
         " geantwortet hat."
     ),
-    copies=Plural("eine verrauschte Kopie", "{number} Kopien, jede mit eigenem Rauschen,"),
+    copies=Plural("eine verrauschte Kopie", "{number} je für sich verrauschte Kopien"),
     records=MappingProxyType(
         {
             Provenance.DEVICES: "Jede Person hat {copies} des ganzen Datensatzes von {bits} Bits"
@@ -583,12 +583,12 @@ COLLECTED = CollectedTexts(
     ),
     noises=MappingProxyType(
         {
-            Provenance.DEVICES: "Jedes Bit wurde umgedreht, bevor es gesendet wurde, mit einer"
-            " Wahrscheinlichkeit von q = {least} bis {most}, je nach Frage.",
-            Provenance.TABLE: "Jedes Bit wurde umgedreht, bevor es weitergegeben wurde, mit einer"
-            " Wahrscheinlichkeit von q = {least} bis {most}, je nach Frage.",
-            Provenance.SIMULATION: "Jedes Bit wurde umgedreht, mit einer Wahrscheinlichkeit von"
-            " q = {least} bis {most}, je nach Frage.",
+            Provenance.DEVICES: "Jedes Bit wurde, bevor es gesendet wurde, mit einer"
+            " Wahrscheinlichkeit von q = {least} bis {most} umgedreht, je nach Frage.",
+            Provenance.TABLE: "Jedes Bit wurde, bevor es weitergegeben wurde, mit einer"
+            " Wahrscheinlichkeit von q = {least} bis {most} umgedreht, je nach Frage.",
+            Provenance.SIMULATION: "Jedes Bit wurde mit einer Wahrscheinlichkeit von q = {least}"
+            " bis {most} umgedreht, je nach Frage.",
         }
     ),
     no_flips="Die Geräte haben nichts verrauscht.",

@@ -75,7 +75,9 @@ GUARANTEES = GuaranteeTexts(
             " erlaubt",
         }
     ),
-    colluders="{crowd} ({colluding} weitere dürfen mit der auswertenden Stelle zusammenarbeiten)",
+    colluders=(
+        "{crowd} (weitere, die mit der auswertenden Stelle zusammenarbeiten dürfen: {colluding})"
+    ),
 )
 
 PROVENANCE = ProvenanceTexts(
@@ -227,12 +229,12 @@ PHRASES = PhraseTexts(
     refused=Plural(
         "{number} Nachricht wurde abgewiesen ({reasons}) und nicht gezählt. {senders} hilft"
         " vielleicht nicht, jemanden zu verbergen. Das Versprechen rechnete mit {planned}; im"
-        " schlimmsten Fall sind es nun {colluding} unter {crowd}, also ist {name} = {now}. Die"
-        " Umfrage hat {asked} versprochen.",
+        " schlimmsten Fall ist ihre Zahl nun {colluding} unter {crowd}, also ist {name} = {now}."
+        " Die Umfrage hat {asked} versprochen.",
         "{number} Nachrichten wurden abgewiesen ({reasons}) und nicht gezählt. {senders} helfen"
         " vielleicht nicht, jemanden zu verbergen. Das Versprechen rechnete mit {planned}; im"
-        " schlimmsten Fall sind es nun {colluding} unter {crowd}, also ist {name} = {now}. Die"
-        " Umfrage hat {asked} versprochen.",
+        " schlimmsten Fall ist ihre Zahl nun {colluding} unter {crowd}, also ist {name} = {now}."
+        " Die Umfrage hat {asked} versprochen.",
     ),
     refused_mixed=Plural(
         "{number} Nachricht wurde abgewiesen ({reasons}) und nicht gezählt. Das Versprechen hängt"
