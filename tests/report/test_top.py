@@ -120,6 +120,12 @@ def test_what_is_too_uncertain_is_no_finding() -> None:
     assert len(plain(results)) == 1
 
 
+def test_one_answer_that_cannot_be_read_is_all_there_is() -> None:
+    """Not "1 of 1 answers"."""
+    page = read_page(report_page(changed(single_example().results, readable=False))).text
+    assert "fair (its only answer)." in page
+
+
 def test_two_answers_that_may_be_equal_are_no_finding() -> None:
     """The first answer must be ahead of the second, intervals and all."""
     results = only(bit_example().results, "colour")

@@ -130,9 +130,9 @@ def unreadable(
     """Whatever has too wide a margin of error: its anchor, its title, how much of it."""
     own, whole = language.texts.page, language.numbers.whole
     found = [
-        (view.id, view.name, own.unreadable_answers, view.unreadable, view.answers.listed)
+        (view.id, view.name, own.unreadable_answers.of(listed), view.unreadable, listed)
         for view in questions
-        if view.answers is not None and view.unreadable
+        if view.unreadable and (listed := 0 if view.answers is None else view.answers.listed)
     ]
     for table in joint:
         cells = [cell for each in table.maps for _, row in each.rows for cell in row]

@@ -64,7 +64,7 @@ class PageTexts:
         ' negative, and answers of which each person gives exactly one, "unanswered" included, add'
         " up to everybody."
     )
-    own_scale: str = "Scale the bars of each question by themselves"
+    own_scale: str = "Give each question its own scale"
     contents: str = "Contents"
     all_questions: str = "All {number} questions"
     unreadable: str = "Some results are too uncertain to read"
@@ -72,7 +72,7 @@ class PageTexts:
         "Their margin of error is above {limit} of the crowd, so they tell nothing. They are grey"
         " below: {names}."
     )
-    unreadable_answers: str = "{number} of {all} answers"
+    unreadable_answers: Plural = Plural("its only answer", "{number} of {all} answers")
     unreadable_cells: str = "{number} of {all} cells"
     footer: str = "Written by krand. This page needs no network and no script."
 
