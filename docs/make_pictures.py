@@ -41,6 +41,8 @@ PEOPLE = {
     "sixty": 60,
 }
 """The surveys whose reports are shown, with their simulated crowds."""
+SECOND = {"joint": "#together-1"}
+"""Where the second screen begins, if not below the first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,24 @@ class Studio:
 
 def report_sheet(survey: str, language: str, studio: Studio) -> Image:
     """One report: its top, in the dark what follows, two screens of a phone, and printed."""
-    from pictures.shooting import DARK, LIGHT, PAPER, PHONE, opened, sheet, shot, with_margins
+    from pictures.shooting import (
+        DARK,
+        LIGHT,
+        PAPER,
+        PHONE,
+        opened,
+        sheet,
+        shot,
+        top_of,
+        with_margins,
+    )
 
     address, browser = _report(survey, language, studio).as_uri(), studio.browser
     with opened(browser, address, LIGHT) as page:
         light = shot(page)
     with opened(browser, address, DARK) as page:
-        dark = shot(page, DARK.height)
+        below = top_of(page, SECOND[survey]) if survey in SECOND else DARK.height
+        dark = shot(page, below)
     with opened(browser, address, PHONE) as page:
         phone = [shot(page), shot(page, PHONE.height)]
     with opened(browser, address, PAPER) as page:
@@ -82,11 +95,11 @@ def _report(survey: str, language: str, studio: Studio) -> Path:
 
 
 def report(studio: Studio) -> Image:
-    """The top of a report, for the first page."""
+    """The top of a report with its first answers."""
     from pictures.shooting import Look, opened, shot
 
     address = _report("joint", "en", studio).as_uri()
-    with opened(studio.browser, address, Look(width=960, height=720, scale=1)) as page:
+    with opened(studio.browser, address, Look(width=960, height=1200, scale=0.75)) as page:
         return shot(page)
 
 

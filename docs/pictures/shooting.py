@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,13 +26,18 @@ __all__ = [
     "save",
     "sheet",
     "shot",
+    "top_of",
     "with_margins",
 ]
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]  # the pages are our own
+PATIENCE = 8_000
+"""Milliseconds that a page has to load everything."""
 COLORS = 64
 """Text and bars need few; fewer make a smaller file."""
+EXACT = 24
+"""How many of them are exactly those of the page."""
 GAP = 12
 BEHIND = "#8b949e"
 """What a sheet shows between its tiles."""
@@ -77,9 +82,24 @@ def opened(browser: Browser, address: str, look: Look) -> Iterator[Page]:
         reduced_motion="reduce",
     )
     page.emulate_media(media="print" if look.media == "print" else "screen")
-    page.goto(address, wait_until="networkidle")
+    page.goto(address)
+    _settle(page)
     yield page
     page.close()
+
+
+def _settle(page: Page) -> None:
+    """Wait until the page asks for nothing more; one that never stops asking is shown as it is."""
+    from playwright.sync_api import TimeoutError as TooLate
+
+    with suppress(TooLate):
+        page.wait_for_load_state("networkidle", timeout=PATIENCE)
+
+
+def top_of(page: Page, selector: str) -> int:
+    """How far down the page an element begins."""
+    box = page.locator(selector).first.bounding_box()
+    return 0 if box is None else round(box["y"])
 
 
 def shot(page: Page, below: int = 0) -> Image.Image:
@@ -111,8 +131,16 @@ def sheet(rows: Sequence[Sequence[Image.Image]]) -> Image.Image:
 def save(image: Image.Image, path: Path) -> int:
     """Write the picture with few colours; its size in bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    few = image.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).convert(
-        "RGB"
-    )
+    few = image.quantize(palette=_palette(image), dither=Image.Dither.NONE).convert("RGB")
     few.save(path, lossless=True, quality=100, method=4)
     return path.stat().st_size
+
+
+def _palette(image: Image.Image) -> Image.Image:
+    """The most frequent colours as they are, such as backgrounds, and some of all others."""
+    counted = image.getcolors(image.width * image.height) or []
+    frequent = [color for _, color in sorted(counted, reverse=True)[:EXACT]]
+    others = image.quantize(COLORS - EXACT, Image.Quantize.MAXCOVERAGE).getpalette() or []
+    palette = Image.new("P", (1, 1))
+    palette.putpalette([part for color in frequent for part in color] + others)
+    return palette

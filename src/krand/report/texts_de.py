@@ -55,7 +55,7 @@ PAGE = PageTexts(
         " Antworten, von denen jede Person genau eine gibt, „keine Antwort“ eingeschlossen,"
         " ergeben zusammen alle Personen."
     ),
-    own_scale="Balken jeder Frage für sich skalieren",
+    own_scale="Jeder Frage eine eigene Skala geben",
     contents="Inhalt",
     all_questions="Alle {number} Fragen",
     unreadable="Manche Ergebnisse sind zu unsicher zum Ablesen",
@@ -63,7 +63,7 @@ PAGE = PageTexts(
         "Ihre Fehlerspanne ist größer als {limit} der Teilnehmenden, darum sagen sie nichts aus."
         " Unten sind sie grau: {names}."
     ),
-    unreadable_answers="{number} von {all} Antworten",
+    unreadable_answers=Plural("ihre einzige Antwort", "{number} von {all} Antworten"),
     unreadable_cells="{number} von {all} Zellen",
     footer="Geschrieben von krand. Diese Seite braucht kein Netz und kein Skript.",
 )
