@@ -458,6 +458,20 @@ def test_long_lists_show_the_most_frequent() -> None:
     assert len(body(short.table("colour:"))) == 21
 
 
+def test_ranges_stay_in_their_order_however_many_they_are() -> None:
+    """A histogram whose bars are sorted, or folded away, is none."""
+    values = bit_example().values
+    (age,) = (q for q in values["questions"] if q["name"] == "age")
+    row = age["rows"][0]
+    age["rows"] = [
+        {**copy.deepcopy(row), "label": f"range {place}", "consistent": float(place)}
+        for place in range(60)
+    ]
+    (table,) = (t for t in page_of(values).tables if t.caption.startswith("age:"))
+    labels = [cells[0].text for cells in body(table)]
+    assert labels == [*(f"range {place}" for place in range(60)), "unanswered"]
+
+
 def test_raw_counts_below_zero_are_behind_a_fold() -> None:
     """With a minus sign and an explanation; the table of answers has none."""
     values = bit_example().values

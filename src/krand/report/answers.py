@@ -16,6 +16,7 @@ __all__ = [
     "AnswerRow",
     "Answers",
     "Estimate",
+    "Table",
     "answer_table",
     "displayed_sum",
     "number",
@@ -90,15 +91,20 @@ class Estimate:
     raw: float | None = None
 
 
-def answer_table(
-    rows: Sequence[Estimate],
-    silent: Sequence[Estimate],
-    confidence: float,
-    language: Language,
-    scale: Scale,
-) -> Answers:
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What a table of answers is made of."""
+
+    rows: Sequence[Estimate]
+    silent: Sequence[Estimate]
+    confidence: float
+    opened: int = OPEN_ROWS
+    """How many rows are seen at once."""
+
+
+def answer_table(made: Table, scale: Scale, language: Language) -> Answers:
     """The rows in the order they come; silence last, and never among those that are left out."""
-    shown = rows[:MOST_ROWS]
+    rows, silent, shown = made.rows, made.silent, made.rows[:MOST_ROWS]
     # One bar alone has no other to be compared with: it is shown against everybody.
     alone = len(rows) == 1 and not silent
     own = Scale.up_to(1.0 if alone else max(row.high for row in (*shown, *silent)))
@@ -106,13 +112,13 @@ def answer_table(
     views = [_row_view(row, digits, scale, language) for row in shown]
     aside = [_row_view(row, digits, scale, language, aside=True) for row in silent]
     return Answers(
-        rows=(*views[:OPEN_ROWS], *aside),
-        more=tuple(views[OPEN_ROWS:]),
+        rows=(*views[: made.opened], *aside),
+        more=tuple(views[made.opened :]),
         total=len(rows),
         scale=scale.label(language.numbers),
         own_scale=own.label(language.numbers),
         stretch=round(scale.end / own.end, 4),
-        confidence=of_confidence(confidence, language.numbers),
+        confidence=of_confidence(made.confidence, language.numbers),
     )
 
 

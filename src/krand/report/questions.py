@@ -12,6 +12,7 @@ from krand.report.answers import (
     OPEN_ROWS,
     Answers,
     Estimate,
+    Table,
     answer_table,
     displayed_sum,
 )
@@ -79,6 +80,17 @@ class Asked:
         """Whether everybody is in exactly one row."""
         return bool(self.silent) and self.estimate is not None
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether its answers are numbers, which are shown in their order, all of them."""
+        return self.estimate is not None and self.estimate.kind in (Kind.NUMBER, Kind.SCALE)
+
+    @property
+    def confidence(self) -> float:
+        """Of the intervals of its rows."""
+        found = self.words if self.estimate is None else self.estimate
+        return 0.0 if found is None else found.confidence
+
 
 def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Asked, ...]:
     """All questions in the order they were asked."""
@@ -138,13 +150,15 @@ def _notes(asked: Asked, language: Language) -> tuple[str, ...]:
 
 def _answers(asked: Asked, scale: Scale, language: Language) -> Answers:
     rows, numbers = list(asked.rows), language.numbers
-    confidence = (asked.estimate or asked.words).confidence  # type: ignore[union-attr]
-    if len(rows) > OPEN_ROWS:
+    opened = len(rows) if asked.is_ordered else OPEN_ROWS
+    if len(rows) > opened:
         rows.sort(key=lambda row: -row.people)
-    table = answer_table(rows, asked.silent, confidence, language, scale)
-    shown = displayed_sum((*asked.rows, *asked.silent))
-    if asked.is_one_of and len(rows) <= OPEN_ROWS and shown != 100:
-        table = replace(table, total_share=numbers.with_percent(numbers.signs(str(shown))))
+    made = Table(rows, asked.silent, asked.confidence, opened)
+    table = answer_table(made, scale, language)
+    if asked.is_one_of and not table.more:
+        shown = displayed_sum((*rows, *asked.silent))
+        total = "" if shown == 100 else numbers.with_percent(numbers.signs(str(shown)))
+        table = replace(table, total_share=total)
     if asked.estimate is not None and asked.estimate.kind is Kind.SCALE:
         table = replace(table, diverging=_diverging(asked.rows))
     return table
