@@ -96,6 +96,15 @@ def test_a_finding_has_the_numbers_of_its_row_and_the_margin_covers_the_interval
         assert share + margin >= 100 * row.share_interval.high - slack
 
 
+@pytest.mark.parametrize(
+    ("half", "decimals", "shown"),
+    [(0.031, 2, "0.04"), (0.03, 2, "0.03"), (3.2, 0, "4"), (0, 1, "0.0")],
+)
+def test_a_margin_is_rounded_up(half: float, decimals: int, shown: str) -> None:
+    """But a margin with exactly these digits stays as it is."""
+    assert NumberFormat().margin(half, decimals) == shown
+
+
 def changed(results: Results, **changes: Any) -> Results:
     """The results with another first row of their first question."""
     first, *others = results.questions
