@@ -41,8 +41,8 @@ PEOPLE = {
     "sixty": 60,
 }
 """The surveys whose reports are shown, with their simulated crowds."""
-SECOND = {"joint": "#together-1"}
-"""Where the second screen begins, if not below the first."""
+FIRST_QUESTION, SECOND = "#question-1", {"joint": "#together-1"}
+"""Where the second screen begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Studio:
 
 
 def report_sheet(survey: str, language: str, studio: Studio) -> Image:
-    """One report: its top, in the dark what follows, two screens of a phone, and printed."""
+    """One report: its top, in the dark its answers, two screens of a phone, and printed."""
     from pictures.shooting import (
         DARK,
         LIGHT,
@@ -74,8 +74,7 @@ def report_sheet(survey: str, language: str, studio: Studio) -> Image:
     with opened(browser, address, LIGHT) as page:
         light = shot(page)
     with opened(browser, address, DARK) as page:
-        below = top_of(page, SECOND[survey]) if survey in SECOND else DARK.height
-        dark = shot(page, below)
+        dark = shot(page, top_of(page, SECOND.get(survey, FIRST_QUESTION)))
     with opened(browser, address, PHONE) as page:
         phone = [shot(page), shot(page, PHONE.height)]
     with opened(browser, address, PAPER) as page:
@@ -204,7 +203,7 @@ SHOTS: dict[str, Callable[[Studio], Image]] = {
 }
 NAMES = (COMPARISON, *SHOTS)
 """Every picture, by its path in docs/static."""
-SHEET, SINGLE = 100_000, 80_000
+SHEET, SINGLE = 95_000, 75_000
 LARGEST = {name: SHEET if "/report-" in name else SINGLE for name in NAMES}
 """The most bytes that each may have."""
 
@@ -231,7 +230,7 @@ def _shoot(names: Sequence[str], folder: Path) -> None:
         return
     with browsing() as browser:
         for name in names:
-            save(SHOTS[name](Studio(browser, folder)), STATIC / name)
+            save(SHOTS[name](Studio(browser, folder)), STATIC / name, LARGEST[name])
 
 
 if __name__ == "__main__":

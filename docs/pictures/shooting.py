@@ -34,10 +34,8 @@ PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--no-first-run"]  # the pages are our own
 PATIENCE = 8_000
 """Milliseconds that a page has to load everything."""
-COLORS = 64
-"""Text and bars need few; fewer make a smaller file."""
-EXACT = 24
-"""How many of them are exactly those of the page."""
+COLORS = (64, 40, 24, 12)
+"""Text and bars need few; the first number that makes a file small enough is taken."""
 GAP = 12
 BEHIND = "#8b949e"
 """What a sheet shows between its tiles."""
@@ -47,16 +45,16 @@ BEHIND = "#8b949e"
 class Look:
     """What a page is shown on; `scale` is the pixels of the picture to one of the page."""
 
-    width: int = 720
-    height: int = 900
+    width: int = 800
+    height: int = 960
     scheme: str = "light"
     media: str = "screen"
-    scale: float = 0.7
+    scale: float = 0.63
 
 
 MARGIN = 40
 """Of a printed page: a browser's print style leaves it to the printer."""
-LIGHT, DARK, PHONE = Look(), Look(scheme="dark"), Look(width=360)
+LIGHT, DARK, PHONE = Look(), Look(scheme="dark"), Look(width=360, height=864, scale=0.7)
 PAPER = Look(width=LIGHT.width - 2 * MARGIN, height=LIGHT.height - 2 * MARGIN, media="print")
 
 
@@ -128,19 +126,23 @@ def sheet(rows: Sequence[Sequence[Image.Image]]) -> Image.Image:
     return found
 
 
-def save(image: Image.Image, path: Path) -> int:
-    """Write the picture with few colours; its size in bytes."""
+def save(image: Image.Image, path: Path, most: int) -> None:
+    """Write the picture in at most so many bytes, if few colours can do that."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    few = image.quantize(palette=_palette(image), dither=Image.Dither.NONE).convert("RGB")
-    few.save(path, lossless=True, quality=100, method=4)
-    return path.stat().st_size
+    for colors in COLORS:
+        palette = _palette(image, colors)
+        few = image.quantize(palette=palette, dither=Image.Dither.NONE).convert("RGB")
+        few.save(path, lossless=True, quality=100, method=4)
+        if path.stat().st_size <= most:
+            return
 
 
-def _palette(image: Image.Image) -> Image.Image:
-    """The most frequent colours as they are, such as backgrounds, and some of all others."""
+def _palette(image: Image.Image, colors: int) -> Image.Image:
+    """The most frequent colours as they are, such as backgrounds, and as many for all others."""
+    exact = colors // 2
     counted = image.getcolors(image.width * image.height) or []
-    frequent = [color for _, color in sorted(counted, reverse=True)[:EXACT]]
-    others = image.quantize(COLORS - EXACT, Image.Quantize.MAXCOVERAGE).getpalette() or []
+    frequent = [color for _, color in sorted(counted, reverse=True)[:exact]]
+    others = image.quantize(colors - exact, Image.Quantize.MAXCOVERAGE).getpalette() or []
     palette = Image.new("P", (1, 1))
     palette.putpalette([part for color in frequent for part in color] + others)
     return palette
