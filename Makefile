@@ -9,7 +9,7 @@ ORACLES := .venv-oracles
 PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts figures test lint unit drafts-test oracles durations coverage long bench bench-check docs js clean
+.PHONY: help demo drafts figures test lint unit drafts-test oracles durations coverage long bench bench-check docs pictures js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -84,6 +84,10 @@ docs: .venv/.test  ## the documentation as HTML in build/docs; every warning is 
 	$(BIN)/sphinx-build -q -W --keep-going -c docs -d build/doctrees . build/docs
 	$(BIN)/python docs/check_links.py
 	@echo "open build/docs/index.html"
+
+pictures: .venv/.test  ## the pictures in docs/static, made anew; needs chromium
+	@$(BIN)/python -c 'import PIL, playwright' || $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[pictures]'
+	$(BIN)/python docs/make_pictures.py
 
 js:  ## the JavaScript client: its packages from the lock file, then the bundles that krand ships
 	npm ci --prefix clients/js --ignore-scripts --loglevel=error

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from krand.analysis.results_file import write_results
 from krand.cli.main import krand
 from krand.report import report_page
+from krand.survey.about import About
 from report.examples import bit_example, record_example, refused_example
 
 
@@ -63,10 +66,26 @@ def test_an_unknown_language_is_refused(results: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
     refused = run(results, "-o", page, "--language", "tlh")
     assert refused.exit_code == 2
-    assert "language: must be one of: en, found 'tlh'" in refused.stderr
+    assert "language: must be one of: de, en, found 'tlh'" in refused.stderr
     assert not page.exists()
     assert run(results, "-o", page, "--language", "en").exit_code == 0
     assert page.read_text(encoding="utf-8") == report_page(bit_example().results)
+
+
+@pytest.mark.parametrize(
+    ("own", "asked", "shown"),
+    [("de", (), "de"), ("de-AT", (), "de"), ("fr", (), "en"), ("de", ("--language", "en"), "en")],
+)
+def test_the_page_speaks_the_surveys_language(
+    results: Path, tmp_path: Path, own: str, asked: tuple[str, ...], shown: str
+) -> None:
+    """If krand has it; an option overrules it."""
+    found = bit_example().results
+    survey = replace(found.plan.survey, about=About(language=own))
+    write_results("results", results, replace(found, plan=replace(found.plan, survey=survey)))
+    page = tmp_path / "report.html"
+    assert run(results, "-o", page, *asked).exit_code == 0
+    assert f'<html lang="{shown}">' in page.read_text(encoding="utf-8")
 
 
 def test_records_are_reported_too(tmp_path: Path) -> None:

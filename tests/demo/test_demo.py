@@ -21,10 +21,11 @@ from krand.cli.main import krand
 from krand.cli.result_tables import remarks
 from krand.demo import baselines as baselines
 from krand.demo import devices, people, sources
+from krand.demo.dots import dot_chart
 from krand.demo.methods import Baseline
 from krand.demo.people import Crowd, pieces, truth_of
 from krand.demo.randomness import Chance, simulated_random
-from krand.demo.report import write_report
+from krand.demo.report import baseline_dots, write_report
 from krand.demo.screen import promise_lines
 from krand.demo.story import Asked, Demonstration, demonstrate, example_text
 from krand.demo.truth import Answer, held
@@ -209,6 +210,34 @@ def test_the_report_says_first_that_nobody_was_asked(small: Small) -> None:
     first = small.shown.answers[0]
     assert re.search(rf"{first.answer}\s+{first.truth:,}\s+{first.estimate:,.0f}\s", text)
     assert "and 281 more" in text  # of 300 pages and silence
+
+
+def test_the_report_compares_methods_in_one_chart(small: Small) -> None:
+    """Sorted by the median of their margins; all tables of both sections are folded."""
+    page = unescape(write_report(small.shown).read_text(encoding="utf-8"))
+    chart = re.search(r'<svg role="img" aria-label="typical margin of error([^"]+)"', page)
+    assert chart is not None
+    ways = {way.name: way for way in small.shown.baselines}
+    medians = {name: np.median([*way.half_widths_95.values()]) for name, way in ways.items()}
+    said = [f"{name} (trusted: {ways[name].trusted}): ± " for name in ways]
+    places = {name: chart[1].index(words) for name, words in zip(ways, said, strict=True)}
+    assert sorted(places, key=places.__getitem__) == sorted(medians, key=medians.__getitem__)
+    for title in ("Estimates and truth</h2>", "Comparison with baselines</h2>"):
+        section = page.partition(title)[2].partition("</section>")[0]
+        assert "<table>" in section.partition("<details>")[2]
+        assert "<table>" not in section.partition("<details>")[0]
+    held = small.shown.held
+    assert f"<strong>{held.hold:,} of {held.intervals:,} intervals contain the truth" in page
+
+
+def test_a_method_that_was_not_run_is_a_row_without_a_dot() -> None:
+    """Its reason stands below the chart, where there is room for it."""
+    run = Baseline(name="krand, devices", trusted="collector", half_widths_95={"a": 2.0, "b": 4.0})
+    not_run = Baseline(name="RAPPOR", trusted="nobody", note="not run: too many bits")
+    first, last = baseline_dots([run, not_run])
+    assert (first.name, first.value, first.strong) == ("krand, devices", 3.0, True)
+    assert (last.value, last.label) == (None, "not run: the reason is below")
+    assert dot_chart([first, last], "axis").count("<circle") == 1
 
 
 def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_the_pages_need_every_text(foreign: Foreign, monkeypatch: pytest.MonkeyP
 
 def test_an_unknown_language_is_refused_with_those_there_are(tmp_path: Path) -> None:
     """Before anything is written."""
-    with pytest.raises(InvalidInput, match="must be one of: en") as refused:
+    with pytest.raises(InvalidInput, match="must be one of: de, en") as refused:
         save_report(bit_example().results, tmp_path / "report.html", language="tlh")
     assert (refused.value.field, refused.value.value) == ("language", "tlh")
     assert list(tmp_path.iterdir()) == []
@@ -197,3 +197,16 @@ def test_the_guide_names_at_most_six_files() -> None:
     assert [path for _, path, new in steps if not new and not (ROOT / path).is_file()] == []
     rooms = {Path(path).parent for _, path, new in steps if new}
     assert all((ROOT / "src" / "krand" / room / "texts.py").is_file() for room in rooms)
+
+
+def test_german_has_german_signs() -> None:
+    """Numbers, the narrow space before percent, and quotation marks, except in a survey file."""
+    german = LANGUAGES["de"]
+    assert (german.numbers.whole(1_234), german.numbers.rounded(1_234.5, 1)) == ("1.234", "1.234,5")
+    assert german.numbers.percent_of(0.95, "g") == "95\N{NARROW NO-BREAK SPACE}%"
+    texts = [*texts_in(german.texts), *texts_in(german.shared)]
+    assert len(texts) > 300
+    quoted = [path for path, text in texts if '"' in text.replace('noise = "mixers"', "")]
+    percent = [path for path, text in texts if re.search(r"(?<!\u202f)%", text)]
+    opened = [path for path, text in texts if text.count("„") != text.count("“")]
+    assert (quoted, percent, opened) == ([], [], [])

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from krand.analysis.results_file import write_results
+from krand.survey.about import About
 from krand.web import worker
 from krand.web.tasks import TASKS
+from report.examples import bit_example
 
 
 def test_a_task_that_needs_too_much_memory_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,3 +48,13 @@ def test_a_file_that_is_no_results_file_is_an_answer_too(tmp_path: Path, content
     answer = worker._done("results", {"path": str(path), "stamp": [0, 0]})
     assert answer["state"] != "planned"
     assert json.dumps(answer)
+
+
+def test_results_are_shown_in_the_surveys_language(tmp_path: Path) -> None:
+    """As in the report that `krand report` writes."""
+    found = bit_example().results
+    survey = replace(found.plan.survey, about=About(language="de"))
+    path = tmp_path / "results.json"
+    write_results("results", path, replace(found, plan=replace(found.plan, survey=survey)))
+    answer = worker._done("results", {"path": str(path), "stamp": [0, 0]})
+    assert '<html lang="de">' in answer["html"]

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
+from krand.demo.dots import Dot, dot_chart
 from krand.demo.screen import (
+    baselines_notes,
     baselines_sentence,
+    errors_sentence,
     held_sentence,
     instead_lines,
     opening_lines,
@@ -22,22 +25,26 @@ from krand.files import write_atomically
 from krand.report import Section, report_page
 from krand.report.pages import render
 from krand.showing import fixed
+from krand.wording.phrases import some_people
 
 if TYPE_CHECKING:
     from krand.demo.methods import Baseline
     from krand.demo.story import Demonstration
     from krand.demo.truth import Answer
 
-__all__ = ["sections", "write_report"]
+__all__ = ["AXIS", "baseline_dots", "sections", "write_report"]
 
 MOST_ANSWERS = 20
 """The most answers shown for a question; the results file has all of them."""
+LANGUAGE = "en"
+"""Of the page: its own sections are in English only."""
+AXIS = "typical margin of error, ± people (95 %), log scale"
 
 
 def write_report(shown: Demonstration) -> Path:
     """Write the report as one HTML file next to the others."""
     path = shown.asked.folder / "report.html"
-    page = report_page(shown.results, sections(shown), _notice(shown))
+    page = report_page(shown.results, sections(shown), _notice(shown), language=LANGUAGE)
     write_atomically("output", path, page)
     return path
 
@@ -62,23 +69,52 @@ def sections(shown: Demonstration) -> list[Section]:
         confidence=f"{100 * shown.held.confidence:g} %",
         questions=_questions(shown.answers),
     )
-    scale = _Scale.of([method.sigma for method in shown.baselines if method.sigma is not None])
     baselines = render(
         "demo_baselines.html",
         room=__package__,
-        baselines=[
-            _row(method, scale, first=place == 0) for place, method in enumerate(shown.baselines)
-        ],
-        decades=scale.decades(),
+        chart=dot_chart(baseline_dots(shown.baselines), AXIS),
+        baselines=[_row(method) for method in shown.baselines],
         explanation=baselines_sentence(shown),
+        errors=errors_sentence(shown),
         methods=[method.name for method in _precise(shown)],
         precisions=_precisions(shown),
+        notes=baselines_notes(shown),
         instead=list(instead_lines(shown)),
     )
     return [
         Section("Estimates and truth", Markup(truth)),
         Section("Comparison with baselines", Markup(baselines)),
     ]
+
+
+def baseline_dots(baselines: Sequence[Baseline]) -> list[Dot]:
+    """The typical margin of error of each method, the most precise one first.
+
+    The survey as it was run comes first in `baselines`; its dot is the strong one.
+    """
+    dots = [_dot(method, strong=place == 0) for place, method in enumerate(baselines)]
+    return sorted(dots, key=lambda dot: math.inf if dot.value is None else dot.value)
+
+
+def _dot(method: Baseline, *, strong: bool) -> Dot:
+    typical = statistics.median(method.half_widths_95.values()) if method.half_widths_95 else None
+    label = "not run: the reason is below" if method.note else ""
+    if typical is not None:
+        label = f"± {some_people(typical)}, σ {times(method.times_curator)} × curator"
+    return Dot(
+        name=method.name,
+        aside=f"trusted: {method.trusted}",
+        value=typical,
+        label=label,
+        color=_color(method),
+        strong=strong,
+    )
+
+
+def _color(method: Baseline) -> str:
+    if method.name.startswith("krand"):
+        return "bit"
+    return {"nobody": "local", "curator": "curator"}.get(method.trusted, "record")
 
 
 def _questions(answers: Sequence[Answer]) -> list[dict[str, Any]]:
@@ -110,35 +146,12 @@ def _precisions(shown: Demonstration) -> list[dict[str, Any]]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
-class _Scale:
-    """Powers of ten along a row, in percent of its width, with a margin at both ends."""
-
-    low: int
-    high: int
-
-    @classmethod
-    def of(cls, values: Sequence[float]) -> _Scale:
-        low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
-        return cls(low, max(high, low + 1))
-
-    def place(self, value: float) -> float:
-        return round(6 + 88 * (math.log10(value) - self.low) / (self.high - self.low), 1)
-
-    def decades(self) -> list[dict[str, Any]]:
-        powers = range(self.low, self.high + 1)
-        return [{"place": self.place(10.0**n), "label": f"{10.0**n:,.12g}"} for n in powers]
-
-
-def _row(method: Baseline, scale: _Scale, *, first: bool) -> dict[str, Any]:
-    color = {"nobody": "local", "curator": "curator"}.get(method.trusted, "record")
+def _row(method: Baseline) -> dict[str, Any]:
     return {
         "name": method.name,
         "trusted": method.trusted,
         "sigma": people(method.sigma),
         "error": people(method.error),
         "times": times(method.times_curator),
-        "place": None if method.sigma is None else scale.place(method.sigma),
-        "color": "bit" if first else color,
         "note": method.note,
     }

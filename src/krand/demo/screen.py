@@ -27,6 +27,7 @@ __all__ = [
     "baselines_notes",
     "baselines_sentence",
     "baselines_table",
+    "errors_sentence",
     "held_sentence",
     "instead_lines",
     "opening_lines",
@@ -51,7 +52,7 @@ def show(shown: Demonstration, report: Path, console: Console) -> None:
     console.print()
     console.print(f"{_left(shown)}{held_sentence(shown)}", markup=False)
     console.print()
-    console.print(baselines_sentence(shown), markup=False)
+    console.print(f"{baselines_sentence(shown)} {errors_sentence(shown)}", markup=False)
     console.print()
     console.print(baselines_table(shown))
     console.print()
@@ -253,17 +254,21 @@ def _between(widths: Collection[float]) -> str:
 
 
 def baselines_sentence(shown: Demonstration) -> str:
-    """What the table of baselines compares."""
+    """What is compared."""
     policy = shown.plan.survey.policy
     name, value = ("δ", policy.delta) if policy.eta is None else ("η", policy.eta)
     missing = any(method.error is None for method in shown.baselines)
     run = "some were not run" if missing else "each actually run"
-    positions = _counted(shown.plan.layout.positions, "position")
     return (
         f"The same answers collected by other methods at ε = {policy.epsilon:g},"
         f" {name} = {number(value or 0.0)}, {run}."
-        f" Errors are in people, root mean square over {positions}."
     )
+
+
+def errors_sentence(shown: Demonstration) -> str:
+    """What the errors in the table of baselines are."""
+    positions = _counted(shown.plan.layout.positions, "position")
+    return f"Errors are in people, root mean square over {positions}."
 
 
 def baselines_notes(shown: Demonstration) -> list[str]:

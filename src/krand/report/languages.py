@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 from krand.errors import InvalidInput
 from krand.report import texts as report_texts
+from krand.report import texts_de as german_report_texts
 from krand.wording import texts as shared_texts
+from krand.wording import texts_de as german_shared_texts
 from krand.wording.number_format import NumberFormat
 
-__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "Language", "language_of"]
+__all__ = ["DEFAULT_LANGUAGE", "LANGUAGES", "Language", "language_for", "language_of"]
 
 DEFAULT_LANGUAGE = "en"
 
@@ -30,7 +32,10 @@ class Language:
         return self.shared.numbers
 
 
-LANGUAGES = {DEFAULT_LANGUAGE: Language("en", report_texts.ENGLISH, shared_texts.ENGLISH)}
+LANGUAGES = {
+    "en": Language("en", report_texts.ENGLISH, shared_texts.ENGLISH),
+    "de": Language("de", german_report_texts.GERMAN, german_shared_texts.GERMAN),
+}
 """Every language by its code."""
 
 
@@ -39,3 +44,9 @@ def language_of(code: str) -> Language:
     if code not in LANGUAGES:
         raise InvalidInput("language", f"must be one of: {', '.join(sorted(LANGUAGES))}", code)
     return LANGUAGES[code]
+
+
+def language_for(tag: str) -> str:
+    """The code for texts with this BCP 47 tag, "de" for "de-AT"; English if krand lacks it."""
+    primary = tag.partition("-")[0].lower()
+    return primary if primary in LANGUAGES else DEFAULT_LANGUAGE

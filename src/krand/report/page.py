@@ -23,7 +23,7 @@ from krand.report.figures import of_confidence
 from krand.report.findings import findings, findings_note
 from krand.report.joint import JointView, joint_views
 from krand.report.labels import labels_of
-from krand.report.languages import DEFAULT_LANGUAGE, Language, language_of
+from krand.report.languages import Language, language_for, language_of
 from krand.report.pages import render
 from krand.report.promise import broken_promise, promise_view
 from krand.report.questions import QuestionView, question_views
@@ -57,13 +57,15 @@ def report_page(
     extra: Sequence[Section] = (),
     notice: Markup | None = None,
     *,
-    language: str = DEFAULT_LANGUAGE,
+    language: str | None = None,
 ) -> str:
     """A whole HTML document that shows results, in one of the `LANGUAGES`.
 
+    Without `language` it is that of the survey, or English if krand does not have that.
     A notice stands right below the title, before anything that could be taken for a result.
     """
-    words, survey = language_of(language), results.plan.survey
+    survey = results.plan.survey
+    words = language_of(language or language_for(survey.about.language))
     labels = labels_of(survey, words)
     questions, joint = question_views(results, labels, words), joint_views(results, labels, words)
     return render(
@@ -105,8 +107,10 @@ def report_page(
     )
 
 
-def save_report(results: Results, path: str | Path, *, language: str = DEFAULT_LANGUAGE) -> None:
+def save_report(results: Results, path: str | Path, *, language: str | None = None) -> None:
     """Write results as one HTML file that needs nothing but itself.
+
+    The page is in the survey's language if krand has it, and in English otherwise.
 
     >>> from pathlib import Path
     >>> from krand import make_results, randomize_table, save_report, tally_responses

@@ -16,12 +16,14 @@ __all__ = ["report"]
 @click.argument("results", type=FILE)
 @output_option("Where the page is written.", made_again=True, endings=(".html", ".htm"))
 @click.option(
-    "--language", default="en", show_default=True, help="Language of the page, by its code."
+    "--language",
+    show_default="the survey's, else en",
+    help="Language of the page, by its code.",
 )
 @force_option
 @output_options
 def report(
-    as_json: bool, no_color: bool, results: Path, output: Path, language: str, force: bool
+    as_json: bool, no_color: bool, results: Path, output: Path, language: str | None, force: bool
 ) -> None:
     """Write results as one HTML file: the estimates, the guarantee, and how to verify them.
 

@@ -1,0 +1,237 @@
+"""Make the pictures of the documentation: reports, the form, the planner, the comparison.
+
+    python docs/make_pictures.py            # all of them; `make pictures` does the same
+    python docs/make_pictures.py form.webp  # these alone
+
+It needs chromium, and krand with the extra `pictures`. People are simulated, and their noise has a
+seed, so that a picture changes only if a page does.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+    from playwright.sync_api import Browser
+
+__all__ = ["LARGEST", "NAMES", "STATIC", "main"]
+
+HERE = Path(__file__).resolve().parent
+STATIC = HERE / "static"
+SURVEYS = HERE / "pictures"
+LANGUAGES = ("en", "de")
+PEOPLE = {
+    "yes-no": 5_000,
+    "options": 100_000,
+    "words": 50_000,
+    "numbers": 20_000,
+    "joint": 50_000,
+    "sixty": 60,
+}
+"""The surveys whose reports are shown, with their simulated crowds."""
+FIRST_QUESTION, SECOND = "#question-1", {"joint": "#together-1"}
+"""Where the second screen begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class Studio:
+    """A browser, and a folder for what it shows."""
+
+    browser: Browser
+    folder: Path
+
+
+# --- reports -------------------------------------------------------------------------------------
+
+
+def report_sheet(survey: str, language: str, studio: Studio) -> Image:
+    """One report: its top, in the dark its answers, two screens of a phone, and printed."""
+    from pictures.shooting import (
+        DARK,
+        LIGHT,
+        PAPER,
+        PHONE,
+        opened,
+        sheet,
+        shot,
+        top_of,
+        with_margins,
+    )
+
+    address, browser = _report(survey, language, studio).as_uri(), studio.browser
+    with opened(browser, address, LIGHT) as page:
+        light = shot(page)
+    with opened(browser, address, DARK) as page:
+        dark = shot(page, top_of(page, SECOND.get(survey, FIRST_QUESTION)))
+    with opened(browser, address, PHONE) as page:
+        phone = [shot(page), shot(page, PHONE.height)]
+    with opened(browser, address, PAPER) as page:
+        paper = with_margins(shot(page), PAPER)
+    return sheet([[light, dark], [*phone, paper]])
+
+
+def _report(survey: str, language: str, studio: Studio) -> Path:
+    from pictures.simulated import simulated_results
+
+    from krand.report import save_report
+
+    results = simulated_results(SURVEYS / f"{survey}.{language}.toml", PEOPLE[survey])
+    path = studio.folder / f"{survey}-{language}.html"
+    save_report(results, path, language=language)
+    return path
+
+
+def report(studio: Studio) -> Image:
+    """The top of a report with its first answers."""
+    from pictures.shooting import Look, opened, shot
+
+    address = _report("joint", "en", studio).as_uri()
+    with opened(studio.browser, address, Look(width=960, height=1200, scale=0.75)) as page:
+        return shot(page)
+
+
+# --- other pages ---------------------------------------------------------------------------------
+
+
+def form(studio: Studio) -> Image:
+    """The form on a phone: its first page, and its first question."""
+    from pictures.shooting import Look, opened, sheet, shot
+
+    with _served(_form_site(studio)) as address:
+        look = Look(width=390, height=640, scale=1)
+        with opened(studio.browser, address, look) as page:
+            first = shot(page)
+            page.get_by_role("button", name="Start").click()
+            page.get_by_text("Question 1 of").first.wait_for()
+            return sheet([[first, shot(page)]])
+
+
+def _form_site(studio: Studio) -> Path:
+    """What `krand form` writes for the survey with two questions."""
+    from krand import generate_private_key, make_plan, read_survey
+
+    plan, site = studio.folder / "plan.json", studio.folder / "site"
+    key = generate_private_key().public_key()
+    plan.write_bytes(make_plan(read_survey(SURVEYS / "joint.en.toml")).sealed_for(key).bytes)
+    collector = "https://collector.example.org"
+    _krand("form", plan, "-o", site, "--collector", collector, "--overwrite", "--quiet")
+    return site
+
+
+def _krand(*arguments: object) -> None:
+    subprocess.run([sys.executable, "-m", "krand", *map(str, arguments)], check=True)
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    """Serves files without a line for each."""
+
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def _served(folder: Path) -> Iterator[str]:
+    """The address of a folder of files; a form works only where a server gives it out."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+def planner(studio: Studio) -> Image:
+    """The first page of `krand web`."""
+    from pictures.shooting import Look, opened, shot
+
+    with (
+        _planning() as address,
+        opened(studio.browser, address, Look(width=1120, height=840, scale=0.85)) as page,
+    ):
+        return shot(page)
+
+
+@contextmanager
+def _planning() -> Iterator[str]:
+    """The address of `krand web`, which runs until it is no longer needed."""
+    command = [sys.executable, "-m", "krand", "web", "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line.startswith("}"):
+                break
+        yield json.loads("".join(lines))["planner"]
+        process.terminate()
+
+
+def comparison(folder: Path) -> str:
+    """The demonstration's chart, from a whole demonstration."""
+    from krand.demo.dots import dot_document
+    from krand.demo.report import AXIS, baseline_dots
+    from krand.demo.story import Asked, demonstrate
+    from krand.terminal.output import Output
+
+    shown = demonstrate(Asked(folder=folder / "demo"), Output(as_json=True, no_color=True))
+    return dot_document(baseline_dots(shown.baselines), AXIS)
+
+
+# --- all of them ---------------------------------------------------------------------------------
+
+COMPARISON = "comparison.svg"
+SHOTS: dict[str, Callable[[Studio], Image]] = {
+    **{
+        f"pictures/report-{survey}-{language}.webp": partial(report_sheet, survey, language)
+        for survey in PEOPLE
+        for language in LANGUAGES
+    },
+    "pictures/report.webp": report,
+    "pictures/form.webp": form,
+    "pictures/planner.webp": planner,
+}
+NAMES = (COMPARISON, *SHOTS)
+"""Every picture, by its path in docs/static."""
+SHEET, SINGLE = 95_000, 75_000
+LARGEST = {name: SHEET if "/report-" in name else SINGLE for name in NAMES}
+"""The most bytes that each may have."""
+
+
+def main(wanted: Sequence[str]) -> None:
+    """Make the pictures whose names end with one of those wanted, or all of them."""
+    names = [name for name in NAMES if not wanted or name.endswith(tuple(wanted))]
+    with TemporaryDirectory() as place:
+        if COMPARISON in names:
+            (STATIC / COMPARISON).write_text(comparison(Path(place)), encoding="utf-8")
+        _shoot([name for name in names if name in SHOTS], Path(place))
+    sizes = {name: (STATIC / name).stat().st_size for name in names}
+    for name, size in sizes.items():
+        print(f"{size:>8,} {name}")
+    too_large = [name for name, size in sizes.items() if size > LARGEST[name]]
+    if too_large or not names:
+        sys.exit(f"too large: {', '.join(too_large)}" if names else "no picture has this name")
+
+
+def _shoot(names: Sequence[str], folder: Path) -> None:
+    from pictures.shooting import browsing, save
+
+    if not names:
+        return
+    with browsing() as browser:
+        for name in names:
+            save(SHOTS[name](Studio(browser, folder)), STATIC / name, LARGEST[name])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

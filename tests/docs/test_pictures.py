@@ -1,0 +1,56 @@
+"""Pictures in the documentation are those that the script makes, and small."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from docs.pages import ROOT
+
+SCRIPT = ROOT / "docs" / "make_pictures.py"
+SHOWN = re.compile(r"static/((?:pictures/)?[\w.-]+\.(?:webp|png|svg|jpg|gif))")
+
+
+def shown_in(text: str) -> list[str]:
+    """The pictures that a page names, by their paths in docs/static."""
+    return SHOWN.findall(text)
+
+
+@pytest.fixture(scope="module")
+def script() -> SimpleNamespace:
+    """The names of the script; without its pictures it needs neither a browser nor Pillow."""
+    return SimpleNamespace(**runpy.run_path(str(SCRIPT)))
+
+
+def test_pages_show_only_pictures_that_the_script_makes(script: SimpleNamespace) -> None:
+    """Nothing is drawn by hand; a page that names no picture proves nothing."""
+    assert shown_in("![a](../static/pictures/b.webp) ![c](docs/static/d.svg)") == [
+        "pictures/b.webp",
+        "d.svg",
+    ]
+    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")]
+    named = {name for page in pages for name in shown_in(page.read_text(encoding="utf-8"))}
+    assert len(named) >= 6
+    assert sorted(named - set(script.NAMES)) == []
+
+
+def test_every_picture_is_there_and_small(script: SimpleNamespace) -> None:
+    """A clone stays small; what the script no longer makes is removed."""
+    for name in script.NAMES:
+        assert 0 < (script.STATIC / name).stat().st_size <= script.LARGEST[name], name
+    kept = {path.relative_to(script.STATIC).as_posix() for path in _pictures(script.STATIC)}
+    assert sorted(kept - set(script.NAMES)) == []
+
+
+def _pictures(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.suffix in {".webp", ".png", ".svg", ".jpg"}]
+
+
+def test_every_report_has_a_survey_file_in_each_language(script: SimpleNamespace) -> None:
+    """And every survey file is used."""
+    files = {path.name for path in script.SURVEYS.glob("*.toml")}
+    assert files == {f"{name}.{code}.toml" for name in script.PEOPLE for code in script.LANGUAGES}
