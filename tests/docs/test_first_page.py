@@ -53,7 +53,7 @@ def test_every_picture_is_there_and_has_words(page: Path) -> None:
     shown += [("other sizes", source) for source in re.findall(r'srcset="([^"]+)"', text)]
     assert {Path(source).name for _, source in shown} >= {
         *("flow.svg", "flow-narrow.svg", "comparison.svg"),
-        *("form.png", "planner.png", "report.png"),
+        *("form.webp", "planner.webp", "report.webp"),
     }
     for alt, source in shown:
         assert alt
