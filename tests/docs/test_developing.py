@@ -22,14 +22,24 @@ def named_in(text: str) -> list[str]:
     return NAMED.findall(text)
 
 
-@pytest.fixture
-def drawing() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("draw_rooms", HERE / "draw_rooms.py")
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def drawing() -> ModuleType:
+    return script("draw_rooms")
+
+
+def test_the_list_of_sentences_is_what_the_pages_say() -> None:
+    """Otherwise run docs/developing/write_sentences.py, and read what it wrote."""
+    written = (HERE / "sentences.md").read_text(encoding="utf-8")
+    assert written == script("write_sentences").sentences_page()
 
 
 @pytest.mark.parametrize("page", sorted(HERE.glob("*.md")), ids=lambda page: page.name)

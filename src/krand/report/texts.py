@@ -54,7 +54,7 @@ class PageTexts:
         " estimated share of all {people} people; the line at its end is the confidence interval of"
         " the true share, at the confidence in the heading. Shown are the possible counts that are"
         " nearest to the raw estimates: none is negative, and answers of which each person gives"
-        ' exactly one, "unanswered" included, add up to everybody.'
+        ' exactly one, "unanswered" included, add up to the number of people.'
     )
     results_lead_sample: str = (
         "Counts are estimates, because noise was added to every response. Each bar shows the"
@@ -62,7 +62,7 @@ class PageTexts:
         " the true share of the population that these people are a sample of, at the confidence in"
         " the heading. Shown are the possible counts that are nearest to the raw estimates: none is"
         ' negative, and answers of which each person gives exactly one, "unanswered" included, add'
-        " up to everybody."
+        " up to the number of people."
     )
     own_scale: str = "Give each question its own scale"
     contents: str = "Contents"
@@ -117,9 +117,9 @@ class OddsTexts:
 
     nobody: str = "Nobody was asked, so nothing is promised to anybody. In a survey with this plan:"
     guess: str = (
-        "Whoever sees {results} and guesses in which of two equally likely ways you answered is"
-        " right with a probability of at most {percent}: odds of {odds} to 1, where a coin gives 1"
-        " to 1 ({symbols})."
+        "Anyone who sees {results} and guesses which of two equally likely sets of answers you gave"
+        " is right with a probability of at most {percent}: odds of {odds} to 1, where tossing a"
+        " coin gives 1 to 1 ({symbols})."
     )
     these_results: str = "these results"
     all_results: str = "the results of all {rounds} rounds"

@@ -163,7 +163,9 @@ def results_task(*, path: str, stamp: list[int]) -> Answer:
 
 def too_large_task() -> Answer:
     """The answer if there was not enough memory."""
-    return refusal(Unavailable("This needs more memory than a page may use. Choose less."))
+    return refusal(
+        Unavailable("This needs more memory than a page may use. Choose smaller values.")
+    )
 
 
 TASKS: dict[str, Callable[..., Answer]] = {

@@ -50,7 +50,7 @@ class FieldTexts:
             "people": "for example 800, 5k or 5M",
             "rate": "if fewer answer, nothing is released",
             "topic": "the title that people see",
-            "questions": "Write the choices behind the question mark, with commas between them."
+            "questions": "Write the choices after the question mark, with commas between them."
             " Without choices it is a yes/no question.",
             "mixers": "parties that pass the responses on; the collector is the first",
             "epsilon": "e^ε bounds the privacy ratio",
@@ -129,7 +129,7 @@ class AskedTexts:
     one_of: str = "must be one of {words}"
     between: str = "must be above 0 and at most {most}"
     people_rule: str = "must be a whole number from 2 to {most}"
-    too_few: str = "must be so many that at least 2 answer"
+    too_few: str = "must be high enough that at least 2 people answer"
     mixers_rule: str = "must be a whole number from 1 to {most}"
     percent_rule: str = "must be a number from 1 to 100"
     most_questions: str = "must be at most {most} lines"
