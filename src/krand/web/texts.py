@@ -196,7 +196,7 @@ class AdviceTexts:
     devices: str = "the devices add the noise, not the mixers"
     weight: str = "give “{question}” the weight {number}"
     weighted: str = "{first}; other questions up to {others}"
-    impossible: str = "only noise"
+    impossible: str = "hardly more than noise"
     margin: str = "{people} ({percent})"
 
 
