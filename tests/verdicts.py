@@ -34,7 +34,7 @@ def check_documented(verdict: Verdict) -> None:
     section = Section.SINGLE_BIT  # of any section: only what stands below the heading is compared
     result = Reproduction((section,), (), (), ((section, verdict),))
     _, _, folded = drafts_markdown(document(result, ())).partition(HEADING)
-    words = folded.partition("</summary>\n")[2].partition("</details>")[0]
+    words = folded.partition("</summary>\n")[2].partition("</details>")[0].strip()
     assert verdict.statement.says in words
     assert words in _page()
 
