@@ -328,7 +328,7 @@ def test_what_cannot_be_read_is_said_loudly(small: Path) -> None:
         assert question["unanswered"]["readable"] is False
     done(small, "report", "rel.json", "-o", str(small / "page.html"))
     page = (small / "page.html").read_text(encoding="utf-8")
-    assert "Some results cannot be read" in page
+    assert "Some results are too uncertain to read" in page
     (answered,) = re.findall(r"Among the (\d+) people who answered", page)
     assert int(answered) <= 60
 

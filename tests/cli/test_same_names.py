@@ -83,6 +83,7 @@ ONLY_PYTHON = {
     "seed": "of a simulation",
     "self": "RESULTS",
     ("plan", "plan"): "what make_plan returned",
+    ("plan", "suggestions"): "the command always makes them",
     ("frontier", "linkage"): "it compares both",
 }
 

@@ -18,7 +18,7 @@ from krand.analysis.results_file import results_in
 from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
 from krand.report import Section, report_page
-from krand.report.figures import Scale
+from krand.report.figures import Axis
 from krand.report.page import date_in
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import sampling_error
@@ -520,7 +520,7 @@ def test_a_survey_id_may_hold_a_date(survey_id: str, date: str) -> None:
 )
 def test_bars_end_at_a_round_number(most: float, end: float) -> None:
     """Nothing is longer than its axis."""
-    scale = Scale.up_to(most)
+    scale = Axis.up_to(most)
     assert scale.end == pytest.approx(end)
     assert scale.bar(most, -1.0, 9.0).length <= 1000
     assert (scale.bar(0, -1.0, 9.0).low, scale.bar(0, -1.0, 9.0).high) == (0, 1000)

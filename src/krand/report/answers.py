@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from krand.report.figures import Bar, Diverging, Scale, of_confidence
+from krand.report.figures import Axis, Bar, Diverging, of_confidence
 from krand.report.languages import Language
 from krand.showing import decimals_for
 
@@ -102,12 +102,12 @@ class Table:
     """How many rows are seen at once."""
 
 
-def answer_table(made: Table, scale: Scale, language: Language) -> Answers:
+def answer_table(made: Table, scale: Axis, language: Language) -> Answers:
     """The rows in the order they come; silence last, and never among those that are left out."""
     rows, silent, shown = made.rows, made.silent, made.rows[:MOST_ROWS]
     # One bar alone has no other to be compared with: it is shown against everybody.
     alone = len(rows) == 1 and not silent
-    own = Scale.up_to(1.0 if alone else max(row.high for row in (*shown, *silent)))
+    own = Axis.up_to(1.0 if alone else max(row.high for row in (*shown, *silent)))
     digits = table_decimals((*rows, *silent))
     views = [_row_view(row, digits, scale, language) for row in shown]
     aside = [_row_view(row, digits, scale, language, aside=True) for row in silent]
@@ -137,7 +137,7 @@ def displayed_sum(rows: Sequence[Estimate]) -> Decimal:
 
 
 def _row_view(
-    row: Estimate, digits: int, scale: Scale, language: Language, *, aside: bool = False
+    row: Estimate, digits: int, scale: Axis, language: Language, *, aside: bool = False
 ) -> AnswerRow:
     numbers, ends = language.numbers, language.texts.answers.ends
     low, high = numbers.share(row.low, digits), numbers.share(row.high, digits)

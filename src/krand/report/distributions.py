@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from krand.analysis.estimates.values import CdfPoint, Distribution, Quantile
 from krand.report.answers import number, span, within
-from krand.report.figures import Bar, Scale
+from krand.report.figures import Axis, Bar
 from krand.report.languages import Language
 from krand.wording.phrases import open_mean
 
@@ -70,5 +70,5 @@ def _cdf_row(point: CdfPoint, language: Language) -> CdfRow:
         own.numbers.cdf_edge.format(edge=number(point.edge, language)),
         numbers.with_percent(numbers.share(point.share, digits)),
         own.answers.ends.format(low=numbers.share(low, digits), high=numbers.share(high, digits)),
-        Scale(1.0).bar(point.share, low, high),
+        Axis(1.0).bar(point.share, low, high),
     )

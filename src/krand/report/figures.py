@@ -10,9 +10,9 @@ from krand.wording.number_format import NumberFormat
 
 __all__ = [
     "WIDTH",
+    "Axis",
     "Bar",
     "Diverging",
-    "Scale",
     "Segment",
     "diverging",
     "of_confidence",
@@ -34,13 +34,13 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class Axis:
     """What the right end of all bars of a table stands for, as a share."""
 
     end: float
 
     @classmethod
-    def up_to(cls, most: float) -> Scale:
+    def up_to(cls, most: float) -> Axis:
         """A round number that nothing exceeds; never more than everybody."""
         if not 0 < most < 1:
             return cls(1.0)

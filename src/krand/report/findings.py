@@ -162,8 +162,8 @@ def _mean(results: Results, asked: Asked, language: Language) -> tuple[Markup, f
 
 
 OF_KIND: dict[Kind, Callable[[Results, Asked, Language], tuple[Markup, float] | None]] = {
-    Kind.NUMBER: _median,
-    Kind.SCALE: _mean,
+    Number.kind: _median,
+    Scale.kind: _mean,
 }
 """How a finding is made; of all other kinds it is an answer."""
 

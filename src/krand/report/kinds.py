@@ -32,9 +32,9 @@ def _picks(question: QuestionEstimate, language: Language) -> Iterator[str]:
 
 def _how_drawn(question: QuestionEstimate, language: Language) -> Iterator[str]:
     own = language.texts.questions
-    if question.kind is Kind.NUMBER:
+    if question.distribution is not None:
         yield own.histogram
-    if question.kind is Kind.SCALE:
+    if question.summaries:
         yield own.diverging
 
 

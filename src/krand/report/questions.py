@@ -17,7 +17,7 @@ from krand.report.answers import (
     displayed_sum,
 )
 from krand.report.distributions import CdfRow, cdf_rows
-from krand.report.figures import Diverging, Scale, diverging
+from krand.report.figures import Axis, Diverging, diverging
 from krand.report.kinds import question_notes
 from krand.report.labels import Labels
 from krand.report.languages import Language
@@ -56,9 +56,9 @@ def question_views(
     return tuple(_view(results, each, scale, language) for each in asked)
 
 
-def _scale(ends: list[float]) -> Scale:
+def _scale(ends: list[float]) -> Axis:
     """Up to the largest interval; a single bar is shown against everybody."""
-    return Scale.up_to(max(ends) if len(ends) > 1 else 1.0)
+    return Axis.up_to(max(ends) if len(ends) > 1 else 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,8 @@ class Asked:
     @property
     def is_ordered(self) -> bool:
         """Whether its answers are numbers, which are shown in their order, all of them."""
-        return self.estimate is not None and self.estimate.kind in (Kind.NUMBER, Kind.SCALE)
+        found = self.estimate
+        return found is not None and bool(found.distribution or found.summaries)
 
     @property
     def confidence(self) -> float:
@@ -119,7 +120,7 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
     return tuple(found)
 
 
-def _view(results: Results, asked: Asked, scale: Scale, language: Language) -> QuestionView:
+def _view(results: Results, asked: Asked, scale: Axis, language: Language) -> QuestionView:
     own, estimate = language.texts.questions, asked.estimate
     answers = _answers(asked, scale, language) if asked.rows else None
     kind = Kind.WORDS if estimate is None else estimate.kind
@@ -148,7 +149,7 @@ def _notes(asked: Asked, language: Language) -> tuple[str, ...]:
     return (language.texts.words.not_decoded.format(command=command),)
 
 
-def _answers(asked: Asked, scale: Scale, language: Language) -> Answers:
+def _answers(asked: Asked, scale: Axis, language: Language) -> Answers:
     rows, numbers = list(asked.rows), language.numbers
     opened = len(rows) if asked.is_ordered else OPEN_ROWS
     if len(rows) > opened:
@@ -159,7 +160,7 @@ def _answers(asked: Asked, scale: Scale, language: Language) -> Answers:
         shown = displayed_sum((*rows, *asked.silent))
         total = "" if shown == 100 else numbers.with_percent(numbers.signs(str(shown)))
         table = replace(table, total_share=total)
-    if asked.estimate is not None and asked.estimate.kind is Kind.SCALE:
+    if asked.estimate is not None and asked.estimate.summaries:
         table = replace(table, diverging=_diverging(asked.rows))
     return table
 
