@@ -126,7 +126,7 @@ def _form_site(studio: Studio) -> Path:
     key = generate_private_key().public_key()
     plan.write_bytes(make_plan(read_survey(SURVEYS / "joint.en.toml")).sealed_for(key).bytes)
     collector = "https://collector.example.org"
-    _krand("form", plan, "-o", site, "--collector", collector, "--overwrite", "--quiet")
+    _krand("form", plan, "-o", site, "--collector", collector, "--force", "--quiet")
     return site
 
 
