@@ -1,4 +1,4 @@
-"""Write sentences.md: every text of the report and of the planner, to be read at one go.
+"""Write sentences.md: every text of the report and of the planner, to be read in one go.
 
 Most are fields of `Texts`, and of the planner's `PlannerTexts`. The planner's templates are read
 without filling them in, and its modules for strings that are sentences.

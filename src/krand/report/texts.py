@@ -150,12 +150,13 @@ class FindingTexts:
     title: str = "Main findings"
     note: str = (
         "Shares of all {people} people; ± is the margin of error ({confidence}). First come the"
-        " questions to which the survey gives the most weight, then the clearest answers."
+        " questions to which the survey gives the most weight, then the clearest answers; the"
+        " margins do not take this selection into account."
     )
     note_sample: str = (
         "Shares of the population that {people} people are a sample of; ± is the margin of error"
         " ({confidence}). First come the questions to which the survey gives the most weight, then"
-        " the clearest answers."
+        " the clearest answers; the margins do not take this selection into account."
     )
     answer: str = "{question}: {answer}, {share} ± {margin}"
     median: str = "{question}: median {value}"

@@ -132,12 +132,14 @@ FINDINGS = FindingTexts(
     title="Die wichtigsten Ergebnisse",
     note=(
         "Anteile an allen {people} Personen; ± ist die Fehlerspanne ({confidence}). Zuerst kommen"
-        " die Fragen, denen die Umfrage das größte Gewicht gibt, dann die deutlichsten Antworten."
+        " die Fragen, denen die Umfrage das größte Gewicht gibt, dann die deutlichsten Antworten;"
+        " die Fehlerspannen berücksichtigen diese Auswahl nicht."
     ),
     note_sample=(
         "Anteile an der Grundgesamtheit, von der {people} Personen eine Stichprobe sind; ± ist die"
         " Fehlerspanne ({confidence}). Zuerst kommen die Fragen, denen die Umfrage das größte"
-        " Gewicht gibt, dann die deutlichsten Antworten."
+        " Gewicht gibt, dann die deutlichsten Antworten; die Fehlerspannen berücksichtigen diese"
+        " Auswahl nicht."
     ),
     answer="{question}: {answer}, {share} ± {margin}",
     median="{question}: Median {value}",

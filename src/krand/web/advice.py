@@ -1,4 +1,4 @@
-"""What would make results more precise, or a survey possible: changed surveys, really planned."""
+"""What would make results more precise, or a survey possible: changed surveys, each planned."""
 
 from __future__ import annotations
 

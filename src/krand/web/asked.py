@@ -208,6 +208,9 @@ class Asked:
         if not text:
             hint = OWN.for_example.format(example=USUAL[name].splitlines()[0])
             raise InvalidInput(name, OWN.must_be_given, None, hint)
+        most = LONGEST_TEXTS.get(name, LONGEST_NUMBER)
+        if len(text) > most:
+            raise InvalidInput(name, OWN.longest.format(most=f"{most:,}"), f"{len(text):,}")
         return text
 
 
@@ -215,12 +218,7 @@ def asked_from(query: Mapping[str, str]) -> Asked:
     """The form in a query; unknown fields are ignored, missing ones are those of the preset."""
     usual = PRESETS.get(query.get("preset", ""), USUAL)
     given = {name: query.get(name, text) for name, text in usual.items()}
-    return Asked(
-        {
-            name: text.replace("\r\n", "\n")[: LONGEST_TEXTS.get(name, LONGEST_NUMBER)]
-            for name, text in given.items()
-        }
-    )
+    return Asked({name: text.replace("\r\n", "\n") for name, text in given.items()})
 
 
 def _parted(line: str) -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""The first page's answers: a quick bound, the plan, what stands behind it, and advice."""
+"""The first page's answers: a quick bound, the plan, coalitions and a preview, advice."""
 
 from __future__ import annotations
 

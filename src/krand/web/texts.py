@@ -132,6 +132,7 @@ class AskedTexts:
     too_few: str = "must be high enough that at least 2 people answer"
     mixers_rule: str = "must be a whole number from 1 to {most}"
     percent_rule: str = "must be a number from 1 to 100"
+    longest: str = "must have at most {most} characters"
     most_questions: str = "must be at most {most} lines"
     two_choices: str = "must have at least two choices, or none for a yes/no question"
     question_hint: str = "for example: How are you? well, fair, badly"
