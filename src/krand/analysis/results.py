@@ -195,8 +195,8 @@ def _tables() -> Any:
 
 
 def _write_flat(results: Results, path: str | Path, form: str, joint: Sequence[str] | None) -> None:
-    module: Any = import_module("krand.analysis.results_file")
-    module.write_results("path", Path(path), results, form, joint)
+    module: Any = import_module("krand.analysis.results_sheets")
+    module.write_table("path", Path(path), results.to_arrow(joint), form)
 
 
 def make_results(

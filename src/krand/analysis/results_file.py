@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -95,28 +95,19 @@ def form_of(path: str | Path) -> str:
     return ending or "json"
 
 
-def write_results(
-    field: str,
-    path: Path,
-    results: Results,
-    form: str = "json",
-    joint: Sequence[str] | None = None,
-) -> None:
-    """Write results in one of their forms; `field` names the option that asked for the file.
-
-    `joint`: of a flat table, the cells of this joint table alone.
-    """
+def write_results(field: str, path: Path, results: Results, form: str = "json") -> None:
+    """Write results in one of their forms; `field` names the option that asked for the file."""
     if form not in FORMS:
         raise InvalidInput("format", f"must be one of {', '.join(FORMS)}", form)
-    with complete_file(field, path, replace=True) as stream:
-        if form == "json":
-            text = json.dumps(results_values(results), indent=1, ensure_ascii=False)
-            stream.write(text.encode() + b"\n")
-            return
-        from krand.analysis.results_sheets import WRITERS
+    if form != "json":
+        from krand.analysis.results_sheets import write_table
         from krand.analysis.results_table import flat_table
 
-        WRITERS[form](flat_table(results, joint), stream)
+        write_table(field, path, flat_table(results), form)
+        return
+    with complete_file(field, path, replace=True) as stream:
+        text = json.dumps(results_values(results), indent=1, ensure_ascii=False)
+        stream.write(text.encode() + b"\n")
 
 
 def read_results(path: str | Path) -> Results:

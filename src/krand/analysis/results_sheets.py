@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
@@ -16,8 +17,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 from krand.errors import InvalidInput, MissingComponent
+from krand.files import complete_file
 
-__all__ = ["WRITERS", "write_csv", "write_excel", "write_parquet"]
+__all__ = ["write_csv", "write_excel", "write_parquet", "write_table"]
 
 _FORMULA = r"^([=+@＝＋－＠\t\r\n]|-)"  # in some languages, wide signs as well
 _NEGATIVE = r"^-\d+(\.\d+)?$"
@@ -26,6 +28,12 @@ MOST_ROWS = 2**20 - 1
 """The rows of an Excel sheet below its header."""
 LONGEST = 32_767
 """The most characters of an Excel cell."""
+
+
+def write_table(field: str, path: Path, table: pa.Table, form: str) -> None:
+    """Write the table in a form of `WRITERS`; `field` names the option that asked for the file."""
+    with complete_file(field, path, replace=True) as stream:
+        WRITERS[form](table, stream)
 
 
 def write_parquet(table: pa.Table, stream: BinaryIO) -> None:

@@ -211,8 +211,9 @@ def _remains(row: Remainder, results: Results, language: Language) -> str:
         return protection(row.epsilon, language.shared)
     own, policy = language.texts.promise, results.plan.survey.policy
     asked, had = (policy.delta, row.delta) if policy.delta is not None else (policy.eta, row.eta)
-    whole = row.epsilon <= policy.epsilon and (had or 0.0) <= (asked or 0.0)
-    return own.whole_promise if whole else own.weaker_promise
+    if had is None or asked is None or row.epsilon > policy.epsilon or had > asked:
+        return own.weaker_promise
+    return own.whole_promise
 
 
 def _shifts(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:

@@ -39,7 +39,8 @@ def export(
       krand export results.json -o results.xlsx
       krand export results.json --joint smokes,pet -o joint.parquet
     """
-    from krand.analysis.results_file import read_results, write_results
+    from krand.analysis.results_file import read_results
+    from krand.analysis.results_sheets import write_table
     from krand.analysis.results_table import flat_table
     from krand.errors import InvalidInput
 
@@ -49,8 +50,8 @@ def export(
         raise InvalidInput("output", rule, str(output), hint)
     found = read_results(results)
     names = None if joint is None else [name.strip() for name in joint.split(",")]
-    write_results("output", output, found, output.suffix.lower().removeprefix("."), names)
     table = flat_table(found, names)
+    write_table("output", output, table, output.suffix.lower().removeprefix("."))
     if as_json:
         values = {"results": str(results), "output": str(output), "plan": found.plan.hash}
         out.json({**values, "rows": table.num_rows, "columns": table.column_names})
