@@ -29,13 +29,6 @@ STATE = Path(tempfile.mkdtemp(prefix="krand-state-"))
 atexit.register(shutil.rmtree, STATE, ignore_errors=True)
 os.environ["XDG_STATE_HOME"] = str(STATE / "session")
 
-# What krand remembers of plans does not come from, or go to, the user's own cache. Workers inherit
-# the folder of the process that started them.
-if "KRAND_TESTS_CACHE" not in os.environ:
-    os.environ["KRAND_TESTS_CACHE"] = tempfile.mkdtemp(prefix="krand-tests-")
-    atexit.register(shutil.rmtree, os.environ["KRAND_TESTS_CACHE"], ignore_errors=True)
-os.environ["XDG_CACHE_HOME"] = os.environ["KRAND_TESTS_CACHE"]
-
 
 def pytest_configure(config: pytest.Config) -> None:
     """Write what each test costs where `make durations` wants it."""

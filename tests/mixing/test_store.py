@@ -25,6 +25,7 @@ from krand.mixing.keys import (
 )
 from krand.mixing.mixer import MixOptions, check_plan, first_mix, sign_checked_plan
 from krand.mixing.store import Mixed, MixerStore, create_store
+from krand.planning.remembered import remember_here
 from krand.survey.plan import Mixer
 from krand.wire.plan_signatures import check_signatures
 from mixing.chains import batch_id, mixed_plan_for, random_answers, sealed_people, stores_of
@@ -142,11 +143,12 @@ def test_rule_6_mixers_check_a_plan_before_they_sign_it(tmp_path: Path) -> None:
     """A plan that promises more than its laws give is not signed; the true one is, by all."""
     party = mixed_plan_for(mixers=2)
     promise = replace(party.plan.promise, delta=party.plan.promise.delta / 10)
-    signatures = []
+    wrong, signatures = replace(party.plan, promise=promise), []
+    remember_here(wrong)  # which mixers do not ask
     for path in stores_of(party, tmp_path):
         with MixerStore(path) as store:
             with pytest.raises(InvalidInput, match="must not promise more"):
-                sign_checked_plan(store, replace(party.plan, promise=promise))
+                sign_checked_plan(store, wrong)
             signatures.append(sign_checked_plan(store, party.plan))
     check_signatures(party.plan, signatures)
 

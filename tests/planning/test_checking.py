@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import stat
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -13,13 +12,14 @@ import pytest
 from click.testing import CliRunner
 
 from krand import Client, generate_private_key, make_results, tally_responses
+from krand import __version__ as krand_version
 from krand.analysis.tally import empty_tally
 from krand.cli.main import krand
 from krand.collector.opening import open_spool
 from krand.errors import InvalidInput
 from krand.planning import checking as promises
 from krand.planning import remembered
-from krand.planning.checking import check_promise
+from krand.planning.checking import check_promise, recompute_promise
 from krand.planning.making import planned_from, verify_promise
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
@@ -32,11 +32,9 @@ KEY = generate_private_key()
 
 
 @pytest.fixture
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of its own, and a process that remembers nothing."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that remembers nothing."""
     monkeypatch.setattr(remembered, "_HERE", set())
-    return tmp_path / "cache"
 
 
 @pytest.fixture
@@ -116,7 +114,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 
 
 def test_no_command_takes_a_plan_with_less_noise_than_it_promises(
-    tmp_path: Path, cache: Path
+    tmp_path: Path, forgetful: None
 ) -> None:
     """Exit code 2 and what was claimed, before anything else is read or written."""
     save_plan(quieter().sealed_for(KEY.public_key()), tmp_path / "plan.json")
@@ -126,10 +124,9 @@ def test_no_command_takes_a_plan_with_less_noise_than_it_promises(
         assert "must not promise more than its noise gives" in done.stderr, name
         assert "is claimed, but recomputed it is" in done.stderr, name
     assert not (tmp_path / "ledger").exists()
-    assert not cache.exists()
 
 
-def test_no_function_takes_such_a_plan_either(tmp_path: Path, cache: Path) -> None:
+def test_no_function_takes_such_a_plan_either(tmp_path: Path, forgetful: None) -> None:
     """What the commands rest on, called from Python."""
     plan = quieter().sealed_for(KEY.public_key())
     people = simulated_table(plan.survey, 100, seed=1)
@@ -148,7 +145,7 @@ def test_no_function_takes_such_a_plan_either(tmp_path: Path, cache: Path) -> No
 
 
 @pytest.mark.parametrize("room", [1, 2])
-def test_room_for_too_few_messages_breaks_the_promise(room: int, cache: Path) -> None:
+def test_room_for_too_few_messages_breaks_the_promise(room: int, forgetful: None) -> None:
     """Whatever the plan claims about overflows: what follows from its lanes' messages counts."""
     plan = small_plan()
     assert plan.rooms[-1] > room
@@ -157,46 +154,31 @@ def test_room_for_too_few_messages_breaks_the_promise(room: int, cache: Path) ->
         check_promise(replace(plan, rooms=rooms, messages=sum(rooms), overflow=0.0))
 
 
-def test_a_promise_is_computed_once_for_each_plan(cache: Path, computed: list[str]) -> None:
-    """In this process, and by the next one not again; another release of krand computes anew."""
+def test_each_process_computes_a_promise_once_and_a_mixer_always(
+    forgetful: None, computed: list[str]
+) -> None:
+    """What a mixer signs or adds noise for, it computes itself, however often it was computed."""
     plan = small_plan()
     for _ in range(3):
         check_promise(plan)
     assert computed == [plan.hash]
-    remembered._HERE.clear()
-    check_promise(plan)
-    assert computed == [plan.hash]
-    (file,) = (path for path in cache.rglob("*") if path.is_file())
-    assert file.name == plan.hash
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    remembered._HERE.clear()
-    file.parent.rename(file.parent.with_name("0.0.0"))
-    check_promise(plan)
+    recompute_promise(plan)
     assert computed == [plan.hash] * 2
 
 
-@pytest.mark.parametrize("state", ["a file", "read-only", "not absolute", "no home"])
-def test_a_cache_that_cannot_be_used_only_costs_time(
-    state: str, cache: Path, computed: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+def test_no_file_stands_for_a_computed_promise(
+    tmp_path: Path, forgetful: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The promise is computed again; nothing else happens, and nothing is written elsewhere."""
-    if state == "a file":
-        cache.write_text("no folder", encoding="utf-8")
-    elif state == "read-only":
-        cache.mkdir()
-        (cache / "krand").touch()  # even root cannot make a folder in a file
-    else:
-        monkeypatch.setenv("XDG_CACHE_HOME", "not/absolute")
-        home = tmp_path / "none" if state == "no home" else tmp_path / "home"
-        monkeypatch.setenv("HOME", str(home))
-        if state == "no home":
-            tmp_path.joinpath("none").touch()
-        monkeypatch.chdir(tmp_path)
-    for _ in range(2):
-        remembered._HERE.clear()
-        check_promise(small_plan())
-    assert len(computed) == (1 if state == "not absolute" else 2)
-    assert not (tmp_path / "not").exists()
+    """Not the empty file, named by the plan's hash, that once meant that it had been checked."""
+    for variable in ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(variable, str(tmp_path))
+    plan = quieter()
+    for folder in (".cache/krand/promises", "krand/promises"):
+        known = tmp_path / folder / krand_version
+        known.mkdir(parents=True)
+        (known / plan.hash).touch()
+    with pytest.raises(InvalidInput, match="must not promise more than its noise gives"):
+        check_promise(plan)
 
 
 def test_a_device_pins_the_plans_hash(computed: list[str]) -> None:

@@ -8,7 +8,6 @@ All folders are temporary. On Ctrl-C and SIGTERM the processes end with the demo
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -167,7 +166,6 @@ class Work:
     def _process(self, hop: int, words: Sequence[Any]) -> Iterator[subprocess.Popen[str]]:
         """A command of krand, which ends with the block."""
         command = [sys.executable, "-P", "-m", "krand", *map(str, words)]
-        places = {"XDG_CACHE_HOME": str(self.folder / "cache")}
         with (
             self._log(hop, str(words[0])).open("w", encoding="utf-8") as log,
             subprocess.Popen(
@@ -176,7 +174,6 @@ class Work:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=os.environ | places,
             ) as process,
         ):
             try:

@@ -37,7 +37,7 @@ from krand.mixing.crew import AT_A_TIME, Crew, Layer
 from krand.mixing.dummies import draw_lane
 from krand.mixing.repeats import content_hash, digests_of, repeated
 from krand.mixing.store import Digests, Mixed, MixerStore
-from krand.planning.checking import check_promise
+from krand.planning.checking import recompute_promise
 from krand.randomness.generator import SecureRandom, secure_random
 from krand.randomness.row_order import shuffled_rows
 from krand.randomness.shuffling import shuffled_chunks
@@ -134,7 +134,7 @@ class _Submissions:
 def check_plan(store: MixerStore, plan: Plan) -> int:
     """The mixer's place in the chain, if the plan names its keys and keeps its promise."""
     hop = store.keys.hop_in(plan)
-    check_promise(plan)
+    recompute_promise(plan)
     return hop
 
 
@@ -235,7 +235,7 @@ def _served(store: MixerStore, plan: Plan) -> int:
     """The mixer's place in the plan that its store serves."""
     hop = store.keys.hop_in(plan)
     if store.plan != plan.hash:
-        check_promise(plan)
+        recompute_promise(plan)
         store.bind(plan.hash)
     return hop
 

@@ -6,25 +6,28 @@ from collections.abc import Iterator
 
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import verify_flips, verify_promise
-from krand.planning.remembered import is_remembered, remember
+from krand.planning.remembered import is_remembered, remember_here
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
 from krand.survey.plan_check import HINT, RELATIVE, check_alike
 
-__all__ = ["check_promise", "not_below", "too_good"]
+__all__ = ["check_promise", "not_below", "recompute_promise", "too_good"]
 
 SMALLEST = 1e-30
 """Smaller probabilities are treated as zero."""
 
 
 def check_promise(plan: Plan) -> None:
-    """Refuse a plan that promises more than its noise gives.
-
-    The check takes about a second; its result is remembered by the plan's hash.
-    """
+    """Refuse a plan that promises more than its noise gives; each process computes that once."""
     check_alike(plan)
-    if is_remembered(plan):
-        return
+    if not is_remembered(plan):
+        recompute_promise(plan)
+        remember_here(plan)
+
+
+def recompute_promise(plan: Plan) -> None:
+    """The same, always computed: for whoever signs a plan or adds its noise."""
+    check_alike(plan)
     try:
         true, flips = verify_promise(plan), verify_flips(plan)
     except KrandError as error:
@@ -37,7 +40,6 @@ def check_promise(plan: Plan) -> None:
         for fault in too_good(told, found):
             rule = "must not promise more than its noise gives"
             raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")
-    remember(plan)
 
 
 def too_good(told: Promise, true: Promise) -> Iterator[str]:

@@ -93,7 +93,6 @@ def plan(
     """
     from krand.files import keep_inputs
     from krand.planning.making import make_plan
-    from krand.planning.remembered import remember
     from krand.survey.plan_file import save_plan
     from krand.survey.reading import read_survey
     from krand.terminal.overwriting import files_named_in
@@ -110,7 +109,6 @@ def plan(
         instead = "" if explain or as_json or out.quiet else _instead(made)
     made = made if key is None else made.sealed_for(key)
     made = _named(made, chain) if chain else made
-    remember(made)  # its promise has just been computed
     if output is not None:
         save_plan(made, output, overwrite=force)
     from krand.wording.plans import unreadable
