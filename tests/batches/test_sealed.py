@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -72,6 +73,20 @@ def test_long_messages_make_small_row_groups(tmp_path: Path) -> None:
     with (tmp_path / "b").open("wb") as stream:
         write_sealed(stream, length, ID, [(0, np.zeros((3, length), np.uint8))])
     assert pq.ParquetFile(tmp_path / "b").num_row_groups == 2
+
+
+@pytest.mark.parametrize("option", [{"compression": "zstd"}, {"use_dictionary": True}])
+def test_more_messages_than_the_files_bytes_allow_are_refused_unread(
+    tmp_path: Path, option: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A small file with very many rows keeps nobody busy; a file object is held to the same."""
+    rows = pa.array([bytes(54)] * 100_000, pa.binary(54))
+    table = pa.table([pa.array(np.zeros(len(rows), np.int32)), rows], schema=sealed_schema(54, ID))
+    pq.write_table(table, tmp_path / "b", **option)
+    monkeypatch.setattr(SealedBatch, "_batches", None)
+    for source in (tmp_path / "b", pa.OSFile(str(tmp_path / "b"))):
+        with pytest.raises(InvalidInput, match="at least 54 bytes for each of its 100,000"):
+            SealedBatch(source, length=54, batch_id=ID, lanes=1)
 
 
 @pytest.mark.parametrize(

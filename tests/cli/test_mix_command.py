@@ -111,10 +111,29 @@ def test_people_read_what_was_done(place: Path) -> None:
 def test_keys_are_not_replaced(place: Path) -> None:
     """Neither a store nor a description."""
     for store, output in (("store-1", "new.json"), ("new", "m1.json")):
-        found = run(*f"mix keygen --store {store} --name m --rounds 1 -o {output}".split())
+        call = f"mix keygen --store {store} --no-anchor --name m --rounds 1 -o {output}"
+        found = run(*call.split())
         assert found.exit_code == 2
         assert "must not exist yet" in found.output
     assert not (place / "new").exists()
+
+
+def test_a_store_without_an_anchor_is_a_choice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither or both are refused, and nothing is written; --no-anchor says what it means."""
+    monkeypatch.chdir(tmp_path)
+    call = ["mix", "keygen", "--store", "s", "--name", "m", "--rounds", "1", "-o", "m.json"]
+    for choice in ([], ["--anchor", "a", "--no-anchor"]):
+        found = run(*call, *choice)
+        assert found.exit_code == 2
+        assert "anchor: must be given, or --no-anchor, and not both" in found.output
+        assert not list(tmp_path.iterdir())
+    found = run(*call, "--no-anchor", "--quiet")
+    assert found.exit_code == 0
+    assert "restored from a copy" in found.stderr
+    with MixerStore(tmp_path / "s") as store:
+        assert store.name == "m"
 
 
 def test_mistakes_are_named(place: Path) -> None:

@@ -75,7 +75,8 @@ def signed_plan(at: Path, mixers: int) -> list[str]:
     told(at, "keygen -o key.pem")
     for hop in range(1, mixers + 1):
         rounds = 0 if hop == 1 else 1
-        told(at, f"mix keygen --store ./m{hop} --name m{hop} --rounds {rounds} -o m{hop}.json")
+        about = f"--store ./m{hop} --no-anchor --name m{hop} --rounds {rounds}"
+        told(at, f"mix keygen {about} -o m{hop}.json")
     named = " ".join(f"--mixer m{hop}.json" for hop in range(1, mixers + 1))
     told(at, f"plan survey.toml --analyst-key key.pub.pem {named} -o plan.json")
     for hop in range(1, mixers + 1):

@@ -113,6 +113,7 @@ class SealedBatch:
         with self._reading():
             self._file = pq.ParquetFile(path, pre_buffer=False)
             _check_schema(self._file.schema_arrow, length, batch_id)
+            self._check_size(path, length)
             self.counts = self._counted(lanes)
 
     def __enter__(self) -> SealedBatch:
@@ -132,6 +133,18 @@ class SealedBatch:
                 yield rows[max(0, start - first) : max(0, end - first)]
                 first += len(rows)
 
+    def _check_size(self, path: Path | pa.NativeFile, length: int) -> None:
+        """Messages are stored as they are: a small file with many rows would only take time."""
+        size = path.stat().st_size if isinstance(path, Path) else path.size()
+        rows = sum(map(self._rows_in, range(self._file.num_row_groups)))
+        if rows * length > size:
+            rule = f"must have at least {length} bytes for each of its {rows:,} messages"
+            hint = f"the file is {self.name}; krand never compresses sealed messages"
+            raise InvalidInput("batch", rule, f"{size:,} bytes", hint)
+
+    def _rows_in(self, group: int) -> int:
+        return int(self._file.metadata.row_group(group).num_rows)
+
     def _counted(self, lanes: int) -> tuple[int, ...]:
         """How many messages each lane has; lanes must rise."""
         counts, last = np.zeros(lanes, np.int64), 0
@@ -149,9 +162,7 @@ class SealedBatch:
 
     def _groups(self, start: int, end: int) -> tuple[list[int], int]:
         """The row groups that hold these rows, and the first row of the first of them."""
-        sizes = [
-            self._file.metadata.row_group(i).num_rows for i in range(self._file.num_row_groups)
-        ]
+        sizes = list(map(self._rows_in, range(self._file.num_row_groups)))
         ends = np.cumsum(sizes)
         groups = [i for i, last in enumerate(ends) if last > start and last - sizes[i] < end]
         return groups, int(ends[groups[0]] - sizes[groups[0]]) if groups else 0

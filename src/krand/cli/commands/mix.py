@@ -34,6 +34,10 @@ anchor_option = click.option(
     type=FILE,
     help="A file on another disk, replaced with every run: an older copy of the store is useless.",
 )
+NO_ANCHOR = (
+    "There is no anchor: if this store is ever restored from a copy, a batch could leave twice with"
+    " different noise, and the difference shows more than the promise allows. Make no copies of it."
+)
 plan_argument = click.argument("plan_file", type=FILE)
 signed_plan_option = click.option(
     "--plan", "plan_file", type=FILE, required=True, help="The plan that was signed."
@@ -61,7 +65,7 @@ def mix(context: click.Context, as_json: bool, no_color: bool) -> None:
 
     \b
     Examples:
-      krand mix keygen --store mixer --name university --rounds 4 -o university.json
+      krand mix keygen --store mixer --anchor /mnt/b/anchor --name uni --rounds 4 -o uni.json
       krand mix check plan.json --store mixer
       krand mix sign plan.json --store mixer -o university.sig.json
       krand mix run batch.parquet --plan plan.json --store mixer -o mixed
@@ -77,6 +81,9 @@ def mix(context: click.Context, as_json: bool, no_color: bool) -> None:
 @mix.command(short_help="Create a mixer's keys and its public description.")
 @store_option
 @anchor_option
+@click.option(
+    "--no-anchor", is_flag=True, help="Do without one; the store must then never be restored."
+)
 @click.option("--name", required=True, help="What the mixer is called in plans.")
 @click.option(
     "--rounds",
@@ -91,30 +98,41 @@ def keygen(
     no_color: bool,
     store: Path,
     anchor: Path | None,
+    no_anchor: bool,
     name: str,
     rounds: int,
     output: Path,
 ) -> None:
     """Create a mixer's store and its public description.
 
+    A store that is restored from a backup would draw noise for the same batch a second time. The
+    anchor prevents that: the store cannot be opened without the anchor of its last run.
+
     Each round has a key of its own, which krand mix close erases. A plan lists the keys of all
     rounds, 66 bytes for each mixer and round, and a survey has at most 10,000 rounds.
 
     \b
     Example:
-      krand mix keygen --store mixer --name university --rounds 4 -o university.json
+      krand mix keygen --store mixer --anchor /mnt/b/anchor --name uni --rounds 4 -o uni.json
     """
     from krand.files import Exists, complete_file
     from krand.mixing.keys import descriptor_bytes, generate_mixer_keys
     from krand.mixing.store import create_store
 
+    if no_anchor == (anchor is not None):
+        rule = "must be given, or --no-anchor, and not both"
+        hint = "name a file on another disk with --anchor"
+        raise InvalidInput("anchor", rule, None if anchor is None else str(anchor), hint)
     if output.exists():
         raise Exists("output", "must not exist yet", str(output), "name another file")
     described = create_store(store, name, generate_mixer_keys(rounds), anchor)
     with complete_file("output", output, replace=False) as stream:
         stream.write(descriptor_bytes(described))
+    out = Output(as_json, no_color)
+    if no_anchor:
+        out.warn(NO_ANCHOR)
     _say(
-        Output(as_json, no_color),
+        out,
         {"store": str(store), "description": str(output), "identity": described.identity},
         f"store:       {store} (keep it secret, and make no copies)",
         f"description: {output} (for the plan)",
