@@ -13,6 +13,7 @@ from krand.accounting.coupling import delta_of_distance
 from krand.accounting.dummies import surplus_bound
 from krand.analysis.verification.plans import plan_checks
 from krand.errors import CannotMeet, InvalidInput
+from krand.planning import making
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
 from krand.planning.making import make_plan, verify_flips, verify_promise
@@ -152,6 +153,31 @@ def test_a_plan_that_was_edited_is_refused(plan: Plan, what: str) -> None:
     failed = {entry.name for entry in found.checks if not entry.holds}
     wrong = {"numerators": "flips", "rooms": "messages", "laws": "promise", "paddings": "promise"}
     assert wrong[what] in failed
+
+
+def _honest_but_quieter(plan: Plan, what: str) -> Plan:
+    """The same survey with less noise of one party, and what that really promises."""
+    changed = _changed(plan, what)
+    promised = verify_promise(changed)
+    return replace(changed, promise=promised, flips=verify_flips(changed))
+
+
+@pytest.mark.parametrize("what", ["numerators", "laws"])
+def test_an_honest_plan_that_does_not_keep_its_policy_is_refused(
+    plan: Plan, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whoever checks or verifies it, and by the planner, whatever its search returned."""
+    changed = _honest_but_quieter(plan, what)
+    with pytest.raises(InvalidInput, match="must promise what its survey asks for"):
+        check_promise(changed)
+    found = plan_checks(json.loads(changed.bytes), "plan.json")
+    failed = {entry.name: entry.says for entry in found.checks if not entry.holds}
+    assert "the survey asked for δ = 1e-06" in failed["policy"]
+    assert not {"promise", "flips"} & set(failed)
+    monkeypatch.setattr(making, "_searched", lambda survey, suggestions: changed)
+    asked = replace(SURVEY, id=f"quieter-{what}")  # no plan that is kept in memory
+    with pytest.raises(CannotMeet, match="the survey asked for δ = 1e-06"):
+        make_plan(asked)
 
 
 def test_nothing_else_is_wrong_with_the_plan(plan: Plan) -> None:

@@ -56,8 +56,7 @@ def promise_check(told: Promise, true: Promise, of: str, name: str = "promise") 
     return check(name, too_good(told, true), says)
 
 
-def policy_check(plan: Plan, true: Promise) -> Check:
-    """Whether what the noise gives is what the survey asked for."""
-    return check(
-        "policy", less_than_asked(plan, true), "the promise is as good as the survey asked for"
-    )
+def policy_check(plan: Plan, *promises: Promise) -> Check:
+    """Whether each of them is what the survey asked for."""
+    faults = [fault for promise in promises for fault in less_than_asked(plan, promise)]
+    return check("policy", faults, "the promise is as good as the survey asked for")

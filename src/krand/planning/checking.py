@@ -1,4 +1,4 @@
-"""Checks that a plan promises no more than its noise gives."""
+"""Checks that a plan promises no more than its noise gives, and what its survey asks for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from krand.planning.making import verify_flips, verify_promise
 from krand.planning.remembered import is_remembered, remember_here
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
-from krand.survey.plan_check import HINT, RELATIVE, check_alike
+from krand.survey.plan_check import HINT, RELATIVE, check_alike, check_asked
 
 __all__ = ["check_promise", "not_below", "recompute_promise", "too_good"]
 
@@ -18,7 +18,10 @@ SMALLEST = 1e-30
 
 
 def check_promise(plan: Plan) -> None:
-    """Refuse a plan that promises more than its noise gives; each process computes that once."""
+    """Refuse a plan that promises more than its noise gives, or less than its survey asks for.
+
+    Each process computes that once.
+    """
     check_alike(plan)
     if not is_remembered(plan):
         recompute_promise(plan)
@@ -27,7 +30,7 @@ def check_promise(plan: Plan) -> None:
 
 def recompute_promise(plan: Plan) -> None:
     """The same, always computed: for whoever signs a plan or adds its noise."""
-    check_alike(plan)
+    check_asked(plan)
     try:
         true, flips = verify_promise(plan), verify_flips(plan)
     except KrandError as error:

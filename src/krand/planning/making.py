@@ -26,6 +26,7 @@ from krand.planning.remembered import remember_here
 from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy, ResponseFormat
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.plan import Margin, Plan, Promise
+from krand.survey.plan_check import less_than_asked, promises_of
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
@@ -42,6 +43,7 @@ __all__ = [
 ]
 
 MIXERS_ALONE = 'noise = "mixers" in [trust]: it needs no crowd'
+LESS = "a larger epsilon or delta"
 KEPT = 8
 """Plans that are kept: a plan takes seconds, and whoever compares variants asks for some twice."""
 MOST_TIMES = 100
@@ -67,6 +69,19 @@ def make_plan(survey: Survey, suggestions: bool = True) -> Plan:
 
 @lru_cache(maxsize=KEPT)
 def _plan_of(survey: Survey, suggestions: bool) -> Plan:
+    plan = _searched(survey, suggestions)
+    _check_kept(plan)
+    return plan
+
+
+def _check_kept(plan: Plan) -> None:
+    """Whatever search found it: no plan leaves that promises less than its survey asks for."""
+    for promise in promises_of(plan):
+        for fault in less_than_asked(plan, promise):
+            raise CannotMeet(f"no noise was found that keeps the policy: {fault}", (LESS,))
+
+
+def _searched(survey: Survey, suggestions: bool) -> Plan:
     if survey.trust.noise is NoiseSource.MIXERS:
         return mixed_plan(survey)
     if survey.trust.noise is NoiseSource.BOTH:

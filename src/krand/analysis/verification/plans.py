@@ -119,11 +119,12 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
         broken = Check("promise", False, f"nothing can be promised with this noise: {error}")
         return PlanFound((survey_holds, positions, noise, broken), plan)
     promised = [promise_check(told.promise, true, "exactly the plan's noise")]
-    flips = verify_flips(plan)
+    promises, flips = [told.promise, true], verify_flips(plan)
     if flips is not None and told.flips is not None:
         promised.append(promise_check(told.flips, flips, "the devices' noise alone", "flips"))
+        promises += [told.flips, flips]
     follow = _consequences(values, plan)
-    checks = (survey_holds, positions, noise, *follow, *promised, policy_check(plan, true))
+    checks = (survey_holds, positions, noise, *follow, *promised, policy_check(plan, *promises))
     return PlanFound(checks, plan, true)
 
 
