@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from click.testing import CliRunner, Result
@@ -126,6 +127,53 @@ def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan:
     for line in (at / "log").read_text(encoding="utf-8").splitlines():
         if line.startswith("{") and line.endswith("}") and len(line) > 1:
             assert set(json.loads(line)) == {"level", "event"}
+
+
+@pytest.mark.parametrize("what", ["missing", "another", "no key"])
+def test_serve_does_not_start_with_another_id_key(
+    at: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    """Every submission would fail; the error names the spool, the file and what to do."""
+    filled(at, plan, 3)
+    if what == "missing":  # as for another user, or after the spool was moved
+        monkeypatch.setenv("XDG_STATE_HOME", str(at / "elsewhere"))
+        options = []
+    else:
+        content = "5a" * 32 if what == "another" else "5a"
+        (at / "other.key").write_text(content, encoding="ascii")
+        options = ["--id-key", "other.key"]
+    files = ["--plan", "plan.json", "--spool", "spool", "--port", "0", *options]
+    tried = subprocess.run(
+        [sys.executable, "-m", "krand", "serve", *files],
+        capture_output=True,
+        text=True,
+        cwd=at,
+        timeout=120,  # for as long as it runs, it is wrong
+    )
+    assert tried.returncode == 2, tried.stderr
+    assert tried.stderr.startswith("error: id key: must ")
+    assert "Collecting" not in tried.stderr
+    assert "--id-key" in tried.stderr
+    if what == "no key":
+        assert "must hold 64 hex digits" in tried.stderr
+    else:
+        assert "spool/spool.sqlite" in tried.stderr
+        assert "XDG_STATE_HOME" in tried.stderr
+    assert ("other.key" if options else str(at / "elsewhere")) in tried.stderr
+    found = answer(at, "status")["batches"]  # which needs no key
+    assert found[0]["state"] == "open"
+
+
+def test_quiet_has_no_log_of_the_start_and_the_end(at: Path) -> None:
+    """Only warnings and errors are for somebody who asked for quiet."""
+    logs = {}
+    for options in ((), ("--quiet",)):
+        files = (at / "plan.json", at / "spool", at / "log")
+        with running(*files, options=options) as collector:
+            assert urlopen(f"{collector.url}/readyz").status == 200
+        logs[options], _, _ = (at / "log").read_text(encoding="utf-8").partition("{\n")
+    assert "startup complete" in logs[()]
+    assert logs["--quiet",] == ""
 
 
 def test_devices_noise_is_not_released_by_closing(at: Path, plan: Plan) -> None:

@@ -6,11 +6,13 @@ import ast
 import asyncio
 import os
 import resource
+import sqlite3
 import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from threading import Barrier
 from typing import Any
@@ -191,6 +193,38 @@ def test_over_http_a_failing_disk_is_503_until_it_works_again(tmp_path: Path) ->
 
     ready, mended = (503, b"5"), [(200, None), (202, None), (202, None)]
     assert asyncio.run(scene()) == [*[(503, b"5")] * 3, ready, *mended]
+
+
+def test_ready_means_that_a_submission_could_be_stored(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not that something else can be written; and nothing is stored again until somebody's is."""
+    from krand.collector.http import Collector
+
+    spool = filled(tmp_path / "spool", CROWD, range(5))
+    app = Collector(spool)
+    url = f"/v1/{plan_of(CROWD).hash}/submissions"
+
+    async def scene() -> list[int]:
+        asked = [("POST", url), ("GET", "/readyz"), ("GET", "/readyz")]
+        async with app.router.lifespan_context(app):
+            changed(spool, "ALTER TABLE recent RENAME TO lost")
+            found = [(await _asked(app, *one, body_of(5)))[0] for one in asked]
+            changed(spool, "ALTER TABLE lost RENAME TO recent")
+            found += [(await _asked(app, *asked[1]))[0]]
+            assert "stored again" not in caplog.text
+            found += [(await _asked(app, *asked[0], body_of(5)))[0]]
+        return found
+
+    with caplog.at_level("INFO", "krand.collector"):
+        assert asyncio.run(scene()) == [503, 503, 503, 200, 202]
+    assert caplog.text.count("submissions are stored again") == 1
+
+
+def changed(spool: Spool, statement: str) -> None:
+    """By another process, say."""
+    with closing(sqlite3.connect(spool.path)) as connection:
+        connection.execute(statement)
 
 
 async def _asked(app: Any, method: str, path: str, body: bytes = b"") -> tuple[int, bytes | None]:

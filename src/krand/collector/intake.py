@@ -98,13 +98,13 @@ class Intake:
         return await asyncio.shield(self._asked)
 
     async def check_ready(self) -> None:
-        """Raise an error if nothing can be stored. After a failure, a write is tried."""
+        """Raise an error if nothing can be stored. After a failure, storing is tried."""
         self._check_writer()
         await self.batches()
         if self._failing:
             loop = asyncio.get_running_loop()
             await loop.run_in_executor(self._thread, self.store.probe)
-            self._note_success()
+            self._failing = False
 
     def start(self) -> None:
         """Begin to store submissions."""

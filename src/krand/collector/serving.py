@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from krand.collector.settings import Page, Settings
     from krand.collector.store import Store
 
-__all__ = ["JsonLines", "listen", "make_server", "serve"]
+__all__ = ["JsonLines", "listen", "log_to_stderr", "make_server", "serve"]
 
 KEEP_ALIVE_SECONDS = 5
 SHUTDOWN_SECONDS = 30
@@ -61,7 +61,10 @@ def _with_small_buffers(listener: socket.socket) -> socket.socket:
 def make_server(
     store: Store, settings: Settings | None = None, *, pages: Mapping[str, Page] | None = None
 ) -> uvicorn.Server:
-    """The server of one store, which it owns from now on; `pages` are served as they are."""
+    """The server of one store, which it owns from now on; `pages` are served as they are.
+
+    A store that could not take a submission is an error: its collector would refuse everybody.
+    """
     try:
         import uvicorn
 
@@ -70,6 +73,7 @@ def make_server(
         from krand.collector.neighbours import Neighbours
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
+    store.probe()
     options: dict[str, Any] = {
         "http": partial(DirectConnection, Neighbours()),
         "access_log": False,
@@ -84,9 +88,12 @@ def make_server(
     return uvicorn.Server(uvicorn.Config(Collector(store, settings, pages), **options))
 
 
-def serve(server: uvicorn.Server, listener: socket.socket) -> None:
-    """Serve until stopped. What has arrived by then is stored and acknowledged."""
-    _log_to_stderr()
+def serve(server: uvicorn.Server, listener: socket.socket, *, quiet: bool = False) -> None:
+    """Serve until stopped. What has arrived by then is stored and acknowledged.
+
+    Without `quiet` the log tells of the start and the end, too.
+    """
+    log_to_stderr(logging.WARNING if quiet else logging.INFO)
     _collect_garbage_rarely()
     _allow_many_files()
     server.run(sockets=[listener])
@@ -111,7 +118,8 @@ def _allow_many_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _log_to_stderr() -> None:
+def log_to_stderr(level: int) -> None:
+    """Log lines of this level and above."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
-    logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)
+    logging.basicConfig(handlers=[handler], level=level, force=True)

@@ -149,7 +149,10 @@ class Store(Protocol):
         """Remove traces of the order of arrival; called when nobody is waiting."""
 
     def probe(self) -> None:
-        """Write something that changes nothing, to see whether the store can write."""
+        """Raise an error unless a submission could be stored now. Nothing is changed.
+
+        A closed round is no error: the store can tell which submissions are known.
+        """
 
     def check_people(self) -> None:
         """Check that everybody who was counted is still known, so that nobody is counted twice."""

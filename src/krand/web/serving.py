@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import socket
-import sys
 import threading
 import webbrowser
 from functools import partial
@@ -53,11 +52,9 @@ def make_server(address: Address, watch: Watched | None) -> uvicorn.Server:
 
 def serve(server: uvicorn.Server, listener: socket.socket, show: str | None = None) -> None:
     """Serve until stopped; open `show` in a browser, which waits for the server."""
-    from krand.collector.serving import JsonLines
+    from krand.collector.serving import log_to_stderr
 
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    log_to_stderr(logging.WARNING)
     if show is not None:
         threading.Thread(target=webbrowser.open, args=(show,), daemon=True).start()
     server.run(sockets=[listener])

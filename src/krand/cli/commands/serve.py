@@ -139,7 +139,7 @@ def serve(
             *_over(plan, settings.is_over),
         ):
             console.print(line, markup=False, soft_wrap=True)
-    run(server, listener)
+    run(server, listener, quiet=out.quiet)
 
 
 def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:

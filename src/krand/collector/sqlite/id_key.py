@@ -14,10 +14,14 @@ from pathlib import Path
 from krand.errors import InvalidInput
 from krand.files import read_whole, state_folder, unwritable
 
-__all__ = ["check_of", "find_key", "usual_place"]
+__all__ = ["check_of", "find_key", "key_of", "usual_place"]
 
 KEY_BYTES = 32
 OWNER_ONLY = 0o600
+HINT = (
+    "without it a retry would be counted twice; start as the user and with the XDG_STATE_HOME of"
+    " the first start, name the file with --id-key, or start with an empty folder"
+)
 
 
 def usual_place(spool_id: str) -> Path:
@@ -30,25 +34,30 @@ def check_of(key: bytes) -> bytes:
     return hashlib.blake2b(b"krand spool", digest_size=16, key=key).digest()
 
 
-def find_key(path: Path, check: bytes | None = None) -> bytes:
-    """The key in a file. With a check it must match; without one a missing file is made."""
-    if check is None and not os.path.lexists(path):
-        return _new_key(path)
-    if check is not None and not path.exists():
-        raise InvalidInput(
-            "id key",
-            "must be the file that was made together with this spool",
-            str(path),
-            "without it a retry would be counted twice; name it with --id-key, or start with an"
-            " empty folder",
-        )
+def find_key(path: Path) -> bytes:
+    """The key in a file for a new spool, made if it is missing."""
+    return _read(path) if os.path.lexists(path) else _new_key(path)
+
+
+def key_of(spool: Path, path: Path, check: bytes) -> bytes:
+    """The key in a file, which must be that of an existing spool."""
+    rule = f"must be the key that was made together with {spool}"
+    if not path.exists():
+        raise InvalidInput("id key", f"{rule}, and is missing", str(path), HINT)
+    key = _read(path)
+    if check_of(key) != check:
+        raise InvalidInput("id key", f"{rule}, and is that of another spool", str(path), HINT)
+    return key
+
+
+def _read(path: Path) -> bytes:
     text = read_whole("id key", path)
     try:
         key = bytes.fromhex(text.decode("ascii").strip())
     except ValueError:
         key = b""
-    if len(key) != KEY_BYTES or (check is not None and check_of(key) != check):
-        rule = "must be the key of this spool" if check is not None else "must hold 64 hex digits"
+    if len(key) != KEY_BYTES:
+        rule = "must hold 64 hex digits"
         raise InvalidInput("id key", rule, str(path), "name another file with --id-key")
     return key
 

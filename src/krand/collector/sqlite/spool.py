@@ -28,7 +28,7 @@ from krand.collector.sqlite.checking import check_ids, checked_rows
 from krand.collector.sqlite.damage import DIGEST_BYTES, added_up, tag_of
 from krand.collector.sqlite.disk import WAIT_SECONDS, Presence, connected, make_folder, named
 from krand.collector.sqlite.high_water_mark import HighWaterMark, Progress
-from krand.collector.sqlite.id_key import check_of, find_key, usual_place
+from krand.collector.sqlite.id_key import check_of, find_key, key_of, usual_place
 from krand.collector.sqlite.laned import LaneColumn
 from krand.collector.sqlite.mixing import KEY_BYTES, in_key_order, keyed, mixed_rows, rows_of
 from krand.collector.sqlite.pool import Pool
@@ -46,12 +46,13 @@ from krand.collector.store import (
     Batch,
     LaneNumbers,
     Messages,
+    RoundClosed,
     SpoolConfig,
     StoreUnavailable,
 )
 from krand.errors import InternalError, InvalidInput
 from krand.randomness.generator import SecureRandom, secure_random
-from krand.wire.submissions import Submitted
+from krand.wire.submissions import ID_LENGTH, Submitted
 
 __all__ = ["Spool"]
 
@@ -234,10 +235,12 @@ class Spool:
         self.settle()
 
     def probe(self) -> None:
-        """Write something that changes nothing, to see whether the disk works."""
-        with named(self.path), self._transaction():
-            self._presence.check()
-            self._batches.write(self._batches.last())
+        """Store somebody made up and take it back, then write something that changes nothing."""
+        with named(self.path):
+            self._store_and_take_back()
+            with self._transaction():
+                self._presence.check()
+                self._batches.write(self._batches.last())
 
     def check_people(self) -> None:
         """Check that everybody who was counted is still known, so that nobody is counted twice."""
@@ -304,6 +307,20 @@ class Spool:
             moved = moved or left or full
         return moved
 
+    def _store_and_take_back(self) -> None:
+        """Store somebody made up, in a transaction of which nothing is kept."""
+        shape = self.config.format
+        messages = bytes(shape.messages * shape.message_length)
+        self._check_process()
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            fresh, _ = self._fresh([Submitted(os.urandom(ID_LENGTH), messages)])
+            with suppress(RoundClosed):
+                self._store(fresh, secure_random())
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+
     def _seal(self, entry: Entry, random: SecureRandom) -> Entry:
         """The batch takes no more people. The next one opens, if the plan allows another."""
         rows = entry.rows ^ self._empty_pool(entry, random)
@@ -367,7 +384,7 @@ class Spool:
 
     def _digests_with(self) -> bytes:
         if not self._digest_key:
-            self._digest_key = find_key(self._id_key, self._own["id_key"])
+            self._digest_key = key_of(self.path, self._id_key, self._own["id_key"])
         return self._digest_key
 
     def _prepare(self, acknowledged: Progress, id_key: Path | None) -> dict[str, bytes]:
