@@ -25,6 +25,7 @@ from krand.collector.store import StoreUnavailable
 from krand.promise import Linkage
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
+from krand.testing import FakeChain
 from krand.wire.keys import (
     fingerprint,
     generate_private_key,
@@ -33,8 +34,10 @@ from krand.wire.keys import (
 )
 from krand.wire.layers import layer_info
 from krand.wire.messages import ANALYST, MessageFormat, Token
+from krand.wire.plan_signatures import signature_bytes
 from krand.wire.sealing import SUITE
 from krand.wire.submissions import Submitted
+from krand.wording.plans import promise_sentence
 from mixing.chains import mixed_plan_for
 
 CROWD = 30
@@ -217,7 +220,8 @@ def test_a_collector_that_is_not_there_is_exit_code_75(
     """Every attempt is told, and in the end what is kept and how to go on: trying again is safe."""
     monkeypatch.setattr("krand.client.sending.FIRST_WAIT", 0.0)
     address = ("--collector", f"http://127.0.0.1:{free_port()}")
-    error = json.loads(run(at, "submit", *address, "--json").stdout)["error"]
+    first = run(at, "submit", *address, "--trust-this-plan", "--json")
+    error = json.loads(first.stdout)["error"]
     assert error["kind"] == "unavailable"
     assert "in 8 attempts" in error["reason"]
     assert f"the sealed submission is kept in {at / 'ledger'}" in error["reason"]
@@ -235,7 +239,7 @@ def test_a_collector_that_is_not_there_is_exit_code_75(
 
 def test_ctrl_c_loses_nothing(at: Path, plan: Plan) -> None:
     """While it waits for a dead collector: exit code 130, and what is kept is said."""
-    arguments = ["answers.json", "--plan", "plan.json", "--ledger", "ledger"]
+    arguments = ["answers.json", "--plan", "plan.json", "--ledger", "ledger", "--trust-this-plan"]
     arguments += ["--collector", f"http://127.0.0.1:{free_port()}"]
     with subprocess.Popen(
         [sys.executable, "-m", "krand", "submit", *arguments],
@@ -252,6 +256,53 @@ def test_ctrl_c_loses_nothing(at: Path, plan: Plan) -> None:
     assert "the sealed submission is kept in ledger" in said
     (entry,) = Ledger(at / "ledger").entries()
     assert (entry.plan_hash, entry.acknowledged) == (plan.hash, False)
+
+
+def test_submit_takes_no_plan_that_nobody_trusts(at: Path) -> None:
+    """Not even one that three invented mixers signed: the error says whom it names and promises."""
+    chain = FakeChain(mixed_plan_for(mixers=3).plan)
+    (at / "plan.json").write_bytes(chain.plan.bytes)
+    signed: list[str] = []
+    for number, signature in enumerate(chain.signatures):
+        (at / f"{number}.json").write_bytes(signature_bytes(signature))
+        signed += ["--signature", str(at / f"{number}.json")]
+    address = ("--collector", f"http://127.0.0.1:{free_port()}")
+    error = refusal(at, 2, "submit", *address, *signed)
+    assert (error["field"], error["value"]) == ("plan", chain.plan.hash)
+    assert chain.plan.mixing is not None
+    for mixer in chain.plan.mixing.mixers:
+        assert f"{mixer.name} ({mixer.identity})" in error["hint"]
+    for part in (promise_sentence(chain.plan), "--plan-hash", "--trust-this-plan"):
+        assert part in error["hint"]
+    assert Ledger(at / "ledger").entries() == ()
+
+
+@pytest.mark.parametrize("by_hash", [True, False])
+def test_the_ledger_remembers_which_plan_is_trusted(at: Path, plan: Plan, by_hash: bool) -> None:
+    """By hash or on first use; another plan of the same survey has to be trusted by itself."""
+    trusted = ("--plan-hash", plan.hash) if by_hash else ("--trust-this-plan",)
+    with running(at / "plan.json", at / "spool", at / "log") as collector:
+        address = ("--collector", collector.url)
+        refusal(at, 2, "submit", *address)
+        assert answer(at, "submit", *address, *trusted)["delivered"]
+        error = refusal(at, 2, "submit", *address)
+        assert error["field"] == "round"  # the plan is accepted, the round is answered
+        other = exact_plan(CROWD + 1, Linkage.BIT)
+        assert other.survey.id == plan.survey.id
+        (at / "plan.json").write_bytes(other.bytes)
+        error = refusal(at, 2, "submit", *address)
+    assert (error["field"], error["value"]) == ("plan", other.hash)
+    assert f"this device trusts another one, {plan.hash}" in error["rule"]
+
+
+@pytest.mark.parametrize("url", ["http://collector.example", "http://192.0.2.1", "http://127.1"])
+def test_submit_sends_nothing_unencrypted(at: Path, url: str) -> None:
+    """Not over http://, except on this machine; no ledger is made."""
+    error = refusal(at, 2, "submit", "--collector", url, "--trust-this-plan")
+    assert (error["field"], error["value"]) == ("url", url)
+    assert "must begin with https://" in error["rule"]
+    assert "TLS" in error["hint"]
+    assert not (at / "ledger").exists()
 
 
 def test_submit_takes_only_the_plan_that_is_expected(at: Path, plan: Plan) -> None:
@@ -330,7 +381,10 @@ def test_what_else_submit_refuses(at: Path) -> None:
     """No file, a bad address, a round that was not planned: each by its field."""
     assert refusal(at, 2, "submit", "--collector", "example.org")["field"] == "url"
     assert (
-        refusal(at, 2, "submit", "--collector", "http://x.invalid", "--round", "2")["field"]
+        refusal(
+            *(at, 2, "submit", "--collector", "https://x.invalid"),
+            *("--round", "2", "--trust-this-plan"),
+        )["field"]
         == "round"
     )
     (at / "answers.json").unlink()

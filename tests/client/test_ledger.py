@@ -130,6 +130,24 @@ def test_ids_kept_by_earlier_versions_are_forgotten(plan: Plan, tmp_path: Path) 
         ledger.submission(plan, 1, fresh)
 
 
+def test_a_ledger_of_version_1_trusts_no_plan_yet(plan: Plan, tmp_path: Path) -> None:
+    """Looking at it changes nothing; opened to answer, it keeps its answers and can trust."""
+    file = tmp_path / "ledger"
+    kept = Ledger(file).submission(plan, 1, fresh)
+    with sqlite3.connect(file) as connection:
+        connection.executescript("DROP TABLE trusted; PRAGMA user_version = 1;")
+    before = file.read_bytes()
+    assert len(Ledger(file, create=False).entries()) == 1
+    assert file.read_bytes() == before
+    ledger = Ledger(file)
+    assert ledger.trusted(plan.survey.id) == ()
+    ledger.trust(plan)
+    ledger.trust(plan)
+    assert Ledger(file).trusted(plan.survey.id) == (plan.hash,)
+    assert ledger.trusted("another") == ()
+    assert ledger.submission(plan, 1, fresh) == kept
+
+
 def test_what_was_spent_is_the_sum_over_plans(plan: Plan, tmp_path: Path) -> None:
     """All rounds of a plan are one promise; two plans are two."""
     ledger = Ledger(tmp_path / "ledger")

@@ -15,7 +15,7 @@ from krand.client import sending
 from krand.client.client import Client
 from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.client.sending import Delivered, NotDelivered, send
-from krand.client.transport import Http
+from krand.client.transport import Http, safe_parts
 from krand.errors import InvalidInput, Unavailable
 from krand.promise import Linkage, Policy
 from krand.survey.questions import YesNo
@@ -260,7 +260,7 @@ def test_where_nobody_listens_it_is_not_delivered() -> None:
     """A closed port, and a name that does not exist."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
-    for url in (f"http://127.0.0.1:{port}", "http://collector.invalid"):
+    for url in (f"http://127.0.0.1:{port}", "https://collector.invalid"):
         with pytest.raises(NotDelivered):
             send(url, PLAN, 1, SENT, attempts=2, transport=Impatient())
 
@@ -272,7 +272,13 @@ def test_where_nobody_listens_it_is_not_delivered() -> None:
         *("http://example.org:port", "http://example.org:99999", "http://exa mple.org"),
         *("http://example.org/\r\nX: y", "http://example.org/é", "http://[::1", "http://a..b"),
         *("http://example.org/?q=1", "http://example.org/#top", "http://me:pass@example.org"),
-        f"http://{'a' * 70}.org",
+        *(
+            f"http://{'a' * 70}.org",
+            "http://example.org",
+            "http://10.0.0.1",
+            "http://[2001:db8::1]",
+        ),
+        *("http://localhost.example.org", "http://127.0.0.1.example.org", "http://0.0.0.0"),
     ],
 )
 def test_an_address_that_cannot_be_right_is_refused_before_anything_is_sent(url: str) -> None:
@@ -282,6 +288,12 @@ def test_an_address_that_cannot_be_right_is_refused_before_anything_is_sent(url:
         send(url, PLAN, 1, SENT, transport=transport)
     assert error.value.field == "url"
     assert not transport.waited
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.10", "[::1]", "LOCALHOST:80"])
+def test_http_is_for_this_machine(host: str) -> None:
+    """What never leaves it needs no encryption."""
+    assert safe_parts("url", f"http://{host}/x").path == "/x"
 
 
 def test_a_collector_may_live_under_a_path() -> None:

@@ -25,8 +25,13 @@ from krand.survey.plan import Plan
 
 __all__ = ["AlreadySubmitted", "Entry", "Ledger", "Spent", "Submission"]
 
-VERSION = 1
+VERSION = 2
+"""Version 1 had no table of trusted plans."""
 SCHEMA = """
+CREATE TABLE IF NOT EXISTS trusted (
+    plan BLOB PRIMARY KEY,
+    survey TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS answers (
     plan BLOB NOT NULL,
     round INTEGER NOT NULL,
@@ -38,7 +43,7 @@ CREATE TABLE IF NOT EXISTS answers (
     messages BLOB,            -- NULL once the collector has acknowledged them; then no id either
     message_length INTEGER NOT NULL,
     PRIMARY KEY (plan, round)
-) WITHOUT ROWID
+) WITHOUT ROWID;
 """
 FORGET = "messages = NULL, submission = x''"
 PENDING = "messages IS NOT NULL"
@@ -107,13 +112,14 @@ class Ledger:
             hint = "it is created when the first survey is answered"
             raise InvalidInput("ledger", "must be a file that exists", str(path), hint)
         with self._open() as connection:
-            if _version(connection) == 0:
-                if not create:
-                    raise InvalidInput("ledger", "must be a krand ledger", str(path))
-                connection.execute(SCHEMA)
-                connection.execute(f"PRAGMA user_version = {VERSION}")
-            elif create:
-                self._forget_acknowledged(connection)
+            version = _version(connection)
+            if version == 0 and not create:
+                raise InvalidInput("ledger", "must be a krand ledger", str(path))
+            if not create:
+                return
+            if version < VERSION:
+                connection.executescript(f"{SCHEMA}PRAGMA user_version = {VERSION};")
+            self._forget_acknowledged(connection)
 
     def submission(
         self, plan: Plan, round_number: int, make: Callable[[], Submission]
@@ -141,6 +147,18 @@ class Ledger:
                 "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (*key, *values, *stored)
             )
         return made
+
+    def trust(self, plan: Plan) -> None:
+        """Record that the person who uses this device trusts a plan."""
+        values = (bytes.fromhex(plan.hash), plan.survey.id)
+        with self._open() as connection, self._at_once(connection):
+            connection.execute("INSERT OR IGNORE INTO trusted VALUES (?, ?)", values)
+
+    def trusted(self, survey: str) -> tuple[str, ...]:
+        """The hashes of the plans of a survey that were trusted on this device."""
+        with self._open() as connection:
+            rows = connection.execute("SELECT plan FROM trusted WHERE survey = ?", (survey,))
+            return tuple(plan.hex() for (plan,) in rows)
 
     def begin(self, plan: Plan, round_number: int, submission_id: bytes) -> bool:
         """Record that it is about to be sent under this id; true if it never was before."""
@@ -269,8 +287,9 @@ def _overwrite(path: Path) -> None:
 def _version(connection: sqlite3.Connection) -> int:
     """The version of the file's format, 0 for a new file; others are refused."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if version not in (0, VERSION):
-        raise InvalidInput("ledger", f"must have version {VERSION}", version, "use a newer krand")
+    if not 0 <= version <= VERSION:
+        rule = f"must have version {VERSION} or an earlier one"
+        raise InvalidInput("ledger", rule, version, "use a newer krand")
     return int(version)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krand.client.ledger import Submission
-from krand.client.transport import Http, Transport, collector_parts
+from krand.client.transport import Http, Transport, safe_parts
 from krand.errors import InvalidInput, Unavailable
 from krand.wire.submissions import submission_bytes
 
@@ -111,5 +111,5 @@ def _may_retry(status: int) -> bool:
 
 def _address(url: str, plan_hash: str) -> str:
     """The address to send it to."""
-    parts = collector_parts("url", url)
+    parts = safe_parts("url", url)
     return f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}/v1/{plan_hash}/submissions"

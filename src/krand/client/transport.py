@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import SplitResult, urlsplit
 
@@ -13,7 +14,15 @@ from krand.errors import InvalidInput
 if TYPE_CHECKING:
     from http.client import HTTPConnection
 
-__all__ = ["Http", "Reply", "Transport", "collector_parts", "connection_to"]
+__all__ = [
+    "Http",
+    "Reply",
+    "Transport",
+    "collector_parts",
+    "connection_to",
+    "is_loopback",
+    "safe_parts",
+]
 
 TIMEOUT_SECONDS = 20.0
 LONGEST_ASKED = 600.0
@@ -94,6 +103,27 @@ def collector_parts(field: str, url: str) -> SplitResult:
     if parts.query or parts.fragment or parts.username is not None:
         raise InvalidInput(field, "must have no query, no fragment and no user name", url)
     return parts
+
+
+def safe_parts(field: str, url: str) -> SplitResult:
+    """The same for a collector that submissions are sent to: by https, or on this machine."""
+    parts = collector_parts(field, url)
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        rule = "must begin with https://, or name this machine (localhost, 127.0.0.1, [::1])"
+        hint = (
+            "over http:// everybody on the way sees who takes part, and can keep submissions back"
+            " or replace them: put TLS in front of the collector"
+        )
+        raise InvalidInput(field, rule, url, hint)
+    return parts
+
+
+def is_loopback(host: str | None) -> bool:
+    """Whether what is sent to this host never leaves the machine."""
+    try:
+        return host == "localhost" or ip_address(host or "").is_loopback
+    except ValueError:
+        return False
 
 
 def connection_to(parts: SplitResult, timeout: float) -> HTTPConnection:

@@ -28,7 +28,7 @@ class UnsafeMemoryLedger(Ledger):
         self.path = Path(":memory:")
         self._lock = threading.RLock()
         self._memory = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        self._memory.execute(SCHEMA)
+        self._memory.executescript(SCHEMA)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:

@@ -79,6 +79,7 @@ def invite(
 
 
 def _check(plan: Plan, count: int, url: str) -> None:
+    from krand.client.transport import is_loopback
     from krand.collector.invitations import MOST_INVITATIONS
 
     if not plan.survey.invitations:
@@ -91,6 +92,9 @@ def _check(plan: Plan, count: int, url: str) -> None:
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
         rule = "must be the address of a page, without #"
         raise InvalidInput("url", rule, url, "for example https://form.example/")
+    if parts.scheme == "http" and not is_loopback(parts.hostname):
+        hint = "browsers encrypt only on pages that come by https: put TLS in front of the form"
+        raise InvalidInput("url", "must begin with https://", url, hint)
 
 
 def _make(plan: Plan, count: int, url: str, links: BinaryIO, known: BinaryIO, out: Output) -> None:

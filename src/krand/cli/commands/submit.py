@@ -15,7 +15,9 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import OutputFile
 
 if TYPE_CHECKING:
+    from krand.client.ledger import Ledger
     from krand.client.sending import Failed
+    from krand.survey.plan import Mixing, Plan
 
 __all__ = ["submit"]
 
@@ -27,6 +29,11 @@ __all__ = ["submit"]
     "--plan-hash",
     metavar="HASH",
     help="The published hash of the plan; any other plan is refused.",
+)
+@click.option(
+    "--trust-this-plan",
+    is_flag=True,
+    help="Accept the plan without a published hash to compare. The ledger remembers it.",
 )
 @click.option("--collector", "url", required=True, metavar="URL", help="The collector's address.")
 @click.option(
@@ -55,6 +62,7 @@ def submit(
     answers: Path,
     plan_file: Path,
     plan_hash: str | None,
+    trust_this_plan: bool,
     url: str,
     ledger: Path,
     signatures: tuple[Path, ...],
@@ -67,35 +75,43 @@ def submit(
     the command is interrupted, run it again: it sends identical bytes. Once a round has been
     delivered, new answers are refused and the first ones stay.
 
+    A plan decides who can read what, so say which one you trust: give --plan-hash and the hash that
+    was published, or --trust-this-plan if you know no hash to compare with. The ledger remembers
+    the plan, and later commands need neither. Another plan is refused, even of the same survey.
+
     If the plan names mixers, give the signature of each of them. They show that all mixers checked
-    this plan and that everybody gets the same one.
+    this plan. Whether they are the right mixers is what the plan's hash tells.
 
     A survey with invitations takes one submission for each code. The code itself is not sent.
 
     \b
     Examples:
-      krand submit answers.json --plan plan.json --ledger ledger.sqlite \\
+      krand submit answers.json --plan plan.json --plan-hash 5e0c… --ledger ledger.sqlite \\
           --collector https://collector.example.org
-      krand submit answers.json --plan plan.json --ledger ledger.sqlite \\
+      krand submit answers.json --plan plan.json --trust-this-plan --ledger ledger.sqlite \\
           --collector https://collector.example.org \\
           --signature collector.sig.json --signature university.sig.json
     """
     from krand.client.client import Client
     from krand.client.ledger import Ledger
     from krand.client.sending import NotDelivered
-    from krand.client.transport import collector_parts
+    from krand.client.transport import safe_parts
     from krand.wire.plan_signatures import read_signature
 
     out = Output(as_json, no_color)
     given = _answers(answers)
-    collector_parts("url", url)  # before anything is stored
+    safe_parts("url", url)  # before anything is stored
     plan = checked_plan(plan_file, out)
+    kept_in = Ledger(ledger)
     client = Client(
         plan,
-        Ledger(ledger),
+        kept_in,
         expected_hash=plan_hash or plan.hash,
         signatures=[read_signature(path) for path in signatures],
     )
+    if plan_hash is None and not trust_this_plan:
+        _check_trusted(plan, kept_in)
+    kept_in.trust(plan)
     submission = client.prepare(given, round_number, invitation=invitation)
     kept = f"the sealed submission is kept in {ledger}: run the same command again to send it"
 
@@ -120,6 +136,31 @@ def submit(
     line = f"Round {round_number} of {plan.survey.id} has been delivered"
     first = ", with the answers of an earlier attempt, whose submission was kept"
     out.console().print(line + (first if submission.kept else "") + ".", markup=False)
+
+
+def _check_trusted(plan: Plan, ledger: Ledger) -> None:
+    """Refuse a plan that nobody has vouched for on this device, and say what it is."""
+    from krand.errors import InvalidInput
+    from krand.wording.plans import promise_sentence
+
+    earlier = ledger.trusted(plan.survey.id)
+    if plan.hash in earlier:
+        return
+    rule = "must be one that you trust"
+    if earlier:
+        rule += f", and for {plan.survey.id} this device trusts another one, {', '.join(earlier)}"
+    hint = (
+        "nothing was sent; compare the hash with the published one and give it with --plan-hash, or"
+        " accept the plan with --trust-this-plan"
+    )
+    mixers = "none" if plan.mixing is None else _names(plan.mixing)
+    told = f"its mixers: {mixers}", f"its promise: {promise_sentence(plan)}"
+    raise InvalidInput("plan", rule, plan.hash, "\n  ".join((hint, *told)))
+
+
+def _names(mixing: Mixing) -> str:
+    """The mixers, each with the key that it signs with: anybody can take a name."""
+    return ", ".join(f"{mixer.name} ({mixer.identity})" for mixer in mixing.mixers)
 
 
 def _said(failed: Failed) -> str:

@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from krand.client.transport import safe_parts
 from krand.collector.settings import Page
 from krand.errors import InvalidInput
 from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 __all__ = ["check_collector", "site_of"]
 
 SCRIPT, STYLE, CLIENT = "form.js", "form.css", "krand.js"
-LOCAL = ("localhost", "127.0.0.1", "::1")
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
 NO_SCRIPT = (
@@ -39,13 +39,7 @@ NO_SCRIPT = (
 
 def check_collector(url: str) -> str:
     """The collector's address as a browser can use it; without a slash at its end."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.fragment:
-        hint = "for example https://collector.example.org"
-        raise InvalidInput("collector", "must be the address of a collector", url, hint)
-    if parts.scheme == "http" and parts.hostname not in LOCAL:
-        hint = "browsers encrypt and connect only where pages come by https: put TLS in front of it"
-        raise InvalidInput("collector", "must begin with https://", url, hint)
+    safe_parts("collector", url)
     return url.rstrip("/")
 
 
