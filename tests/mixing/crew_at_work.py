@@ -18,8 +18,8 @@ def main() -> None:
     layer = Layer(plan=party.plan, round_number=1, hop=2, key=key)
     with Crew(layer, WORTH_A_PROCESS, 2) as crew:
         list(crew.sealed(0, iter([np.array([0]), np.array([-1])])))
-        assert crew._pool is not None
-        sys.stdout.write(" ".join(map(str, crew._pool._processes)) + "\n")
+        assert crew._workers is not None
+        sys.stdout.write(" ".join(map(str, crew._workers._pool._processes)) + "\n")
         sys.stdout.flush()
         time.sleep(600)
 

@@ -1,16 +1,10 @@
-"""Processes that open and seal, because both hold the interpreter; a few chunks wait at a time."""
+"""Opening and sealing, shared by as many processes as there are cores."""
 
 from __future__ import annotations
 
 import os
-import signal
-import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, field
-from multiprocessing import get_context, parent_process
-from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -19,6 +13,7 @@ from numpy.typing import NDArray
 
 from krand.errors import InternalError
 from krand.mixing.dummies import NULL
+from krand.processes import Workers
 from krand.wire.layers import LayerSealer, layer_info, open_layers
 from krand.wire.messages import Null, Token
 
@@ -82,19 +77,15 @@ class Crew:
     def __init__(self, layer: Layer, messages: int, workers: int | None) -> None:
         cores = os.cpu_count() or 1 if workers is None else workers
         self._alone = Worker(layer)
-        self._count = cores if messages >= WORTH_A_PROCESS else 1
-        self._pool: ProcessPoolExecutor | None = None
-        if self._count > 1:
-            # Not forked: Arrow's threads would not be there in the children.
-            context = get_context("spawn")
-            self._pool = ProcessPoolExecutor(self._count, context, _start, (layer,))
+        count = cores if messages >= WORTH_A_PROCESS else 1
+        self._workers = Workers(count, _start, layer) if count > 1 else None
 
     def __enter__(self) -> Crew:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
+    def __exit__(self, *reason: object) -> None:
+        if self._workers is not None:
+            self._workers.__exit__(*reason)
 
     def opened(self, lane: int, chunks: Iterable[Rows]) -> Iterator[tuple[Rows, int]]:
         """Opened chunks in their order, each with the number of messages that were refused."""
@@ -112,16 +103,9 @@ class Crew:
         there: Callable[[Task], Done],
         here: Callable[[Task], Done],
     ) -> Iterator[Done]:
-        if self._pool is None:
-            yield from map(here, tasks)
-            return
-        waiting: deque[Future[Done]] = deque()
-        for task in tasks:
-            waiting.append(self._pool.submit(there, task))
-            if len(waiting) > 2 * self._count:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        if self._workers is None:
+            return map(here, tasks)
+        return self._workers.in_order(there, tasks)
 
 
 def _parts(rows: Rows) -> Iterator[Rows]:
@@ -136,17 +120,6 @@ _worker: Worker | None = None
 def _start(layer: Layer) -> None:
     global _worker
     _worker = Worker(layer)
-    # Ctrl-C reaches all processes of a terminal; the parent decides what it means.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    """A process whose parent was killed would keep the key in memory."""
-    parent = parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)
 
 
 def _own_worker() -> Worker:

@@ -6,10 +6,7 @@ Long work is written down every few seconds, so that it goes on where it was int
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from multiprocessing import get_context
 
 import pyarrow as pa
 
@@ -19,6 +16,7 @@ from krand.analysis.engines.checkpoint import Checkpoint
 from krand.analysis.engines.partition import Work, tally_part
 from krand.analysis.engines.source import Source, chunks_of
 from krand.analysis.tally import Tally, merged
+from krand.processes import Workers
 
 __all__ = ["count"]
 
@@ -62,7 +60,8 @@ def _parts(source: Source, work: Work, first_row: int, workers: int) -> Iterator
         for chunk in chunks:
             yield len(chunk), tally_part(work, [chunk])
         return
-    yield from _opened_by_many(work, chunks, workers)
+    with Workers(workers, _take_up, work) as shared:
+        yield from shared.in_order(_opened, chunks)
 
 
 _work: Work
@@ -74,25 +73,5 @@ def _take_up(work: Work) -> None:
     _work = work
 
 
-def _opened(chunk: pa.RecordBatch) -> Tally:
-    return tally_part(_work, [chunk])
-
-
-def _opened_by_many(
-    work: Work, chunks: Iterator[pa.RecordBatch], workers: int
-) -> Iterator[tuple[int, Tally]]:
-    """Opening holds the interpreter, so processes share it; only a few chunks wait at a time."""
-    waiting: deque[tuple[int, Future[Tally]]] = deque()
-    # Not forked: Arrow's threads would not be there in the children.
-    with ProcessPoolExecutor(workers, get_context("spawn"), _take_up, (work,)) as pool:
-        try:
-            for chunk in chunks:
-                waiting.append((len(chunk), pool.submit(_opened, chunk)))
-                if len(waiting) > 2 * workers:
-                    rows, future = waiting.popleft()
-                    yield rows, future.result()
-            while waiting:
-                rows, future = waiting.popleft()
-                yield rows, future.result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+def _opened(chunk: pa.RecordBatch) -> tuple[int, Tally]:
+    return len(chunk), tally_part(_work, [chunk])
