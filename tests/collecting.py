@@ -190,6 +190,7 @@ class Running:
     port: int
     url: str
     log: Path
+    metrics: str = ""
 
 
 def object_told(process: subprocess.Popen[str], log: Path) -> str:
@@ -225,8 +226,10 @@ def running(
         )
         try:
             told = object_told(process, log)
-            url, _, _ = json.loads(told)["url"].partition("/v1/")
-            yield Running(process, int(url.rpartition(":")[2]), url, log)
+            found = json.loads(told)
+            url, _, _ = found["url"].partition("/v1/")
+            metrics = found.get("metrics", "")
+            yield Running(process, int(url.rpartition(":")[2]), url, log, metrics)
         finally:
             process.terminate()
             rest, _ = process.communicate(timeout=WAIT_SECONDS)

@@ -123,7 +123,7 @@ def test_many_who_ask_how_far_it_is_do_not_hold_up_the_writer(
         monkeypatch.setattr(spool, "batches", batches)
         clients = [socket.create_connection(("127.0.0.1", port)) for _ in range(50)]
         for client in clients:
-            client.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            client.sendall(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n")
         until(lambda: asked[0] > 0)
         client = http.client.HTTPConnection("127.0.0.1", port, timeout=CONNECTION_SECONDS)
         client.request("GET", "/healthz")  # answered after all of those have been read

@@ -95,7 +95,6 @@ def test_the_description_knows_every_page() -> None:
             "/v1/{plan}/status",
             "/healthz",
             "/readyz",
-            "/metrics",
             "/openapi.json",
         )
     }

@@ -14,6 +14,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.request import urlopen
 
 import numpy as np
 import pytest
@@ -124,7 +125,8 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     write_key_pair(generate_signing_key(), at / "key.pem", at / "key.pub.pem")
     found = Seen(addresses=[address(n) for n in range(REQUESTS)], began=time.time())
     assert len(set(found.addresses)) == REQUESTS
-    with running(at / "plan.json", at / "spool", at / "log") as collector:
+    files = (at / "plan.json", at / "spool", at / "log")
+    with running(*files, options=["--metrics", "127.0.0.1:0"]) as collector:
         _ask_all(collector, config, at / "spool", found)
     found.files["log"] = (at / "log").read_bytes()
     _keep(found, at / "spool", "stopped", config.format.message_length)
@@ -148,14 +150,8 @@ def _ask_all(collector: Running, config: SpoolConfig, spool: Path, found: Seen) 
             for status, port in threads.map(lambda n: ask(n, collector.port, config), numbers):
                 found.statuses[status] += 1
                 found.ports.add(port)
-            found.files[f"{name}/metrics"] = _metrics(collector.port)
+            found.files[f"{name}/metrics"] = urlopen(collector.metrics).read()
             _keep(found, spool, name, config.format.message_length)
-
-
-def _metrics(port: int) -> bytes:
-    with socket.create_connection(("127.0.0.1", port), 60) as connection:
-        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
-        return b"".join(iter(lambda: connection.recv(65536), b""))
 
 
 def _keep(found: Seen, spool: Path, name: str, length: int) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from krand.collector.metrics import step_for
-from krand.collector.progress import Progress, progress_of, status_step
+from krand.collector.progress import Progress, progress_of, status_step, step_for
 from krand.collector.states import State
 from krand.collector.store import MINIMUM_GROUP, Batch
 from krand.randomness.generator import SecureRandom

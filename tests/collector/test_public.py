@@ -228,7 +228,7 @@ def test_answers_to_a_page_can_be_read_by_it(shared: Asked) -> None:
     for path in (f"{ROOT}/plan", f"{ROOT}/status"):
         _, headers, _ = shared("GET", path)
         assert "Origin" in headers["vary"]
-    assert "access-control-allow-origin" not in shared("GET", "/metrics", {"Origin": FORM})[1]
+    assert "access-control-allow-origin" not in shared("GET", "/readyz", {"Origin": FORM})[1]
 
 
 def test_everybody_may_be_allowed() -> None:

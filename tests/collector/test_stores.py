@@ -18,8 +18,9 @@ from collecting import message, people_in, released, spool_config, submitted
 from collector.crowds import SIGNER
 from collector.memory_store import Contents, MemoryStore
 from krand.batches.manifest import read_manifest
-from krand.collector.intake import Intake
-from krand.collector.metrics import metrics_text
+from krand.collector.intake import Counts, Intake
+from krand.collector.metrics import Metrics
+from krand.collector.progress import Progress
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
@@ -116,7 +117,8 @@ def test_a_round_is_closed_after_the_planned_closings(open_store: Opener, tmp_pa
     with open_store(LANED) as store:
         first, second = store.batches()
         assert (first.people, second.people) == (3, 1)
-        assert "krand_people_gathered 0" in metrics_text(Intake(store).counts, (first, second))
+        text = Metrics(Progress(LANED.crowd)).text(Counts(), (first, second))
+        assert "krand_people_gathered 0" in text
         store.mark_released(first, "5a" * 32)
         store.check()
         with pytest.raises(RoundClosed):
@@ -319,7 +321,7 @@ def test_intake_serves_any_store(open_store: Opener) -> None:
         intake.start()
         await intake.check_ready()
         verdicts = [await intake.submit(one) for one in people([1, 2, 1, 3])]
-        text = metrics_text(intake.counts, await intake.batches())
+        text = Metrics(Progress(CROWD)).text(intake.counts, await intake.batches())
         await intake.stop()
         return verdicts, text
 

@@ -23,8 +23,9 @@ from krand.collector.answers import CLOSE, header
 from krand.collector.answers import problem as _problem
 from krand.collector.cors import CrossOrigin
 from krand.collector.intake import Intake
-from krand.collector.metrics import metrics_text
+from krand.collector.metrics import Metrics
 from krand.collector.openapi import describe_api
+from krand.collector.progress import Progress
 from krand.collector.public import public_answers
 from krand.collector.settings import Page, Settings
 from krand.collector.store import RoundClosed, StoreUnavailable
@@ -71,7 +72,9 @@ class Collector(Starlette):
         self.submissions = Submissions(self.intake, settings)
         self.way_in = f"/v1/{store.config.plan_hash}/submissions"
         self.cross_origin = CrossOrigin(settings.origins) if settings.origins else None
-        self._public = public_answers(self.intake, settings, pages or {})
+        progress = Progress(store.config.crowd)
+        self.metrics = MetricsPage(self.intake, Metrics(progress))
+        self._public = public_answers(self.intake, settings, pages or {}, progress)
         super().__init__(
             routes=[
                 Route("/v1/{plan}/submissions", self.submissions, methods=["POST"]),
@@ -127,22 +130,30 @@ def _watching(intake: Intake, settings: Settings) -> list[Route]:
             return _problem(503, "spool", "must be usable", RETRY_AFTER)
         return PlainTextResponse("ready\n")
 
-    async def metrics(_: Request) -> Response:
-        try:
-            batches = await intake.batches()
-        except KrandError:
-            return _problem(503, "spool", "must be usable", RETRY_AFTER)
-        return PlainTextResponse(metrics_text(intake.counts, batches))
-
     async def openapi(_: Request) -> Response:
         return description
 
     return [
         Route("/healthz", healthz),
         Route("/readyz", readyz),
-        Route("/metrics", metrics),
         Route("/openapi.json", openapi),
     ]
+
+
+class MetricsPage(Starlette):
+    """The application of the operator's listener: metrics and nothing else."""
+
+    def __init__(self, intake: Intake, metrics: Metrics) -> None:
+        async def page(_: Request) -> Response:
+            try:
+                batches = await intake.batches()
+            except KrandError:
+                return _problem(503, "spool", "must be usable", RETRY_AFTER)
+            return PlainTextResponse(metrics.text(intake.counts, batches))
+
+        super().__init__(
+            routes=[Route("/metrics", page)], exception_handlers={Exception: _unforeseen}
+        )
 
 
 def busy() -> Response:

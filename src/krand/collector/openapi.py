@@ -98,7 +98,6 @@ def describe_api(config: SpoolConfig, settings: Settings | None = None) -> dict[
 _PAGES = {
     "/healthz": ("Whether the process runs.", False),
     "/readyz": ("Whether submissions can be stored.", True),
-    "/metrics": ("Coarse counts, for Prometheus.", True),
 }
 """What each says, and whether it needs the spool."""
 

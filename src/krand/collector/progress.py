@@ -1,29 +1,62 @@
-"""A batch's progress for everybody: in steps, and seldom, so that it tells nobody's arrival.
+"""How far a round is: in steps, and seldom, so that it tells nobody's arrival.
 
 Steps alone are not enough. Somebody who sends submissions of their own could bring the count to one
 below a step, and would then see the next person arrive. So what is shown is brought up to date only
 after a random number of arrivals: none of the first 31 does it, and every later one with
 probability 1/32, whatever came before. To somebody who watches all the time and knows all others,
-each step tells a person's arrival with at most this probability. A batch has at most ten steps, and
-their probabilities add up.
+each step tells a person's arrival with at most this probability. A batch has at most ten steps up
+to its crowd, and then one whenever the number doubles; their probabilities add up.
+
+The status and the metrics show numbers in this way alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
 
-from krand.collector.metrics import coarse
+from krand.collector.states import State
 from krand.collector.store import MINIMUM_GROUP, Batch
 from krand.randomness.generator import secure_random
 
-__all__ = ["Progress", "progress_of", "status_step"]
+__all__ = [
+    "Progress",
+    "Seldom",
+    "coarse",
+    "in_steps",
+    "progress_of",
+    "status_step",
+    "step_for",
+]
 
-STEPS_PER_CROWD = 10
+T = TypeVar("T")
+
+STEPS_PER_CROWD, FINE_STEPS_PER_CROWD = 10, 100
+BY_ARRIVAL = (State.OPEN, State.SEALED)
+"""States that a person's arrival may bring about. All others are the operator's work."""
+
+
+def step_for(crowd: int) -> int:
+    """The step of people for the operator, who has the spool and could count them."""
+    return max(10, crowd // FINE_STEPS_PER_CROWD)
+
+
+def coarse(count: int, step: int) -> int:
+    """Rounded down to whole steps."""
+    return count - count % step
 
 
 def status_step(crowd: int) -> int:
-    """The step of people in which progress is told: coarser than that of metrics."""
+    """The step of people for everybody else."""
     return max(MINIMUM_GROUP, -(-crowd // STEPS_PER_CROWD))
+
+
+def in_steps(count: int, crowd: int = 0) -> int:
+    """Rounded down: to whole steps up to the crowd, beyond it to the crowd times a power of two."""
+    bound = max(crowd, MINIMUM_GROUP)
+    if count < bound:
+        return coarse(count, status_step(crowd))
+    return bound << (count // bound).bit_length() - 1
 
 
 def progress_of(people: int, crowd: int) -> float:
@@ -31,21 +64,20 @@ def progress_of(people: int, crowd: int) -> float:
     return coarse(people, status_step(crowd)) / crowd
 
 
-class Progress:
-    """What is shown of the open batch."""
+class Seldom(Generic[T]):
+    """A value that is brought up to date after a random number of arrivals."""
 
-    def __init__(self, crowd: int, below: Callable[[int], int] | None = None) -> None:
+    def __init__(self, below: Callable[[int], int] | None = None) -> None:
         """`below` draws a number from 0 to under another one, uniformly."""
-        self._crowd, self._below = crowd, below or secure_random().below
-        self._shown: float | None = None
+        self._below = below or secure_random().below
+        self._shown: T | None = None
         self._next = 0
-        """How many people in all batches bring it up to date."""
+        """How many arrivals in all bring it up to date."""
 
-    def shown(self, batches: Sequence[Batch]) -> float:
-        """The progress to show now."""
-        arrived = sum(batch.people for batch in batches)
+    def shown(self, arrived: int, now: T) -> T:
+        """The value to show when so many have arrived; `now` is the present one."""
         if self._shown is None or arrived >= self._next:
-            self._shown = progress_of(batches[-1].people, self._crowd)
+            self._shown = now
             self._next = arrived + self._group()
         return self._shown
 
@@ -55,3 +87,26 @@ class Progress:
         while self._below(MINIMUM_GROUP):
             size += 1
         return size
+
+
+class Progress:
+    """The batches of a store as they are shown."""
+
+    def __init__(self, crowd: int, below: Callable[[int], int] | None = None) -> None:
+        """`below` draws a number from 0 to under another one, uniformly."""
+        self._crowd = crowd
+        self._batches: Seldom[tuple[Batch, ...]] = Seldom(below)
+
+    def batches(self, now: Sequence[Batch]) -> tuple[Batch, ...]:
+        """The batches as they were the last time, and what the operator has done since.
+
+        The number of people is to be shown in steps.
+        """
+        shown = self._batches.shown(sum(batch.people for batch in now), tuple(now))
+        known = {batch.number: batch for batch in shown}
+        by_operator = {batch.number: batch for batch in now if batch.state not in BY_ARRIVAL}
+        return tuple((known | by_operator).values())
+
+    def shown(self, now: Sequence[Batch]) -> float:
+        """The part of the crowd to show now."""
+        return progress_of(self.batches(now)[-1].people, self._crowd)

@@ -31,7 +31,7 @@ BRIEFLY = {"Cache-Control": "no-store"}
 
 
 def public_answers(
-    intake: Intake, settings: Settings, pages: Mapping[str, Page]
+    intake: Intake, settings: Settings, pages: Mapping[str, Page], progress: Progress
 ) -> dict[bytes, ASGIApp]:
     """Who answers which path, byte by byte."""
     plan = settings.plan
@@ -39,7 +39,7 @@ def public_answers(
     for path, page in pages.items():
         found[_page_path(path)] = Fixed(page.content, page.content_type, page.headers)
     root = f"/v1/{intake.store.config.plan_hash}"
-    found[f"{root}/status".encode()] = Status(intake, settings)
+    found[f"{root}/status".encode()] = Status(intake, settings, progress)
     if plan is not None:
         signatures = canonical_json([signature_values(one) for one in settings.signatures])
         found[f"{root}/plan".encode()] = Fixed(plan.bytes, "application/json", (FOREVER,))
@@ -57,10 +57,9 @@ def _page_path(path: str) -> bytes:
 class Status:
     """Whether the round is open, and how far it is: the same for everybody who asks."""
 
-    def __init__(self, intake: Intake, settings: Settings) -> None:
+    def __init__(self, intake: Intake, settings: Settings, progress: Progress) -> None:
         self._intake, self._settings = intake, settings
-        config = intake.store.config
-        self._progress = None if config.closings else Progress(config.crowd)
+        self._progress = None if intake.store.config.closings else progress
         self._answer: Response | None = None
         self._until = 0.0
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.sealed import batch_id_in, write_sealed
 from krand.collector.by_lane import by_lane
-from krand.collector.metrics import coarse, step_for
+from krand.collector.progress import coarse, step_for
 from krand.collector.states import State
 from krand.collector.store import Batch, Store
 from krand.errors import InternalError, InvalidInput

@@ -59,23 +59,30 @@ def _with_small_buffers(listener: socket.socket) -> socket.socket:
 
 
 def make_server(
-    store: Store, settings: Settings | None = None, *, pages: Mapping[str, Page] | None = None
+    store: Store,
+    settings: Settings | None = None,
+    *,
+    pages: Mapping[str, Page] | None = None,
+    metrics: socket.socket | None = None,
 ) -> uvicorn.Server:
     """The server of one store, which it owns from now on; `pages` are served as they are.
 
+    Metrics are served on a socket of their own, or nowhere: they are for the operator.
     A store that could not take a submission is an error: its collector would refuse everybody.
     """
     try:
         import uvicorn
 
+        from krand.collector.connection import BoundedConnection
         from krand.collector.direct import DirectConnection
         from krand.collector.http import Collector
         from krand.collector.neighbours import Neighbours
+        from krand.collector.two_listeners import TwoListeners
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     store.probe()
+    app = Collector(store, settings, pages)
     options: dict[str, Any] = {
-        "http": partial(DirectConnection, Neighbours()),
         "access_log": False,
         "log_config": None,
         "proxy_headers": False,  # for whom a proxy forwards a request is not read
@@ -85,7 +92,12 @@ def make_server(
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
         "ws": "none",
     }
-    return uvicorn.Server(uvicorn.Config(Collector(store, settings, pages), **options))
+    first = options | {"http": partial(DirectConnection, Neighbours())}
+    if metrics is None:
+        return uvicorn.Server(uvicorn.Config(app, **first))
+    second = options | {"http": partial(BoundedConnection, Neighbours()), "lifespan": "off"}
+    configs = uvicorn.Config(app, **first), uvicorn.Config(app.metrics, **second)
+    return TwoListeners(*configs, metrics)
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, *, quiet: bool = False) -> None:

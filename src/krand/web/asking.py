@@ -1,10 +1,9 @@
-"""Asks a collector over HTTP for its state and its coarse counters."""
+"""Asks a collector over HTTP for its state."""
 
 from __future__ import annotations
 
 import http.client
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from urllib.parse import SplitResult
 
 from krand.client.transport import collector_parts, connection_to
@@ -12,9 +11,6 @@ from krand.client.transport import collector_parts, connection_to
 __all__ = ["CollectorAddress", "Condition", "ask", "collector_address"]
 
 SECONDS = 2.0
-LONGEST_ANSWER = 2**16
-COUNTER = re.compile(r"^krand_submissions_([a-z]+)_total (\d{1,15})$", re.MULTILINE)
-COUNTERS = ("accepted", "repeated", "refused", "unavailable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +23,10 @@ class CollectorAddress:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Whether it responds, whether it accepts submissions, and its counters."""
+    """Whether it responds, and whether it accepts submissions."""
 
     answers: bool
     ready: bool
-    counters: dict[str, int] = field(default_factory=dict)
 
 
 def collector_address(url: str) -> CollectorAddress:
@@ -42,22 +37,15 @@ def collector_address(url: str) -> CollectorAddress:
 def ask(address: CollectorAddress) -> Condition:
     """The current state; a collector that does not respond is not an error."""
     try:
-        ready = _get(address, "/readyz")[0] == 200
+        return Condition(answers=True, ready=_status_of(address, "/readyz") == 200)
     except (OSError, http.client.HTTPException):
         return Condition(answers=False, ready=False)
-    try:
-        text = _get(address, "/metrics")[1]
-    except (OSError, http.client.HTTPException):
-        text = ""
-    found = {name: int(value) for name, value in COUNTER.findall(text)}
-    return Condition(True, ready, {name: found[name] for name in COUNTERS if name in found})
 
 
-def _get(address: CollectorAddress, path: str) -> tuple[int, str]:
+def _status_of(address: CollectorAddress, path: str) -> int:
     connection = connection_to(address.parts, SECONDS)
     try:
         connection.request("GET", f"{address.parts.path.rstrip('/')}{path}")
-        response = connection.getresponse()
-        return response.status, response.read(LONGEST_ANSWER).decode(errors="replace")
+        return connection.getresponse().status
     finally:
         connection.close()

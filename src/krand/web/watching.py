@@ -1,7 +1,7 @@
 """What the dashboard monitors: a plan, its collector's folder, results and address.
 
 The spool is read without disturbing the collector. The number of people in an open batch is as
-coarse as in the collector's own metrics.
+coarse as `krand status` shows it to the same operator.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from krand.collector.metrics import coarse, step_for
 from krand.collector.opening import config_of, read_batches
+from krand.collector.progress import coarse, step_for
 from krand.collector.states import State
 from krand.collector.store import Batch
 from krand.errors import InvalidInput
@@ -35,7 +35,7 @@ class Watched:
 
 @dataclass(frozen=True, slots=True)
 class Crowd:
-    """A collector's progress, as coarse as its metrics."""
+    """A collector's progress, as coarse as `krand status` shows it."""
 
     crowd: int
     gathered: int

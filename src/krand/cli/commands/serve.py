@@ -21,6 +21,7 @@ from krand.terminal.output import Output
 from krand.terminal.overwriting import FILE
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Mapping
 
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -48,6 +49,11 @@ __all__ = ["serve"]
     default=8080,
     show_default=True,
     help="Port to listen on; 0 for any free port.",
+)
+@click.option(
+    "--metrics",
+    metavar="HOST:PORT",
+    help="Serve /metrics for Prometheus on this address, for the operator alone.",
 )
 @click.option(
     "--origin",
@@ -121,13 +127,14 @@ def serve(
     settings = _settings(plan, round_number, options)
     _warn_unsigned(plan, settings, out)
     listener = listen(host, port)
+    metrics = None if options["metrics"] is None else listen(*_address(options["metrics"]))
     pages = _form_pages(plan, settings) if options["form"] else None
     store = open_spool(plan, spool, round_number, id_key=id_key)
-    server = make_server(store, settings, pages=pages)
-    name = f"[{host}]" if ":" in host else host
-    address = f"http://{name}:{listener.getsockname()[1]}/v1/{plan.hash}/submissions"
+    server = make_server(store, settings, pages=pages, metrics=metrics)
+    address = f"{_url_of(listener)}/v1/{plan.hash}/submissions"
+    told = {} if metrics is None else {"metrics": f"{_url_of(metrics)}/metrics"}
     if as_json:
-        out.json({"url": address, "spool": str(spool), "round": round_number})
+        out.json({"url": address, "spool": str(spool), "round": round_number, **told})
     else:
         from krand.wording.surveys import survey_name
 
@@ -136,10 +143,26 @@ def serve(
             f"Collecting {survey_name(plan.survey)}, round {round_number}, {_until(plan)}",
             f"POST {address}",
             *((f"Form at {address.partition('/v1/')[0]}/",) if pages else ()),
+            *(f"Metrics at {url}" for url in told.values()),
             *_over(plan, settings.is_over),
         ):
             console.print(line, markup=False, soft_wrap=True)
     run(server, listener, quiet=out.quiet)
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Host and port of HOST:PORT; the host of an IPv6 address is in brackets."""
+    from krand.errors import InvalidInput
+
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isascii() and port.isdecimal()):
+        raise InvalidInput("metrics", "must be HOST:PORT", text, "--metrics 127.0.0.1:9090")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def _url_of(listener: socket.socket) -> str:
+    host, port, *_ = listener.getsockname()
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Settings:

@@ -42,8 +42,8 @@ def status(
     Example:
       krand status --plan plan.json --spool spool
     """
-    from krand.collector.metrics import coarse, step_for
     from krand.collector.opening import open_spool
+    from krand.collector.progress import coarse, step_for
     from krand.collector.states import State
 
     out = Output(as_json, no_color)
