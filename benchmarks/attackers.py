@@ -122,7 +122,7 @@ async def pipeliner(clients: Clients) -> None:
     """Submissions and pages in a row, as many as the collector takes; no answer is read."""
     reader, writer = await clients.connect()
     reader._transport.pause_reading()  # type: ignore[attr-defined]
-    row = (clients.submission() + b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") * 20
+    row = (clients.submission() + b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n") * 20
     try:
         while time.monotonic() < clients.end:
             writer.write(row)
