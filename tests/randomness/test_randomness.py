@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import math
 import multiprocessing
@@ -10,6 +11,7 @@ import pickle
 import signal
 import threading
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise, permutations
 
@@ -31,9 +33,13 @@ from flip_checks import (
 )
 from krand.errors import InvalidInput, NoEntropy
 from krand.randomness import generator as randomness
+from krand.randomness.binomial import draw_flips
 from krand.randomness.generator import PIECE, SMALL, SecureRandom, secure_random
+from krand.randomness.row_order import _compiled_shuffle, _fisher_yates, _scatter
+from krand.randomness.sparse import _places
 
 URANDOM = os.urandom
+ROWS = np.zeros((600, 4), np.uint8)
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 
 
@@ -251,6 +257,38 @@ def test_no_entropy(urandom: object, said: str, monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(NoEntropy, match=said) as caught:
         SecureRandom()
     assert "source of randomness" in str(caught.value)
+
+
+class Stuck(SecureRandom):
+    """Gives the same byte for ever."""
+
+    __slots__ = ("byte",)
+
+    def __init__(self, byte: int) -> None:
+        super().__init__()
+        self.byte = byte
+
+    def bytes(self, count: int) -> bytes:
+        return builtins.bytes([self.byte]) * count
+
+
+@pytest.mark.parametrize(
+    ("byte", "draw"),
+    [
+        (0xFF, lambda random: random.below(5)),
+        (0xFF, lambda random: random.permutation(9)),
+        (0xFF, lambda random: draw_flips(20, 2**10, random)),
+        (0x00, lambda random: _places(3, 10, random)),
+        (0x00, lambda random: _compiled_shuffle(ROWS, random, _scatter, _fisher_yates)),
+    ],
+    ids=["below", "permutation", "number of flips", "places", "rows"],
+)
+def test_a_source_that_is_stuck_ends_every_loop(
+    byte: int, draw: Callable[[SecureRandom], object]
+) -> None:
+    """What would be drawn again for ever is an error that names the source of randomness."""
+    with pytest.raises(NoEntropy, match="not random"):
+        draw(Stuck(byte))
 
 
 def test_entropy_fails_later(random: SecureRandom, monkeypatch: pytest.MonkeyPatch) -> None:

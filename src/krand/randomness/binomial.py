@@ -5,7 +5,8 @@ U and the distribution function F. Neither is ever known completely. U is known 
 binary digits, u/2^precision ≤ U < (u+1)/2^precision, and F(k) lies between two whole numbers over
 2^precision, rounded outwards. If these decide U < F(k) for all k, K is the same as with complete
 knowledge; if not, more digits of U are drawn and F is computed more precisely. So K has exactly the
-distribution F. One round decides, except with a probability of about 2^-50.
+distribution F. One round decides, except with a probability of about 2^-50, and each further one
+doubles the digits: that MOST_PRECISION digits do not decide has a probability below 2^-64.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from krand.promise import NOISE_GRID
-from krand.randomness.generator import SecureRandom
+from krand.randomness.generator import SecureRandom, stuck
 
 __all__ = ["BinomialBounds", "binomial_bounds", "draw_flips"]
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
-FIRST_PRECISION = 64
+FIRST_PRECISION, MOST_PRECISION = 64, 512
 GUARD_BITS = 64
 """Digits beyond the precision, so that rounding rarely affects the digits that are compared."""
 
@@ -45,12 +46,13 @@ def draw_flips(size_bits: int, numerator: int, random: SecureRandom) -> int:
     """The number of flips among 2^size_bits positions, each with probability numerator/2^32."""
     precision = FIRST_PRECISION
     digits = random.below(1 << precision)
-    while True:
+    while precision <= MOST_PRECISION:
         flips = binomial_bounds(size_bits, numerator, precision).settle(digits)
         if flips is not None:
             return flips
         digits = digits << precision | random.below(1 << precision)
         precision *= 2
+    raise stuck()
 
 
 @lru_cache(maxsize=256)

@@ -37,7 +37,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from krand.errors import InvalidInput, NoEntropy
 
-__all__ = ["REKEY_AFTER", "SecureRandom", "secure_random"]
+__all__ = ["MOST_TRIES", "REKEY_AFTER", "SecureRandom", "secure_random", "stuck"]
 
 KEY_BYTES, NONCE_BYTES = 32, 16
 SEED_BYTES = KEY_BYTES + NONCE_BYTES
@@ -45,6 +45,9 @@ REKEY_AFTER = 2**24
 """Bytes until fresh entropy is mixed in."""
 PIECE = 2**20
 """Zeros kept ready for the cipher."""
+MOST_TRIES = 128
+"""What is drawn again with a probability below 1/2 is drawn so often at most: a source that works
+reaches this in fewer than one of 2^128 draws, one that is stuck would go on for ever."""
 POOL, FIRST = 2**16, 2**12
 """The pool is small after fresh entropy and doubles: a new key costs as much as 12 KB."""
 SMALL = POOL // 4
@@ -125,9 +128,10 @@ class SecureRandom:
             raise InvalidInput("bound", "must be at least 1", bound)
         bits = (bound - 1).bit_length()
         size = (bits + 7) // 8
-        while (value := int.from_bytes(self.bytes(size)) >> (8 * size - bits)) >= bound:
-            pass
-        return value
+        for _ in range(MOST_TRIES):
+            if (value := int.from_bytes(self.bytes(size)) >> (8 * size - bits)) < bound:
+                return value
+        raise stuck()
 
     def permutation(self, count: int) -> NDArray[np.int64]:
         """A uniform order of range(count), by sorting random keys.
@@ -153,13 +157,14 @@ class SecureRandom:
         if not twins.size:
             return
         tied = np.union1d(twins, twins + 1)
-        while True:  # ends at once but for a chance of about len(tied)/2^64
+        for _ in range(MOST_TRIES):  # once, but for a chance of about len(tied)/2^64
             second = self.words(tied.size, np.uint64)
             rank = np.lexsort((second, keys[tied]))
             first, then = keys[tied][rank], second[rank]
             if not np.any((first[1:] == first[:-1]) & (then[1:] == then[:-1])):
-                break
-        order[tied] = order[tied][rank]
+                order[tied] = order[tied][rank]
+                return
+        raise stuck()
 
     def _keep_fresh(self) -> None:
         if self._pid != os.getpid():
@@ -228,6 +233,11 @@ class SecureRandom:
             raise NoEntropy("gave the same key twice")
         cls._last_key = _digest(seed)
         return seed
+
+
+def stuck() -> NoEntropy:
+    """The error for numbers that are drawn again more often than chance allows."""
+    return NoEntropy("gave numbers that are not random")
 
 
 def _second() -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.randomness.compiling import Loop, compiled
-from krand.randomness.generator import SecureRandom
+from krand.randomness.generator import SecureRandom, stuck
 
 __all__ = ["LOAD_ABOVE", "shuffled_rows"]
 
@@ -58,7 +58,10 @@ def _compiled_shuffle(rows: Rows, random: SecureRandom, scatter: Loop, exchange:
     for start, end in zip(ends - sizes, ends, strict=True):
         bucket, left = mixed[start:end], int(end - start)
         while left > 1:
+            before = left
             left = exchange(bucket, left, random.words(left + MORE_WORDS, np.uint32))
+            if left == before:  # more than MORE_WORDS in a row, each with a chance below 1/2
+                raise stuck()
     return mixed
 
 

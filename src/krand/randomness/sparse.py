@@ -27,7 +27,7 @@ from krand.errors import InvalidInput
 from krand.promise import NOISE_GRID
 from krand.randomness.binomial import draw_flips
 from krand.randomness.finite_law import ExactTable, exact_table
-from krand.randomness.generator import SecureRandom
+from krand.randomness.generator import MOST_TRIES, SecureRandom, stuck
 
 __all__ = ["GapWalk", "check_numerator", "flipped_positions", "gap_walk", "uses_blocks"]
 
@@ -132,9 +132,15 @@ def _places(flips: int, bits: int, random: SecureRandom) -> Positions:
     """This many distinct positions below 2^bits, sorted, all sets equally likely."""
     if not flips:
         return np.empty(0, np.int64)
-    found = _some(flips, bits, random)
+    found, tries = _some(flips, bits, random), 0
     while found.size < flips:
-        found = np.union1d(found, _some(flips - found.size, bits, random))
+        more = np.union1d(found, _some(flips - found.size, bits, random))
+        # No new position: at most every other time, unless most of a small block is flipped, which
+        # is so rare that all of this together has a probability below 2^-64.
+        tries = tries + 1 if more.size == found.size else 0
+        if tries == MOST_TRIES:
+            raise stuck()
+        found = more
     return found
 
 
