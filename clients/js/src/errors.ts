@@ -8,6 +8,7 @@ export type ErrorCode =
   | "wrong-plan" // another hash, another format, or not coherent
   | "wrong-signature" // a mixer did not sign this plan
   | "unsupported" // the browser lacks what the client needs
+  | "no-randomness" // the device's random numbers are not random, so noise would hide nothing
   | "no-storage" // the device refuses to keep the submission, so nothing may be sent
   | "unreachable" // the plan or the signatures could not be fetched
   | "closed"

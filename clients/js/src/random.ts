@@ -3,6 +3,7 @@
  * point, so that a flip has exactly the probability that stands in the plan.
  */
 
+import { KrandError } from "./errors.js";
 import { webcrypto } from "./webcrypto.js";
 
 /** Fills a piece of memory with random bytes. */
@@ -11,6 +12,12 @@ export type Fill = (target: Uint8Array<ArrayBuffer>) => void;
 /** Bytes drawn at a time; `getRandomValues` gives at most 65,536. */
 const CHUNK = 16_384;
 const WORDS = 2 ** 32;
+/** A word is drawn again with a probability below 1/2: so often in a row, fewer than once in 2^128. */
+const MOST_TRIES = 128;
+/** So many equal words in a row are not chance: among 2^32 words they are less likely than 2^-64. */
+const STUCK = 4;
+/** Bytes that are drawn to compare others with, and never used. */
+const PROBE = 32;
 
 export class Random {
   readonly #fill: Fill;
@@ -47,10 +54,11 @@ export class Random {
   /** A uniform whole number from 0 to just before n. */
   below(n: number): number {
     const limit = WORDS - (WORDS % n);
-    for (;;) {
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
       const word = this.word();
       if (word < limit) return word % n;
     }
+    throw notRandom();
   }
 
   /** Puts a list in uniformly random order. */
@@ -65,5 +73,36 @@ export class Random {
 /** The platform's cryptographic generator; nothing drawn is kept from one submission to the next. */
 export async function secureRandom(): Promise<Random> {
   const source = await webcrypto();
-  return new Random((target) => void source.getRandomValues(target));
+  return new Random(watched((target) => void source.getRandomValues(target)));
+}
+
+/**
+ * A source that is checked at the start and at every draw: with bytes that are stuck or come again,
+ * noise would hide nothing.
+ */
+export function watched(fill: Fill): Fill {
+  const probe = new Uint8Array(PROBE);
+  fill(probe);
+  if (isStuck(probe)) throw notRandom();
+  return (target) => {
+    fill(target);
+    const comesAgain = probe.every((byte, place) => byte === target[place]);
+    if (isStuck(target) || comesAgain) throw notRandom();
+  };
+}
+
+/** Whether the same word stands there several times in a row. */
+function isStuck(bytes: Uint8Array<ArrayBuffer>): boolean {
+  const view = new DataView(bytes.buffer);
+  for (let place = 4, equal = 1; place < bytes.length; place += 4) {
+    equal = view.getUint32(place) === view.getUint32(place - 4) ? equal + 1 : 1;
+    if (equal === STUCK) return true;
+  }
+  return false;
+}
+
+function notRandom(): KrandError {
+  const rule = "must be random, but the browser's random numbers repeat themselves";
+  const hint = "nothing was made of your answers: restart the device, or answer on another one";
+  return new KrandError("no-randomness", "randomness", rule, hint);
 }

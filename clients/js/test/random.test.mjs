@@ -46,3 +46,31 @@ test("every order of three is equally likely", async () => {
   assert.equal(counts.size, 6);
   for (const count of counts.values()) assert.ok(Math.abs(count - 10_000) < 6 * 92); // 6 σ
 });
+
+const realBytes = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
+const repeated = Uint8Array.from({ length: 65_536 }, (_, place) => (place * place) >> 3);
+const broken = {
+  "all ones": (target) => target.fill(0xff),
+  "all zeros": (target) => target.fill(0),
+  "the same bytes at every draw": (target) => target.set(repeated.subarray(0, target.length)),
+  "stuck after a while": (target) => {
+    realBytes(target);
+    if (target.length > 32) target.fill(0, target.length / 2);
+  },
+};
+
+for (const [name, fill] of Object.entries(broken)) {
+  test(`nothing is made with random numbers that are broken: ${name}`, async (context) => {
+    const plan = await planOf(krand);
+    context.mock.method(globalThis.crypto, "getRandomValues", (target) => (fill(target), target));
+    const ledger = new krand.MemoryLedger();
+    const client = new krand.Client(plan, { url: "https://collector.example", ledger });
+    await assert.rejects(client.prepare({}), { code: "no-randomness" });
+    assert.equal(await ledger.state({ plan: plan.hash, round: 1 }), "none");
+  });
+}
+
+test("below(n) gives up on words that are drawn again too often", () => {
+  const ones = new krand.Random((target) => void target.fill(0xff));
+  assert.throws(() => ones.below(3), { code: "no-randomness" });
+});
