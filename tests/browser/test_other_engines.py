@@ -203,7 +203,7 @@ def test_the_client_sends_once_and_the_same_bytes(name: str, tmp_path: Path) -> 
         again, kept_again = engine.run(PREPARE, [plan, OTHER_ANSWERS])
         assert (was_kept, kept_again, again) == (False, True, body)
         assert engine.run(RESUME, [plan])["status"] == "accepted"
-        assert engine.run(SUBMIT, [plan, OTHER_ANSWERS])["code"] == "already-submitted"
+        assert engine.run(SUBMIT, [plan, OTHER_ANSWERS])["status"] == "already-submitted"
         assert engine.run(STORED) == [{"plan": plan, "round": 1, "body": None}]
     assert origin.bodies == [bytes(body)]
     assert collector.people == 1

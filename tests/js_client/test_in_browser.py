@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,8 @@ from browser.conftest import browser as browser
 from browser.conftest import chromium as chromium
 from js_client.chromium import Origin, running_origin
 from js_client.javascript import STATIC
+from krand import parse_survey
+from krand.planning.making import make_plan
 from krand.testing import FakeCollector, small_plan
 
 if TYPE_CHECKING:
@@ -130,13 +133,58 @@ def stored(page: Page) -> list[bytes]:
     return [bytes(entry["body"]) for entry in page.evaluate(STORED) if entry["body"]]
 
 
-def test_a_second_answer_is_refused_and_nothing_is_sent(device: Device) -> None:
+def test_a_second_answer_is_told_and_nothing_is_sent(device: Device) -> None:
     page = device.page()
     device.run(page, SUBMIT, ANSWERS)
     page.reload()
-    refused = device.run(page, SUBMIT, OTHER_ANSWERS)
-    assert refused == {"code": "already-submitted", "field": "round"}
+    told = device.run(page, SUBMIT, OTHER_ANSWERS)
+    assert (told["status"], told["wasKept"]) == ("already-submitted", False)
     assert len(device.origin.bodies) == 1
+
+
+README = Path(__file__).parents[2] / "README.md"
+COLLECTOR = "https://collector.example"
+TELEMETRY = """
+id = "tabs"
+
+[policy]
+epsilon = 2.0
+delta = 1e-3
+minimum_crowd = 100
+
+[[question]]
+name = "crashed"
+type = "yes_no"
+
+[[question]]
+name = "tabs"
+type = "number"
+edges = [1, 10, 20]
+open = "above"
+"""
+
+
+def test_the_lines_of_the_readme_work_on_every_visit(browser: Browser) -> None:
+    """The first visit sends; the later ones send nothing and throw nothing."""
+    plan = make_plan(parse_survey(TELEMETRY))
+    collector = FakeCollector(plan.sealed_for(X25519PrivateKey.generate().public_key()))
+    lines = README.read_text(encoding="utf-8").partition('<script type="module">')[2]
+    script = lines.partition("</script>")[0].replace("PLAN HASH", collector.plan.hash)
+    assert script.count(COLLECTOR) == 2
+    scripts = {"krand.js": (STATIC / "krand.js").read_bytes(), "lines.js": script.encode()}
+    with running_origin(scripts, collector) as origin, browser.new_context() as context:
+        context.route(
+            f"{COLLECTOR}/**",
+            lambda route: route.fulfill(
+                response=route.fetch(url=origin.url + route.request.url[len(COLLECTOR) :])
+            ),
+        )
+        page = context.new_page()
+        for _ in range(3):
+            page.goto(COLLECTOR)
+            page.evaluate("() => import('/lines.js')")
+        assert collector.people == 1
+        assert len(origin.bodies) == 1
 
 
 def test_two_tabs_send_one_submission(device: Device) -> None:
@@ -146,10 +194,9 @@ def test_two_tabs_send_one_submission(device: Device) -> None:
         device.run(page, BEGIN_RACE, answers)
     device.page().evaluate("() => new BroadcastChannel('start').postMessage(0)")
     told = [page.evaluate("() => globalThis.racing") for page in pages]
-    assert all(
-        each.get("status") in ("accepted", "known") or each.get("code") == "already-submitted"
-        for each in told
-    ), told
+    assert all(each.get("status") in ("accepted", "known", "already-submitted") for each in told), (
+        told
+    )
     assert [each.get("status") for each in told].count("accepted") == 1
     assert device.collector.people == 1
     assert len(set(device.origin.bodies)) == 1
@@ -216,7 +263,7 @@ def test_a_worker_can_submit(device: Device) -> None:
     able, receipt = device.run(page, IN_WORKER, ANSWERS)
     assert (able, receipt["status"]) == (True, "accepted")
     assert device.collector.people == 1
-    assert device.run(page, SUBMIT, ANSWERS)["code"] == "already-submitted"
+    assert device.run(page, SUBMIT, ANSWERS)["status"] == "already-submitted"
 
 
 LACKS: dict[str, str] = {

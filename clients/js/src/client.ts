@@ -13,7 +13,7 @@ import { secureRandom } from "./random.js";
 import { messagesOf, type LaneMessages } from "./randomizer.js";
 import { reportedIn } from "./reported.js";
 import { Sealer } from "./sealing.js";
-import { send, type Retry } from "./sending.js";
+import { send, type RetryOptions } from "./sending.js";
 import { checkSignatures, type PlanSignature } from "./signatures.js";
 
 export interface ClientOptions {
@@ -33,12 +33,9 @@ export interface PrepareOptions {
   readonly invitation?: string | undefined;
 }
 
-export interface SubmitOptions extends PrepareOptions {
-  /** Called before each wait. */
-  readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Stops waiting and sending; what was kept stays kept. */
-  readonly signal?: AbortSignal | undefined;
-}
+export interface OpenOptions extends Omit<ClientOptions, "url" | "signatures">, RetryOptions {}
+
+export interface SubmitOptions extends PrepareOptions, RetryOptions {}
 
 /** What is sent, noisy and sealed. */
 export interface Submission {
@@ -60,8 +57,12 @@ export interface Submission {
 export interface Receipt {
   readonly planHash: string;
   readonly round: number;
-  /** "known": the collector had it already, from an attempt whose answer was lost. */
-  readonly status: "accepted" | "known";
+  /**
+   * "known": the collector had it already, from an attempt whose answer was lost.
+   * "already-submitted": this round was answered on this device before; the first answers stay, and
+   * nothing was sent now.
+   */
+  readonly status: "accepted" | "known" | "already-submitted";
   /** The collector's signature over plan and round, in hexadecimal, where it gives one. */
   readonly receipt?: string;
   readonly wasKept: boolean;
@@ -79,19 +80,18 @@ export class Client {
     this.plan = plan;
     this.url = checkedUrl(options.url);
     this.ledger = options.ledger ?? new IndexedDbLedger();
-    this.#fetch = options.fetch ?? ((...given) => globalThis.fetch(...given));
+    this.#fetch = options.fetch ?? globalFetch;
     this.#signatures = options.signatures ?? [];
   }
 
-  /** Fetches the plan with this hash and its signatures from the collector, and checks both. */
-  static async open(
-    url: string,
-    hash: string,
-    options: Omit<ClientOptions, "url" | "signatures"> = {},
-  ): Promise<Client> {
-    const get: typeof fetch = options.fetch ?? ((...given) => globalThis.fetch(...given));
-    const plan = await fetchPlan(url, hash, get);
-    const signatures = await fetchSignatures(url, plan, get);
+  /**
+   * Fetches the plan with this hash and its signatures from the collector, and checks both. It tries
+   * again as often as `submit` does.
+   */
+  static async open(url: string, hash: string, options: OpenOptions = {}): Promise<Client> {
+    const asking = { ...options, fetch: options.fetch ?? globalFetch };
+    const plan = await fetchPlan(url, hash, asking);
+    const signatures = await fetchSignatures(url, plan, asking);
     const client = new Client(plan, { ...options, url, signatures });
     await client.ready();
     return client;
@@ -122,9 +122,15 @@ export class Client {
     return { planHash, round: options.round ?? 1, body, messages, wasKept: !isNew, reported: shown };
   }
 
-  /** Prepares and sends; returns when the collector has it. After an error, call it again. */
+  /**
+   * Prepares and sends; returns when the collector has it. After an error, call it again. If the round
+   * was answered before, nothing is sent, and the receipt's status says so.
+   */
   async submit(answers: Answers, options: SubmitOptions = {}): Promise<Receipt> {
-    return this.#sent(await this.#kept(answers, options), options);
+    const kept = await this.#kept(answers, options).catch(ignoreDelivered);
+    if (kept) return this.#sent(kept, options);
+    const { plan: planHash, round } = this.#key(options.round);
+    return { planHash, round, status: "already-submitted", wasKept: false };
   }
 
   /**
@@ -192,6 +198,8 @@ export class Client {
   }
 }
 
+const globalFetch: typeof fetch = (...given) => globalThis.fetch(...given);
+
 function usedInvitation(): KrandError {
   const rule = "must not have been used before";
   const hint = "these answers were not counted; they are kept, and can be sent with another code";
@@ -206,7 +214,7 @@ function neverMade(): never {
   throw new KrandError("internal", "ledger", "must hold what is pending");
 }
 
-/** Another tab delivered it in the meantime. */
+/** It was delivered earlier, or by another tab in the meantime. */
 function ignoreDelivered(error: unknown): null {
   if (error instanceof KrandError && error.code === "already-submitted") return null;
   throw error;

@@ -3,6 +3,7 @@
 export {
   Client,
   type ClientOptions,
+  type OpenOptions,
   type PrepareOptions,
   type Receipt,
   type Submission,
@@ -13,7 +14,7 @@ export { KrandError, type ErrorCode } from "./errors.js";
 export { IndexedDbLedger } from "./indexeddb.js";
 export { MemoryLedger, type Kept, type Ledger, type LedgerKey, type LedgerState } from "./ledger.js";
 export { Plan, type Mixer, type PlanBlock, type PlanPromise } from "./plan.js";
-export type { Retry } from "./sending.js";
+export type { Retry, RetryOptions } from "./sending.js";
 export { receiptIsValid, type PlanSignature } from "./signatures.js";
 export { supported } from "./supported.js";
 export type * from "./survey.js";

@@ -1,4 +1,4 @@
-/** Sends the same bytes to the collector until they are acknowledged. */
+/** Asks a collector until it answers: sends the same bytes until they are acknowledged. */
 
 import { isHex } from "./bytes.js";
 import { KrandError, type ErrorCode } from "./errors.js";
@@ -20,10 +20,15 @@ export interface Retry {
   readonly waitSeconds: number;
 }
 
-export interface SendOptions {
-  readonly fetch: typeof fetch;
+export interface RetryOptions {
+  /** Called before each wait. */
   readonly onRetry?: ((retry: Retry) => void) | undefined;
+  /** Stops waiting and asking; what was kept stays kept. */
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface SendOptions extends RetryOptions {
+  readonly fetch: typeof fetch;
   /** Waits so many seconds; tests do not. */
   readonly wait?: (seconds: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -47,39 +52,62 @@ export const ANONYMOUS: RequestInit = {
 
 /** Sends a submission; returns only when the collector has it. */
 export async function send(address: string, body: Uint8Array, options: SendOptions): Promise<Delivered> {
+  const { reply, attempt } = await answered(address, posting(body), options);
+  if (reply.status === 202) return delivered(reply, attempt === 1);
+  if (!mayRetry(reply.status)) throw refusal(reply);
+  const rule = `must reach the collector, but ${ATTEMPTS} attempts failed (${reply.problem})`;
+  throw new KrandError("not-delivered", "submission", rule, "nothing is lost: send it again");
+}
+
+const posting = (body: Uint8Array): RequestInit => ({
+  method: "POST",
+  headers: { "content-type": "application/octet-stream" },
+  body: new Uint8Array(body),
+});
+
+/** Asks once, for what the page can do without: null if there is no answer that says yes. */
+export async function askedOnce(address: string, body: Uint8Array, get: typeof fetch): Promise<Record<string, unknown> | null> {
+  const reply = await asked(address, posting(body), { fetch: get });
+  return reply.status === 200 ? toldIn(reply.bytes) : null;
+}
+
+/** The last answer to a request: one that is worth no retry, or that of the last attempt. */
+export async function answered(
+  address: string,
+  request: RequestInit,
+  options: SendOptions,
+): Promise<{ reply: Reply; attempt: number }> {
   const wait = options.wait ?? waited;
-  let problem = "";
-  let pause = 0;
+  let reply: Reply = NO_ANSWER;
   for (let attempt = 1, base = FIRST_WAIT; attempt <= ATTEMPTS; attempt++) {
     checkAborted(options.signal);
     if (attempt > 1) {
-      const waitSeconds = pause + base * (await jitter());
-      options.onRetry?.({ attempt: attempt - 1, attempts: ATTEMPTS, problem, waitSeconds });
+      const waitSeconds = reply.askedSeconds + base * (await jitter());
+      options.onRetry?.({ attempt: attempt - 1, attempts: ATTEMPTS, problem: reply.problem, waitSeconds });
       await wait(waitSeconds, options.signal);
       checkAborted(options.signal);
       base = Math.min(2 * base, LONGEST_WAIT);
     }
-    const reply = await posted(address, body, options);
-    if (reply.status === 202) return delivered(reply, attempt === 1);
-    if (!mayRetry(reply.status)) throw refusal(reply);
-    [problem, pause] = [reply.problem, reply.askedSeconds];
+    reply = await asked(address, request, options);
+    if (!mayRetry(reply.status)) return { reply, attempt };
   }
-  const rule = `must reach the collector, but ${ATTEMPTS} attempts failed (${problem})`;
-  throw new KrandError("not-delivered", "submission", rule, "nothing is lost: send it again");
+  return { reply, attempt: ATTEMPTS };
 }
 
-interface Reply {
+export interface Reply {
   /** As in HTTP; 0 if there was no answer. */
   readonly status: number;
+  readonly bytes: Uint8Array<ArrayBuffer>;
   readonly problem: string;
   readonly askedSeconds: number;
-  readonly told: Record<string, unknown>;
 }
+
+const NO_ANSWER: Reply = { status: 0, bytes: new Uint8Array(), problem: "no answer", askedSeconds: 0 };
 
 const mayRetry = (status: number): boolean =>
   status === 0 || status === 408 || status === 429 || status >= 500;
 
-async function posted(address: string, body: Uint8Array, options: SendOptions): Promise<Reply> {
+async function asked(address: string, request: RequestInit, options: SendOptions): Promise<Reply> {
   const deadline = new AbortController();
   const stop = (): void => deadline.abort();
   const timer = setTimeout(stop, 1_000 * TIMEOUT_SECONDS);
@@ -87,14 +115,12 @@ async function posted(address: string, body: Uint8Array, options: SendOptions): 
   try {
     const response = await options.fetch(address, {
       ...ANONYMOUS,
-      method: "POST",
-      headers: { "content-type": "application/octet-stream" },
-      body: new Uint8Array(body),
+      ...request,
       signal: deadline.signal,
     });
     return await replyOf(response);
   } catch {
-    return { status: 0, problem: "no answer", askedSeconds: 0, told: {} };
+    return NO_ANSWER;
   } finally {
     clearTimeout(timer);
     options.signal?.removeEventListener("abort", stop);
@@ -102,30 +128,44 @@ async function posted(address: string, body: Uint8Array, options: SendOptions): 
 }
 
 async function replyOf(response: Response): Promise<Reply> {
-  const told = object(await response.json().catch(() => null));
-  const rule = object(told["error"])["rule"];
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const rule = response.ok ? "" : object(toldIn(bytes)["error"])["rule"];
   const problem = typeof rule === "string" ? rule.slice(0, LONGEST_RULE) : "";
   return {
     status: response.status,
+    bytes,
     problem: `${response.status} ${problem}`.trim(),
-    askedSeconds: asked(response.headers.get("retry-after")),
-    told,
+    askedSeconds: wanted(response.headers.get("retry-after")),
   };
 }
 
+/** The JSON object in an answer; empty if there is none. */
+function toldIn(bytes: Uint8Array): Record<string, unknown> {
+  return object(jsonIn(bytes));
+}
+
+/** The JSON in an answer; null if there is none. */
+export function jsonIn(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes));
+  } catch {
+    return null;
+  }
+}
+
 /** A Retry-After in seconds; dates are ignored, because they need a correct clock. */
-function asked(header: string | null): number {
+function wanted(header: string | null): number {
   return /^\d+$/.test(header ?? "") ? Math.min(Number(header), LONGEST_ASKED) : 0;
 }
 
-function delivered({ told }: Reply, atOnce: boolean): Delivered {
-  const { status, receipt } = told;
+function delivered({ bytes }: Reply, atOnce: boolean): Delivered {
+  const { status, receipt } = toldIn(bytes);
   const taken = { status: status === "known" ? status : "accepted", atOnce } as const;
   return isHex(receipt, 64) ? { ...taken, receipt } : taken;
 }
 
-function refusal({ status, problem, told }: Reply): KrandError {
-  const field = object(told["error"])["field"];
+function refusal({ status, problem, bytes }: Reply): KrandError {
+  const field = object(toldIn(bytes)["error"])["field"];
   if (status === 403 && field === "invitation") {
     const hint = "copy the whole link of your invitation, or ask who sent it";
     return refused("unknown-invitation", "invitation", "must be one of this survey", hint);
@@ -153,8 +193,8 @@ async function jitter(): Promise<number> {
 
 function checkAborted(signal: AbortSignal | undefined): void {
   if (!signal?.aborted) return;
-  const rule = "was stopped before the collector acknowledged it";
-  throw new KrandError("aborted", "submission", rule, "nothing is lost: send it again");
+  const rule = "was stopped before the collector answered";
+  throw new KrandError("aborted", "request", rule, "nothing is lost: try again");
 }
 
 function waited(seconds: number, signal?: AbortSignal): Promise<void> {

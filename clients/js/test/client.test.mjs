@@ -12,14 +12,15 @@ const WAIT = { wait: async () => {} };
 
 beforeEach(() => (globalThis.indexedDB = new IDBFactory()));
 
-/** A collector that gives these answers in turn: a status with its JSON, or null for none. */
+/** A collector that gives these answers in turn: a status with its JSON or bytes, or null for none. */
 function collector(...answers) {
   const bodies = [];
   const fake = async (address, request) => {
-    bodies.push(Buffer.from(request.body).toString("hex"));
+    bodies.push(Buffer.from(request.body ?? []).toString("hex"));
     const [status, told, headers] = answers[Math.min(bodies.length, answers.length) - 1] ?? [];
     if (!status) throw new TypeError("network");
-    return new Response(JSON.stringify(told), { status, headers });
+    const content = told instanceof Uint8Array ? told : JSON.stringify(told);
+    return new Response(content, { status, headers });
   };
   return { fetch: fake, bodies };
 }
@@ -87,7 +88,8 @@ test("what a crash left behind is sent later, and a second answer is refused", a
   assert.deepEqual([receipt.status, receipt.wasKept], ["accepted", true]);
   assert.deepEqual(server.bodies, [Buffer.from(first.body).toString("hex")]);
   assert.equal(await later.resume(), null);
-  await assert.rejects(later.submit(ANSWERS), { code: "already-submitted" });
+  await assert.rejects(later.prepare(ANSWERS), { code: "already-submitted" });
+  assert.equal((await later.submit(ANSWERS)).status, "already-submitted");
   assert.equal(server.bodies.length, 1);
 });
 
@@ -179,6 +181,33 @@ test("Client.open refuses a plan that another one replaced", async () => {
   const other = (await planFile()).bytes;
   const opening = krand.Client.open(URL_, hash, { fetch: serves(other) });
   await assert.rejects(opening, { code: "wrong-plan" });
+});
+
+test("Client.open tries again as often as submit, and no more", async () => {
+  const { bytes, hash } = await planFile();
+  const told = { retries: 0 };
+  const options = { ...WAIT, onRetry: () => told.retries++ };
+  const server = collector(null, [503, {}], [429, {}, { "retry-after": "3" }], [200, bytes]);
+  const opened = await krand.Client.open(URL_, hash, { ...options, fetch: server.fetch });
+  assert.deepEqual([opened.plan.hash, told.retries], [hash, 3]);
+  const down = collector([500, {}]);
+  const opening = krand.Client.open(URL_, hash, { ...options, fetch: down.fetch });
+  await assert.rejects(opening, { code: "unreachable" });
+  assert.equal(down.bodies.length, 8);
+  const other = collector([404, {}]);
+  await assert.rejects(krand.Client.open(URL_, hash, { fetch: other.fetch }), { code: "wrong-plan" });
+  assert.equal(other.bodies.length, 1);
+});
+
+const locals = ["http://localhost:8080", "http://127.0.0.1", "http://127.9.8.7/x", "http://[::1]:1"];
+const remotes = ["http://collector.example", "http://10.0.0.1", "http://localhost.example", "http://[2001:db8::1]"];
+test("http:// is for a collector on the same machine", async () => {
+  const plan = await planOf(krand);
+  for (const url of locals) assert.equal(new krand.Client(plan, { url }).url, url);
+  for (const url of remotes) {
+    assert.throws(() => new krand.Client(plan, { url }), { code: "invalid-url", field: "url" });
+    await assert.rejects(krand.Client.open(url, plan.hash), { code: "invalid-url" });
+  }
 });
 
 test("a platform that fails to draw a key now and then can take part", async (context) => {
