@@ -57,8 +57,8 @@ STEPS = (
     Step(
         "device",
         "Device",
-        ("Flips a few bits and", "seals the answers."),
-        ("no answer leaves", "as it is"),
+        ("Flips some bits at", "random, seals them all."),
+        ("nobody can tell", "which ones"),
     ),
     Step(
         "collector",

@@ -1,7 +1,8 @@
-"""What the theme leaves out for people who use a keyboard or a screen reader.
+"""What the theme leaves out: for readers, and for people with a keyboard or a screen reader.
 
-Its captions have no level as headings, its two sidebars no names, and blocks of code and tables
-that are wider than the page cannot be scrolled without a pointer.
+Lines end within "ε = 1" and "± 7 people". Its captions have no level as headings, its two sidebars
+no names, and blocks of code and tables that are wider than the page cannot be scrolled without a
+pointer.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sphinx.application import Sphinx
+
+from krand.showing import unbroken_html
 
 MENDED = {
     '<p class="caption" role="heading">': '<p class="caption" role="heading" aria-level="2">',
@@ -27,7 +30,7 @@ def mend(app: Sphinx, failed: Exception | None) -> None:
         text = page.read_text(encoding="utf-8")
         for found, better in MENDED.items():
             text = text.replace(found, better)
-        page.write_text(text, encoding="utf-8")
+        page.write_text(unbroken_html(text), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

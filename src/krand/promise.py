@@ -61,6 +61,11 @@ class Assurance(StrEnum):
     OUTLIER = "outlier"
     """Exact for the attack the drafts analyse; otherwise their conjecture."""
 
+    @property
+    def shown(self) -> str:
+        """For people: the code "certified" reads like somebody's seal."""
+        return "proven" if self is Assurance.CERTIFIED else "not proven"
+
 
 class NoiseSource(StrEnum):
     """Who adds the noise that hides a person."""
@@ -437,7 +442,7 @@ class Guarantee(Shown):
     def __repr__(self) -> str:
         delta, eta = at_most(self.delta.upper), at_most(self.eta.upper)
         promised = f"ε = {at_most(self.epsilon)}, δ ≤ {delta}, η ≤ {eta}"
-        return one_line("Guarantee", promised, self.assurance.value, f"{self.crowd:,} people")
+        return one_line("Guarantee", promised, self.assurance.shown, f"{self.crowd:,} people")
 
 
 READABLE = 0.15

@@ -6,15 +6,37 @@ A proven bound is rounded up, so that no text promises more than the proof.
 from __future__ import annotations
 
 import math
+import re
 from decimal import ROUND_CEILING, Decimal
 from importlib import import_module
 
-__all__ = ["Shown", "at_most", "decimals_for", "fixed", "number", "one_line", "some"]
+__all__ = [
+    "Shown",
+    "at_most",
+    "decimals_for",
+    "fixed",
+    "number",
+    "one_line",
+    "some",
+    "unbroken",
+    "unbroken_html",
+]
 
 SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MOST_DECIMALS = 8
 LONGEST_LINE = 100
 """The most characters of a value on a console."""
+
+NO_BREAK = "\N{NO-BREAK SPACE}"
+PAIRS = re.compile(
+    r"(?<!\w)(?:ε₀|ε|δ|η|σ|λ|q|k|N) [=≤≥≈<>] (?=[\d−-])"  # ε = 1
+    r"|± (?=[\d−])"
+    r"|(?<=\d) (?=%)"
+    r"|(?<=\d) (?=(?:people|person|Personen|Person)\b)"
+)
+"""What belongs to a number; a line must not end within it."""
+NO_PROSE = re.compile(r"<(textarea|script|style|pre|code|svg)\b.*?</\1>|<[^>]*>", re.DOTALL)
+"""Tags, and elements whose text is not told but shown as it is."""
 
 
 class Shown:
@@ -80,3 +102,25 @@ def at_most(value: float, digits: int = 4) -> str:
         return f"{value:g}"
     unit = Decimal(1).scaleb(math.floor(math.log10(abs(value))) - digits + 1)
     return number(float(Decimal(repr(float(value))).quantize(unit, ROUND_CEILING)), digits)
+
+
+def unbroken(text: str, space: str = NO_BREAK) -> str:
+    """A text in which no line ends between a number and its sign or unit.
+
+    >>> unbroken("ε = 1: ± 7 people at 95 %", "_")
+    'ε_=_1: ±_7_people at 95_%'
+    """
+    return PAIRS.sub(lambda found: found[0].replace(" ", space), text)
+
+
+def unbroken_html(page: str) -> str:
+    """The same for the texts of a page or of a part of one.
+
+    >>> unbroken_html("<p title='± 7'>± 7<code>± 7</code>").count(NO_BREAK)
+    1
+    """
+    parts, end = [], 0
+    for found in NO_PROSE.finditer(page):
+        parts += [unbroken(page[end : found.start()]), found[0]]
+        end = found.end()
+    return "".join((*parts, unbroken(page[end:])))

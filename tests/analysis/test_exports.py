@@ -6,6 +6,7 @@ import math
 import re
 import sys
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +21,10 @@ from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import save_results
 from krand.analysis.tally import Tally
 from krand.cli.main import krand
+from krand.cli.result_tables import results_tables
 from krand.errors import InvalidInput, MissingComponent
 from krand.survey.reading import parse_survey
+from krand.terminal.plain_console import PlainConsole
 from krand.testing import unsafe_exact_plan
 
 SURVEY = """
@@ -46,6 +49,11 @@ type = "yes_no"
 name = "pet"
 type = "choice"
 choices = ["cat", "dog"]
+[[question]]
+name = "rent"
+type = "number"
+edges = [0, 1000, 2000]
+unit = "€ a month"
 [[together]]
 questions = ["smokes", "pet"]
 """
@@ -276,3 +284,16 @@ def test_values_of_any_size_are_one_short_line_on_a_console(results: Results) ->
     assert repr(joint.table) == "<JointTable smokes × pet: 9 cells, 1,000 people>"
     assert repr(joint) == f"<JointResult: {joint.table!r}>"
     assert repr(words) == "<WordsEstimate tag: 0 found of 2 candidates>"
+
+
+def test_numbers_have_their_unit(results: Results) -> None:
+    """In a column of the table, and in the heading of the terminal's; other questions have none."""
+    rows = results.to_arrow().to_pylist()
+    assert {row["question"]: row["unit"] for row in rows if row["unit"]} == {"rent": "€ a month"}
+    console = PlainConsole(file=StringIO(), width=100)
+    for table in results_tables(results, raw=False):
+        console.print(table)
+    shown = console.file.getvalue()  # type: ignore[attr-defined]
+    assert "answer (€ a month)" in shown
+    assert "1,000 to under 2,000" in shown
+    assert re.search(r"median [\d.,]+ € a month \(", shown)

@@ -12,7 +12,9 @@ import pytest
 
 from browser.reports import MAKERS, SIZES
 from browser.visiting import PHONE, Device, Visit
-from report.examples import Example
+from krand.report import report_page
+from krand.report.languages import LANGUAGES
+from report.examples import Example, single_example
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -20,6 +22,14 @@ if TYPE_CHECKING:
 Begin = Callable[..., Visit]
 ROWS = """table => [...table.querySelectorAll("tbody tr")].map(row =>
     [...row.children].map(cell => cell.innerText.replace(/\\s+/g, " ").trim()))"""
+ENDS = """() => [...document.querySelectorAll("table.answers")].flatMap(table =>
+    [1, 2].map(column => [...table.rows].map(row => {
+        const number = document.createRange(), text = row.cells[column].firstChild;
+        number.setStart(text, 0);
+        number.setEnd(text, text.data.trimEnd().length);
+        return Math.round(number.getBoundingClientRect().right);
+    })))"""
+"""Where the number of each row ends, and where its heading ends, column by column."""
 HIDDEN = """() => [...document.querySelectorAll("main :is(h1, h2, h3, p, dt, dd, li, tr, svg)")]
     .filter(e => !e.closest("nav, details.long") && !e.checkVisibility({visibilityProperty: true}))
     .map(e => e.outerHTML.slice(0, 100))"""
@@ -66,7 +76,7 @@ def test_every_question_has_the_numbers_of_the_results(
         panel = page.locator(".panel", has=page.get_by_role("heading", name=heading, exact=True))
         shown = panel.locator("table.answers").first.evaluate(ROWS)
         rows = question["rows"] + ([question["unanswered"]] if question["unanswered"] else [])
-        assert [row[0] for row in shown] == [row["label"] for row in rows]
+        assert [row[0].replace(",", "") for row in shown] == [row["label"] for row in rows]
         for cells, row in zip(shown, rows, strict=True):
             agrees(cells, row)
 
@@ -236,6 +246,17 @@ def test_the_browser_example_is_five_pages_of_paper(visit: Begin, reports: dict[
     page = opened(visit, reports["browser"])
     paper = page.pdf(format="A4")
     assert 1 < len(re.findall(rb"/Type\s*/Page\b(?!s)", paper)) <= 5
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_headings_stand_over_their_columns(visit: Begin, tmp_path: Path, language: str) -> None:
+    """However few digits the numbers have and however long the heading is."""
+    path = tmp_path / "report.html"
+    path.write_text(report_page(single_example().results, language=language), encoding="utf-8")
+    columns = opened(visit, path).evaluate(ENDS)
+    assert columns
+    for ends in columns:
+        assert max(ends) - min(ends) <= 2
 
 
 def test_a_phone_gets_the_same_page(visit: Begin, reports: dict[str, Path]) -> None:

@@ -91,7 +91,7 @@ def test_estimate_shows_tables_and_the_guarantee(place: Path) -> None:
     """Every question, what was declared together, words, and what was promised."""
     options = ("--plan", "plan.json", "-o", "results.json", "--candidates", "tag=words.txt")
     text = done(place, "estimate", "t.json", *options).stdout
-    for word in ("smokes × pet", "unanswered", "median", "certified", "detection limit", "jazz"):
+    for word in ("smokes × pet", "unanswered", "median", "(proven)", "detection limit", "jazz"):
         assert word in text
     assert "others work together" not in text
     values = answer(place, "estimate", "t.json", *options)
@@ -329,7 +329,7 @@ def test_what_cannot_be_read_is_said_loudly(small: Path) -> None:
     done(small, "report", "rel.json", "-o", str(small / "page.html"))
     page = (small / "page.html").read_text(encoding="utf-8")
     assert "Some results are too uncertain to read" in page
-    (answered,) = re.findall(r"Among the (\d+) people who answered", page)
+    (answered,) = re.findall(r"Among the (\d+)\speople who answered", page)
     assert int(answered) <= 60
 
 

@@ -98,7 +98,7 @@ def test_noise_in_words_has_the_numbers_of_the_json() -> None:
     plan, text = answer(*command), run(*command, "--no-color").stdout
     assert f"{plan['noise_numerator']:,} / 2^32" in text
     assert f"± {plan['half_width_95']:,.0f} people" in text
-    assert "certified" in text
+    assert "proven" in text
     assert "ε₀" in text
     assert "trusted curator" in text
     assert "\x1b[" not in text

@@ -52,7 +52,7 @@ def test_the_table_says_how_precise_every_question_is(survey: Path, tmp_path: Pa
     assert "± " in text
     assert "people (" in text
     assert "If at least 20,000 people take part, changing your answers changes" in text
-    assert "(certified: proven, whatever the other participants answer)" in text
+    assert "(proven, whatever the other participants answer)" in text
     name = hashlib.sha256((tmp_path / "plan.json").read_bytes()).hexdigest()
     assert name in text
 

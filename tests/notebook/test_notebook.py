@@ -138,7 +138,7 @@ def test_a_noise_plan_shows_what_it_found(plan: NoisePlan) -> None:
     assert rows["noise"] == f"q = {showing.number(plan.noise, 6)}"
     assert showing.number(plan.precision.half_width_95, 3) in rows["a count"]
     assert rows["asked for"] == (
-        "ε = 1, δ = 0.001, 20,000 people, 7 of them colluding, certified, ε₀ at most 90"
+        "ε = 1, δ = 0.001, 20,000 people, 7 of them colluding, proven, ε₀ at most 90"
     )
     assert rows["responses"] == "2 bits, each alone"
     assert f"δ ≤ {showing.at_most(plan.guarantee.delta.upper)}" in rows["guarantee"]
@@ -157,7 +157,7 @@ def test_a_guarantee_shows_what_it_rests_on(plan: NoisePlan) -> None:
     rows = shown(plan.guarantee).rows
     listed = [text for name, text in rows if name == "assumption"]
     assert listed == list(assumption_texts(plan.guarantee))
-    assert ["assurance", f"certified: {method_text(plan.guarantee.method)}"] in rows
+    assert ["how we know", f"proven: {method_text(plan.guarantee.method)}"] in rows
 
 
 def test_a_policy_shows_the_promise() -> None:

@@ -108,8 +108,8 @@ def _bit_plan() -> Plan:
     asked = (
         Choice(name="colour", choices=COLOURS, text=f"Which colour? {SCRIPT}"),
         YesNo(name="smokes"),
-        Number(name="age", edges=(0, 20, 40, 60), text="How old are you?"),
-        Number(name="debts", edges=(0, 100, 1000), open_above=True),
+        Number(name="age", edges=(0, 20, 40, 60), text="How old are you?", unit="years"),
+        Number(name="debts", edges=(0, 100, 1000), open_above=True, unit="€"),
         PickAny(name="pets", choices=Choices(["cat", "dog", "none"])),
         Words(name="tag", size=512, hashes=2),
         YesNo(name="drives"),

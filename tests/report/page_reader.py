@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-__all__ = ["Page", "Table", "colours", "contrast", "read_page"]
+__all__ = ["Page", "Table", "colours", "contrast", "read_page", "spaced"]
 
 VOID = ("meta", "br", "link", "img", "input", "hr", "base", "source")
 Attributes = dict[str, str | None]
@@ -94,10 +94,15 @@ class _Reader(HTMLParser):
                 cell.text += data
 
 
+def spaced(text: str) -> str:
+    """A text with spaces where lines must not end; powers of ten keep theirs."""
+    return re.sub("(?<!×)\N{NO-BREAK SPACE}(?!×)", " ", text)
+
+
 def read_page(html: str) -> Page:
     """The page; every element must be closed where it should be."""
     reader = _Reader()
-    reader.feed(html)
+    reader.feed(spaced(html))
     reader.close()
     assert reader.open == []
     return reader.page

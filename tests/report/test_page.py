@@ -19,6 +19,7 @@ from krand.batches.provenance import Provenance
 from krand.errors import InvalidInput
 from krand.report import Section, report_page
 from krand.report.figures import Axis
+from krand.report.languages import LANGUAGES
 from krand.report.page import date_in
 from krand.report.texts import DateTexts
 from krand.report.uncertainty import sampling_error
@@ -36,7 +37,7 @@ from report.examples import (
     record_example,
     refused_example,
 )
-from report.page_reader import Page, Table, colours, contrast, read_page
+from report.page_reader import Page, Table, colours, contrast, read_page, spaced
 
 EXAMPLES = [bit_example, refused_example, record_example]
 Z95 = 1.959963984540054
@@ -79,15 +80,51 @@ def test_every_number_of_every_answer_is_that_of_the_release(
         silent = [] if question["unanswered"] is None else [question["unanswered"]]
         assert len(rows) == len(question["rows"]) + len(silent)
         for (label, share, people), row in zip(rows, [*question["rows"], *silent], strict=True):
-            assert label.text == row["label"]
+            assert label.text.replace(",", "") == row["label"]
             assert_shows(share.text, row["consistent_share"], 100)
             assert_ends(share.small, row["share_interval"], 100)
             assert_shows(people.text, row["consistent"])
             assert_ends(people.small, row["interval"])
         raw = body(page.table(f"Raw counts of {question['name']}:"))
         for (label, number), row in zip(raw, [*question["rows"], *silent], strict=True):
-            assert label.text == row["label"]
+            assert label.text.replace(",", "") == row["label"]
             assert_shows(number.text, row["count"])
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        (
+            "en",
+            (
+                r"Answer \(years\)",
+                r"median \d+ years \(\d+ to \d+\)",
+                r"mean is \d+ years \(\d+ to \d+\)",
+                "below 20 years",
+                r"mean is at least [\d.,]+ €",
+                "100 to under 1,000",
+                "below 1,000 €",
+            ),
+        ),
+        ("de", (r"Antwort \(€\)", r"Median \d+ years \(", "100 bis unter 1.000", "unter 1.000 €")),
+    ],
+)
+def test_numbers_have_their_unit_and_one_format(language: str, said: tuple[str, ...]) -> None:
+    """In the heading of ranges, in sentences and below each edge, with one sign for thousands."""
+    text = read_page(report_page(bit_example().results, language=language)).text
+    for each in said:
+        assert re.search(each.replace(r"Answer \(years\)", r"Answer \(years\)"), text), each
+    assert not re.search(r"\b1000\b", text)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_line_ends_between_a_number_and_its_sign(language: str) -> None:
+    """ε = 1, ± 7 people and 95 % stay together, wherever a page is narrow."""
+    page = report_page(bit_example().results, language=language)
+    page = re.sub(r"(?s)<(style|code|pre)\b.*?</\1>", "", page)
+    text = html.unescape(re.sub(r"<[^>]*>", "", page))
+    assert re.search("ε\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}1", text)
+    assert not re.search(r"[εδη]₀? = \d|± \d|\d %|\d (people|Personen)\b", text)
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -130,17 +167,17 @@ def test_numbers_are_told_as_distributions() -> None:
     page = page_of(values)
     (age,) = (q for q in values["questions"] if q["name"] == "age")
     median = age["distribution"]["quantiles"][1]
-    assert f"median {median['value']:.0f} ({median['low']} to {median['high']})" in page.text
+    assert f"median {median['value']:.0f} years ({median['low']} to {median['high']})" in page.text
     mean = age["distribution"]["mean"]
     assert (
         10 < (mean["high"] - mean["low"]) / 2 < 100
     )  # so tens are the last digits that mean something
     ends = f"{mean['low']:.0f} to {mean['high']:.0f}"
-    assert f"The mean is {mean['value']:.0f} ({ends})" in page.text
+    assert f"The mean is {mean['value']:.0f} years ({ends})" in page.text
     assert "assume that values are spread evenly within each range" in page.text
     rows = body(page.table("age below each edge"))
     for (label, share), point in zip(rows, age["distribution"]["cdf"], strict=True):
-        assert label.text == f"below {point['edge']}"
+        assert label.text == f"below {point['edge']} years"
         assert_shows(share.text, point["share"], 100)
         assert_ends(share.small, point["interval"], 100)
     assert "the mean is at least" in page.text  # debts have no upper end
@@ -180,7 +217,7 @@ def test_the_promise_is_the_releases_own() -> None:
         f"plus at most δ = {bound(promise['delta'])}",
         f"η = {bound(promise['eta'])}",
         f"ε₀ = {bound(promise['local_epsilon'])}",
-        "Certified: this is a theorem",
+        "Proven: this is a theorem",
         "right with a probability of at most 73.11 %: odds of 2.72 to 1",
         f"promised to each of the {PEOPLE:,} people who took part",
     ):
@@ -292,7 +329,9 @@ def test_noise_and_sampling_stand_side_by_side(example: Callable[[], Example]) -
         sampled = math.sqrt(correction * PEOPLE * share * (1 - share))
         noise = top["standard_error"]
         both = math.hypot(noise, sampled)
-        assert (row[0].text, row[1].text) == (question["name"], top["label"])
+        unit = {"age": " years", "debts": " €"}.get(question["name"], "")
+        assert row[0].text == question["name"]
+        assert row[1].text.replace(",", "") == top["label"] + unit
         for cell, value in zip(row[3:6], (noise, sampled, both), strict=True):
             assert_shows(cell.text, value)
         assert row[6].text == f"{100 * (noise / both) ** 2:.0f} %"
@@ -426,7 +465,7 @@ def test_further_sections_come_after_the_results() -> None:
     html = report_page(bit_example().results, [Section("Truth & all", Markup("<p>as it was</p>"))])
     page = read_page(html)
     titles = [text for level, text in page.headings if level == 2]
-    assert titles.index("Questions seen together") + 1 == titles.index("Truth & all")
+    assert titles.index("How answers relate") + 1 == titles.index("Truth & all")
     assert titles.index("Truth & all") < titles.index("What is promised, and to whom")
     assert "<p>as it was</p>" in html
 
@@ -587,7 +626,7 @@ def test_mixers_take_the_place_of_crowd_and_flips() -> None:
 def test_coalitions_are_shown_in_words_and_numbers(example: Callable[[], Example]) -> None:
     """Every row of the results, with who works together and what remains, after a sentence."""
     results = example().results
-    page = report_page(results)
+    page = spaced(report_page(results))
     start = page.index("What remains if others work with the analyst")
     part = html.unescape(page[start : page.index("What it relies on")])
     shown = re.findall(r'class="label">(.*?)</th><td>(.*?)</td><td>(.*?)</td>', part)

@@ -24,7 +24,7 @@ from krand.report.languages import language_of
 from krand.report.summary import badges, promise_in_odds, right_guess
 from krand.wording.number_format import NumberFormat
 from report.examples import bit_example, long_example, single_example, small_example
-from report.page_reader import read_page
+from report.page_reader import read_page, spaced
 from report.variants import results_of
 
 ENGLISH = language_of("en")
@@ -63,7 +63,7 @@ def test_every_kind_of_question_has_a_sentence() -> None:
     text = " / ".join(plain(results_of("bits, a pair alone")))
     assert re.fullmatch(r"(smokes|Which colour\?.*): \S+, .* of those who answered \S+ to .*", text)
     (age,) = plain(only(bit_example().results, "age"))
-    assert re.fullmatch(r"How old are you\?: median \d+ \(20 to 40\)", age)
+    assert re.fullmatch(r"How old are you\?: median \d+\syears \(20 to 40\)", age)
 
 
 def only(results: Results, name: str) -> Results:
@@ -78,9 +78,9 @@ def test_findings_are_few_and_lead_to_their_question(name: str) -> None:
     results = MADE[name]()
     shown = findings(results, labels_of(results.plan.survey, ENGLISH), ENGLISH)
     assert len(shown) <= MOST
-    page = report_page(results)
+    page = spaced(report_page(results))
     assert all(f'<h3 id="{each.anchor}">' in page for each in shown)
-    assert all(str(each.sentence) in page for each in shown)
+    assert all(spaced(str(each.sentence)) in page for each in shown)
 
 
 def test_a_finding_has_the_numbers_of_its_row_and_the_margin_covers_the_interval() -> None:
@@ -217,11 +217,11 @@ def test_a_tail_that_is_void_is_not_told() -> None:
 @pytest.mark.parametrize(
     ("results", "shown"),
     [
-        (lambda: bit_example().results, ("Noise added on every device", "Certified")),
-        (lambda: small_example().results, ("Noise added by 3 mixers", "Certified")),
-        (lambda: results_of("bits, of a table"), ("Noise added by the data holder", "Certified")),
+        (lambda: bit_example().results, ("Noise added on every device", "Proven")),
+        (lambda: small_example().results, ("Noise added by 3 mixers", "Proven")),
+        (lambda: results_of("bits, of a table"), ("Noise added by the data holder", "Proven")),
         (lambda: results_of("bits, of a simulation"), ("Simulation: nobody was asked", "")),
-        (lambda: results_of("bits, outlier"), ("Noise", "Outlier: the promise is a conjecture")),
+        (lambda: results_of("bits, outlier"), ("Noise", "Not proven: the promise is a conjecture")),
         (MADE["not kept"], ("Noise", "The promise was not kept")),
     ],
 )
@@ -238,7 +238,7 @@ def test_badges_say_where_the_noise_is_from_and_how_good_the_promise_is(
 
 def test_all_questions_have_one_scale_and_each_its_own() -> None:
     """The same label in every table; the stretch between both scales is that of their labels."""
-    html = report_page(bit_example().results)
+    html = spaced(report_page(bit_example().results))
     (common,) = set(re.findall(r'class="common">(.*?) %<', html))
     own = re.findall(r'class="own">(.*?) %<', html)
     stretched = re.findall(r'style="--stretch: ([\d.]+)"', html)

@@ -3,16 +3,36 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
 
 from krand.errors import InvalidInput
 from krand.promise import Assumption, Assurance, Method
+from krand.report import texts as report_texts
+from krand.report import texts_de as report_texts_de
 from krand.survey.plan_file import parse_plan
 from krand.testing import small_plan
-from krand.wording.guarantees import assumption_text, assumption_texts, how_known, method_text
+from krand.web import texts as planner_texts
+from krand.wording import texts_de
+from krand.wording.guarantees import (
+    assumption_text,
+    assumption_texts,
+    how_known,
+    known_word,
+    method_text,
+)
 from krand.wording.texts import ENGLISH
+
+SENTENCES = {
+    "shared": ENGLISH,
+    "shared, German": texts_de.GERMAN,
+    "report": report_texts.ENGLISH,
+    "report, German": report_texts_de.GERMAN,
+    "planner": planner_texts.TEXTS,
+}
+CODES = re.compile(r"<\w+\.\w+: '[\w-]+'>|'assurance-\w+'")
 
 
 @pytest.mark.parametrize("method", Method)
@@ -36,6 +56,23 @@ def test_every_assumption_has_a_sentence_of_its_own(assumption: Assumption) -> N
 def test_every_assurance_has_a_sentence() -> None:
     """What sort of statement it is."""
     assert len({how_known(assurance) for assurance in Assurance}) == len(Assurance)
+
+
+@pytest.mark.parametrize("texts", SENTENCES.values(), ids=list(SENTENCES))
+def test_proven_is_not_called_certified(texts: object) -> None:
+    """Which reads like somebody's seal, nor a conjecture an outlier; codes have these names."""
+    said = CODES.sub("", repr(texts))
+    assert not re.search(r"certif|zertif|outlier[:.]|outlier assurance|ausreißer[:.]", said, re.I)
+
+
+@pytest.mark.parametrize(
+    ("code", "word"), [("certified", "proven"), ("outlier", "not proven"), ("local", "local")]
+)
+def test_the_word_of_a_code(code: str, word: str) -> None:
+    """How a row of a frontier and a notebook say it; the sentence says the same."""
+    assert known_word(code) == word
+    if code in set(Assurance):
+        assert how_known(Assurance(code)).startswith(word)
 
 
 def test_the_numbers_are_those_of_the_guarantee() -> None:

@@ -111,7 +111,7 @@ def test_devices_are_said_to_be_devices(devices: tuple[Tally, FakeCollector]) ->
     tally, _ = devices
     results = make_results(PLAN, tally)
     page = report_page(results)
-    assert "Every answer was made noisy on the device it came from" in page
+    assert "Each device added noise before it sent anything" in page
     assert "sent by itself in a sealed message" in page
     assert "data holder" not in page
     assert "collector and analyst" in " ".join(remarks(results))

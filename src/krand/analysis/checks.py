@@ -50,7 +50,7 @@ def promise_check(told: Promise, true: Promise, of: str, name: str = "promise") 
     """Nothing may be claimed to be better than it comes out when recomputed."""
     says = (
         f"recomputed for {of}: ε = {at_most(true.epsilon)}, δ = {at_most(true.delta)},"
-        f" η = {at_most(true.eta)}, ε₀ = {at_most(true.local_epsilon)} ({true.assurance});"
+        f" η = {at_most(true.eta)}, ε₀ = {at_most(true.local_epsilon)} ({true.assurance.shown});"
         " nothing better is claimed"
     )
     return check(name, too_good(told, true), says)

@@ -18,6 +18,7 @@ from krand.analysis.estimates.values import Row, Summary
 from krand.analysis.results import JointResult, Results
 from krand.analysis.words.decoding import WordsEstimate
 from krand.errors import InvalidInput, MissingComponent
+from krand.survey.questions import Number
 
 __all__ = ["flat_table", "joint_result", "pandas_frame", "polars_frame"]
 
@@ -88,6 +89,7 @@ _MORE = ("simultaneous_low", "simultaneous_high", *_SHARES, *_VALUES)
 _SCHEMA = pa.schema(
     [(name, pa.string()) for name in ("question", "kind", "answer")]
     + [(name, pa.float64()) for name in (*_NUMBERS, *_MORE)]
+    + [("unit", pa.string())]
     + [("confidence", pa.float64()), ("readable", pa.bool_()), ("method", pa.string())]
     + [("people", pa.int64()), ("round", pa.int64())]
     + [(name, pa.float64()) for name in ("epsilon", "delta", "eta")]
@@ -96,10 +98,16 @@ _SCHEMA = pa.schema(
 
 
 def _flat_rows(results: Results) -> Iterator[dict[str, Any]]:
+    units = {
+        question.name: question.unit
+        for question in results.plan.survey.questions
+        if isinstance(question, Number) and question.unit
+    }
     for question in results.questions:
         about = {
             "question": question.name,
             "kind": question.kind.value,
+            "unit": units.get(question.name),
             "confidence": question.confidence,
         }
         yield from ({**about, **_flat(row)} for row in question.all_rows)

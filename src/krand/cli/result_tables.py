@@ -9,8 +9,11 @@ from rich.table import Table
 
 from krand.batches.provenance import Provenance
 from krand.promise import READABLE
+from krand.report.labels import labels_of
+from krand.report.languages import language_of
 from krand.showing import decimals_for, fixed, number
 from krand.wording.collusion import if_mixers_collude, if_they_collude, what_flips_promise
+from krand.wording.number_format import heading, with_unit
 from krand.wording.phrases import (
     EVENLY,
     at_most,
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from krand.analysis.estimates.values import Distribution, QuestionEstimate, Row
     from krand.analysis.results import JointResult, Results
     from krand.analysis.words.decoding import WordsEstimate
+    from krand.report.labels import Labels
 
 __all__ = ["comparison_table", "remarks", "results_tables", "unreadable"]
 
@@ -38,11 +42,12 @@ UNREADABLE = "too noisy"
 
 def results_tables(results: Results, *, raw: bool = False) -> Iterator[Table]:
     """A table for each question, joint table and list of words, with raw counts on request."""
+    labels = labels_of(results.plan.survey, language_of("en"))
     for question in results.questions:
-        yield _question_table(question, raw)
+        yield _question_table(question, labels, raw)
     for joint in results.joint:
         if len(joint.table.questions) == 2:
-            yield _joint_table(joint, raw)
+            yield _joint_table(joint, labels, raw)
     for words in results.words:
         yield _words_table(words)
 
@@ -52,7 +57,7 @@ def remarks(results: Results) -> Iterator[str]:
     promise = results.promise
     yield (
         f"{results.people:,} people. Guarantee for this crowd: ε = {at_most(promise.epsilon)},"
-        f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance})"
+        f" δ = {at_most(promise.delta)}, η = {at_most(promise.eta)} ({promise.assurance.shown})"
         f".{_collusion(results)}"
     )
     if TRUSTED[results.provenance]:
@@ -105,10 +110,11 @@ def unreadable(results: Results) -> str:
     )
 
 
-def _question_table(question: QuestionEstimate, raw: bool) -> Table:
+def _question_table(question: QuestionEstimate, labels: Labels, raw: bool) -> Table:
     percent = f"{question.confidence:.0%}".replace("%", " %")
+    unit = labels.unit(question.name)
     table = Table(title=question.name, title_justify="left")
-    table.add_column("answer")
+    table.add_column(heading("answer", unit))
     interval = f"{percent} interval"
     for name in ("people", interval, "share", interval, *(["raw count"] * raw)):
         table.add_column(name, justify="right")
@@ -119,12 +125,12 @@ def _question_table(question: QuestionEstimate, raw: bool) -> Table:
     for row in (*shown, *(() if question.unanswered is None else (question.unanswered,))):
         more = [fixed(row.count, 1)] * raw
         mark = ["" if row.readable else UNREADABLE] if question.unreadable else []
-        table.add_row(*_cells(row), *more, *mark)
+        table.add_row(labels.answer(question.name, row.label), *_cells(row), *more, *mark)
     notes = []
     if len(rows) > MOST_ROWS:
         notes.append(f"the {MOST_ROWS} most frequent of {len(rows):,} answers")
     if question.distribution is not None:
-        notes += _distribution_notes(question.distribution)
+        notes += _distribution_notes(question.distribution, unit)
     notes += [summary_text(summary) for summary in question.summaries]
     if question.picks is not None:
         picks = question.picks
@@ -135,16 +141,19 @@ def _question_table(question: QuestionEstimate, raw: bool) -> Table:
     return table
 
 
-def _distribution_notes(spread: Distribution) -> Iterator[str]:
+def _distribution_notes(spread: Distribution, unit: str) -> Iterator[str]:
     """Median and mean; the intervals hold wherever values lie within their ranges."""
     median = next((q for q in spread.quantiles if q.level == 0.5), None)
     if median is not None:
-        yield f"median {_number(median.value)} ({_span(median.low, median.high)})"
+        value = "in an open-ended range"
+        if median.value is not None:
+            value = with_unit(f"{median.value:,.4g}", unit)
+        yield f"median {value} ({_span(median.low, median.high)})"
     mean = spread.mean
     if mean.value is not None:
-        yield f"mean {mean.value:,.4g} ({_span(mean.low, mean.high)})"
+        yield f"mean {with_unit(f'{mean.value:,.4g}', unit)} ({_span(mean.low, mean.high)})"
     else:
-        yield open_mean(mean)
+        yield open_mean(mean, unit=unit)
     if not spread.exact:
         yield EVENLY
 
@@ -154,7 +163,6 @@ def _cells(row: Row) -> tuple[str, ...]:
     low, high = 100 * share.low, 100 * share.high
     decimals = decimals_for((high - low) / 2)
     return (
-        row.label,
         fixed(row.consistent),
         _counts(interval.low, interval.high),
         f"{fixed(100 * row.consistent_share, decimals)} %",
@@ -166,16 +174,12 @@ def _counts(low: float, high: float) -> str:
     return f"{fixed(low)} to {fixed(high)}"
 
 
-def _number(value: float | None) -> str:
-    return "in an open-ended range" if value is None else f"{value:,.4g}"
-
-
 def _span(low: float | None, high: float | None) -> str:
     ends = ("…" if end is None else f"{end:,.4g}" for end in (low, high))
     return " to ".join(ends)
 
 
-def _joint_table(joint: JointResult, raw: bool) -> Table:
+def _joint_table(joint: JointResult, labels: Labels, raw: bool) -> Table:
     """People with their interval, and raw counts on request."""
     found = joint.table
 
@@ -185,12 +189,17 @@ def _joint_table(joint: JointResult, raw: bool) -> Table:
         lines += [f"raw {fixed(found.counts[at], 1)}"] * raw
         return "\n".join(lines if found.readable[at] else [*lines, UNREADABLE])
 
-    table = Table(title=" × ".join(found.questions), title_justify="left")
-    table.add_column(found.questions[0])
+    first, second = found.questions
+    title = " × ".join(map(labels.name, found.questions))
+    table = Table(title=title, title_justify="left")
+    table.add_column(labels.name(first))
     for label in found.labels[1]:
-        table.add_column(label, justify="right")
+        table.add_column(labels.answer(second, label), justify="right")
     for row, label in enumerate(found.labels[0]):
-        table.add_row(label, *(cell((row, column)) for column in range(len(found.labels[1]))))
+        table.add_row(
+            labels.answer(first, label),
+            *(cell((row, column)) for column in range(len(found.labels[1]))),
+        )
     if joint.independence is not None:
         test = joint.independence
         p_value = "p < 0.0001" if test.p_value < 1e-4 else f"p = {test.p_value:.4f}"

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from krand.promise import NOISE_GRID
 from krand.wording.collusion import if_they_collude
-from krand.wording.guarantees import assumption_texts, how_known, method_text
+from krand.wording.guarantees import assumption_texts, how_known, known_word, method_text
 from krand.wording.phrases import (
     against_curator,
     at_most,
@@ -76,7 +76,7 @@ def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise")
             ("noise", _noise(plan.noise, plan.noise_numerator)),
             ("precision", f"{half_width(plan.precision)}, σ = {number(plan.precision.sigma)}"),
             ("promise", promise(plan.policy, guarantee)),
-            ("how we know", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
+            ("how we know", how_known(guarantee.assurance)),
             ("method", method_text(guarantee.method)),
             ("collusion", if_they_collude(guarantee.local_epsilon)),
             ("baseline", against_curator(plan, curator)),
@@ -108,7 +108,7 @@ def privacy_panel(
         ("noise", _noise(noise)),
         ("precision", f"{half_width(precision)}, σ = {number(precision.sigma)}"),
         ("δ, η at most", f"{at_most(guarantee.delta.upper)}, {at_most(guarantee.eta.upper)}"),
-        ("how we know", f"{guarantee.assurance}: {how_known(guarantee.assurance)}"),
+        ("how we know", how_known(guarantee.assurance)),
         ("method", method_text(guarantee.method)),
         ("collusion", if_they_collude(guarantee.local_epsilon)),
     ]
@@ -145,7 +145,7 @@ def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
             *([number(row.half_width_95)] if width >= _ROOMY else []),
             f"{row.messages:,}",
             f"{row.bytes_per_user:,}",
-            Text(row.guarantee),
+            Text(known_word(row.guarantee)),
         ]
         table.add_row(*cells, style="bold" if row.best else None)
     return table

@@ -6,7 +6,7 @@ from krand.accounting.frontier import Frontier
 from krand.promise import Guarantee, NoisePlan, Policy, ResponseFormat
 from krand.showing import at_most, number
 from krand.wording.collusion import protection
-from krand.wording.guarantees import assumption_texts, method_text
+from krand.wording.guarantees import assumption_texts, known_word, method_text
 
 __all__ = [
     "FRONTIER_HEAD",
@@ -34,7 +34,7 @@ def policy_rows(policy: Policy) -> Rows:
     rows = [
         ("promise", f"ε = {policy.epsilon:g}, {limit}"),
         ("crowd", _crowd(policy.minimum_crowd, policy.colluding)),
-        ("assurance", policy.assurance.value),
+        ("how we know", policy.assurance.shown),
     ]
     if policy.max_local_epsilon is not None:
         rows.append(
@@ -50,7 +50,7 @@ def guarantee_rows(guarantee: Guarantee) -> Rows:
     return [
         ("guarantee", f"ε = {at_most(guarantee.epsilon)}, δ ≤ {delta}, η ≤ {eta}"),
         ("if collector and analyst collude", f"{protection(local)} (ε₀ = {at_most(local)})"),
-        ("assurance", f"{guarantee.assurance.value}: {method_text(guarantee.method)}"),
+        ("how we know", f"{guarantee.assurance.shown}: {method_text(guarantee.method)}"),
         ("crowd", _crowd(guarantee.crowd, guarantee.colluding)),
         *(("assumption", text) for text in assumption_texts(guarantee)),
     ]
@@ -76,7 +76,7 @@ def frontier_rows(frontier: Frontier) -> list[tuple[str, ...]]:
     return [
         (
             row.name + (" ★" if row.best else ""),
-            row.guarantee,
+            known_word(row.guarantee),
             "" if row.noise is None else number(row.noise),
             number(row.half_width_95),
             f"{row.bytes_per_user:,}",

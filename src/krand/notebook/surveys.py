@@ -74,7 +74,7 @@ def promise_line(promise: Promise) -> str:
     """The numbers of a promise in one line; all of them proven upper ends."""
     return (
         f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)},"
-        f" η ≤ {at_most(promise.eta)}, {promise.assurance}, {promise.crowd:,} people;"
+        f" η ≤ {at_most(promise.eta)}, {promise.assurance.shown}, {promise.crowd:,} people;"
         f" {protection(promise.local_epsilon)} if collector and analyst collude"
         f" (ε₀ = {at_most(promise.local_epsilon)})"
     )

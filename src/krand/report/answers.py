@@ -10,6 +10,7 @@ from decimal import Decimal
 from krand.report.figures import Axis, Bar, Diverging, of_confidence
 from krand.report.languages import Language
 from krand.showing import decimals_for
+from krand.wording.number_format import with_unit
 
 __all__ = [
     "OPEN_ROWS",
@@ -155,16 +156,18 @@ def _row_view(
     )
 
 
-def within(value: float, low: float | None, high: float | None, language: Language) -> str:
-    """A number with the digits that its interval allows, and the interval: 3.62 (3.55 to 3.69)."""
+def within(
+    value: float, low: float | None, high: float | None, language: Language, unit: str = ""
+) -> str:
+    """A number with the digits that its interval allows, and the interval: 62 m² (55 to 69)."""
     own, numbers = language.texts.numbers, language.numbers
     if low is None or high is None:
-        return own.with_interval.format(
-            value=number(value, language), interval=span(low, high, language)
-        )
-    digits = numbers.decimals(low, high)
-    ends = own.ends.format(low=numbers.rounded(low, digits), high=numbers.rounded(high, digits))
-    return own.with_interval.format(value=numbers.rounded(value, digits), interval=ends)
+        shown, ends = number(value, language), span(low, high, language)
+    else:
+        digits = numbers.decimals(low, high)
+        shown = numbers.rounded(value, digits)
+        ends = own.ends.format(low=numbers.rounded(low, digits), high=numbers.rounded(high, digits))
+    return own.with_interval.format(value=with_unit(shown, unit), interval=ends)
 
 
 def number(value: float | None, language: Language) -> str:

@@ -129,7 +129,7 @@ def _median(results: Results, asked: Asked, language: Language) -> tuple[Markup,
     sentence = filled(
         language.texts.findings.median,
         question=_quoted(asked.title),
-        value=_strong(within(median.value, median.low, median.high, language)),
+        value=_strong(within(median.value, median.low, median.high, language, asked.unit)),
     )
     return sentence, max(0.0, _lead(asked, first))
 
@@ -207,9 +207,9 @@ def _among(
     return filled(
         language.texts.findings.given,
         question=_quoted(question.title),
-        answer=_strong(labels.answer(question.name, share.label)),
+        answer=_strong(labels.measured(question.name, share.label)),
         given_question=_quoted(given.title),
-        given_answer=_quoted(labels.answer(given.name, share.given)),
+        given_answer=_quoted(labels.measured(given.name, share.given)),
         **_share(middle, share.interval.low, share.interval.high, language),
     )
 

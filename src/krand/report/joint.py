@@ -84,6 +84,8 @@ class _Shown:
 
     table: JointTable
     labels: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]
+    """The questions' names, with the units of numbers."""
     titles: tuple[str, ...]
     language: Language
 
@@ -94,7 +96,8 @@ def joint_views(results: Results, labels: Labels, language: Language) -> tuple[J
     found = []
     for place, joint in enumerate(results.joint, 1):
         titles = tuple(texts.get(name) or name for name in joint.table.questions)
-        shown = _Shown(joint.table, _named(joint.table, labels), titles, language)
+        names = tuple(map(labels.name, joint.table.questions))
+        shown = _Shown(joint.table, _named(joint.table, labels), names, titles, language)
         found.append(_view(f"together-{place}", joint, shown))
     return tuple(found)
 
@@ -134,7 +137,7 @@ def _given(table: ConditionalTable, axis: int, shown: _Shown) -> GivenTable:
     return GivenTable(
         summary=own.given.format(**titles),
         caption=own.given_caption.format(**names, confidence=confidence),
-        given=table.given,
+        given=shown.names[axis],
         columns=tuple(shown.labels[1 - axis][column] for column in columns),
         rows=tuple(
             (
@@ -171,7 +174,7 @@ def _maps(shown: _Shown) -> Iterator[HeatMap]:
     most = float(np.max(counts))
     for place in itertools.product(*(range(size) for size in counts.shape[:-2])):
         answers = ", ".join(
-            chosen.format(question=table.questions[axis], answer=shown.labels[axis][level])
+            chosen.format(question=shown.names[axis], answer=shown.labels[axis][level])
             for axis, level in enumerate(place)
         )
         cells = np.stack([counts[place], low[place], high[place], narrow[place]], axis=-1)
@@ -181,7 +184,7 @@ def _maps(shown: _Shown) -> Iterator[HeatMap]:
 def _map(shown: _Shown, chosen: str, cells: Floats, most: float) -> HeatMap:
     """Of every cell its count, both ends of its interval, and whether it can be read."""
     counts = cells[..., 0]
-    rows_are, columns_are = shown.table.questions[-2:]
+    rows_are, columns_are = shown.names[-2:]
     rows = _shown(counts.sum(axis=1), MOST_ROWS)
     columns = _shown(counts.sum(axis=0), MOST_COLUMNS)
     whole = (len(rows), len(columns)) == counts.shape

@@ -38,19 +38,18 @@ def _how_drawn(question: QuestionEstimate, language: Language) -> Iterator[str]:
         yield own.diverging
 
 
-def _distribution(question: QuestionEstimate, language: Language) -> Iterator[str]:
-    if question.distribution is not None:
-        yield from distribution_notes(question.distribution, language)
-
-
 def _summaries(question: QuestionEstimate, language: Language) -> Iterator[str]:
     for summary in question.summaries:
         yield sentence(summary_text(summary, language.shared))
 
 
-NOTES = (_yes_no, _how_drawn, _picks, _distribution, _summaries)
+NOTES = (_yes_no, _how_drawn, _picks, _summaries)
 
 
-def question_notes(question: QuestionEstimate, language: Language) -> tuple[str, ...]:
+def question_notes(
+    question: QuestionEstimate, language: Language, unit: str = ""
+) -> tuple[str, ...]:
     """All that can be said about a question beside its answers."""
-    return tuple(itertools.chain.from_iterable(note(question, language) for note in NOTES))
+    notes = itertools.chain.from_iterable(note(question, language) for note in NOTES)
+    spread = question.distribution
+    return (*notes, *(() if spread is None else distribution_notes(spread, unit, language)))

@@ -12,6 +12,7 @@ from krand.report.languages import Language
 from krand.survey.decoding import UNANSWERED
 from krand.survey.questions import Number, YesNo
 from krand.survey.survey import Survey
+from krand.wording.number_format import heading, with_unit
 
 __all__ = ["Labels", "labels_of"]
 
@@ -25,10 +26,24 @@ class Labels:
 
     answers: Mapping[str, Mapping[str, str]]
     silence: Mapping[str, str]
+    units: Mapping[str, str]
+    """What numbers count or measure, of the questions that say so."""
 
     def answer(self, question: str, label: str) -> str:
         """An answer; those of the survey are shown as they are."""
         return self.answers.get(question, {}).get(label, label)
+
+    def unit(self, question: str) -> str:
+        """What the numbers of a question count or measure; empty if it does not say."""
+        return self.units.get(question, "")
+
+    def name(self, question: str) -> str:
+        """A question's name above its answers: income (€ a month)."""
+        return heading(question, self.unit(question))
+
+    def measured(self, question: str, label: str) -> str:
+        """An answer where no heading tells its unit: 1,000 to 1,999 € a month."""
+        return with_unit(self.answer(question, label), self.unit(question))
 
     def silent(self, label: str) -> str:
         """The row of those who gave no answer."""
@@ -43,7 +58,12 @@ def labels_of(survey: Survey, language: Language) -> Labels:
         for question in survey.questions
         if isinstance(question, YesNo | Number)
     }
-    return Labels(answers, {UNANSWERED: own.unanswered})
+    units = {
+        question.name: question.unit
+        for question in survey.questions
+        if isinstance(question, Number) and question.unit
+    }
+    return Labels(answers, {UNANSWERED: own.unanswered}, units)
 
 
 def _names(question: YesNo | Number, language: Language) -> Iterator[tuple[str, str]]:
@@ -59,16 +79,12 @@ def _names(question: YesNo | Number, language: Language) -> Iterator[tuple[str, 
 
 def _range(question: Number, level: int, language: Language) -> str:
     own = language.texts.labels
-    low, high = (None if end is None else _edge(end, language) for end in question.ends(level))
+    edge = language.numbers.edge
+    low, high = (None if end is None else edge(end) for end in question.ends(level))
     if low is None:
-        return own.below.format(high=_edge(question.edges[0], language))
+        return own.below.format(high=edge(question.edges[0]))
     if high is None:
         return own.above.format(low=low)
     if not question.integer:
         return own.under.format(low=low, high=high)
     return low if low == high else own.whole.format(low=low, high=high)
-
-
-def _edge(edge: float, language: Language) -> str:
-    """An edge with all of its digits, as the survey has them."""
-    return language.numbers.signs(str(int(edge)) if edge == int(edge) else repr(edge))

@@ -92,7 +92,8 @@ def report_page(
         limit=words.numbers.percent_of(READABLE, "g"),
         questions=questions,
         can_stretch=any(q.answers is not None and q.answers.stretch != 1 for q in questions),
-        widths=_widths(questions),
+        small=SMALL,
+        widths=_widths(questions, words),
         raw=[q for q in questions if q.answers is not None and q.answers.rows[0].raw],
         joint=joint,
         extra=extra,
@@ -145,15 +146,21 @@ def unreadable(
     )
 
 
-def _widths(questions: Sequence[QuestionView]) -> tuple[float, float]:
-    """Room for the longest share and count with their intervals, in digits.
+def _widths(questions: Sequence[QuestionView], language: Language) -> dict[str, int]:
+    """Room for the longest share and count, for their intervals, and for what stands above them.
 
-    It is the same in all tables, so that bars on one scale have one length.
+    In digits. It is the same in all tables, so that bars on one scale have one length.
     """
-    rows = [row for q in questions if q.answers is not None for row in q.answers.rows]
-    shares = max((len(r.share) + SMALL * len(r.share_interval) for r in rows), default=0.0)
-    people = max((len(r.people) + SMALL * len(r.people_interval) for r in rows), default=0.0)
-    return round(shares + 1.5, 1), round(people + 1.5, 1)
+    own, shown = language.texts.answers, [q.answers for q in questions if q.answers is not None]
+    rows = [row for answers in shown for row in answers.rows]
+    interval = [own.interval.format(confidence=answers.confidence) for answers in shown]
+    columns = {
+        "share": [own.share, *(row.share for row in rows)],
+        "share-interval": [*interval, *(row.share_interval for row in rows)],
+        "people": [own.people, *(row.people for row in rows)],
+        "people-interval": [*interval, *(row.people_interval for row in rows)],
+    }
+    return {name: max(map(len, texts), default=0) for name, texts in columns.items()}
 
 
 def _lead(results: Results, language: Language) -> str:

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from krand.figures.svg import FIGURE_COLORS
 from krand.report.formulas import formulas
+from krand.showing import unbroken_html
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -20,7 +21,7 @@ __all__ = ["filled", "inline_figure", "render"]
 
 def render(template: str, *, room: str = __package__, **values: Any) -> str:
     """A template of a room, filled in; everything is escaped unless it is markup already."""
-    return _environment(room).get_template(template).render(**values)
+    return unbroken_html(_environment(room).get_template(template).render(**values))
 
 
 @cache

@@ -23,6 +23,7 @@ from krand.report.labels import Labels
 from krand.report.languages import Language
 from krand.report.words import found_words, word_notes
 from krand.survey.questions import Kind
+from krand.wording.number_format import heading
 
 __all__ = ["Asked", "QuestionView", "asked_in", "question_views"]
 
@@ -37,6 +38,8 @@ class QuestionView:
     kind: Kind
     caption: str
     answers: Answers | None
+    heading: str
+    """What stands above the answers: with the unit of numbers."""
     notes: tuple[str, ...]
     cdf: tuple[CdfRow, ...] = ()
 
@@ -72,6 +75,8 @@ class Asked:
     weight: float
     rows: tuple[Estimate, ...]
     silent: tuple[Estimate, ...] = ()
+    unit: str = ""
+    """What its numbers count or measure."""
     estimate: QuestionEstimate | None = None
     words: WordsEstimate | None = None
 
@@ -113,6 +118,7 @@ def asked_in(results: Results, labels: Labels, language: Language) -> tuple[Aske
                 weight=question.weight if question else 1.0,
                 rows=tuple(rows),
                 silent=() if silence is None else (_of_row(silence, labels.silent(silence.label)),),
+                unit=labels.unit(name),
                 estimate=estimate,
                 words=word,
             )
@@ -135,14 +141,15 @@ def _view(results: Results, asked: Asked, scale: Axis, language: Language) -> Qu
             number=language.numbers.whole(answers.total if answers else 0),
         ),
         answers=answers,
+        heading=heading(language.texts.answers.answer, asked.unit),
         notes=_notes(asked, language),
-        cdf=() if estimate is None else cdf_rows(estimate.distribution, language),
+        cdf=() if estimate is None else cdf_rows(estimate.distribution, asked.unit, language),
     )
 
 
 def _notes(asked: Asked, language: Language) -> tuple[str, ...]:
     if asked.estimate is not None:
-        return question_notes(asked.estimate, language)
+        return question_notes(asked.estimate, language, asked.unit)
     if asked.words is not None:
         return tuple(word_notes(asked.words, language))
     command = f"krand estimate --candidates {asked.name}=words.txt"

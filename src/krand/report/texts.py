@@ -50,14 +50,14 @@ class PageTexts:
     lead: str = "{parts}. {how_noisy}"
     results: str = "Results"
     results_lead: str = (
-        "Counts are estimates, because noise was added to every response. Each bar shows the"
+        "All numbers are estimates, because noise was added to protect people. Each bar shows the"
         " estimated share of all {people} people; the line at its end is the confidence interval of"
         " the true share, at the confidence in the heading. Shown are the possible counts that are"
         " nearest to the raw estimates: none is negative, and answers of which each person gives"
         ' exactly one, "unanswered" included, add up to the number of people.'
     )
     results_lead_sample: str = (
-        "Counts are estimates, because noise was added to every response. Each bar shows the"
+        "All numbers are estimates, because noise was added to protect people. Each bar shows the"
         " estimated share of all {people} people; the line at its end is the confidence interval of"
         " the true share of the population that these people are a sample of, at the confidence in"
         " the heading. Shown are the possible counts that are nearest to the raw estimates: none is"
@@ -104,8 +104,8 @@ class BadgeTexts:
     simulation: str = "Simulation: nobody was asked"
     assurance: Mapping[Assurance, str] = table(
         {
-            Assurance.CERTIFIED: "Certified: the promise is proven",
-            Assurance.OUTLIER: "Outlier: the promise is a conjecture",
+            Assurance.CERTIFIED: "Proven: the promise is a theorem",
+            Assurance.OUTLIER: "Not proven: the promise is a conjecture",
         }
     )
     not_kept: str = "The promise was not kept"
@@ -178,14 +178,14 @@ class CardTexts:
     privacy: str = "Privacy"
     kept: Mapping[Assurance, str] = table(
         {
-            Assurance.CERTIFIED: "Certified. The survey's promise was kept.",
-            Assurance.OUTLIER: "Outlier. The survey's promise was kept.",
+            Assurance.CERTIFIED: "Proven. The survey's promise was kept.",
+            Assurance.OUTLIER: "Not proven. The survey's promise was kept.",
         }
     )
     not_kept: Mapping[Assurance, str] = table(
         {
-            Assurance.CERTIFIED: "Certified. The survey's promise was NOT kept.",
-            Assurance.OUTLIER: "Outlier. The survey's promise was NOT kept.",
+            Assurance.CERTIFIED: "Proven. The survey's promise was NOT kept.",
+            Assurance.OUTLIER: "Not proven. The survey's promise was NOT kept.",
         }
     )
     precision: str = "Precision"
@@ -308,7 +308,7 @@ class WordTexts:
 class JointTexts:
     """Questions seen together."""
 
-    title: str = "Questions seen together"
+    title: str = "How answers relate"
     lead: str = (
         "Every cell shows the estimated number of people and its interval. The stronger the colour"
         " of a cell, the more people. Raw counts are in the results file."
@@ -412,9 +412,9 @@ class PromiseTexts:
     known: str = "How we know"
     known_text: Mapping[Assurance, str] = table(
         {
-            Assurance.CERTIFIED: "Certified: this is a theorem. It holds whatever everybody else"
+            Assurance.CERTIFIED: "Proven: this is a theorem. It holds whatever everybody else"
             " answered and whatever the analyst knew before. Method: {method}.",
-            Assurance.OUTLIER: "Outlier: computed exactly for one attack, on a person whose"
+            Assurance.OUTLIER: "Not proven: computed exactly for one attack, on a person whose"
             " answers differ from those of a crowd in which everybody else answers alike. That no"
             " other crowd is worse for anybody is a conjecture, not a theorem. Method: {method}.",
         }

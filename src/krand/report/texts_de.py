@@ -39,7 +39,8 @@ PAGE = PageTexts(
     lead="{parts}. {how_noisy}",
     results="Ergebnisse",
     results_lead=(
-        "Anzahlen sind Schätzwerte, weil jede Antwort verrauscht wurde. Jeder Balken zeigt den"
+        "Alle Zahlen sind Schätzwerte, weil zum Schutz der Personen Rauschen hinzugefügt wurde."
+        " Jeder Balken zeigt den"
         " geschätzten Anteil an allen {people} Personen; die Linie an seinem Ende ist das"
         " Konfidenzintervall des wahren Anteils, mit der Konfidenz in der Überschrift. Gezeigt"
         " werden die möglichen Anzahlen, die den rohen Schätzwerten am nächsten liegen: Keine ist"
@@ -47,7 +48,8 @@ PAGE = PageTexts(
         " eingeschlossen, ergeben zusammen alle Personen."
     ),
     results_lead_sample=(
-        "Anzahlen sind Schätzwerte, weil jede Antwort verrauscht wurde. Jeder Balken zeigt den"
+        "Alle Zahlen sind Schätzwerte, weil zum Schutz der Personen Rauschen hinzugefügt wurde."
+        " Jeder Balken zeigt den"
         " geschätzten Anteil an allen {people} Personen; die Linie an seinem Ende ist das"
         " Konfidenzintervall des wahren Anteils in der Grundgesamtheit, von der diese Personen eine"
         " Stichprobe sind, mit der Konfidenz in der Überschrift. Gezeigt werden die möglichen"
@@ -58,14 +60,14 @@ PAGE = PageTexts(
     own_scale="Jeder Frage eine eigene Skala geben",
     contents="Inhalt",
     all_questions="Alle {number} Fragen",
-    unreadable="Manche Ergebnisse sind zu unsicher zum Ablesen",
+    unreadable="Manche Ergebnisse sind zu ungenau für eine Aussage",
     unreadable_lead=(
         "Ihre Fehlerspanne ist größer als {limit} der Teilnehmenden, darum sagen sie nichts aus."
         " Unten sind sie grau: {names}."
     ),
     unreadable_answers=Plural("ihre einzige Antwort", "{number} von {all} Antworten"),
     unreadable_cells="{number} von {all} Zellen",
-    footer="Geschrieben von krand. Diese Seite braucht kein Netz und kein Skript.",
+    footer="Erstellt mit krand. Funktioniert ohne Internet und ohne Skripte.",
 )
 
 DATE = DateTexts(
@@ -89,8 +91,8 @@ BADGES = BadgeTexts(
     simulation="Simulation: Niemand wurde gefragt",
     assurance=MappingProxyType(
         {
-            Assurance.CERTIFIED: "Zertifiziert: Das Versprechen ist bewiesen",
-            Assurance.OUTLIER: "Ausreißer: Das Versprechen ist eine Vermutung",
+            Assurance.CERTIFIED: "Bewiesen: Das Versprechen ist ein mathematischer Satz",
+            Assurance.OUTLIER: "Nicht bewiesen: Das Versprechen beruht auf einer Vermutung",
         }
     ),
     not_kept="Das Versprechen wurde nicht gehalten",
@@ -121,9 +123,10 @@ ODDS = OddsTexts(
         " nicht mit der auswertenden Stelle zusammenarbeitet."
     ),
     mixers=Plural(
-        "Es gilt, so wenige auch teilnehmen, solange sich die Sammelstelle an die Regeln hält.",
-        "Es gilt, so wenige auch teilnehmen, solange sich einer der {number} Mischer an die Regeln"
-        " hält.",
+        "Es gilt unabhängig davon, wie viele teilnehmen, solange sich die Sammelstelle an die"
+        " Regeln hält.",
+        "Es gilt unabhängig davon, wie viele teilnehmen, solange sich einer der {number} Mischer an"
+        " die Regeln hält.",
     ),
     data_holder="Es schützt nicht vor der datenhaltenden Stelle, die alle Antworten sah.",
 )
@@ -158,14 +161,14 @@ CARDS = CardTexts(
     privacy="Privatsphäre",
     kept=MappingProxyType(
         {
-            Assurance.CERTIFIED: "Zertifiziert. Das Versprechen der Umfrage wurde gehalten.",
-            Assurance.OUTLIER: "Ausreißer. Das Versprechen der Umfrage wurde gehalten.",
+            Assurance.CERTIFIED: "Bewiesen. Das Versprechen der Umfrage wurde gehalten.",
+            Assurance.OUTLIER: "Nicht bewiesen. Das Versprechen der Umfrage wurde gehalten.",
         }
     ),
     not_kept=MappingProxyType(
         {
-            Assurance.CERTIFIED: "Zertifiziert. Das Versprechen der Umfrage wurde NICHT gehalten.",
-            Assurance.OUTLIER: "Ausreißer. Das Versprechen der Umfrage wurde NICHT gehalten.",
+            Assurance.CERTIFIED: "Bewiesen. Das Versprechen der Umfrage wurde NICHT gehalten.",
+            Assurance.OUTLIER: "Nicht bewiesen. Das Versprechen der Umfrage wurde NICHT gehalten.",
         }
     ),
     precision="Genauigkeit",
@@ -193,7 +196,7 @@ ANSWERS = AnswerTexts(
     more="{number} weitere, seltenere (aufklappen, um mit dem Browser zu suchen)",
     more_caption="{caption}: seltenere",
     left_out=("{number} weitere stehen in der Ergebnisdatei; {command} schreibt alle als Tabelle."),
-    unreadable="zu unsicher zum Ablesen",
+    unreadable="zu ungenau für eine Aussage",
     rounded="Wegen Rundung ergeben die gezeigten Anteile zusammen {sum}.",
     raw_counts="Rohe Schätzwerte",
     raw_lead="Rohe Schätzwerte jeder Frage, bevor daraus mögliche Anzahlen werden",
@@ -218,8 +221,8 @@ QUESTIONS = QuestionTexts(
     caption="{question}: {kind}",
     caption_many="{question}: {kind}; die häufigsten von {number}",
     histogram=(
-        "Jeder Bereich ist ein Balken, wie breit er auch ist; die Länge des Balkens ist der Anteil"
-        " der Personen."
+        "Jeder Bereich hat einen Balken, unabhängig von seiner Breite; die Länge des Balkens ist"
+        " der Anteil der Personen."
     ),
     diverging=(
         "Im obersten Balken stehen Antworten unter der Mitte der Skala links, solche über ihr"
@@ -272,7 +275,7 @@ WORDS = WordTexts(
 )
 
 JOINT = JointTexts(
-    title="Fragen zusammen betrachtet",
+    title="Zusammenhänge zwischen Fragen",
     lead=(
         "Jede Zelle zeigt die geschätzte Zahl der Personen und ihr Intervall. Je kräftiger die"
         " Farbe einer Zelle, desto mehr Personen. Rohe Schätzwerte stehen in der Ergebnisdatei."
@@ -318,7 +321,7 @@ JOINT = JointTexts(
 )
 
 PROMISE = PromiseTexts(
-    title="Was wem versprochen wird",
+    title="Was den Teilnehmenden versprochen wird",
     broken="Das Versprechen wurde nicht gehalten",
     broken_why=(
         "Die Umfrage hat ihren Teilnehmenden {asked} bei ε = {epsilon} versprochen. Für die"
@@ -339,7 +342,7 @@ PROMISE = PromiseTexts(
     to_people="Dies wird jeder der {people} Personen versprochen, die teilgenommen haben.",
     to_batches=(
         "Dies wird jeder der {people} Personen versprochen, die teilgenommen haben und in"
-        " Sammlungen von mindestens {crowd} gemischt wurden."
+        " Paketen von mindestens {crowd} gemischt wurden."
     ),
     to_nobody=(
         "Niemand wurde gefragt. In einer Umfrage würde dies jeder von {people} Personen"
@@ -347,7 +350,7 @@ PROMISE = PromiseTexts(
     ),
     to_nobody_batches=(
         "Niemand wurde gefragt. In einer Umfrage würde dies jeder von {people} Personen"
-        " versprochen, die in Sammlungen von mindestens {crowd} gemischt wurden."
+        " versprochen, die in Paketen von mindestens {crowd} gemischt wurden."
     ),
     to_table=(
         "Dies wird jeder der {people} Personen in den Daten versprochen. Es schützt vor allen, die"
@@ -383,10 +386,10 @@ PROMISE = PromiseTexts(
     known="Woher wir das wissen",
     known_text=MappingProxyType(
         {
-            Assurance.CERTIFIED: "Zertifiziert: Das ist ein mathematischer Satz. Er gilt, was immer"
+            Assurance.CERTIFIED: "Bewiesen: Das ist ein mathematischer Satz. Er gilt, was immer"
             " alle anderen geantwortet haben und was immer die auswertende Stelle vorher wusste."
             " Verfahren: {method}.",
-            Assurance.OUTLIER: "Ausreißer: exakt berechnet für einen Angriff, nämlich auf eine"
+            Assurance.OUTLIER: "Nicht bewiesen: exakt berechnet für einen Angriff, nämlich auf eine"
             " Person, deren Antworten sich von denen aller anderen unterscheiden, während alle"
             " anderen gleich antworten. Dass kein anderes Antwortverhalten der anderen für jemanden"
             " ungünstiger ist, ist eine Vermutung, kein Satz. Verfahren: {method}.",
@@ -639,7 +642,7 @@ VERIFY = VerifyTexts(
     files=Plural(
         "Datei mit verrauschten Antworten (SHA-256)", "Dateien mit verrauschten Antworten (SHA-256)"
     ),
-    batches=Plural("Sammlung (SHA-256)", "Sammlungen (SHA-256)"),
+    batches=Plural("Paket (SHA-256)", "Pakete (SHA-256)"),
     no_batches="keine genannt",
     more_batches="und {number} weitere in der Ergebnisdatei",
     computed_by="Berechnet von",

@@ -68,7 +68,7 @@ def _tops(results: Results, labels: Labels) -> Iterator[_Top]:
         share = min(1.0, max(0.0, row.consistent / people))
         yield _Top(
             question=question.name,
-            answer=labels.answer(question.name, row.label),
+            answer=labels.measured(question.name, row.label),
             share=share,
             error=row.standard_error,
             sampling=question.sampling,

@@ -14,9 +14,13 @@ from rich.progress import TextColumn
 from rich.segment import Segment
 from rich.text import Text
 
+from krand.showing import NO_BREAK, unbroken
 from krand.survey.rules import visible
 
 __all__ = ["PlainConsole", "plain_column"]
+
+JOINT = "\ue000"
+"""A character for private use, as wide as a space, that stands for one within a line."""
 
 
 class PlainConsole(Console):
@@ -27,15 +31,26 @@ class PlainConsole(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """As rich's own, before anything is measured."""
-        return super().render_str(visible(text), **options)
+        return super().render_str(_joined(visible(text)), **options)
 
     def render(
         self, renderable: RenderableType, options: ConsoleOptions | None = None
     ) -> Iterable[Segment]:
         """As rich's own, but control characters in `Text` objects become visible too."""
+        if isinstance(renderable, Text):
+            renderable = renderable.copy()
+            renderable.plain = _joined(renderable.plain)
         for segment in super().render(renderable, options):
-            shown = segment.text if segment.control else visible(segment.text)
+            shown = segment.text if segment.control else visible(segment.text.replace(JOINT, " "))
             yield segment if shown == segment.text else segment._replace(text=shown)
+
+
+def _joined(text: str) -> str:
+    """A text whose pairs of number and sign are one word while rich divides it into lines.
+
+    rich ends lines at no-break spaces too. What is printed has spaces, which people search for.
+    """
+    return unbroken(text, JOINT).replace(NO_BREAK, JOINT)
 
 
 def plain_column(text: str) -> TextColumn:

@@ -12,7 +12,7 @@ from krand.promise import NOISE_GRID, Z95
 from krand.web.pages import page_figure, render
 from krand.web.texts import TEXTS
 from krand.wording.collusion import protection
-from krand.wording.guarantees import assumption_texts, how_known, method_text
+from krand.wording.guarantees import assumption_texts, how_known, known_word, method_text
 from krand.wording.phrases import (
     MARGIN,
     at_most,
@@ -61,7 +61,7 @@ def numbers_part(settings: Settings) -> str:
         settings=settings,
         facts=_facts(plan),
         promise=promise(plan.policy, guarantee),
-        known=OWN.known.format(assurance=guarantee.assurance, how=how_known(guarantee.assurance)),
+        known=how_known(guarantee.assurance),
         method=method_text(guarantee.method),
         assumptions=assumption_texts(guarantee),
         baselines=_baselines(plan),
@@ -124,7 +124,12 @@ def frontier_part(settings: Settings) -> str:
         label = OWN.frontier
         figure = page_figure(frontier_svg(found), label, "frontier")
     return render(
-        "frontier_result.html", rows=found.rows, found_any=found_any, number=number, figure=figure
+        "frontier_result.html",
+        rows=found.rows,
+        found_any=found_any,
+        known_word=known_word,
+        number=number,
+        figure=figure,
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from krand.report.pages import inline_figure
+from krand.showing import unbroken_html
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -23,7 +24,7 @@ NAMES = re.compile(r'(\bid="|\bhref="#|url\(#)')
 
 def render(template: str, **values: Any) -> str:
     """A rendered template; everything is escaped unless it is markup."""
-    return _environment().get_template(template).render(**values)
+    return unbroken_html(_environment().get_template(template).render(**values))
 
 
 @cache

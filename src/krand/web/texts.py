@@ -78,8 +78,8 @@ class FieldTexts:
             "promise-eta": "ε with η",
             "linkage-bit": "each bit separately",
             "linkage-record": "the whole record",
-            "assurance-certified": "certified: proven",
-            "assurance-outlier": "outlier: exact for the drafts' attack",
+            "assurance-certified": "proven",
+            "assurance-outlier": "not proven: exact for the drafts' attack",
             "noise-devices": "each person's device",
             "noise-mixers": "the mixers",
             "noise-both": "both",
@@ -163,7 +163,6 @@ class FactTexts:
     curator_note: str = "sees all raw answers, adds {noise} noise: {gap}"
     width: str = "± {number} people"
     at_most: str = "at most {width}"
-    known: str = "{assurance}: {how}"
     noise_q: str = "noise q"
     noise_sigma: str = "noise σ"
     density: str = "Density of the privacy ratio R, with the promised limit"

@@ -14,12 +14,21 @@ if TYPE_CHECKING:
     from krand.promise import Guarantee
     from krand.survey.plan import Promise
 
-__all__ = ["assumption_text", "assumption_texts", "how_known", "method_text"]
+__all__ = ["assumption_text", "assumption_texts", "how_known", "known_word", "method_text"]
 
 
 def how_known(assurance: Assurance, texts: Texts = ENGLISH) -> str:
     """What sort of statement a guarantee is."""
     return texts.guarantees.assurances[assurance]
+
+
+def known_word(guarantee: str) -> str:
+    """The guarantee of a row of a frontier: an assurance is a code, others are words already.
+
+    >>> known_word("certified"), known_word("trusted curator")
+    ('proven', 'trusted curator')
+    """
+    return Assurance(guarantee).shown if guarantee in set(Assurance) else guarantee
 
 
 def method_text(method: Method, texts: Texts = ENGLISH) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from krand import showing
 
-__all__ = ["NumberFormat"]
+__all__ = ["NumberFormat", "heading", "with_unit"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +58,10 @@ class NumberFormat:
         """The same text with a minus sign that is as wide as a digit and is read as minus."""
         return self.signs(text).replace("-", "\N{MINUS SIGN}")
 
+    def edge(self, edge: float) -> str:
+        """An end of a range with all of its digits, as the survey has them: 1,000 or −0.5."""
+        return self.signed(f"{int(edge):,}" if edge == int(edge) else f"{edge:,}")
+
     def share(self, share: float, decimals: int = 2) -> str:
         """A share as a percentage without its sign, for columns that have it in their heading."""
         return self.rounded(100 * share, decimals)
@@ -91,3 +95,13 @@ class NumberFormat:
         text = f"{value:,.{decimals}f}"
         shown = text.rstrip("0").rstrip(".") if "." in text else text
         return self.with_percent(self.signs(shown))
+
+
+def with_unit(number: str, unit: str) -> str:
+    """A number and what it counts or measures, if that is known: 30 m²."""
+    return f"{number}\N{NO-BREAK SPACE}{unit}" if unit else number
+
+
+def heading(name: str, unit: str) -> str:
+    """What stands above numbers: area (m²)."""
+    return f"{name} ({unit})" if unit else name

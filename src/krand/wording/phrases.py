@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from krand.showing import SUPERSCRIPT, at_most, number
+from krand.wording.number_format import with_unit
 from krand.wording.texts import ENGLISH, Plural, Texts
 
 if TYPE_CHECKING:
@@ -46,13 +47,13 @@ LARGEST = 700.0
 """Of a larger ε, e^ε is given as a power of ten: floating point ends there."""
 
 
-def open_mean(mean: MeanEstimate, texts: Texts = ENGLISH) -> str:
+def open_mean(mean: MeanEstimate, texts: Texts = ENGLISH, unit: str = "") -> str:
     """Why a mean cannot be estimated, and its known bound if there is one."""
     own, numbers = texts.phrases, texts.numbers
     if mean.high is not None:
-        return own.open_below.format(bound=numbers.written(mean.high, ",.4g"))
+        return own.open_below.format(bound=with_unit(numbers.written(mean.high, ",.4g"), unit))
     if mean.low is not None:
-        return own.open_above.format(bound=numbers.written(mean.low, ",.4g"))
+        return own.open_above.format(bound=with_unit(numbers.written(mean.low, ",.4g"), unit))
     return own.open_both
 
 

@@ -56,8 +56,8 @@ class GuaranteeTexts:
     assurances: Mapping[Assurance, str] = table(
         {
             Assurance.CERTIFIED: "proven, whatever the other participants answer",
-            Assurance.OUTLIER: "exact for the attack analysed in the drafts; otherwise a"
-            " conjecture",
+            Assurance.OUTLIER: "not proven: exact for the attack analysed in the drafts,"
+            " otherwise a conjecture",
         }
     )
     methods: Mapping[Method, str] = table(
@@ -104,15 +104,13 @@ class ProvenanceTexts:
 
     how_noisy: Mapping[str, str] = table(
         {
-            "devices": "Every answer was made noisy on the device it came from.",
-            "table": "A data holder had all answers in a table, could see them, and made them"
-            " noisy before passing them on.",
+            "devices": "Each device added noise before it sent anything.",
+            "table": "A data holder had all answers in a table, could see them, and added"
+            " noise before passing them on.",
             "simulation": "Nobody was asked: the people and their answers are simulated.",
         }
     )
-    noisy_by_both: str = (
-        "Every answer was made noisy on the device it came from, and mixers added dummy messages."
-    )
+    noisy_by_both: str = "Each device added noise, and mixers added dummy messages."
     noisy_by_mixers: str = "Mixers added dummy messages, which hide every answer in the counts."
     trusted: Mapping[str, str] = table(
         {
@@ -311,7 +309,7 @@ class PlanTexts:
     promise: str = (
         "If at least {crowd} people take part, changing your answers changes the probability of"
         " anything the analyst can see{rounds} by a factor of at most {factor}, {slack}"
-        " ({assurance}: {how_known}).{helpers} {if_they_collude}."
+        " ({how_known}).{helpers} {if_they_collude}."
     )
     promise_of_flips: str = (
         "Devices add noise too. If at least {crowd} people take part, this noise alone promises the"
@@ -320,8 +318,8 @@ class PlanTexts:
     )
     promise_of_mixers: str = (
         "{one_mixer}, changing your answers changes the probability of anything that all others"
-        " together can see{rounds} by a factor of at most {factor}, {slack} ({assurance}:"
-        " {how_known}). {however_few}{otherwise}"
+        " together can see{rounds} by a factor of at most {factor}, {slack} ({how_known})."
+        " {however_few}{otherwise}"
     )
     no_honest_mixer: str = (
         " If {all_mixers} and the analyst work together, nothing protects your answers."
@@ -404,7 +402,7 @@ class PlanTexts:
     this_plan: str = "this plan"
     one_copy: str = "whole records, one copy"
     several_copies: str = "whole records, {copies} copies"
-    outlier: str = "outlier assurance"
+    outlier: str = "with a promise that is not proven"
     bits: str = "each bit separately"
     rappor: str = "RAPPOR"
     rappor_note: str = "no collector to trust, q = {noise}"

@@ -28,8 +28,8 @@ GUARANTEES = GuaranteeTexts(
     assurances=MappingProxyType(
         {
             Assurance.CERTIFIED: "bewiesen, was immer die anderen antworten",
-            Assurance.OUTLIER: "exakt für den Angriff, den die Entwürfe untersuchen; sonst eine"
-            " Vermutung",
+            Assurance.OUTLIER: "nicht bewiesen: exakt für den Angriff, den die Entwürfe"
+            " untersuchen, sonst eine Vermutung",
         }
     ),
     methods=MappingProxyType(
@@ -55,8 +55,8 @@ GUARANTEES = GuaranteeTexts(
     converted="{method}; η folgt aus δ",
     assumptions=MappingProxyType(
         {
-            Assumption.HONEST_CROWD: "mindestens {honest} ehrliche Personen antworten in derselben"
-            " Sammlung",
+            Assumption.HONEST_CROWD: "mindestens {honest} ehrliche Personen antworten im selben"
+            " Paket",
             Assumption.COLLECTOR_KEEPS_SECRETS: "die Sammelstelle entfernt Identität, Reihenfolge"
             " und Zeit und arbeitet nicht mit der auswertenden Stelle zusammen",
             Assumption.DATA_HOLDER_KEEPS_SECRETS: "die datenhaltende Stelle, die alle Antworten"
@@ -83,15 +83,14 @@ GUARANTEES = GuaranteeTexts(
 PROVENANCE = ProvenanceTexts(
     how_noisy=MappingProxyType(
         {
-            "devices": "Jede Antwort wurde auf dem Gerät verrauscht, von dem sie kommt.",
+            "devices": "Jedes Gerät hat Rauschen hinzugefügt, bevor es etwas gesendet hat.",
             "table": "Eine datenhaltende Stelle hatte alle Antworten in einer Tabelle, konnte sie"
             " sehen und hat sie verrauscht, bevor sie sie weitergab.",
             "simulation": "Niemand wurde gefragt: Die Personen und ihre Antworten sind simuliert.",
         }
     ),
     noisy_by_both=(
-        "Jede Antwort wurde auf dem Gerät verrauscht, von dem sie kommt, und Mischer haben"
-        " Blindnachrichten hinzugefügt."
+        "Jedes Gerät hat Rauschen hinzugefügt, und Mischer haben Blindnachrichten hinzugefügt."
     ),
     noisy_by_mixers=(
         "Mischer haben Blindnachrichten hinzugefügt, die jede Antwort in den Zählungen verbergen."
@@ -126,7 +125,7 @@ COLLUSION = CollusionTexts(
     remains="bleibt {protection}",
     there_is="besteht {protection}",
     flips_void=(
-        "An einer Sammlung haben weniger als die {crowd} Personen teilgenommen, für die das"
+        "An einem Paket haben weniger als die {crowd} Personen teilgenommen, für die das"
         " Rauschen der Geräte geplant war; darum verspricht dieses Rauschen allein nichts. Das"
         " Versprechen der Mischer gilt trotzdem"
     ),
@@ -158,7 +157,7 @@ COLLUSION = CollusionTexts(
 
 ABOUT = AboutTexts(
     survey="Umfrage",
-    organiser="Veranstalter",
+    organiser="Durchgeführt von",
     contact="Kontakt",
     closes="Letzter Tag für Antworten",
 )
@@ -318,7 +317,9 @@ PLANS = PlanTexts(
         "Wenn mindestens einer der {number} Mischer ehrlich ist",
     ),
     all_mixers=Plural("die Sammelstelle", "alle {number} Mischer"),
-    however_few="Das gilt, so wenige auch teilnehmen und so viele davon sich auch absprechen.",
+    however_few=(
+        "Das gilt unabhängig davon, wie viele teilnehmen und wie viele davon sich absprechen."
+    ),
     slack_delta="zuzüglich höchstens δ = {delta}",
     slack_eta="außer mit der Wahrscheinlichkeit η = {eta}",
     rounds=" (in allen {rounds} Runden zusammen)",
@@ -356,7 +357,7 @@ PLANS = PlanTexts(
     both_amount="{noise}, {dummies}",
     sources_title=(
         "wer verrauscht, beim selben Versprechen (Nachrichten und Bytes je Person,"
-        " Blindnachrichten je Mischer und Sammlung)"
+        " Blindnachrichten je Mischer und Paket)"
     ),
     sources_columns=(
         "Rauschen von",
@@ -388,7 +389,7 @@ PLANS = PlanTexts(
     this_plan="dieser Plan",
     one_copy="ganze Datensätze, eine Kopie",
     several_copies="ganze Datensätze, {copies} Kopien",
-    outlier="Zusage für Ausreißer",
+    outlier="mit einem Versprechen, das nicht bewiesen ist",
     bits="jedes Bit für sich",
     rappor="RAPPOR",
     rappor_note="keiner Sammelstelle muss vertraut werden, q = {noise}",

@@ -28,9 +28,9 @@ export const en = {
   restsOn: "What this rests on",
   host: "Whoever serves this page could replace its code, so you have to trust {host} with your answers. Anybody can host the same form, for example a party that you trust more.",
   keeping: "Until you send, this browser keeps what you enter, encrypted, so that a reload loses nothing.",
-  promise: "If at least {crowd} people take part, changing your answers changes the probability of anything the analyst can see{rounds} by a factor of at most {factor}, {slack} ({assurance}: {how_known}).{helpers} {if_they_collude}.",
+  promise: "If at least {crowd} people take part, changing your answers changes the probability of anything the analyst can see{rounds} by a factor of at most {factor}, {slack} ({how_known}).{helpers} {if_they_collude}.",
   promiseOfFlips: "Devices add noise too. If at least {crowd} people take part, this noise alone promises the same factor against the analyst, {slack}.{helpers} If {all_mixers} and the analyst work together, {remains} (ε₀ = {epsilon}).",
-  promiseOfMixers: "{one_mixer}, changing your answers changes the probability of anything that all others together can see{rounds} by a factor of at most {factor}, {slack} ({assurance}: {how_known}). {however_few}{otherwise}",
+  promiseOfMixers: "{one_mixer}, changing your answers changes the probability of anything that all others together can see{rounds} by a factor of at most {factor}, {slack} ({how_known}). {however_few}{otherwise}",
   noHonestMixer: " If {all_mixers} and the analyst work together, nothing protects your answers.",
   oneMixer: ["If the collector is honest", "If at least one of the {number} mixers is honest"] as [string, string],
   allMixers: ["the collector", "all {number} mixers"] as [string, string],
@@ -52,7 +52,7 @@ export const en = {
   },
   assurances: {
     certified: "proven, whatever the other participants answer",
-    outlier: "exact for the attack analysed in the drafts; otherwise a conjecture",
+    outlier: "not proven: exact for the attack analysed in the drafts, otherwise a conjecture",
   },
   colluders: "{crowd} ({colluding} more may work with the analyst)",
   assumptions: {

@@ -38,7 +38,6 @@ export class Wording {
       rounds: plan.survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: this.whole(plan.survey.rounds) }),
       factor: this.factor(plan.promise.epsilon),
       slack: this.slack(plan.promise),
-      assurance: plan.promise.assurance,
       how_known: texts.assurances[plan.promise.assurance],
     };
     if (this.noise === "devices") {

@@ -30,9 +30,9 @@ SCRIPT, STYLE, CLIENT = "form.js", "form.css", "krand.js"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
 NO_SCRIPT = (
-    "This form needs JavaScript, which makes your answers noisy and seals them on your device."
+    "This form needs JavaScript, which protects and seals your answers on your device."
     " Please allow it for this page.",
-    "Dieses Formular braucht JavaScript, das Ihre Antworten auf Ihrem Gerät verrauscht und"
+    "Dieses Formular braucht JavaScript, das Ihre Antworten auf Ihrem Gerät schützt und"
     " versiegelt. Bitte erlauben Sie es für diese Seite.",
 )
 
