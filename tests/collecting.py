@@ -59,9 +59,9 @@ WAIT_SECONDS = 60.0
 
 
 def spool_config(crowd: int, messages: int = 2, length: int = LENGTH) -> SpoolConfig:
-    """A spool's config without any survey behind it."""
+    """A spool's config without any survey behind it; a batch is sealed whenever a crowd came."""
     format = SubmissionFormat(1, length, messages)
-    return SpoolConfig(plan_hash=PLAN, crowd=crowd, format=format)
+    return SpoolConfig(plan_hash=PLAN, crowd=crowd, format=format, release_every=crowd, closings=0)
 
 
 def message(number: int, copy: int, length: int = LENGTH) -> bytes:
@@ -136,6 +136,7 @@ def exact_plan(crowd: int, linkage: Linkage, copies: int = 1, side: int = 3) -> 
         together=(Together(together),) if together else (),
         linkage=linkage,
         copies=copies,
+        release_every=crowd,
     )
     plan = true_plan(survey, (1,) * len(layout_of(survey).blocks))
     return plan.sealed_for(KEY.public_key())

@@ -49,7 +49,8 @@ def signed(party: Party, folder: Path) -> list[str]:
 def mixed(folder: Path, stores: tuple[Path, ...]) -> Path:
     """The batch after the last mixer: the first one releases, the others mix."""
     first = folder / "out-1"
-    release = ["--spool", folder / "spool", "--mixer-store", stores[0], "--close", "-o", first]
+    release = ["--spool", folder / "spool", "--mixer-store", stores[0], "--close", "--yes"]
+    release += ["-o", first]
     _run("release", "--plan", folder / "plan.json", *release)
     (batch,) = first.glob("*.parquet")
     for hop, store in enumerate(stores[1:], 2):

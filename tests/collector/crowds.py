@@ -70,7 +70,14 @@ def _plan_of(crowd: int, linkage: Linkage) -> Plan:
     asked, copies = (YesNo(name="a"),), COPIES
     if linkage is Linkage.BIT:
         asked, copies = (YesNo(name="a"), YesNo(name="b")), 1
-    survey = Survey(id="s", policy=policy, questions=asked, linkage=linkage, copies=copies)
+    survey = Survey(
+        id="s",
+        policy=policy,
+        questions=asked,
+        linkage=linkage,
+        copies=copies,
+        release_every=crowd,
+    )
     return true_plan(survey, (2**30,) * len(asked)).sealed_for(KEY.public_key())
 
 

@@ -10,8 +10,9 @@ from typing import Self
 
 import numpy as np
 
+from krand.collector.closing import Outcome, outcome_of
 from krand.collector.states import State, check_change
-from krand.collector.store import Batch, LaneNumbers, Messages, RoundClosed, SpoolConfig
+from krand.collector.store import Batch, Closed, LaneNumbers, Messages, RoundClosed, SpoolConfig
 from krand.errors import InvalidInput
 from krand.randomness.generator import secure_random
 from krand.wire.submissions import Submitted
@@ -53,15 +54,25 @@ class MemoryStore:
     def known(self, submissions: Sequence[Submitted]) -> list[bool]:
         return [submission.id in self._contents.ids for submission in submissions]
 
-    def seal(self) -> Batch:
-        batch = self._contents.batches[-1]
-        if not self.config.closings:
-            raise InvalidInput("batch", "must be sealed by its crowd alone", "closed early")
-        if batch.state is not State.OPEN:
-            raise RoundClosed
-        if not batch.people:
-            raise InvalidInput("people", "must be at least 1", 0)
-        self._seal(batch)
+    def close_batch(self, *, erase: bool = False) -> Closed:
+        last = self._contents.batches[-1]
+        outcome, target = outcome_of(self.config, self.batches(), erase=erase)
+        if outcome is Outcome.SEALED:
+            self._seal(last, last=self.config.ends_with(last.number))
+            return Closed(batch=self._now(last))
+        if target is not None:
+            self._join(last, target)
+            last = replace(last, people=0, messages=0)
+        self._move(last, State.ERASED)
+        del self._contents.messages[last.number]
+        return Closed(batch=self._now(last), joined=None if target is None else self._now(target))
+
+    def mark_releasing(self, batch: Batch) -> Batch:
+        now = self._now(batch)
+        if not now.state.is_waiting:
+            raise InvalidInput("batch", "must be sealed", now.state.value)
+        if now.state is State.SEALED:
+            self._move(now, State.RELEASING)
         return self._now(batch)
 
     def batches(self) -> tuple[Batch, ...]:
@@ -72,8 +83,8 @@ class MemoryStore:
 
     def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
         now = self._now(batch)
-        if now.state is not State.SEALED:
-            raise InvalidInput("batch", "must be sealed", now.state.value)
+        if now.state is not State.RELEASING:
+            raise InvalidInput("batch", "must be marked as releasing", now.state.value)
         lanes, messages = zip(*self._contents.messages[batch.number], strict=True)
         joined = np.frombuffer(b"".join(messages), np.uint8)
         rows = joined.reshape(-1, self.config.format.message_length)
@@ -111,17 +122,28 @@ class MemoryStore:
         self._contents.messages[batch.number] += messages
         grown = replace(batch, people=batch.people + 1, messages=batch.messages + len(messages))
         self._contents.batches[-1] = grown
-        if grown.people == grown.crowd and not self.config.closings:
-            self._seal(grown)
+        if grown.people == self.config.room_of(grown.number):
+            self._seal(grown, last=False)
         return True
 
-    def _seal(self, batch: Batch) -> None:
+    def _seal(self, batch: Batch, *, last: bool) -> None:
         self._move(batch, State.SEALED)
+        self._shuffle(batch)
+        if not last:
+            self._begin()
+
+    def _shuffle(self, batch: Batch) -> None:
         held = self._contents.messages[batch.number]
         order = secure_random().permutation(len(held))
         self._contents.messages[batch.number] = [held[place] for place in order]
-        if batch.number != self.config.closings:
-            self._begin()
+
+    def _join(self, last: Batch, other: Batch) -> None:
+        joined = replace(
+            other, people=other.people + last.people, messages=other.messages + last.messages
+        )
+        self._contents.batches[other.number - 1] = joined
+        self._contents.messages[other.number] += self._contents.messages[last.number]
+        self._shuffle(other)
 
     def _begin(self) -> None:
         number = len(self._contents.batches) + 1

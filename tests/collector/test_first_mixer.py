@@ -103,7 +103,8 @@ def released(folder: Path, *more: str) -> Result:
     """`krand release` with the first mixer's store."""
     command = ["release", "--plan", "plan.json", "--spool", "spool", "--mixer-store", "store-1"]
     placed = [str(folder / w) if w in ("plan.json", "spool", "store-1") else w for w in command]
-    return CliRunner().invoke(krand, [*placed, "-o", str(folder / "out"), *more])
+    sure = ["--yes"] if "--close" in more else []
+    return CliRunner().invoke(krand, [*placed, "-o", str(folder / "out"), *more, *sure])
 
 
 def done(result: Result) -> dict[str, Any]:
@@ -229,7 +230,7 @@ def test_batches_are_closed_one_by_one(tmp_path: Path) -> None:
     party = prepared_party(tmp_path, people=2)
     assert "takes submissions until --close" in released(tmp_path).output
     with open_spool(party.plan, tmp_path / "spool") as spool:
-        spool.seal()
+        spool.close_batch()
         spool.add(sealed(party, 1, seed=2))
     (first,) = done(released(tmp_path, "--close", "--json"))["released"]
     assert (first["number"], first["people"]) == (1, 2)  # the second one stays open
@@ -352,7 +353,7 @@ def test_large_batches_take_the_way_by_files(
     prepared(party, tmp_path)
     with open_spool(party.plan, tmp_path / "spool") as spool:
         spool.add(submissions(party, people))
-        spool.seal()
+        spool.close_batch()
         with MixerStore(tmp_path / "store-1") as store, drawn_dummies(monkeypatch) as dummies:
             (entry,) = mix_sealed(spool, store, party.plan, tmp_path / "out", ALONE)
     check_everybody(party, entry.files, people, dummies)
@@ -425,7 +426,7 @@ class Releases:
         note = self.folder / "note"
         note.unlink(missing_ok=True)
         at = {name: str(self.folder / name) for name in ("plan.json", *self.CHANGING)}
-        words = ["release", "--plan", at["plan.json"], "--spool", at["spool"], "--close"]
+        words = ["release", "--plan", at["plan.json"], "--spool", at["spool"], "--close", "--yes"]
         held = {"under": str(self.folder), "stop_at": stop_at, "note": str(note)}
         self.home.start(
             "command",

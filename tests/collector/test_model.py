@@ -6,7 +6,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from krand.batches.manifest import read_manifest
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
+from krand.collector.store import RoundClosed
 from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.keys import generate_signing_key
@@ -43,21 +44,23 @@ class Collector(RuleBasedStateMachine):
 
     steps = 0
 
-    @initialize(crowd=st.integers(2, 5), messages=st.integers(1, 3))
-    def begin(self, crowd: int, messages: int) -> None:
+    @initialize(crowd=st.integers(2, 5), messages=st.integers(1, 3), more=st.integers(-1, 2))
+    def begin(self, crowd: int, messages: int, more: int) -> None:
+        """`more`: how many people above the crowd fill a batch; below 0, it is closed by hand."""
         self.stack = ExitStack()
         self.home = self.stack.enter_context(quick_folder())
         self.out = self.home / "out"
         self.out.mkdir()
-        self.config = spool_config(crowd, messages)
+        full = {"release_every": crowd + more} if more >= 0 else {"release_every": 0, "closings": 1}
+        self.config = replace(spool_config(crowd, messages), **full)
         self.images = 0
         self.spool = Spool(self.home / "0", self.config)
         self.people = 0
         self.batches: list[list[int]] = [[]]
-        self.gone = 0
+        self.states = [State.OPEN]
         self.known: list[int] = []
         self.unsure: list[int] = []
-        self.files: dict[Path, bytes] = {}
+        self.files: dict[str, bytes] = {}
 
     # What may happen.
 
@@ -94,6 +97,7 @@ class Collector(RuleBasedStateMachine):
         assert commits in (0, 1)
         if commits:
             self.expect(group)
+        assert not (commits and self.is_closed)
         self.unsure += group
 
     @rule()
@@ -104,24 +108,29 @@ class Collector(RuleBasedStateMachine):
     def cut_short(self, act: Callable[[], object], moment: int) -> int:
         """Go on with the files as they were at one moment; how much had been committed."""
         self.images += 1
-        target, commits = self.home / str(self.images), -1
+        target, out = self.home / str(self.images), self.home / f"out-{self.images}"
         seen: list[str] = []
+        commits = -1
+
+        def image() -> None:
+            nonlocal commits
+            commits = seen.count("COMMIT")
+            shutil.copytree(self.spool.folder, target)
+            shutil.copytree(self.out, out, ignore=shutil.ignore_patterns(".*"))
 
         def traced(statement: str) -> None:
-            nonlocal commits
             if len(seen) == moment and commits < 0:
-                commits = seen.count("COMMIT")
-                shutil.copytree(self.spool.folder, target)
+                image()
             seen.append(statement)
 
         self.spool._connection.set_trace_callback(traced)
-        act()
+        with suppress(RoundClosed, CrowdTooSmall):
+            act()
         self.spool._connection.set_trace_callback(None)
         if commits < 0:
-            commits = seen.count("COMMIT")
-            shutil.copytree(self.spool.folder, target)
+            image()
         self.spool._connection.close()
-        self.spool = Spool(target, self.config)
+        self.spool, self.out = Spool(target, self.config), out
         return commits
 
     @rule()
@@ -135,30 +144,60 @@ class Collector(RuleBasedStateMachine):
         """The journal is emptied, the pages are written anew."""
         self.spool.tidy()
 
+    @rule(erase=st.booleans())
+    def close(self, erase: bool) -> None:
+        """A crowd is sealed; fewer join a batch of which nothing was written, or are erased."""
+        before = self.spool.batches()
+        try:
+            closed = self.spool.close_batch(erase=erase)
+        except (RoundClosed, CrowdTooSmall) as refusal:
+            assert self.expect_closing(erase) is type(refusal)
+            assert self.spool.batches() == before
+        else:
+            lost = self.expect_closing(erase)
+            assert closed.lost == lost
+            assert (closed.joined is None) or lost == 0
+
+    @rule(erase=st.booleans(), moment=MOMENTS)
+    def crash_while_closing(self, erase: bool, moment: int) -> None:
+        """The round is closed with everybody, or not at all."""
+        commits = self.cut_short(lambda: self.spool.close_batch(erase=erase), moment)
+        assert commits in (0, 1)
+        if commits:
+            assert isinstance(self.expect_closing(erase), int)
+
+    @rule()
+    def begin_to_release(self) -> None:
+        """A release that is interrupted before it wrote anything: from then on nobody joins."""
+        for batch in self.spool.batches():
+            if batch.state is State.SEALED:
+                assert self.spool.mark_releasing(batch).people == batch.people
+                self.states[batch.number - 1] = State.RELEASING
+                return
+
     @rule()
     def release(self) -> None:
-        """Everything that is sealed, and nothing else; below the crowd an error."""
-        sealed = len(self.batches) - 1 - self.gone
-        if not sealed and not self.gone:
-            with pytest.raises(CrowdTooSmall):
-                release_sealed(self.spool, self.out, KEY)
-            return
+        """Everything that is sealed, and nothing else."""
         done = release_sealed(self.spool, self.out, KEY)
-        assert [entry.batch.number for entry in done] == list(
-            range(self.gone + 1, self.gone + sealed + 1)
-        )
-        self.gone += sealed
+        assert [entry.batch.number for entry in done] == [n + 1 for n in self.waiting()]
+        for number in self.waiting():
+            self.states[number] = State.RELEASED
 
-    @precondition(lambda self: len(self.batches) - 1 > self.gone)
+    @precondition(lambda self: self.waiting())
     @rule(moment=MOMENTS)
     def crash_while_releasing(self, moment: int) -> None:
         """The files may be there or not; the next release writes the same."""
-        self.gone += self.cut_short(lambda: release_sealed(self.spool, self.out, KEY), moment)
+        steps = [(n, state) for n in self.waiting() for state in (State.RELEASING, State.RELEASED)]
+        done = self.cut_short(lambda: release_sealed(self.spool, self.out, KEY), moment)
+        for number, state in steps[:done]:
+            self.states[number] = state
 
     @rule()
     def release_the_open_batch(self) -> None:
         """It cannot be done, not even by calling it sealed."""
         waiting = self.spool.batches()[-1]
+        if waiting.state.is_waiting:
+            return
         for claimed in (waiting, replace(waiting, state=State.SEALED)):
             with pytest.raises(InvalidInput):
                 release_batch(self.spool, claimed, self.out, KEY)
@@ -168,31 +207,30 @@ class Collector(RuleBasedStateMachine):
     @invariant()
     def counts_are_those_of_the_model(self) -> None:
         Collector.steps += 1
-        for number, (batch, own) in enumerate(
-            zip(self.spool.batches(), self.batches, strict=True), start=1
-        ):
-            state = State.OPEN if number == len(self.batches) else State.SEALED
-            state = State.RELEASED if number <= self.gone else state
+        model = zip(self.spool.batches(), self.batches, self.states, strict=True)
+        for number, (batch, own, state) in enumerate(model, start=1):
             assert (batch.number, batch.state, batch.people) == (number, state, len(own))
             assert batch.crowd == self.config.crowd
             assert batch.messages == len(own) * self.config.format.messages
-            if state is not State.OPEN:
-                assert batch.people == self.config.crowd
-            if state is not State.RELEASED:
+            if state not in (State.OPEN, State.ERASED):
+                assert batch.people >= self.config.crowd
+            if state.has_messages:
                 assert self.stored(number) == self.expected(own)
 
     @invariant()
     def files_never_change_and_hold_a_crowd(self) -> None:
         for path in self.out.iterdir():
             content = path.read_bytes()
-            assert self.files.setdefault(path, content) == content
+            assert self.files.setdefault(path.name, content) == content
             assert path.name.startswith("batch-")
-        for number, own in enumerate(self.batches[: self.gone], start=1):
+        for number, (own, state) in enumerate(zip(self.batches, self.states, strict=True), start=1):
+            if state is not State.RELEASED:
+                continue
             data = self.out / f"batch-{number:06d}.parquet"
             manifest = read_manifest(
                 self.out / f"batch-{number:06d}.manifest.json", KEY.public_key()
             )
-            assert manifest.submissions == self.config.crowd
+            assert manifest.submissions == len(own) >= self.config.crowd
             assert Counter(released(data)) == self.expected(own)
 
     def teardown(self) -> None:
@@ -200,10 +238,13 @@ class Collector(RuleBasedStateMachine):
         if not hasattr(self, "spool"):
             return
         with self.stack:
-            if len(self.batches) > 1:
-                release_sealed(self.spool, self.out, KEY)
+            release_sealed(self.spool, self.out, KEY)
             found = [m for path in self.out.glob("*.parquet") for m in released(path)]
-            assert Counter(found) == self.expected([n for own in self.batches[:-1] for n in own])
+            ends = (State.OPEN, State.ERASED)
+            model = zip(self.batches, self.states, strict=True)
+            assert Counter(found) == self.expected(
+                [n for own, state in model if state not in ends for n in own]
+            )
             assert len(set(found)) == len(found)
             self.spool.check()
             self.spool.close()
@@ -219,6 +260,10 @@ class Collector(RuleBasedStateMachine):
 
     def send(self, numbers: list[int]) -> None:
         """Submit, and be told."""
+        if self.is_closed and any(number not in self.known for number in numbers):
+            with pytest.raises(RoundClosed):
+                self.spool.add(self.group(numbers))
+            return
         assert self.spool.add(self.group(numbers)) == self.expect(numbers)
 
     def expect(self, numbers: list[int]) -> list[bool]:
@@ -228,9 +273,36 @@ class Collector(RuleBasedStateMachine):
             if verdicts[-1]:
                 self.known.append(number)
                 self.batches[-1].append(number)
-                if len(self.batches[-1]) == self.config.crowd:
+                if len(self.batches[-1]) == self.config.release_every:
+                    self.states[-1] = State.SEALED
                     self.batches.append([])
+                    self.states.append(State.OPEN)
         return verdicts
+
+    @property
+    def is_closed(self) -> bool:
+        return self.states[-1] is not State.OPEN
+
+    def waiting(self) -> list[int]:
+        return [n for n, state in enumerate(self.states) if state.is_waiting]
+
+    def expect_closing(self, erase: bool) -> int | type[Exception]:
+        """Close the model: how many are lost, or the error."""
+        if self.is_closed:
+            return RoundClosed
+        rest = self.batches[-1]
+        if len(rest) >= self.config.crowd:
+            self.states[-1] = State.SEALED
+            return 0
+        sealed = [n for n, state in enumerate(self.states) if state is State.SEALED]
+        if rest and sealed:
+            self.batches[sealed[-1]] += rest
+            self.batches[-1], self.states[-1] = [], State.ERASED
+            return 0
+        if not erase and (rest or len(self.states) == 1):
+            return CrowdTooSmall
+        self.states[-1] = State.ERASED
+        return len(rest)
 
     def expected(self, numbers: list[int]) -> Counter[bytes]:
         return Counter(
@@ -245,7 +317,8 @@ class Collector(RuleBasedStateMachine):
 
 
 def test_the_collector_follows_its_model() -> None:
-    """Submit, retry, crash, restart, release in any order: never below N, never lost or twice."""
+    """Submit, retry, crash, restart, close, release in any order: never below N, nobody lost or
+    counted twice who is not named as erased."""
     run_state_machine_as_test(
         Collector,
         settings=settings(

@@ -15,13 +15,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from collecting import files_in, message, submitted
+from collecting import files_in, message, spool_config, submitted
 from collector.crowds import SIGNER, plan_of
 from components import require
 from krand.cli.main import krand
 from krand.collector.sqlite.spool import Spool
 from krand.collector.states import State
-from krand.collector.store import SpoolConfig
 from krand.errors import InvalidInput
 from krand.wire.keys import private_key_pem
 from krand.wire.submissions import SubmissionFormat
@@ -31,7 +30,7 @@ require("starlette")
 
 DATA = Path(__file__).parent / "data"
 AGE = ["spool-1-closed", "spool-1-crashed", "spool-3-closed"]
-CONFIG = SpoolConfig(plan_hash="5a" * 32, crowd=5, format=SubmissionFormat(1, 24, 2))
+CONFIG = replace(spool_config(5), format=SubmissionFormat(1, 24, 2))
 """What the old spools are for."""
 
 
@@ -91,13 +90,14 @@ def test_commands_refuse_an_older_spool(command: str, tmp_path: Path) -> None:
 
 def test_a_spool_of_the_present_format_opens(tmp_path: Path) -> None:
     """It is undamaged, knows everybody in it, and hands out the messages of its sealed batch."""
-    folder, config = unpacked("spool-4-closed", tmp_path / "spool"), replace(CONFIG, crowd=20)
+    folder, config = unpacked("spool-4-closed", tmp_path / "spool"), spool_config(20)
     key = (folder / "id.key").rename(tmp_path / "id.key")
     with Spool(folder, config, key) as spool:
         spool.check()
         sealed, waiting = spool.batches()
         assert (sealed.state, waiting.state) == (State.SEALED, State.OPEN)
         assert (sealed.people, waiting.people) == (20, 5)
+        spool.mark_releasing(sealed)
         found = [row.tobytes() for rows in spool.messages(sealed, tmp_path) for row in rows]
         new = spool.add([submitted(number, config.format) for number in range(26)])
     assert sorted(found) == sorted(message(n, copy) for n in range(20) for copy in range(2))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -62,6 +62,8 @@ def messages_of(numbers: Sequence[int]) -> Counter[bytes]:
 
 
 def messages_in(store: Store, batch: Batch, scratch: Path) -> list[bytes]:
+    """Of a sealed batch, which is being released from then on."""
+    store.mark_releasing(batch)
     return [row.tobytes() for rows in store.messages(batch, scratch) for row in rows]
 
 
@@ -74,7 +76,7 @@ def test_a_new_store_has_one_open_batch(open_store: Opener) -> None:
     assert (batch.people, batch.messages, batch.sha256) == (0, 0, None)
 
 
-LANED = replace(CONFIG, crowd=1, lanes=(1,) * CONFIG.format.messages, closings=2)
+LANED = replace(CONFIG, crowd=1, lanes=(1,) * CONFIG.format.messages, release_every=0, closings=2)
 """Where mixers add the noise: every message is a lane, and two batches may be closed."""
 
 
@@ -85,7 +87,7 @@ def test_every_message_keeps_its_lane(open_store: Opener, tmp_path: Path, number
         for number in numbers[:50]:
             store.add(people([number]))
         store.add(people(numbers[50:]))
-        sealed = store.seal()
+        sealed = store.mark_releasing(store.close_batch().batch)
         found = Counter(
             (int(lane), row.tobytes())
             for lanes, rows in store.lane_messages(sealed, tmp_path)
@@ -100,17 +102,17 @@ def test_a_round_is_closed_after_the_planned_closings(open_store: Opener, tmp_pa
     """Whatever the crowd, but at least one; then only retries are known, and nothing is stored."""
     with open_store(LANED) as store:
         with pytest.raises(InvalidInput, match="people: must be at least 1"):
-            store.seal()
+            store.close_batch()
         store.add(people(range(3)))
         assert [batch.state for batch in store.batches()] == [State.OPEN]
-        assert store.seal().people == 3
+        assert store.close_batch().batch.people == 3
         store.add(people([3]))
-        assert store.seal().state is State.SEALED
+        assert store.close_batch().batch.state is State.SEALED
         for _ in range(2):
             with pytest.raises(RoundClosed, match="must not be closed"):
                 store.add(people([0, 4]))
         with pytest.raises(RoundClosed):
-            store.seal()
+            store.close_batch()
         assert store.add(people([0])) == [False]
         assert store.known(people([0, 4, 3])) == [True, False, True]
         store.probe()
@@ -119,19 +121,103 @@ def test_a_round_is_closed_after_the_planned_closings(open_store: Opener, tmp_pa
         assert (first.people, second.people) == (3, 1)
         text = Metrics(Progress(LANED.crowd)).text(Counts(), (first, second))
         assert "krand_people_gathered 0" in text
+        store.mark_releasing(first)
         store.mark_released(first, "5a" * 32)
         store.check()
         with pytest.raises(RoundClosed):
             store.add(people([4]))
 
 
-def test_without_closings_a_batch_cannot_be_closed(open_store: Opener) -> None:
-    """Devices' noise needs the crowd."""
-    with open_store(CONFIG) as store:
-        store.add(people(range(CROWD - 1)))
-        with pytest.raises(InvalidInput, match="sealed by its crowd alone"):
-            store.seal()
-        assert [batch.state for batch in store.batches()] == [State.OPEN]
+ONE_BATCH = replace(CONFIG, release_every=0, closings=1)
+"""Open until the organiser closes it: the usual round."""
+TWO_OR_MORE = replace(CONFIG, release_every=50, closings=0)
+LAST_TAKES_ALL = replace(CONFIG, crowd=10, release_every=50, closings=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closing:
+    """Some people come, some sealed batches are begun to be written, the round is closed."""
+
+    config: SpoolConfig
+    people: int
+    written: int = 0
+    batches: tuple[tuple[str, int], ...]
+    """State and people of every batch afterwards."""
+    lost: int = 0
+
+
+CLOSINGS = {
+    "one below the crowd": Closing(config=ONE_BATCH, people=39, batches=(("erased", 39),), lost=39),
+    "the crowd": Closing(config=ONE_BATCH, people=40, batches=(("sealed", 40),)),
+    "one above it": Closing(config=ONE_BATCH, people=41, batches=(("sealed", 41),)),
+    "half as many again": Closing(config=ONE_BATCH, people=60, batches=(("sealed", 60),)),
+    "nobody": Closing(config=ONE_BATCH, people=0, batches=(("erased", 0),)),
+    "a remainder joins": Closing(
+        config=TWO_OR_MORE, people=103, batches=(("sealed", 50), ("sealed", 53), ("erased", 0))
+    ),
+    "and only a batch that nobody wrote": Closing(
+        config=TWO_OR_MORE,
+        people=103,
+        written=1,
+        batches=(("releasing", 50), ("sealed", 53), ("erased", 0)),
+    ),
+    "or is lost": Closing(
+        config=TWO_OR_MORE,
+        people=103,
+        written=2,
+        batches=(("releasing", 50), ("releasing", 50), ("erased", 3)),
+        lost=3,
+    ),
+    "a remainder with its crowd": Closing(
+        config=TWO_OR_MORE, people=90, written=1, batches=(("releasing", 50), ("sealed", 40))
+    ),
+    "no remainder": Closing(
+        config=TWO_OR_MORE, people=50, written=1, batches=(("releasing", 50), ("erased", 0))
+    ),
+    "the last batch takes all": Closing(
+        config=LAST_TAKES_ALL, people=130, written=1, batches=(("releasing", 50), ("sealed", 80))
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CLOSINGS.values(), ids=CLOSINGS)
+@pytest.mark.parametrize("group", [7, 200])
+def test_closing_leaves_nobody_out_unnoticed(
+    open_store: Opener, tmp_path: Path, case: Closing, group: int
+) -> None:
+    """Everybody is in a sealed batch, or is named as lost and erased; later ones are told."""
+    numbers = range(case.people)
+    with open_store(case.config) as store:
+        for start in range(0, case.people, group):
+            store.add(people(numbers[start : start + group]))
+        begun = {b.number: messages_in(store, b, tmp_path) for b in store.batches()[: case.written]}
+        before = store.batches()
+        if case.lost or not case.people:
+            with pytest.raises(CrowdTooSmall, match=r"--erase"):
+                store.close_batch()
+            assert store.batches() == before
+        closed = store.close_batch(erase=case.lost > 0 or not case.people)
+        assert closed.lost == case.lost
+    with open_store(case.config) as store:
+        batches = store.batches()
+        assert tuple((b.state.value, b.people) for b in batches) == case.batches
+        with pytest.raises(RoundClosed):
+            store.add(people([case.people]))
+        with pytest.raises(RoundClosed):
+            store.close_batch(erase=True)
+        assert store.known(people(numbers)) == [True] * case.people
+        store.tidy()
+        store.check()
+        found: Counter[bytes] = Counter()
+        for batch in batches:
+            if batch.state.has_messages:
+                own = messages_in(store, batch, tmp_path)
+                assert own == begun.get(batch.number, own)
+                found.update(own)
+            else:
+                with pytest.raises(InvalidInput):
+                    store.mark_releasing(batch)
+    assert found == messages_of(numbers[: case.people - case.lost])
 
 
 def test_a_retry_after_the_closing_is_still_acknowledged(open_store: Opener) -> None:
@@ -148,7 +234,7 @@ def test_a_retry_after_the_closing_is_still_acknowledged(open_store: Opener) -> 
 
     store = open_store(replace(LANED, closings=1))
     store.add(people([1, 2, 3]))
-    store.seal()
+    store.close_batch()
     assert asyncio.run(asked()) == [False, RoundClosed, False]
 
 
@@ -215,8 +301,10 @@ def test_an_open_batch_hands_out_nothing(open_store: Opener, tmp_path: Path) -> 
         store.add(people(range(CROWD - 1)))
         (batch,) = store.batches()
         for claimed in (batch, replace(batch, state=State.SEALED, people=CROWD)):
-            with pytest.raises(InvalidInput, match="must be sealed, found 'open'"):
+            with pytest.raises(InvalidInput, match="must be marked as releasing, found 'open'"):
                 store.messages(claimed, tmp_path)
+            with pytest.raises(InvalidInput, match="must be sealed, found 'open'"):
+                store.mark_releasing(claimed)
             with pytest.raises(InternalError):
                 store.mark_released(claimed, "00" * 32)
         assert store.batches() == (batch,)
@@ -229,6 +317,9 @@ def test_a_released_batch_is_forgotten_and_its_people_are_not(
     with open_store(CONFIG) as store:
         store.add(people(range(CROWD)))
         batch = store.batches()[0]
+        with pytest.raises(InternalError):  # not before the first byte was announced
+            store.mark_released(batch, "ab" * 32)
+        store.mark_releasing(batch)
         for _ in range(2):
             store.mark_released(batch, "ab" * 32)
         with pytest.raises(InternalError):
@@ -237,7 +328,7 @@ def test_a_released_batch_is_forgotten_and_its_people_are_not(
         found, waiting = store.batches()
         assert found == replace(batch, state=State.RELEASED, sha256="ab" * 32)
         assert (waiting.number, waiting.people) == (2, 0)
-        with pytest.raises(InvalidInput, match="must be sealed, found 'released'"):
+        with pytest.raises(InvalidInput, match="must be marked as releasing, found 'released'"):
             store.messages(found, tmp_path)
         assert not any(store.add(people(range(CROWD))))
 
@@ -246,6 +337,7 @@ def test_upkeep_changes_nothing(open_store: Opener, tmp_path: Path) -> None:
     """Whatever is called when nobody is waiting: batches and messages are as before."""
     with open_store(CONFIG) as store:
         store.add(people(range(CROWD + 3)))
+        store.mark_releasing(store.batches()[0])
         before = store.batches()
         first = messages_in(store, before[0], tmp_path)
         for upkeep in (store.tidy, store.probe, store.check_people, store.check):
@@ -279,8 +371,7 @@ def test_release_writes_a_sealed_batch_and_nothing_below_the_crowd(
     """The release gate knows the interface alone."""
     with open_store(CONFIG) as store:
         store.add(people(range(CROWD - 1)))
-        with pytest.raises(CrowdTooSmall):
-            release_sealed(store, tmp_path / "out", SIGNER)
+        assert release_sealed(store, tmp_path / "out", SIGNER) == ()
         with pytest.raises(InvalidInput, match="must be sealed"):
             release_batch(store, store.batches()[0], tmp_path / "out", SIGNER)
         store.add(people([CROWD - 1]))
@@ -336,6 +427,6 @@ def test_messages_are_rows_of_bytes(open_store: Opener, tmp_path: Path) -> None:
     """Each piece is a table of one message a row."""
     with open_store(CONFIG) as store:
         store.add(people(range(CROWD)))
-        for rows in store.messages(store.batches()[0], tmp_path):
+        for rows in store.messages(store.mark_releasing(store.batches()[0]), tmp_path):
             assert rows.dtype == np.uint8
             assert rows.shape[1] == CONFIG.format.message_length

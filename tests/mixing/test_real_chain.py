@@ -88,7 +88,16 @@ class Place:
         own = ["--plan", at / "plan.json", "--anchor", at / f"anchor-{hop}", "-o", self.out(hop)]
         store = at / f"store-{hop}"
         if hop == 1:
-            words = ["release", "--spool", at / "spool", "--close", "--mixer-store", store, *own]
+            words = [
+                "release",
+                "--spool",
+                at / "spool",
+                "--close",
+                "--yes",
+                "--mixer-store",
+                store,
+                *own,
+            ]
         else:
             words = ["mix", "run", self.batch(hop - 1), "--store", store, *own]
         command = [sys.executable, "-m", "krand", *map(str, words), "--quiet"]

@@ -7,7 +7,9 @@ import { lanesOf, type Lane } from "./lanes.js";
 import { mixersOf, noiseOf, type Survey } from "./survey.js";
 import { sha256 } from "./webcrypto.js";
 
-export const PLAN_FORMAT = "krand-plan-5";
+export const PLAN_FORMAT = "krand-plan-6";
+/** The older format says nothing about batches, which are not a device's business. */
+const PLAN_FORMATS: readonly unknown[] = [PLAN_FORMAT, "krand-plan-5"];
 const HINT = "get the plan with the hash that was published";
 /** Noise is a number of 2^32 parts, below one half. */
 const MOST_NOISE = 2 ** 31 - 1;
@@ -106,7 +108,7 @@ export class Plan {
       throw wrong("plan", `must have the hash that is expected, ${expectedHash}`, HINT);
     }
     const values = parsed(bytes);
-    if (values?.format !== PLAN_FORMAT) {
+    if (values === null || !PLAN_FORMATS.includes(values.format)) {
       const hint = "it was made by another version of krand; use the client of that version";
       throw wrong("plan", `must have the format ${PLAN_FORMAT}`, hint);
     }

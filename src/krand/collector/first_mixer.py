@@ -15,7 +15,6 @@ import numpy as np
 
 from krand.collector.by_lane import reserved
 from krand.collector.release import check_output, writing
-from krand.collector.states import State
 from krand.collector.store import Batch, Messages, Store
 from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, sync_folder
@@ -23,7 +22,7 @@ from krand.mixing.mixer import MixedFiles, MixOptions, check_plan, first_mix
 from krand.mixing.store import MixerStore
 from krand.survey.plan import Plan
 
-__all__ = ["ReleasedMix", "close_batch", "mix_sealed"]
+__all__ = ["ReleasedMix", "check_mixable", "mix_sealed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +33,10 @@ class ReleasedMix:
     files: MixedFiles
 
 
-def close_batch(store: Store, mixer: MixerStore, plan: Plan) -> Batch | None:
-    """Seal the open batch, however few people are in it; at least one.
-
-    None if a sealed batch has not left yet: an interrupted command that is run again must not close
-    the next batch as well. A store that could not mix the batch is refused first.
-    """
+def check_mixable(store: Store, mixer: MixerStore, plan: Plan) -> None:
+    """Refuse a mixer's store that could not mix a batch of the spool: before one is closed."""
     _check_plan(store, plan)
     _check_mixer(mixer, plan, store.config.format.round)
-    if any(batch.state is State.SEALED for batch in store.batches()):
-        return None
-    return store.seal()
 
 
 def mix_sealed(
@@ -56,7 +48,7 @@ def mix_sealed(
 ) -> tuple[ReleasedMix, ...]:
     """Mix every sealed batch, write it for the next mixer or the analyst, and forget it."""
     _check_plan(store, plan)
-    sealed = [batch for batch in store.batches() if batch.state is State.SEALED]
+    sealed = [batch for batch in store.batches() if batch.state.is_waiting]
     if sealed:
         store.check_people()
         ensure_directory("output", folder)
@@ -73,6 +65,7 @@ def _released(
     options: MixOptions | None,
 ) -> ReleasedMix:
     length, round_number = store.config.format.message_length, store.config.format.round
+    batch = store.mark_releasing(batch)  # from now on nobody joins it
     # Nameless: it disappears with the process, however that ends.
     with writing(folder), tempfile.TemporaryFile(dir=folder) as scratch:
         messages = reserved(scratch, (batch.people, plan.messages, length))
@@ -109,6 +102,6 @@ def _check_mixer(mixer: MixerStore, plan: Plan, round_number: int) -> None:
 
 
 def _check_plan(store: Store, plan: Plan) -> None:
-    if plan.hash != store.config.plan_hash or not store.config.closings:
+    if plan.hash != store.config.plan_hash or plan.mixing is None:
         rule = "must be the plan of the spool, in which mixers add the noise"
         raise InvalidInput("plan", rule, plan.hash)

@@ -10,7 +10,7 @@ from krand.collector.sqlite.spool import Spool
 from krand.collector.store import Batch, SpoolConfig, Store
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
-from krand.survey.limits import check_round
+from krand.survey.limits import check_round, release_every, smallest_batch
 from krand.survey.plan import Plan
 from krand.wire.keys import analyst_key_of
 from krand.wire.mixers import check_mixers
@@ -22,20 +22,22 @@ __all__ = ["config_of", "open_spool", "read_batches"]
 def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
     """What the store of a plan and round is for. The plan must have the analyst's key.
 
-    Where mixers add the noise, the crowd is no condition: the operator closes batches, each with at
-    least one person, as many as the plan allows. All mixers must be in the plan.
+    By default the operator closes the one batch of the round. Where mixers add the noise, there may
+    be as many as the plan allows, and all mixers must be in the plan.
     """
     analyst_key_of(plan)
     check_round(plan, round_number)
     mixed = plan.mixing is not None
     if mixed:
         check_mixers(plan)
+    every = release_every(plan)
     return SpoolConfig(
         plan_hash=plan.hash,
-        crowd=1 if mixed else plan.promise.crowd,
+        crowd=smallest_batch(plan),
         format=format_of(plan, round_number),
         lanes=tuple(lane.messages for lane in plan.lanes),
-        closings=plan.survey.trust.batches if mixed else 0,
+        release_every=every,
+        closings=plan.survey.trust.batches if mixed else int(not every),
     )
 
 

@@ -60,8 +60,11 @@ def in_steps(count: int, crowd: int = 0) -> int:
 
 
 def progress_of(people: int, crowd: int) -> float:
-    """The part of the crowd that has come, in whole steps."""
-    return coarse(people, status_step(crowd)) / crowd
+    """The part of the crowd that has come, in whole steps; 1 from the crowd on.
+
+    So a batch has at most ten steps, however many people it has.
+    """
+    return 1.0 if people >= crowd else coarse(people, status_step(crowd)) / crowd
 
 
 class Seldom(Generic[T]):

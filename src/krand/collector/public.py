@@ -59,7 +59,10 @@ class Status:
 
     def __init__(self, intake: Intake, settings: Settings, progress: Progress) -> None:
         self._intake, self._settings = intake, settings
-        self._progress = None if intake.store.config.closings else progress
+        config, plan = intake.store.config, settings.plan
+        # Mixers' noise needs no crowd, so there is no progress towards one.
+        mixed = plan is not None and plan.mixing is not None
+        self._progress = None if mixed or config.crowd == 1 else progress
         self._answer: Response | None = None
         self._until = 0.0
 

@@ -21,12 +21,9 @@ from typing import TYPE_CHECKING, BinaryIO
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.sealed import batch_id_in, write_sealed
 from krand.collector.by_lane import by_lane
-from krand.collector.progress import coarse, step_for
-from krand.collector.states import State
 from krand.collector.store import Batch, Store
 from krand.errors import InternalError, InvalidInput
 from krand.files import Exists, complete_file, ensure_directory, sync_folder, unwritable
-from krand.survey.limits import CrowdTooSmall
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -44,30 +41,25 @@ class Released:
 
 
 def release_sealed(store: Store, folder: Path, key: Ed25519PrivateKey) -> tuple[Released, ...]:
-    """Release every sealed batch. If none ever was sealed, an error names the missing crowd."""
-    batches = store.batches()
-    sealed = [batch for batch in batches if batch.state is State.SEALED]
-    if not sealed and not any(batch.state is State.RELEASED for batch in batches):
-        waiting = batches[-1]
-        raise CrowdTooSmall(
-            "people",
-            f"must be at least the planned crowd of {waiting.crowd:,}",
-            f"about {coarse(waiting.people, step_for(waiting.crowd)):,}",
-            "nothing is released below it: wait for more people",
-        )
+    """Release every sealed batch; none may be waiting."""
+    sealed = [batch for batch in store.batches() if batch.state.is_waiting]
     if sealed:
         store.check_people()
     return tuple(release_batch(store, batch, folder, key) for batch in sealed)
 
 
 def release_batch(store: Store, batch: Batch, folder: Path, key: Ed25519PrivateKey) -> Released:
-    """Write the files of a sealed batch, then wipe it."""
-    if batch.state is not State.SEALED or batch.people < store.config.crowd:
-        raise InvalidInput("batch", "must be sealed", batch.state.value)
+    """Write the files of a sealed batch, then wipe it.
+
+    Before the first byte the store records that nobody may join the batch any more.
+    """
     ensure_directory("output", folder)
     check_output(folder)
     name = f"batch-{batch.number:06d}"
     data, manifest_file = folder / f"{name}.parquet", folder / f"{name}.manifest.json"
+    batch = store.mark_releasing(batch)
+    if batch.people < store.config.crowd:
+        raise InternalError(f"a batch of {batch.people} people, fewer than the crowd")
     length = store.config.format.message_length
 
     def write_messages(stream: BinaryIO) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.collector.states import State
-from krand.errors import InvalidInput, Unavailable
+from krand.errors import InternalError, InvalidInput, Unavailable
 from krand.wire.submissions import SubmissionFormat, Submitted
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "MINIMUM_GROUP",
     "OVER_RULE",
     "Batch",
+    "Closed",
     "LaneNumbers",
     "Messages",
     "RoundClosed",
@@ -36,7 +37,7 @@ MINIMUM_GROUP = 32
 """A copy of a store shows nobody's messages or id among fewer people than this, once so many have
 submitted. A group of this size that is stored together hides its own members."""
 
-CLOSED_RULE = "must not be closed: its batches were sealed, and nothing more is taken"
+CLOSED_RULE = "must not be closed: the organiser has closed it, and nothing more is taken"
 OVER_RULE = "must not be over: the last day on which answers are taken has passed"
 Messages = NDArray[np.uint8]
 """One message a row."""
@@ -49,7 +50,7 @@ class StoreUnavailable(Unavailable):
 
 
 class RoundClosed(InvalidInput):
-    """The operator or the last day has closed the round. Nothing was stored; trying is useless."""
+    """The organiser or the last day has closed the round. Nothing was stored; trying is useless."""
 
     def __init__(self, rule: str = CLOSED_RULE) -> None:
         super().__init__("round", rule, "closed")
@@ -61,18 +62,33 @@ class SpoolConfig:
 
     plan_hash: str
     crowd: int
-    """People that a batch needs before it is sealed."""
+    """People that a batch needs: with fewer it is never sealed."""
     format: SubmissionFormat
     lanes: tuple[int, ...] = ()
     """Messages of a submission in each lane, in order; empty where all are in lane 0."""
-    closings: int = 0
-    """How many batches the operator may close, whatever their crowd; then the round is closed. 0
-    where a batch is sealed when its crowd is complete, and never before."""
+    release_every: int = 0
+    """A batch is sealed whenever so many people have come, at least the crowd; 0 where the operator
+    alone closes it."""
+    closings: int = 1
+    """How many batches the round may have; 0 for any number. The last one takes everybody who still
+    comes."""
+
+    def __post_init__(self) -> None:
+        if 0 < self.release_every < self.crowd or not (self.closings or self.release_every):
+            raise InternalError(f"a store cannot be for {self}")
 
     @property
     def lane_messages(self) -> tuple[int, ...]:
         """Messages of a submission in each lane."""
         return self.lanes or (self.format.messages,)
+
+    def room_of(self, number: int) -> int:
+        """How many people complete the batch of this number; 0 where the operator closes it."""
+        return 0 if number == self.closings else self.release_every
+
+    def ends_with(self, number: int) -> bool:
+        """Whether closing the open batch of this number ends the round."""
+        return bool(self.release_every) or number == self.closings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +107,28 @@ class Batch:
     """Random, drawn when the batch began. Every copy of the batch is released with this id."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Closed:
+    """What became of the open batch when it was closed."""
+
+    batch: Batch
+    """As it is now, sealed or erased."""
+    joined: Batch | None = None
+    """The sealed batch that its people joined, as it is now."""
+
+    @property
+    def lost(self) -> int:
+        """People who are in no batch that can be released."""
+        return self.batch.people if self.batch.state is State.ERASED else 0
+
+
 class Store(Protocol):
     """Submissions of one plan and round, in batches.
 
-    Exactly one batch is open, the last one. A batch is sealed as soon as its crowd is complete, and
-    the next one opens. Where the configuration has closings, a batch is sealed by `seal` instead,
-    and after the last closing none is open. A store keeps the lane of every message. Nothing else
-    that it keeps tells which messages belong together, who sent them, when they came or in which
-    order.
+    One batch is open, the last one, until the round is closed; then none is. The operator closes it
+    with `close_batch`. Where the configuration says so, it is also sealed whenever so many people
+    have come, and the next one opens. A store keeps the lane of every message. Nothing else that it
+    keeps tells which messages belong together, who sent them, when they came or in which order.
 
     Every method raises StoreUnavailable for a failure that may pass, such as a full disk, and
     InvalidInput for one that does not, such as damage.
@@ -111,36 +141,47 @@ class Store(Protocol):
     def add(self, submissions: Sequence[Submitted]) -> list[bool]:
         """Store them durably, all or none. For each: whether it is new.
 
-        A submission whose id was counted before is not stored again. Batches that become complete
-        are sealed. Any new submission after the round was closed raises RoundClosed; `known` tells
+        A submission whose id was counted before is not stored again. Batches that become full are
+        sealed. Any new submission after the round was closed raises RoundClosed; `known` tells
         which ones are not new.
         """
 
     def known(self, submissions: Sequence[Submitted]) -> list[bool]:
         """For each: whether it was counted before. Nothing is stored."""
 
-    def seal(self) -> Batch:
-        """Seal the open batch at the operator's wish, if the configuration allows that.
+    def close_batch(self, *, erase: bool = False) -> Closed:
+        """Close the open batch at the operator's wish, in one transaction: nobody who was
+        acknowledged is left out of it.
 
-        A batch without people is InvalidInput. After the last closing the round is closed.
+        A batch with its crowd is sealed. People below the crowd join the last batch that is sealed,
+        of which nothing was written. Where there is none, they are erased, but only if `erase` is
+        set; otherwise CrowdTooSmall, and nothing changes. In both cases the round is closed. It is
+        also closed after its last batch, and wherever batches are sealed by their number of people.
         """
 
     def batches(self) -> tuple[Batch, ...]:
         """All batches in the order of their numbers, the open one last."""
 
+    def mark_releasing(self, batch: Batch) -> Batch:
+        """Record durably that a sealed batch may be written from now on: nobody joins it any more.
+
+        The batch as it is now. A second call changes nothing; a batch that does not wait to be
+        released is InvalidInput.
+        """
+
     def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
-        """All messages of a sealed batch in random order.
+        """All messages of a batch that is being released, in random order.
 
         The order is drawn once: every call gives the same one, so that a release that was
         interrupted writes the same bytes again. `scratch` is a folder for temporary files. A batch
-        that is not sealed is InvalidInput.
+        in another state is InvalidInput.
         """
 
     def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
         """The same messages in the same order, each with its lane."""
 
     def mark_released(self, batch: Batch, sha256: str) -> None:
-        """Record that the files of a sealed batch are written, and forget its messages for good.
+        """Record that the files of a batch are written, and forget its messages for good.
 
         A second call with the same digest changes nothing.
         """

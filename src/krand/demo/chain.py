@@ -139,7 +139,7 @@ class Work:
 
     def release(self) -> None:
         """The collector, as the first mixer, closes the round and mixes its batch."""
-        words = ["--mixer-store", self._store(1), "--close", "-o", self.output(1)]
+        words = ["--mixer-store", self._store(1), "--close", "--yes", "-o", self.output(1)]
         self._run(1, ["release", *self._spool(), *words])
 
     def mix(self, hop: int) -> None:

@@ -26,6 +26,7 @@ from krand.batches.provenance import Provenance
 from krand.client.client import Client
 from krand.client.ledger import Ledger
 from krand.client.sending import send
+from krand.collector.closing import close_batch
 from krand.collector.opening import open_spool
 from krand.collector.release import release_sealed
 from krand.collector.serving import listen, make_server
@@ -133,6 +134,7 @@ class Keys:
                     out.progress("releasing"),
                     open_spool(plan, work / "spool", create=False) as spool,
                 ):
+                    close_batch(spool)
                     (released,) = release_sealed(spool, work / "batches", self.collector)
             batch = copied_batch(released.data, "manifest", released.manifest, folder)
         sources = batches_in(plan, [batch["batch"]], self.collector.public_key())

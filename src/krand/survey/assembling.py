@@ -8,20 +8,25 @@ from typing import Any
 from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage, NoiseSource, Policy
 from krand.survey.about import about_from
-from krand.survey.coherence import Outline, mixer_rules, outline, survey_rules, trust_rules
+from krand.survey.coherence import (
+    Outline,
+    mixer_rules,
+    outline,
+    people_rules,
+    survey_rules,
+    trust_rules,
+)
 from krand.survey.complaints import check_table, unknown_key
 from krand.survey.models import HeadTable, PolicyTable, SurveyFile, TogetherTable, TrustTable
 from krand.survey.question_tables import question_of
 from krand.survey.questions import Question
 from krand.survey.rules import Broken
-from krand.survey.survey import Survey, Together, Trust
+from krand.survey.survey import SMALLEST_CROWD, Survey, Together, Trust
 
 __all__ = ["assemble"]
 
 COLLUDING_SHARE = 100
 """One in so many is counted on to hide nobody, where a survey does not say."""
-SMALLEST_CROWD = 2
-"""Where mixers add the noise and a survey names no crowd."""
 NO_POLICY = "add a [policy] table with epsilon, delta and minimum_crowd"
 
 
@@ -57,6 +62,10 @@ def assemble(
     )
     if trust is not None:
         broken += trust_rules(trust.noise, linkage, trust.mixers, trust.batches)
+    people = {key: head[key] for key in ("expected", "release_every") if key in head}
+    if trust is not None and policy is not None:
+        limits = (trust.noise, policy.minimum_crowd, trust.batches)
+        broken += people_rules(people.get("expected"), people.get("release_every"), *limits)
     if broken or policy is None or linkage is None or trust is None:
         return None, broken
     return Survey(
@@ -70,6 +79,7 @@ def assemble(
         trust=trust,
         about=about_from(head),
         invitations=head.get("invitations", False),
+        **people,
     ), []
 
 

@@ -14,7 +14,14 @@ from krand.promise import MAX_BITS, Assurance, Linkage, NoiseSource
 from krand.survey.questions import Kind, Leveled, Question, any_of, joinable_kinds
 from krand.survey.rules import MAX_CHOICES, Broken, Path
 
-__all__ = ["Outline", "mixer_rules", "outline", "survey_rules", "trust_rules"]
+__all__ = [
+    "Outline",
+    "mixer_rules",
+    "outline",
+    "people_rules",
+    "survey_rules",
+    "trust_rules",
+]
 
 NO_GROUPS = (
     'remove [[together]]: a record keeps all answers together already; or say linkage = "bit"'
@@ -91,6 +98,25 @@ def mixer_rules(
     if noise.has_dummies and assurance != Assurance.CERTIFIED:
         rule = f'must be "certified" with noise = "{noise}": dummies need no conjecture'
         yield Broken(("policy", "assurance"), rule, str(assurance), "leave it out")
+
+
+def people_rules(
+    expected: int | None,
+    release_every: int | None,
+    noise: NoiseSource,
+    minimum_crowd: int,
+    batches: int,
+) -> Iterator[Broken]:
+    """How many people are expected or make a batch: at least as many as may be released."""
+    for key, value in (("expected", expected), ("release_every", release_every)):
+        if value is not None and value < minimum_crowd:
+            rule = f"must be at least minimum_crowd, {minimum_crowd:,}"
+            hint = "nothing is released below it: raise this number, or plan for a smaller crowd"
+            yield Broken((key,), rule, value, hint)
+    if release_every is not None and noise.has_dummies and batches == 1:
+        rule = f'must not be given with noise = "{noise.value}" and a single batch'
+        hint = "say in [trust] how many batches a round may have: batches = 12"
+        yield Broken(("release_every",), rule, release_every, hint)
 
 
 def _different_names(questions: Sequence[Outline]) -> Iterator[Broken]:

@@ -27,6 +27,7 @@ def document_of(survey: Survey) -> dict[str, Any]:
         "linkage": survey.linkage.value,
         "copies": survey.copies,
         "rounds": survey.rounds,
+        **_given({"expected": survey.expected, "release_every": survey.release_every}),
         "policy": _policy(survey),
         "question": [question_values(question) for question in survey.questions],
         "together": [_together(group) for group in survey.together],
@@ -81,6 +82,8 @@ def survey_of(document: dict[str, Any]) -> Survey:
         trust=Trust(**_table(document.get("trust", {}))),
         about=about_from(document),
         invitations=document["invitations"],
+        expected=document.get("expected"),
+        release_every=document.get("release_every"),
     )
 
 

@@ -1,11 +1,19 @@
-"""What a plan allows: the crowd its promise was made for, and its rounds."""
+"""What a plan allows: the crowd its promise was made for, its batches, and its rounds."""
 
 from __future__ import annotations
 
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
+from krand.survey.survey import SMALLEST_CROWD
 
-__all__ = ["CrowdTooSmall", "check_crowd", "check_round", "crowd_needed"]
+__all__ = [
+    "CrowdTooSmall",
+    "check_crowd",
+    "check_round",
+    "crowd_needed",
+    "release_every",
+    "smallest_batch",
+]
 
 
 class CrowdTooSmall(InvalidInput):
@@ -15,6 +23,28 @@ class CrowdTooSmall(InvalidInput):
 def crowd_needed(plan: Plan) -> int:
     """How many people the promise needs: one, where mixers add noise."""
     return 1 if plan.survey.trust.noise.has_dummies else plan.promise.crowd
+
+
+def smallest_batch(plan: Plan) -> int:
+    """How many people a batch of a collector must have: with fewer it is never released.
+
+    With mixers' noise it is `minimum_crowd` too, where the survey gives one above the least of 2;
+    plans of the first formats did not ask for it.
+    """
+    if not plan.survey.trust.noise.has_dummies:
+        return plan.promise.crowd
+    asked = plan.survey.policy.minimum_crowd
+    return 1 if plan.is_old or asked == SMALLEST_CROWD else asked
+
+
+def release_every(plan: Plan) -> int:
+    """A batch is complete whenever so many people have come; 0 where the organiser closes it.
+
+    With a plan of an older format and devices' noise, a batch was complete with the crowd.
+    """
+    if plan.is_old and not plan.survey.trust.noise.has_dummies:
+        return plan.promise.crowd
+    return plan.survey.release_every or 0
 
 
 def check_crowd(plan: Plan, people: int) -> None:

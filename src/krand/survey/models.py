@@ -112,7 +112,7 @@ class PolicyTable(Table):
     """ε: how much one person's answers may change the odds of any outcome, as a power of e."""
     minimum_crowd: Annotated[int, Field(ge=2, le=MAX_CROWD, examples=[100_000])] = ABSENT
     """The crowd that hides each person: nothing is released below it. It may be left out where
-    mixers add the noise: their promise needs no crowd."""
+    mixers add the noise: their promise needs no crowd, and 2 asks for none."""
     delta: Annotated[float, Field(gt=0, lt=1, examples=[1e-6])] = ABSENT
     """δ of (ε, δ)-differential privacy. Give either delta or eta."""
     eta: Annotated[float, Field(gt=0, lt=1, examples=[0.001])] = ABSENT
@@ -264,6 +264,12 @@ class HeadTable(Table):
     """How many noisy copies of the record each person sends; 1 where bits travel apart."""
     rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS, examples=[1])] = 1
     """How many times the same people are asked; the promise covers all rounds."""
+    expected: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[1200])] = ABSENT
+    """How many people are expected in a round: the plan shows margins of error as shares of them,
+    and warns of questions that would be too noisy. It changes no noise."""
+    release_every: Annotated[int, Field(ge=1, le=MAX_CROWD, examples=[10_000])] = ABSENT
+    """A batch is released whenever so many more people have come, at least minimum_crowd. If it is
+    left out, a round is one batch, open until the organiser closes it."""
 
 
 QUESTION_TABLES: dict[str, type[QuestionTable]] = {

@@ -33,9 +33,12 @@ from krand.survey.survey import Survey
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-__all__ = ["FORMAT", "Margin", "Mixer", "Mixing", "Plan", "Promise", "WorstShift"]
+__all__ = ["FORMAT", "OLD_FORMAT", "Margin", "Mixer", "Mixing", "Plan", "Promise", "WorstShift"]
 
-FORMAT = "krand-plan-5"
+FORMAT = "krand-plan-6"
+OLD_FORMAT = "krand-plan-5"
+"""Read as it was written. It knows neither `expected` nor `release_every`: with devices' noise a
+batch was complete with the crowd, and with mixers' noise the crowd was no condition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +181,8 @@ class Plan(Shown):
     flips: Promise | None = None
     """Where mixers and devices add noise: what the devices' alone promises, in a crowd. `promise`
     is then the mixers', which needs no crowd."""
+    format: str = FORMAT
+    """Of the file: a plan that was read keeps its own."""
 
     def __repr__(self) -> str:
         asked = some(len(self.survey.questions), "question")
@@ -203,6 +208,11 @@ class Plan(Shown):
             rule = "must be a plan in which mixers add noise"
             raise InvalidInput("plan", rule, self.survey.trust.noise.value)
         return replace(self, mixing=replace(self.mixing, mixers=mixers))
+
+    @property
+    def is_old(self) -> bool:
+        """Whether it has the older format."""
+        return self.format == OLD_FORMAT
 
     @cached_property
     def layout(self) -> Layout:
@@ -274,7 +284,7 @@ class Plan(Shown):
             blocks = [{**block, "messages": room} for block, room in rooms]
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
         return {
-            "format": FORMAT,
+            "format": self.format,
             **key,
             "survey": document_of(self.survey),
             "positions": self.layout.positions,

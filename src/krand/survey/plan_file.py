@@ -27,7 +27,7 @@ from krand.promise import (
     Precision,
 )
 from krand.survey.document import survey_of
-from krand.survey.plan import FORMAT, Margin, Mixer, Mixing, Plan, Promise, WorstShift
+from krand.survey.plan import FORMAT, OLD_FORMAT, Margin, Mixer, Mixing, Plan, Promise, WorstShift
 from krand.survey.plan_check import HINT, check_asked
 from krand.survey.survey import Survey
 
@@ -85,7 +85,7 @@ def parse_plan(content: bytes, source: str = "plan") -> Plan:
 
 def _plan(values: dict[str, Any]) -> Plan:
     """Facts as they stand in the file; only the layout follows from the survey again."""
-    if values["format"] != FORMAT:
+    if values["format"] not in (FORMAT, OLD_FORMAT):
         hint = f"it was made by another version of krand; {HINT}"
         raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], hint)
     key = values.get("analyst_key")
@@ -93,6 +93,8 @@ def _plan(values: dict[str, Any]) -> Plan:
         rule = "must be the 32 bytes of an X25519 public key, in hexadecimal"
         raise InvalidInput("analyst_key", rule, key, HINT)
     blocks, survey = values["blocks"], survey_of(values["survey"])
+    if values["format"] == OLD_FORMAT and (survey.expected or survey.release_every):
+        raise ValueError(f"expected, release_every: not in the format {OLD_FORMAT}")
     least = 0 if survey.trust.noise is NoiseSource.MIXERS else 1
     return Plan(
         survey=survey,
@@ -110,6 +112,7 @@ def _plan(values: dict[str, Any]) -> Plan:
         analyst_key=key,
         mixing=mixing_of(values["mixing"]) if "mixing" in values else None,
         flips=_promise(values["flips"]) if "flips" in values else None,
+        format=values["format"],
     )
 
 

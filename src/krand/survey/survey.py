@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from krand.promise import MAX_COPIES, MAX_ROUNDS, Linkage, NoiseSource, Policy
+from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, NoiseSource, Policy
 from krand.showing import Shown, one_line, some
 from krand.survey.about import About
-from krand.survey.coherence import mixer_rules, outline, survey_rules, trust_rules
+from krand.survey.coherence import mixer_rules, outline, people_rules, survey_rules, trust_rules
 from krand.survey.questions import Question
 from krand.survey.rules import (
     MAX_WEIGHT,
@@ -20,10 +20,12 @@ from krand.survey.rules import (
     whole_rules,
 )
 
-__all__ = ["MAX_BATCHES", "MAX_MIXERS", "Survey", "Together", "Trust"]
+__all__ = ["MAX_BATCHES", "MAX_MIXERS", "SMALLEST_CROWD", "Survey", "Together", "Trust"]
 
 MAX_MIXERS = 8
 MAX_BATCHES = 1000
+SMALLEST_CROWD = 2
+"""Where mixers add the noise and a survey names no crowd."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,10 @@ class Survey(Shown):
     about: About = field(default_factory=About)
     invitations: bool = False
     """Whether only people with an invitation may answer, each once a round."""
+    expected: int | None = None
+    """How many people the organiser expects in a round: for margins as shares, not for noise."""
+    release_every: int | None = None
+    """A batch is released whenever so many more people have come; None for one batch a round."""
 
     def __repr__(self) -> str:
         asked = some(len(self.questions), "question")
@@ -118,3 +124,9 @@ class Survey(Shown):
         yield from trust_rules(trust.noise, self.linkage, trust.mixers, trust.batches)
         policy = self.policy
         yield from mixer_rules(trust.noise, policy.max_local_epsilon, policy.assurance)
+        for key in ("expected", "release_every"):
+            if (value := getattr(self, key)) is not None:
+                yield from whole_rules(value, 1, MAX_CROWD, (key,))
+        yield from people_rules(
+            self.expected, self.release_every, trust.noise, policy.minimum_crowd, trust.batches
+        )

@@ -1,12 +1,14 @@
-"""`krand release`: write complete batches."""
+"""`krand release`: close the round, and write sealed batches."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from krand.cli.exit_codes import INTERRUPTED
 from krand.cli.options import (
     FILE,
     FOLDER,
@@ -25,13 +27,14 @@ from krand.terminal.output import Output
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from krand.collector.store import Batch
+    from krand.collector.closing import Preview
+    from krand.collector.store import Batch, Closed, Store
     from krand.survey.plan import Plan
 
 __all__ = ["release"]
 
 
-@click.command(short_help="Write the batches that are complete.")
+@click.command(short_help="Close a round, and write its batches.")
 @plan_option
 @spool_option
 @round_option
@@ -41,7 +44,14 @@ __all__ = ["release"]
     help="The collector's private key, made by krand keygen --signing; for devices' noise.",
 )
 @passphrase_options
-@click.option("--close", is_flag=True, help="Close the open batch first; for mixers' noise alone.")
+@click.option("--close", is_flag=True, help="Close the open batch first; asks before it does.")
+@click.option("--yes", is_flag=True, help="Close without asking, for scripts.")
+@click.option(
+    "--erase",
+    is_flag=True,
+    help="With --close: if too few people came to release anything of theirs, erase it and end the"
+    " round.",
+)
 @click.option(
     "--mixer-store",
     type=FOLDER,
@@ -61,11 +71,20 @@ def release(
 ) -> None:
     """Write each sealed batch, shuffled, with a signed manifest; then erase it from the spool.
 
-    With devices' noise a batch below the planned crowd is never released; no option changes that.
-    With mixers' noise the crowd is no condition. The collector is then the first mixer: it adds
-    dummies and writes the batch for the next one, with the chain of manifests. --close seals the
-    open batch, however few people are in it. After as many closings as the plan allows, devices are
-    told that the round is closed. If a closed batch is still waiting to be written, --close closes
+    A round is one batch, open until --close closes it; everybody who came by then is in it. It
+    says what will happen, with a coarse number of people, and asks; --yes answers for a script.
+    Afterwards devices are told that the round is closed. A survey with release_every also seals a
+    batch whenever so many people have come, and this command writes those without --close.
+
+    A batch with fewer people than minimum_crowd is never written; no option changes that. At the
+    end of a survey with release_every, people who are too few for a batch of their own join the
+    last one of which nothing was written. Where there is none, --close refuses, unless --erase says
+    that the round is to end without them: what they sent is then erased, and the round is never
+    opened again.
+
+    With mixers' noise the collector is the first mixer: it adds dummies and writes the batch for
+    the next one, with the chain of manifests. A round may have as many batches as the plan allows,
+    and --close closes one of them. If a closed batch is still waiting to be written, --close closes
     no other.
 
     If interrupted, run the same command again: it writes the same bytes. A running collector need
@@ -73,19 +92,22 @@ def release(
 
     \b
     Examples:
-      krand release --plan plan.json --spool spool --key collector.pem -o batches
-      krand release --plan plan.json --spool spool --mixer-store mixer --close -o batches
+      krand release --plan plan.json --spool spool --key collector.pem --close -o batches
+      krand release --plan plan.json --spool spool --mixer-store mixer --close --yes -o batches
     """
     out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
     _check_options(plan, options)
     run = _released if plan.mixing is None else _mixed
-    done, waiting = run(plan, spool, round_number, output, out, options)
+    closed, done, waiting = run(plan, spool, round_number, output, out, options)
     if as_json:
-        out.json({"plan": plan.hash, "round": round_number, "released": done})
+        told = {"plan": plan.hash, "round": round_number, "closed": _closing_values(closed)}
+        out.json({**told, "released": done})
         return
     console = out.console()
-    if not done:
+    if closed is not None:
+        console.print(_closing_told(closed), markup=False)
+    if not done and (closed is None or not closed.lost):
         console.print(_nothing_new(plan, waiting), markup=False)
     for entry in done:
         line = f"batch {entry['number']}: {entry['people']:,} people"
@@ -96,14 +118,95 @@ def release(
                 console.print(f"Written: {entry[name]}", markup=False, soft_wrap=True)
 
 
+def _close(store: Store, out: Output, options: Mapping[str, Any]) -> Closed | None:
+    """Say what closing does, ask, and do it; None if nothing is to be closed."""
+    from krand.collector.closing import close_batch, preview_of
+
+    for name in ("yes", "erase"):
+        if options[name] and not options["close"]:
+            rule = "must not be given without --close"
+            raise InvalidInput(name, rule, f"--{name}", "add --close, or leave it out")
+    if not options["close"]:
+        return None
+    preview = preview_of(store.config, store.batches())
+    if preview is None:
+        return None
+    if not options["yes"]:
+        _ask(preview, out, erase=options["erase"])
+    return close_batch(store, erase=options["erase"])
+
+
+def _ask(preview: Preview, out: Output, *, erase: bool) -> None:
+    if not sys.stdin.isatty():
+        rule, hint = "must be given where nobody can be asked", "add --yes to close without asking"
+        raise InvalidInput("yes", rule, None, hint)
+    console = out.console(stderr=True)
+    for line in _preview_told(preview, erase=erase):
+        console.print(line, markup=False)
+    if not click.confirm("Close it?", err=True):
+        console.print("Nothing was closed.")
+        raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _preview_told(preview: Preview, *, erase: bool) -> list[str]:
+    """What closing would do: nothing in it depends on the exact number of people."""
+    some, step = f"{preview.fewest:,}", f"{preview.step:,}"
+    about = f"About {some}" if preview.fewest else f"Fewer than {step}"
+    first = f"{about} people are in the open batch (told in steps of {step})."
+    ends = "the round is closed" if preview.ends else "the next batch opens"
+    enough = f"they are released as one batch, and {ends}."
+    if preview.surely_enough:
+        return [first, f"T{enough[1:]}"]
+    if preview.join is not None:
+        few = f"they join batch {preview.join:,}, of which nothing is written, and the round ends"
+    elif erase:
+        few = "WHAT THEY SENT IS ERASED, nothing of it is released, and the round ends for good"
+    else:
+        few = "nothing of theirs can be released, and nothing is closed (see --erase)"
+    crowd = f"the crowd of {preview.crowd:,}" if preview.crowd > 1 else "one person"
+    if preview.surely_too_few:
+        return [first, f"They are fewer than {crowd}: {few}."]
+    return [
+        first,
+        f"If they are fewer than {crowd}: {few}. Otherwise: {enough[0].lower()}{enough[1:]}",
+    ]
+
+
+def _closing_told(closed: Closed) -> str:
+    from krand.collector.states import State
+
+    batch, joined = closed.batch, closed.joined
+    if joined is not None:
+        return (
+            f"The round is closed. Those who came last have joined batch {joined.number:,}, which"
+            f" now has {joined.people:,} people."
+        )
+    if batch.state is State.SEALED:
+        return f"Batch {batch.number:,} is closed with {batch.people:,} people."
+    if not closed.lost:
+        return "The round is closed. Nobody was left in the open batch."
+    return (
+        f"The round is closed. {closed.lost:,} of at least {batch.crowd:,} people had come to batch"
+        f" {batch.number:,}: what they sent is erased, and none of it was released."
+    )
+
+
+def _closing_values(closed: Closed | None) -> dict[str, Any] | None:
+    if closed is None:
+        return None
+    joined = None if closed.joined is None else closed.joined.number
+    batch = closed.batch
+    return {"number": batch.number, "people": batch.people, "state": batch.state.value} | {
+        "joined": joined,
+        "lost": closed.lost,
+    }
+
+
 def _check_options(plan: Plan, options: Mapping[str, Any]) -> None:
     """Each source of noise has its own options."""
     mixed = plan.mixing is not None
     needed, other = ("mixer_store", "key") if mixed else ("key", "mixer_store")
     source = "mixers" if mixed else "devices"
-    if not mixed and options["close"]:
-        hint = "the promise needs the planned crowd: wait for more people"
-        raise InvalidInput("close", "must not be given with devices' noise", "--close", hint)
     for name in (other, *(() if mixed else ("anchor",))):
         if options[name] is not None:
             rule = f"must not be given with {source}' noise"
@@ -121,8 +224,8 @@ def _released(
     output: Path,
     out: Output,
     options: Mapping[str, Any],
-) -> tuple[list[dict[str, Any]], Batch]:
-    """Batches with devices' noise, and the batch that waits."""
+) -> tuple[Closed | None, list[dict[str, Any]], Batch]:
+    """What was closed, batches with devices' noise, and the last batch."""
     from krand.collector.opening import open_spool
     from krand.collector.release import release_sealed
     from krand.wire.keys import load_signing_key
@@ -130,11 +233,13 @@ def _released(
     passphrase = passphrase_from(options["passphrase_env"], options["passphrase"])
     signer = load_signing_key(options["key"], passphrase)
     with open_spool(plan, spool, round_number, create=False) as opened:
+        closed = _close(opened, out, options)
         with out.progress("releasing"):
             done = release_sealed(opened, output, signer)
         waiting = opened.batches()[-1]
     files = [{"batch": str(entry.data), "manifest": str(entry.manifest)} for entry in done]
-    return [_told(e.batch) | names for e, names in zip(done, files, strict=True)], waiting
+    told = [_told(e.batch) | names for e, names in zip(done, files, strict=True)]
+    return closed, told, waiting
 
 
 def _mixed(
@@ -144,9 +249,9 @@ def _mixed(
     output: Path,
     out: Output,
     options: Mapping[str, Any],
-) -> tuple[list[dict[str, Any]], Batch]:
-    """Batches that the collector mixes as the first mixer, and the last batch."""
-    from krand.collector.first_mixer import close_batch, mix_sealed
+) -> tuple[Closed | None, list[dict[str, Any]], Batch]:
+    """What was closed, batches that the collector mixes as the first mixer, and the last batch."""
+    from krand.collector.first_mixer import check_mixable, mix_sealed
     from krand.collector.opening import open_spool
     from krand.mixing.store import MixerStore
 
@@ -155,16 +260,18 @@ def _mixed(
         open_spool(plan, spool, round_number, create=False) as opened,
     ):
         if options["close"]:
-            close_batch(opened, mixer, plan)
+            check_mixable(opened, mixer, plan)
+        closed = _close(opened, out, options)
         with out.progress("releasing"):
             done = mix_sealed(opened, mixer, plan, output)
         waiting = opened.batches()[-1]
-    return [
+    told = [
         _told(entry.batch)
         | {"dummies": entry.files.link.dummies, "repeats": entry.files.link.repeats}
         | {"batch": str(entry.files.data), "chain": str(entry.files.chain)}
         for entry in done
-    ], waiting
+    ]
+    return closed, told, waiting
 
 
 def _told(batch: Batch) -> dict[str, Any]:
@@ -173,9 +280,10 @@ def _told(batch: Batch) -> dict[str, Any]:
 
 def _nothing_new(plan: Plan, last: Batch) -> str:
     from krand.collector.states import State
+    from krand.survey.limits import release_every
 
-    if plan.mixing is None:
-        return f"Nothing new: the open batch waits for its crowd of {last.crowd:,} people."
-    if last.state is State.OPEN:
-        return "Nothing new: the open batch takes submissions until --close closes it."
-    return "Nothing new: the round is closed, and all its batches are written."
+    if last.state is not State.OPEN:
+        return "Nothing new: the round is closed, and all its batches are written."
+    every = release_every(plan)
+    full = f", or {every:,} people have come" if every else ""
+    return f"Nothing new: the open batch takes submissions until --close closes it{full}."

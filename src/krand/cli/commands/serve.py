@@ -103,8 +103,8 @@ def serve(
     """Take submissions over HTTP and store them durably, without identity.
 
     A submission is acknowledged only when it is on the disk. No address, header, cookie, time or
-    order of arrival is stored. When as many people as planned have submitted, the batch is sealed,
-    and krand release writes it. Where mixers add the noise, krand release --close seals it.
+    order of arrival is stored. A round is one batch, open until krand release --close closes it, or
+    until the survey's last day; with release_every it is also sealed whenever so many have come.
 
     Clients may ask for the plan, its signatures and a coarse status under /v1/HASH/. Pages of other
     origins may do so from a browser only with --origin.

@@ -30,10 +30,9 @@ __all__ = ["status"]
 def status(
     as_json: bool, no_color: bool, plan_file: Path, spool: Path, round_number: int, check: bool
 ) -> None:
-    """Show the batches of a spool (open, sealed, released) and the crowd so far.
+    """Show the batches of a spool (open, sealed, releasing, released, erased) and their people.
 
-    Where mixers add the noise, no crowd is needed, and the last line says how many batches can
-    still be closed.
+    The last line says how the open batch is closed, or that the round is closed.
 
     The number of people in the open batch is rounded down to coarse steps, so that watching it does
     not show when somebody took part.
@@ -42,6 +41,7 @@ def status(
     Example:
       krand status --plan plan.json --spool spool
     """
+    from krand.collector.closing import is_closed
     from krand.collector.opening import open_spool
     from krand.collector.progress import coarse, step_for
     from krand.collector.states import State
@@ -60,9 +60,10 @@ def status(
         if batch.state is State.OPEN:
             values |= {"people": coarse(batch.people, step), "messages": None}
         shown.append(values)
-    left = _closings_left(plan, batches)
+    left, closed = _closings_left(plan, batches), is_closed(batches)
     if as_json:
-        found = {"plan": plan.hash, "round": round_number, "step": step, "batches": shown}
+        found = {"plan": plan.hash, "round": round_number, "closed": closed, "step": step}
+        found |= {"expected": plan.survey.expected, "batches": shown}
         out.json(found if left is None else {**found, "closings_left": left})
         return
     from rich.table import Table
@@ -73,22 +74,20 @@ def status(
     table = Table(title=title, title_justify="left")
     for name in ("batch", "state"):
         table.add_column(name)
-    for name in ("people", "of"):
+    for name in ("people", "at least"):
         table.add_column(name, justify="right")
     for values in shown:
         about = "about " if values["state"] == State.OPEN else ""
         people, needed = f"{about}{values['people']:,}", f"{values['crowd']:,}"
-        needed = needed if left is None else "any"
         table.add_row(str(values["number"]), values["state"].value, people, needed)
     out.console().print(table)
-    if left is not None:
-        out.console().print(_closing_line(left), markup=False)
+    out.console().print(_closing_line(plan, closed, left), markup=False)
     if check:
         out.console().print("Nothing is damaged.", markup=False)
 
 
 def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:
-    """How many batches the operator can still close; None where the crowd decides."""
+    """How many batches the round can still have; None where the plan has no limit."""
     from krand.collector.states import State
 
     if plan.mixing is None:
@@ -97,8 +96,14 @@ def _closings_left(plan: Plan, batches: Sequence[Batch]) -> int | None:
     return plan.survey.trust.batches - closed
 
 
-def _closing_line(left: int) -> str:
-    if not left:
+def _closing_line(plan: Plan, closed: bool, left: int | None) -> str:
+    from krand.survey.limits import release_every
+
+    if closed:
         return "The round is closed: nothing more is taken."
-    batches = "1 batch" if left == 1 else f"{left:,} batches"
-    return f"krand release --close can close {batches} of this round."
+    every = release_every(plan)
+    full = f" whenever {every:,} people have come, and" if every else ""
+    expected = plan.survey.expected
+    awaited = "" if expected is None else f" {expected:,} people are expected."
+    batches = "the open batch" if (left or 1) == 1 else f"up to {left:,} batches, one by one"
+    return f"A batch is sealed{full} when krand release --close closes {batches}.{awaited}"

@@ -1,7 +1,7 @@
 """The configuration and the batches as they are stored.
 
 Every row is checked when it is read, and carries its digest when it is written. One batch is open,
-the last. All batches are of the crowd that the plan requires.
+the last, until the round is closed. All batches are of the crowd that the plan requires.
 """
 
 from __future__ import annotations
@@ -86,11 +86,12 @@ def _check(batch: Batch, config: SpoolConfig) -> None:
 
 def _may_have(batch: Batch, config: SpoolConfig) -> bool:
     """Whether a batch in this state can have so many people."""
-    is_open = batch.state is State.OPEN
-    if config.closings:
-        return batch.people >= (0 if is_open else config.crowd)
-    complete = batch.people == config.crowd
-    return complete is not is_open and 0 <= batch.people <= config.crowd
+    if batch.state is State.ERASED:
+        return 0 <= batch.people < config.crowd
+    if batch.state is not State.OPEN:
+        return batch.people >= config.crowd
+    room = config.room_of(batch.number)
+    return batch.people >= 0 and (not room or batch.people < room)
 
 
 class BatchTable:
@@ -130,7 +131,7 @@ class BatchTable:
     def all(self) -> list[Entry]:
         """Every batch in order. A missing batch, or a second open one, is Damage.
 
-        Once all closings were used, none is open.
+        Once the round is closed, none is open.
         """
         rows = self._connection.execute("SELECT * FROM batches ORDER BY number").fetchall()
         entries = [Entry.read(row, self._config) for row in rows]
@@ -140,11 +141,18 @@ class BatchTable:
         closings = self._config.closings
         if closings and len(numbers) > closings:
             raise Damage("there are more batches than the plan allows")
-        unsealed = [e.batch.number for e in entries if e.batch.state is State.OPEN]
-        closed = not unsealed and len(numbers) == closings
-        if unsealed != numbers[-1:] and not closed:
-            raise Damage("not exactly one batch is open, the last one")
+        ends = (State.OPEN, State.ERASED)
+        if any(entry.batch.state in ends for entry in entries[:-1]):
+            raise Damage("a batch after the last one that was open")
+        if not self._may_be_last(entries[-1].batch):
+            raise Damage("the last batch is not open")
         return entries
+
+    def _may_be_last(self, batch: Batch) -> bool:
+        """Whether no batch has to follow: it is open, or the round ended with it."""
+        if batch.state in (State.OPEN, State.ERASED):
+            return True
+        return self._config.ends_with(batch.number)
 
     def one(self, number: int | None) -> Entry:
         """The batch of that number."""
@@ -164,7 +172,7 @@ class BatchTable:
         """The batch that takes people. There is none when the round is closed: RoundClosed."""
         entry = self.last()
         if entry.batch.state is not State.OPEN:
-            if entry.batch.number == self._config.closings:
+            if self._may_be_last(entry.batch):
                 raise RoundClosed
             raise Damage("the last batch is not open")
         return entry

@@ -23,6 +23,7 @@ from typing import Self
 
 import numpy as np
 
+from krand.collector.closing import Outcome, outcome_of
 from krand.collector.sqlite.batches import BatchTable, Entry, check_config
 from krand.collector.sqlite.checking import check_ids, checked_rows
 from krand.collector.sqlite.damage import DIGEST_BYTES, added_up, tag_of
@@ -44,6 +45,7 @@ from krand.collector.states import State
 from krand.collector.store import (
     MINIMUM_GROUP,
     Batch,
+    Closed,
     LaneNumbers,
     Messages,
     RoundClosed,
@@ -130,24 +132,41 @@ class Spool:
             digests, known = self._digests(submissions)
         return [digest in known for digest in digests]
 
-    def seal(self) -> Batch:
-        """Seal the open batch at the operator's wish, if the configuration allows that."""
-        if not self.config.closings:
-            hint = "its noise needs the planned crowd: wait for more people"
-            raise InvalidInput("batch", "must be sealed by its crowd alone", "closed early", hint)
+    def close_batch(self, *, erase: bool = False) -> Closed:
+        """Close the open batch at the operator's wish, in one transaction."""
         random = secure_random()
         random.refresh()
         with named(self.path):
             with self._transaction():
-                entry = self._batches.open()
-                if not entry.batch.people:
-                    raise InvalidInput("people", "must be at least 1", 0, "nobody has come yet")
-                sealed = self._seal(entry, random)
-                if self._is_small():
+                entries = self._batches.all()
+                batches = [entry.batch for entry in entries]
+                outcome, target = outcome_of(self.config, batches, erase=erase)
+                if outcome is Outcome.SEALED:
+                    sealed = self._seal(entries[-1], random, last=self._ends_with(entries[-1]))
+                    found = Closed(batch=sealed.batch)
+                elif target is not None:
+                    found = self._join(entries[-1], entries[target.number - 1], random)
+                else:
+                    found = Closed(batch=self._erase(entries[-1]).batch)
+                if small_enough(self._connection):  # few may have come since the last time
                     self._rearrange()
             self._presence.check()
+        emptied = self.settle()
+        if outcome is not Outcome.SEALED and not emptied:
+            raise self._not_wiped("the round is closed")
+        return found
+
+    def mark_releasing(self, batch: Batch) -> Batch:
+        """Record durably that the batch may be written: nobody joins it any more."""
+        with named(self.path), self._transaction():
+            entry = self._batches.one(batch.number)
+            if not entry.batch.state.is_waiting:
+                raise InvalidInput("batch", "must be sealed", entry.batch.state.value)
+            if entry.batch.state is State.SEALED:
+                entry = entry.moved(State.RELEASING)
+                self._batches.write(entry)
         self.settle()
-        return sealed.batch
+        return entry.batch
 
     def batches(self) -> tuple[Batch, ...]:
         """All batches in the order of their numbers, the open one last."""
@@ -159,20 +178,21 @@ class Spool:
         """Every row of a batch, each some messages with their keys. Damage is noticed."""
         with named(self.path), self._snapshot():
             now = self._batches.one(batch.number)
-            if now.batch.state is State.RELEASED:
-                raise InvalidInput("batch", "must not be released yet", "released")
+            if not now.batch.state.has_messages:
+                rule = "must not be released or erased yet"
+                raise InvalidInput("batch", rule, now.batch.state.value)
             yield from checked_rows(self._connection, now, self.config, self._pool)
 
     def messages(self, batch: Batch, scratch: Path) -> Iterator[Messages]:
-        """All messages of a sealed batch, in the order of their random keys."""
+        """All messages of a batch that is being released, in the order of their random keys."""
         return (rows for _, rows in self.lane_messages(batch, scratch))
 
     def lane_messages(self, batch: Batch, scratch: Path) -> Iterator[tuple[LaneNumbers, Messages]]:
         """The same messages in the same order, each with its lane."""
         with named(self.path), self._snapshot():
             state = self._batches.one(batch.number).batch.state
-        if state is not State.SEALED:
-            raise InvalidInput("batch", "must be sealed", state.value)
+        if state is not State.RELEASING:
+            raise InvalidInput("batch", "must be marked as releasing", state.value)
         width, lanes = KEY_BYTES + self._length, self._lanes
         chunks = in_key_order(self.rows_of(batch), width, batch.messages * width, scratch)
         return ((lanes.numbers(rows), rows[:, lanes.width :]) for rows in chunks)
@@ -190,10 +210,14 @@ class Spool:
                 progress = self._batches.progress()
             self._high_water_mark.write(progress)
         if not self.settle():
-            raise StoreUnavailable(
-                "the batch is written, but the journal cannot be wiped while another process reads"
-                " the spool: run this again"
-            )
+            raise self._not_wiped("the batch is written")
+
+    @staticmethod
+    def _not_wiped(done: str) -> StoreUnavailable:
+        return StoreUnavailable(
+            f"{done}, but the journal cannot be wiped while another process reads the spool: run"
+            " this again"
+        )
 
     def settle(self) -> bool:
         """Move everything from the journal to the tables, where only keys decide the order.
@@ -220,7 +244,7 @@ class Spool:
 
         The file is not rewritten for a few people: an eighth must be new, or the file small.
         """
-        waiting = [batch for batch in self.batches() if batch.state is not State.RELEASED]
+        waiting = [batch for batch in self.batches() if batch.state.has_messages]
         people = sum(batch.people for batch in waiting)
         if people < self._arranged:  # something was released meanwhile
             self._arranged = 0
@@ -253,7 +277,7 @@ class Spool:
             check_pages(self._connection)
         self.check_people()
         for batch in self.batches():
-            if batch.state is not State.RELEASED:
+            if batch.state.has_messages:
                 for _ in self.rows_of(batch):
                     pass
 
@@ -289,7 +313,8 @@ class Spool:
         moved = bool(leaving)
         while fresh:
             entry = self._batches.open()
-            room = len(fresh) if self.config.closings else entry.batch.crowd - entry.batch.people
+            full_at = self.config.room_of(entry.batch.number)
+            room = full_at - entry.batch.people if full_at else len(fresh)
             now, fresh = fresh[:room], fresh[room:]
             bodies = [body for _, body in now]
             if many:
@@ -299,9 +324,9 @@ class Spool:
             total = added_up(int.from_bytes(digest) for digest, _ in now)
             messages = sum(map(len, bodies)) // self._length
             more = entry.with_more(len(now), messages, rows, total)
-            full = not self.config.closings and more.batch.people >= more.batch.crowd
+            full = more.batch.people == full_at
             if full:
-                self._seal(more, random)
+                self._seal(more, random, last=False)
             else:
                 self._batches.write(more)
             moved = moved or left or full
@@ -321,14 +346,36 @@ class Spool:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    def _seal(self, entry: Entry, random: SecureRandom) -> Entry:
-        """The batch takes no more people. The next one opens, if the plan allows another."""
+    def _ends_with(self, entry: Entry) -> bool:
+        return self.config.ends_with(entry.batch.number)
+
+    def _seal(self, entry: Entry, random: SecureRandom, *, last: bool) -> Entry:
+        """The batch takes no more people. The next one opens, unless it was the last."""
         rows = entry.rows ^ self._empty_pool(entry, random)
         sealed = replace(entry, rows=rows).moved(State.SEALED)
         self._batches.write(sealed)
-        if entry.batch.number != self.config.closings:
+        if not last:
             self._batches.begin(entry.batch.number + 1)
         return sealed
+
+    def _join(self, entry: Entry, other: Entry, random: SecureRandom) -> Closed:
+        """The people of the open batch join a sealed one, each message under its random key."""
+        rows = entry.rows ^ self._empty_pool(entry, random)
+        table, target = message_table(entry.batch.number), message_table(other.batch.number)
+        self._connection.execute(f"INSERT INTO {target} SELECT * FROM {table}")
+        batch = entry.batch
+        joined = other.with_more(batch.people, batch.messages, rows, entry.ids)
+        self._batches.write(joined)
+        emptied = Entry(replace(batch, people=0, messages=0))
+        return Closed(batch=self._erase(emptied).batch, joined=joined.batch)
+
+    def _erase(self, entry: Entry) -> Entry:
+        """The round ends without the messages of the open batch. Their senders stay known."""
+        self._pool.keep_messages(self._pool.messages()[:0])
+        self._connection.execute(f"DROP TABLE {message_table(entry.batch.number)}")
+        erased = entry.moved(State.ERASED)
+        self._batches.write(erased)
+        return erased
 
     def _put_into_pool(
         self, entry: Entry, bodies: list[bytes], random: SecureRandom
@@ -361,7 +408,7 @@ class Spool:
         self._seen_ids.exchange(self._pool, random)
         self._seen_ids.rearrange()
         for entry in self._batches.all():  # as they are now: another process may release
-            if entry.batch.state is not State.RELEASED:
+            if entry.batch.state.has_messages:
                 self._mix_anew(entry, random)
 
     def _mix_anew(self, entry: Entry, random: SecureRandom) -> None:

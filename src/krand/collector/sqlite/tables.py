@@ -13,7 +13,6 @@ import sqlite3
 from collections.abc import Sequence
 
 from krand.collector.sqlite.damage import Damage
-from krand.collector.states import State
 from krand.collector.store import Batch
 
 __all__ = [
@@ -64,7 +63,7 @@ def message_table(number: int) -> str:
 
 def tables_of(batches: Sequence[Batch]) -> dict[str, str]:
     """Every table that must exist, with the statement that made it. There must be no other."""
-    kept = [message_table(b.number) for b in batches if b.state is not State.RELEASED]
+    kept = [message_table(b.number) for b in batches if b.state.has_messages]
     return TABLES | {name: MESSAGES.format(name) for name in kept}
 
 
