@@ -42,6 +42,7 @@ CROWD, GATHERED, LATER = 200, 87, 1_000
 WAIT_SECONDS = 60.0
 RESULTS, ANOTHER = "habits.json", "other.json"
 SURVEY = f"""id = "habits-2026-05"
+release_every = {CROWD}
 
 [policy]
 epsilon = 2.0

@@ -69,6 +69,7 @@ def test_results_are_what_browsers_said_they_sent(form: FormSite, visit: Begin) 
         expected.update(reported(page))
         sent(page)
     assert form.people == crowd
+    form.store.close_batch()
     batches = release_sealed(form.store, form.folder / "batches", form.signer)
     data = [batch.data for batch in batches]
     tally = tally_batches(form.plan, data, form.key, form.signer.public_key())

@@ -369,6 +369,7 @@ def test_whole_records_are_shown_and_counted(tmp_path: Path, visit: Begin) -> No
             expected.update(reported(page))
             sent(page)
             page.context.close()
+        form.store.close_batch()
         batches = release_sealed(form.store, tmp_path / "batches", form.signer)
         data = [batch.data for batch in batches]
         tally = tally_batches(form.plan, data, form.key, form.signer.public_key())

@@ -179,12 +179,16 @@ def test_quiet_has_no_log_of_the_start_and_the_end(at: Path) -> None:
     assert logs["--quiet",] == ""
 
 
-def test_devices_noise_is_not_released_by_closing(at: Path, plan: Plan) -> None:
+def test_devices_noise_is_not_released_by_closing_below_its_crowd(at: Path, plan: Plan) -> None:
     """Its promise needs the crowd; options of mixers are refused, too, and nothing is sealed."""
     filled(at, plan, 2)
-    error = refusal(at, 2, "release", "--close")
-    assert (error["field"], error["rule"]) == ("close", "must not be given with devices' noise")
+    error = refusal(at, 2, "release", "--close", "--yes")
+    assert (error["field"], error["value"]) == ("people", "about 0")
     assert "wait for more people" in error["hint"]
+    error = refusal(at, 2, "release", "--close")  # nobody can be asked
+    assert (error["field"], error["hint"]) == ("yes", "add --yes to close without asking")
+    for option in ("--yes", "--erase"):
+        assert refusal(at, 2, "release", option)["field"] == option[2:]
     for name in ("mixer_store", "anchor"):
         option = "--" + name.replace("_", "-")
         assert refusal(at, 2, "release", option, str(at / "x"))["field"] == name
@@ -428,8 +432,9 @@ def test_another_plan_or_round_is_refused(at: Path, plan: Plan) -> None:
 def test_release_below_the_crowd_is_refused(at: Path, plan: Plan) -> None:
     """Exit code 2; how many are missing is told coarsely, and nothing is written."""
     filled(at, plan, CROWD - 1)
-    error = refusal(at, 2, "release")
-    assert (error["field"], error["value"]) == ("people", "about 20")
+    assert answer(at, "release")["released"] == []
+    error = refusal(at, 2, "release", "--close", "--yes")
+    assert (error["field"], error["value"]) == ("people", "about 0")
     assert not list((at / "out").glob("*")) if (at / "out").exists() else True
 
 
@@ -459,7 +464,7 @@ def test_a_release_never_replaces_another_batch(at: Path, plan: Plan) -> None:
     error = refusal(at, 2, "release")
     assert (error["field"], error["value"]) == ("output", batch["batch"])
     assert Path(batch["batch"]).read_bytes() == before
-    assert answer(at, "status")["batches"][0]["state"] == "sealed"
+    assert answer(at, "status")["batches"][0]["state"] == "releasing"
 
 
 def test_a_release_needs_the_collectors_key(at: Path, plan: Plan) -> None:

@@ -117,6 +117,7 @@ def test_a_release_to_a_full_disk_is_named_and_repeated(tmp_path: Path) -> None:
     """A batch that does not fit is not written at all; with room, it is written and wiped."""
     spool = filled(tmp_path / "spool", CROWD, range(CROWD))
     output = tmp_path / "batches"
+    spool.mark_releasing(spool.batches()[0])  # the spool has room for what follows
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**14, hard))
     try:
@@ -126,7 +127,7 @@ def test_a_release_to_a_full_disk_is_named_and_repeated(tmp_path: Path) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert caught.value.field == "output"
     assert not list(output.iterdir())
-    assert spool.batches()[0].state is State.SEALED
+    assert spool.batches()[0].state is State.RELEASING
     release_sealed(spool, output, SIGNER)
     assert len(messages_in(output)) == 3 * CROWD
     spool.close()
@@ -157,12 +158,17 @@ def test_a_release_whose_disk_fails_wipes_nothing(tmp_path: Path) -> None:
     require_failing_syncs()
     with filled(tmp_path / "spool", CROWD, range(CROWD)) as spool:
         output = tmp_path / "batches"
+        with pytest.raises(StoreUnavailable, match="disk I/O error"):
+            while_syncs_fail(lambda: release_sealed(spool, output, SIGNER))
+        assert not list(output.iterdir())  # nothing is written before the spool says so
+        assert spool.batches()[0].state is State.SEALED
+        spool.mark_releasing(spool.batches()[0])
         with pytest.raises(InvalidInput, match="input/output error") as caught:
             while_syncs_fail(lambda: release_sealed(spool, output, SIGNER))
         assert caught.value.field == "output"
         with pytest.raises(OSError, match="Input/output error"):
             while_syncs_fail(lambda: sync_folder(output))
-        assert spool.batches()[0].state is State.SEALED
+        assert spool.batches()[0].state is State.RELEASING
         spool.check()
         release_sealed(spool, output, SIGNER)
         expected = Counter(m for number in range(CROWD) for m in messages_of(number))
@@ -302,7 +308,8 @@ def test_a_clock_that_is_ten_years_off_changes_nothing(
         os.utime(path, (now + shift, now + shift))
     with Spool(folder, config_for(CROWD)) as spool:
         with pytest.raises(CrowdTooSmall):
-            release_sealed(spool, output, SIGNER)
+            spool.close_batch()
+        assert release_sealed(spool, output, SIGNER) == ()
         assert not any(spool.add(people(range(CROWD - 1))))
         assert spool.batches()[0].people == CROWD - 1
         spool.check()

@@ -51,7 +51,7 @@ __all__ = [
     "told",
 ]
 
-POLICY = Policy(epsilon=8.0, delta=1e-2, minimum_crowd=12)
+POLICY = Policy(epsilon=8.0, delta=1e-2, minimum_crowd=2)
 LONG_LIST = Choices(tuple(f"option {number}" for number in range(33)))
 QUESTIONS = (
     YesNo(name="smokes"),

@@ -46,7 +46,8 @@ def outcome_of(
     open_to_join = _last_sealed(batches)
     if last.people and open_to_join is not None:
         return Outcome.JOINED, open_to_join
-    if not erase and (last.people or len(batches) == 1):
+    nobody_is_left = not last.people and len(batches) > 1 and config.release_every > 0
+    if not erase and not nobody_is_left:
         raise _too_few(config, last)
     return Outcome.ERASED, None
 

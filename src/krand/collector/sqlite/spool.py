@@ -158,14 +158,17 @@ class Spool:
 
     def mark_releasing(self, batch: Batch) -> Batch:
         """Record durably that the batch may be written: nobody joins it any more."""
-        with named(self.path), self._transaction():
-            entry = self._batches.one(batch.number)
-            if not entry.batch.state.is_waiting:
-                raise InvalidInput("batch", "must be sealed", entry.batch.state.value)
-            if entry.batch.state is State.SEALED:
-                entry = entry.moved(State.RELEASING)
-                self._batches.write(entry)
-        self.settle()
+        with named(self.path):
+            with self._transaction():
+                entry = self._batches.one(batch.number)
+                if not entry.batch.state.is_waiting:
+                    raise InvalidInput("batch", "must be sealed", entry.batch.state.value)
+                if begins := entry.batch.state is State.SEALED:
+                    entry = entry.moved(State.RELEASING)
+                    self._batches.write(entry)
+            self._presence.check()
+        if begins:
+            self.settle()
         return entry.batch
 
     def batches(self) -> tuple[Batch, ...]:
