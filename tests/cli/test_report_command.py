@@ -152,7 +152,7 @@ def test_a_plan_is_no_results_file(tmp_path: Path) -> None:
     path.write_bytes(bit_example().plan.bytes)
     error = refusal(path, tmp_path / "report.html")
     assert "krand-results-2" in error["rule"]
-    assert "'krand-plan-5'; krand estimate writes it" in error["hint"]
+    assert "'krand-plan-6'; krand estimate writes it" in error["hint"]
 
 
 def test_files_that_cannot_be_had_are_named(results: Path, tmp_path: Path) -> None:

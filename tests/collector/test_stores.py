@@ -193,7 +193,7 @@ def test_closing_leaves_nobody_out_unnoticed(
         begun = {b.number: messages_in(store, b, tmp_path) for b in store.batches()[: case.written]}
         before = store.batches()
         if case.lost or not case.people:
-            with pytest.raises(CrowdTooSmall, match=r"--erase"):
+            with pytest.raises(CrowdTooSmall, match="with --erase"):
                 store.close_batch()
             assert store.batches() == before
         closed = store.close_batch(erase=case.lost > 0 or not case.people)

@@ -20,11 +20,12 @@ from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey.canonical import canonical_json
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
-from krand.survey.plan import Plan
+from krand.survey.limits import release_every, smallest_batch
+from krand.survey.plan import FORMAT, OLD_FORMAT, Plan
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
-from krand.survey.survey import Survey, Together
+from krand.survey.survey import Survey, Together, Trust
 from krand.testing import SMALL_SURVEY
 
 POLICY = Policy(epsilon=1.0, delta=1e-5, minimum_crowd=20_000)
@@ -103,7 +104,7 @@ def test_the_hash_is_that_of_the_file(plan: Plan) -> None:
     """What `sha256sum` prints: canonical JSON, no line end."""
     assert plan.hash == hashlib.sha256(plan.bytes).hexdigest()
     assert not plan.bytes.endswith(b"\n")
-    assert json.loads(plan.bytes)["format"] == "krand-plan-5"
+    assert json.loads(plan.bytes)["format"] == "krand-plan-6"
 
 
 def test_a_plan_reads_back_as_the_same_value(plan: Plan, tmp_path: Path) -> None:
@@ -135,7 +136,7 @@ def test_whatever_is_changed_makes_another_plan(plan: Plan) -> None:
         lambda text: text.replace(b'"sigma":', b'"sigma":-'),
         lambda text: text.replace(b'"blocks":[{', b'"blocks":[{},{'),
         lambda text: text.replace(b'"offset":1', b'"offset":2'),
-        lambda text: text.replace(b"krand-plan-5", b"krand-plan-6"),
+        lambda text: text.replace(b"krand-plan-6", b"krand-plan-7"),
         lambda text: text[:-1],
         lambda text: b"[]",
         lambda text: b"\xff",
@@ -151,6 +152,26 @@ def test_a_plan_that_was_touched_is_refused(plan: Plan, change: object) -> None:
         parse_plan(changed)
 
 
+PLAN_5 = Path(__file__).parents[1] / "survey" / "data" / "plan-5.json"
+"""As the krand of that format wrote it."""
+
+
+def test_a_plan_of_the_older_format_is_read_as_it_was_meant() -> None:
+    """The same bytes; a batch is complete with the crowd; mixers' noise asks for one person."""
+    old = read_plan(PLAN_5)
+    assert old.bytes == PLAN_5.read_bytes()
+    assert (smallest_batch(old), release_every(old)) == (100, 100)
+    new = replace(old, format=FORMAT)
+    assert (smallest_batch(new), release_every(new)) == (100, 0)
+    mixed = replace(new, survey=replace(new.survey, trust=Trust(noise="mixers")))
+    assert (smallest_batch(mixed), release_every(mixed)) == (100, 0)
+    mixed = replace(mixed, format=OLD_FORMAT)
+    assert (smallest_batch(mixed), release_every(mixed)) == (1, 0)
+    smuggled = replace(old, survey=replace(old.survey, expected=200)).bytes
+    with pytest.raises(InvalidInput, match="expected, release_every: not in the format"):
+        parse_plan(smuggled)
+
+
 def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path: Path) -> None:
     """Not as one that was changed: nobody touched it, it lacks what plans have today."""
     values = json.loads(plan.bytes) | {"format": "krand-plan-1"}
@@ -158,7 +179,7 @@ def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path:
         del values[name]
     (tmp_path / "plan.json").write_bytes(canonical_json(values))
     said = (
-        r"must have the format krand-plan-5, found 'krand-plan-1'; it was made by another version"
+        r"must have the format krand-plan-6, found 'krand-plan-1'; it was made by another version"
         r" of krand; make it again from its survey file: krand plan survey.toml"
     )
     with pytest.raises(InvalidInput, match=said):

@@ -100,7 +100,7 @@ def test_krand_serve_says_what_it_collects(
     monkeypatch.setattr(serving, "serve", lambda server, listener: listener.close())
     done = CliRunner().invoke(krand, ["serve", "--port", "0", *collecting[1]])
     assert done.exit_code == 0, done.output
-    assert done.stderr.startswith(f"Collecting {TITLE} (pets), round 1, for 100 people\n")
+    assert done.stderr.startswith(f"Collecting {TITLE} (pets), round 1, for at least 100 people\n")
 
 
 def test_the_page_of_a_collector_shows_the_title(collecting: tuple[Plan, list[str]]) -> None:

@@ -23,7 +23,7 @@ async function analystKey() {
 async function planFile(change = () => {}) {
   const policy = { epsilon: 2, delta: 1e-3, minimum_crowd: 100, colluding: 1, assurance: "certified" };
   const values = {
-    format: "krand-plan-5",
+    format: "krand-plan-6",
     analyst_key: await analystKey(),
     survey: {
       id: "pets", language: "en", invitations: false, linkage: "bit", copies: 1, rounds: 2, policy,

@@ -58,13 +58,15 @@ def _last_sealed(batches: Sequence[Batch]) -> Batch | None:
 
 
 def _too_few(config: SpoolConfig, batch: Batch) -> CrowdTooSmall:
-    found = f"about {coarse(batch.people, status_step(config.crowd)):,}" if batch.people else 0
+    if config.crowd == 1:
+        return CrowdTooSmall("people", "must be at least 1", 0, "nobody has come yet")
     hint = (
-        "nothing is released below it: wait for more people, or add --erase to end the round"
-        " without them: what they sent is then erased"
+        "nothing is released below it: wait for more people, or end the round without them and"
+        " erase what they sent, with --erase"
     )
     rule = f"must be at least the planned crowd of {config.crowd:,}"
-    return CrowdTooSmall("people", rule if config.crowd > 1 else "must be at least 1", found, hint)
+    some = coarse(batch.people, status_step(config.crowd))
+    return CrowdTooSmall("people", rule, f"about {some:,}", hint)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from krand.promise import NOISE_GRID, Linkage, NoiseSource
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
-from krand.survey.plan import FORMAT, Mixing, Plan, Promise
+from krand.survey.plan import FORMAT, OLD_FORMAT, Mixing, Plan, Promise
 from krand.survey.plan_file import mixing_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
@@ -96,7 +96,7 @@ def same_plan(name: str, expected: Plan | None) -> tuple[Check, ...]:
 
 def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     """Survey, positions, noise, precision, messages, promise, policy."""
-    if values.get("format") != FORMAT:
+    if values.get("format") not in (FORMAT, OLD_FORMAT):
         raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
     told = _claimed(values, source)
     try:
@@ -113,6 +113,7 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     noise, plan = _planned(told, survey, values) if positions.holds else (None, None)
     if noise is None or plan is None:
         return PlanFound((survey_holds, positions, *([] if noise is None else [noise])))
+    plan = replace(plan, format=values["format"])
     try:
         true = verify_promise(plan)
     except KrandError as error:
