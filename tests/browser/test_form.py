@@ -84,6 +84,7 @@ def test_what_is_shown_is_what_is_sent(form: FormSite, visit: Begin) -> None:
     page.get_by_role("button", name="Show me what is sent").click()
     page.get_by_text("The sealed bytes").click()
     shown = page.wait_for_selector("pre:not(:empty)").inner_text()
+    assert page.inner_text(".why").startswith("Why is an answer protected that is sent unchanged?")
     assert page.get_by_role("button", name="Change").count() == 0
     page.go_back()
     assert page.inner_text("h1") == "Check your answers"
@@ -147,9 +148,14 @@ def test_offline_and_a_crash_lose_nothing(form: FormSite, visit: Begin) -> None:
 
 
 def test_the_page_promises_what_krand_promises(form: FormSite, visit: Begin) -> None:
-    """In the very words of the plan's other pages, number by number."""
+    """First as a guess, then in the very words of the plan's other pages, number by number."""
     page = visit(form.url).page
     page.goto(form.url)
+    assert form.plan.promise.epsilon == 40
+    assert "may be able to tell what you answered" in page.inner_text("#guess")
+    assert not page.locator("#promise").is_visible()
+    page.get_by_text("Details").click()
+    assert page.locator("#promise").is_visible()
     assert page.text_content("#promise") == promise_sentence(form.plan)
     assert page.locator("#assumptions li").all_text_contents() == list(
         assumption_texts(form.plan.promise)
@@ -163,6 +169,12 @@ def test_a_receipt_can_be_saved_and_checked(form: FormSite, visit: Begin) -> Non
     page = filled(started(visit(form.url).page, form.url), PEOPLE[2])
     sent(page)
     assert page.inner_text("#verdict").startswith("The signature is valid.")
+    again = page.context.new_page()
+    again.goto(form.url)
+    again.wait_for_selector("#verdict")
+    assert "does not sign" not in again.inner_text("main")
+    assert "This browser does not keep it." in again.inner_text("#verdict")
+    again.close()
     with page.expect_download() as download:
         page.get_by_role("button", name="Save the receipt").click()
     text = Path(download.value.path()).read_text(encoding="utf-8")
@@ -294,21 +306,28 @@ def test_the_keyboard_alone_is_enough(form: FormSite, visit: Begin) -> None:
 README = Path(__file__).parents[2] / "README.md"
 
 
-def test_the_four_lines_of_the_readme_send_telemetry(
+def answered_with(kind: str, body: str) -> Callable[[Any], None]:
+    """A file that the collector does not have."""
+    return lambda route: route.fulfill(body=body, content_type=f"text/{kind}")
+
+
+def test_the_four_lines_of_the_readme_work_on_every_visit(
     chromium: str, browser: Any, tmp_path: Path
 ) -> None:
-    """As they stand there, with another address, hash and answers."""
-    (lines,) = re.findall(r"```html\n(<script.*?</script>)", README.read_text("utf-8"), re.DOTALL)
+    """As they stand there, with another address, hash and answers; later visits send nothing."""
+    found = re.findall(r"```html\n<script.*?>(.*?)</script>", README.read_text("utf-8"), re.DOTALL)
+    (lines,) = found
     with form_site(tmp_path) as form:
         script = lines.replace("https://collector.example", form.url.rstrip("/"))
         script = script.replace("PLAN HASH", form.plan.hash)
         script = script.replace("crashed: false, tabs: 12", 'bicycle: true, way: "by car"')
         assert script.count(form.url) == 1
-        page = browser.new_page()
-        html = f"<!doctype html>{script}"
-        page.route("**/mine", lambda route: route.fulfill(body=html, content_type="text/html"))
-        with page.expect_response("**/submissions") as answer:
+        page, posted = browser.new_page(), []
+        page.on("request", lambda r: posted.append(r.url) if r.method == "POST" else None)
+        page.route("**/mine", answered_with("html", "<!doctype html>"))
+        page.route("**/mine.js", answered_with("javascript", script))
+        for _ in range(3):
             page.goto(f"{form.url}mine")
-        assert answer.value.status == 202
-        assert form.people == 1
+            page.evaluate("() => import('/mine.js')")  # throws what the lines throw
+        assert form.people == len(posted) == 1
         page.close()

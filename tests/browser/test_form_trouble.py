@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import functools
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
 from krand.collector.release import release_sealed
 from krand.collector.settings import Settings, receipt_of
+from krand.report.summary import right_guess
 from krand.survey.closing import closing_of
 from krand.survey.plan import Plan
 
@@ -47,9 +49,9 @@ SHORT = """id = "short"
 title = "Life in our town"
 {head}
 [policy]
-epsilon = 40.0
+epsilon = {epsilon}
 delta = 0.01
-minimum_crowd = 4
+minimum_crowd = {crowd}
 
 [[question]]
 name = "bicycle"
@@ -65,14 +67,26 @@ choices = ["on foot", "by bicycle", "by car"]
 DELETE_STORED = """() => new Promise((done) => {
     indexedDB.deleteDatabase("krand").onsuccess = done;
 })"""
+# What follows the Arabic words stands on their right, as in the English sentence that it is.
+READS = """() => {
+    const line = [...document.querySelectorAll(".reported li")].at(-1);
+    const rest = document.createRange();
+    rest.selectNodeContents(line.lastChild);
+    const [words, after] = [line.querySelector("bdi"), rest].map((e) => e.getBoundingClientRect());
+    const pre = document.querySelector("pre");
+    return [after.left >= words.right - 1, getComputedStyle(pre).direction];
+}"""
 HEADER_BYTES = 3 + 16
 """Format, round and id; the sealed messages follow."""
 
 
 @functools.cache
-def short_plan(head: str = "", text: str = "How do you get to work?") -> Plan:
+def short_plan(
+    head: str = "", text: str = "How do you get to work?", epsilon: float = 40.0, crowd: int = 4
+) -> Plan:
     """Two questions; nobody has a key yet."""
-    return make_plan(parse_survey(SHORT.format(head=head, text=text)))
+    asked = SHORT.format(head=head, text=text, epsilon=epsilon, crowd=crowd)
+    return make_plan(parse_survey(asked))
 
 
 def answered(page: Page) -> Page:
@@ -258,13 +272,18 @@ def test_a_new_survey_at_the_same_address_keeps_what_was_entered(
 
 def test_a_german_survey_is_asked_in_german(tmp_path: Path, visit: Begin) -> None:
     """From the first page to the receipt."""
-    with form_site(tmp_path, short_plan('language = "de-AT"')) as form:
+    plan = short_plan('language = "de-AT"', epsilon=1.0, crowd=2000)
+    with form_site(tmp_path, plan) as form:
         begun = visit(form.url, PHONE)
         page = begun.page
         page.goto(form.url)
         page.get_by_role("button", name="Beginnen").wait_for()
         begun.fits()
         begun.keep("form-german")
+        promise = form.plan.promise
+        right = math.ceil(100 * right_guess(promise.epsilon, promise.delta))
+        said = f"liegt höchstens in {right} von 100 Fällen richtig; beim Münzwurf wären es 50."
+        assert said in page.inner_text("#guess")
         page.get_by_role("button", name="Beginnen").click()
         assert page.get_attribute("html", "lang") == "de"
         page.get_by_role("radio", name="Ja").check()
@@ -297,6 +316,14 @@ def test_a_language_that_is_written_from_right_to_left(tmp_path: Path, visit: Be
         assert box is not None
         assert button is not None
         assert button["x"] > box["x"] + box["width"] / 2
+        page.get_by_role("radio").first.check()
+        go_on(page)
+        page.get_by_role("button", name="Show me what is sent").click()
+        page.get_by_text("The sealed bytes").click()
+        page.set_viewport_size({"width": 1280, "height": 900})
+        assert page.locator(".reported li bdi").last.inner_text().startswith("كيف تذهب إلى العمل؟")
+        assert page.evaluate(READS) == [True, "ltr"]
+        begun.keep("form-arabic-shown")
 
 
 @contextmanager

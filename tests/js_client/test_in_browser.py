@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +13,6 @@ from browser.conftest import browser as browser
 from browser.conftest import chromium as chromium
 from js_client.chromium import Origin, running_origin
 from js_client.javascript import STATIC
-from krand import parse_survey
-from krand.planning.making import make_plan
 from krand.testing import FakeCollector, small_plan
 
 if TYPE_CHECKING:
@@ -140,51 +137,6 @@ def test_a_second_answer_is_told_and_nothing_is_sent(device: Device) -> None:
     told = device.run(page, SUBMIT, OTHER_ANSWERS)
     assert (told["status"], told["wasKept"]) == ("already-submitted", False)
     assert len(device.origin.bodies) == 1
-
-
-README = Path(__file__).parents[2] / "README.md"
-COLLECTOR = "https://collector.example"
-TELEMETRY = """
-id = "tabs"
-
-[policy]
-epsilon = 2.0
-delta = 1e-3
-minimum_crowd = 100
-
-[[question]]
-name = "crashed"
-type = "yes_no"
-
-[[question]]
-name = "tabs"
-type = "number"
-edges = [1, 10, 20]
-open = "above"
-"""
-
-
-def test_the_lines_of_the_readme_work_on_every_visit(browser: Browser) -> None:
-    """The first visit sends; the later ones send nothing and throw nothing."""
-    plan = make_plan(parse_survey(TELEMETRY))
-    collector = FakeCollector(plan.sealed_for(X25519PrivateKey.generate().public_key()))
-    lines = README.read_text(encoding="utf-8").partition('<script type="module">')[2]
-    script = lines.partition("</script>")[0].replace("PLAN HASH", collector.plan.hash)
-    assert script.count(COLLECTOR) == 2
-    scripts = {"krand.js": (STATIC / "krand.js").read_bytes(), "lines.js": script.encode()}
-    with running_origin(scripts, collector) as origin, browser.new_context() as context:
-        context.route(
-            f"{COLLECTOR}/**",
-            lambda route: route.fulfill(
-                response=route.fetch(url=origin.url + route.request.url[len(COLLECTOR) :])
-            ),
-        )
-        page = context.new_page()
-        for _ in range(3):
-            page.goto(COLLECTOR)
-            page.evaluate("() => import('/lines.js')")
-        assert collector.people == 1
-        assert len(origin.bodies) == 1
 
 
 def test_two_tabs_send_one_submission(device: Device) -> None:

@@ -109,6 +109,6 @@ function refused(error: unknown): KrandError {
   const reason = error instanceof Error ? ` (${error.name})` : "";
   const rule = `must be able to keep the submission before it is sent${reason}`;
   const hint =
-    "allow this site to store data, or leave private browsing; outside of browsers, give a ledger";
+    "allow this site to store data, which some browsers refuse in private windows; outside of browsers, give a ledger";
   return new KrandError("no-storage", "ledger", rule, hint);
 }

@@ -37,3 +37,16 @@ for (const [name, change] of Object.entries(changes)) {
     await assert.rejects(planOf(krand, change), refused("wrong-plan"));
   });
 }
+
+test("the chance of a right guess is rounded up, and never to always", () => {
+  for (const epsilon of [0.01, 0.5, 1, 2, 4.6, 5, 8, 12]) {
+    for (const delta of [0, 1e-6, 0.01]) {
+      const chance = (Math.exp(epsilon) + delta) / (1 + Math.exp(epsilon));
+      const { right, of } = krand.chanceOf({ epsilon, delta });
+      assert.ok(right / of >= chance && (right - 1) / of < chance && right < of);
+      assert.ok(of === 100 || chance > 1 - 10 / of);
+    }
+  }
+  assert.deepEqual(krand.chanceOf({ epsilon: 1, delta: 1e-6 }), { right: 74, of: 100 });
+  assert.equal(krand.chanceOf({ epsilon: 40, delta: 0 }), null);
+});

@@ -37,6 +37,12 @@ let last = 0;
 /** A new id. */
 export const newId = (): string => `f${++last}`;
 
+/** A text with an element in the place of one name: the element keeps its own direction of writing. */
+export const fillWith = (text: string, name: string, element: Node): (Node | string)[] => {
+  const [before = "", after = ""] = text.split(`{${name}}`);
+  return [before, element, after];
+};
+
 /** A text with its names in braces filled in. */
 export const fill = (text: string, values: Record<string, string | number>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));

@@ -262,7 +262,7 @@ export class Form {
     const { plan, collector } = context;
     const key = plan.mixing?.mixers[0]?.identity ?? (receipt?.receipt && (await status)?.receipt_key) ?? undefined;
     const facts = { title: titleOf(plan.survey), plan: plan.hash, round, collector, signature: receipt?.receipt, key: key || undefined };
-    this.show(thanksPage(context, { said, facts, verdict: await verdictOn(plan, facts) }));
+    this.show(thanksPage(context, { said, facts, verdict: receipt ? await verdictOn(plan, facts) : "earlier" }));
   }
 
   private fail(error: unknown): void {

@@ -9,6 +9,23 @@ import type { Texts } from "./texts.js";
 /** Up to these values of ε₀ the noise of one device alone protects well, weakly, hardly at all. */
 const [REAL, WEAK, SLIGHT] = [1, 3, 7];
 
+/** The most decimals of a chance that are shown; a chance closer to 1 protects nobody. */
+const MOST_SCALE = 1_000_000;
+
+/**
+ * The largest chance of a right guess between two equally likely sets of answers, (e^ε + δ)/(1 + e^ε),
+ * rounded up to whole times in 100, or in more if that would be always; null if it is always.
+ */
+export function chanceOf({ epsilon, delta }: PlanPromise): { right: number; of: number } | null {
+  const shrunk = Math.exp(-epsilon);
+  const chance = (1 + delta * shrunk) / (1 + shrunk);
+  for (let of = 100; of <= MOST_SCALE; of *= 10) {
+    const right = Math.ceil(chance * of);
+    if (right < of) return { right, of };
+  }
+  return null;
+}
+
 export class Wording {
   constructor(
     private readonly plan: Plan,
@@ -31,7 +48,34 @@ export class Wording {
     return [flips, fill(passed, { crowd: this.whole(this.plan.promise.crowd), number: this.mixers })];
   }
 
-  /** What nobody can learn. */
+  /** The promise as the chance of a right guess, in whole numbers. */
+  guess(): string {
+    const { texts, plan } = this;
+    const rounds = plan.survey.rounds === 1 ? "" : fill(texts.rounds, { rounds: this.whole(plan.survey.rounds) });
+    const chance = chanceOf(plan.promise);
+    if (!chance) return fill(texts.guessAlways, { rounds });
+    const { right, of } = chance;
+    return fill(texts.guess, { rounds, right: this.whole(right), of: this.whole(of), half: this.whole(of / 2) });
+  }
+
+  /** When it holds, what remains otherwise, and how it is known. */
+  holds(): string {
+    const { texts, plan } = this;
+    const { said } = this.local(plan.flips ?? plan.promise);
+    const held =
+      this.noise === "devices"
+        ? fill(texts.holdsInCrowd, { crowd: this.whole(plan.promise.crowd), said })
+        : fill(texts.holdsWithMixers, { one_mixer: this.one(texts.oneMixer), all_mixers: this.one(texts.allMixers), said });
+    return `${held} ${texts.known[plan.promise.assurance]}`;
+  }
+
+  /** Why an answer is protected that leaves the device as it is. */
+  why(): string {
+    const { texts, plan } = this;
+    return this.noise === "mixers" ? texts.whyWithMixers : fill(texts.whyInCrowd, { crowd: this.whole(plan.promise.crowd) });
+  }
+
+  /** What nobody can learn, in the symbols of the proof. */
   promise(): string {
     const { plan, texts } = this;
     const given = {
@@ -48,11 +92,11 @@ export class Wording {
         if_they_collude: fill(texts.ifTheyCollude, this.local(plan.promise)),
       });
     }
-    const all = fill(this.some(texts.allMixers), { number: this.mixers });
+    const all = this.one(texts.allMixers);
     const otherwise = plan.flips ? "" : fill(texts.noHonestMixer, { all_mixers: all });
     const mixers = fill(texts.promiseOfMixers, {
       ...given,
-      one_mixer: fill(this.some(texts.oneMixer), { number: this.mixers }),
+      one_mixer: this.one(texts.oneMixer),
       however_few: texts.howeverFew,
       otherwise,
     });
@@ -83,6 +127,10 @@ export class Wording {
 
   private some([one, other]: readonly [string, string]): string {
     return this.mixers === 1 ? one : other;
+  }
+
+  private one(texts: readonly [string, string]): string {
+    return fill(this.some(texts), { number: this.mixers });
   }
 
   private whole(value: number): string {

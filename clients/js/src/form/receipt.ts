@@ -12,7 +12,8 @@ export interface ReceiptFacts {
   key?: string | undefined;
 }
 
-export type Verdict = "none" | "valid" | "invalid" | "unchecked";
+/** "earlier": this browser answered before, and does not keep what it was given then. */
+export type Verdict = "none" | "earlier" | "valid" | "invalid" | "unchecked";
 
 /** Whether the collector's signature is what it should be. */
 export async function verdictOn(plan: Plan, { signature, key, round }: ReceiptFacts): Promise<Verdict> {
@@ -28,6 +29,7 @@ export async function verdictOn(plan: Plan, { signature, key, round }: ReceiptFa
 /** What the verdict means, for people. */
 export function verdictText(verdict: Verdict, texts: Texts): string {
   if (verdict === "none") return texts.receiptNone;
+  if (verdict === "earlier") return texts.receiptEarlier;
   const said = { valid: texts.receiptValid, invalid: texts.receiptInvalid, unchecked: texts.receiptUnchecked }[verdict];
   return `${said} ${texts.receiptProves}`;
 }

@@ -1,10 +1,10 @@
 /** "Show me what is sent": the submission itself, and which parts of it are noise. */
 
 import type { Plan } from "../index.js";
-import { noiseOf } from "../survey.js";
-import { fill, h } from "./dom.js";
+import { fill, fillWith, h } from "./dom.js";
 import { whole } from "./numbers.js";
 import { positionText } from "./positions.js";
+import { Wording } from "./promise.js";
 import type { Texts } from "./texts.js";
 
 const MOST_LINES = 200;
@@ -24,13 +24,12 @@ export function shownSubmission(plan: Plan, prepared: Prepared, texts: Texts): H
     reported.length > 1 ? h("h3", {}, fill(texts.copyNumber, { number: place + 1, all: reported.length })) : null,
     copyList(plan, copy, truth, texts),
   ]);
-  const mixers = noiseOf(plan.survey) === "mixers";
   return h(
     "div",
     { class: "shown" },
     h("p", {}, reported ? texts.prepared : texts.preparedEarlier),
-    mixers && h("p", {}, texts.noNoiseHere),
     ...(parts ?? []),
+    reported && h("p", { class: "why" }, new Wording(plan, texts).why()),
     h("p", {}, fill(texts.sealedBytes, sizes)),
     hexOf(body, texts),
   );
@@ -46,14 +45,15 @@ function copyList(plan: Plan, copy: readonly number[], truth: readonly number[],
     const isSent = sent.has(position);
     const text = !mine.has(position) ? texts.noiseAdded : isSent ? texts.truthKept : texts.truthGone;
     const kind = !mine.has(position) ? "added" : isSent ? "kept" : "gone";
-    return h("li", { class: kind, "data-position": position }, fill(text, { what: positionText(plan, position, texts) }));
+    const what = h("bdi", {}, positionText(plan, position, texts));
+    return h("li", { class: kind, "data-position": position }, ...fillWith(text, "what", what));
   });
   const more = all.length - lines.length;
   return h("ul", { class: "reported" }, ...lines, more > 0 && h("li", {}, fill(texts.moreLines, { number: more })));
 }
 
 function hexOf(body: Uint8Array, texts: Texts): HTMLElement {
-  const place = h("pre", { tabindex: 0, role: "region", "aria-label": texts.hex });
+  const place = h("pre", { tabindex: 0, dir: "ltr", role: "region", "aria-label": texts.hex });
   const open = (): void => {
     if (!place.textContent) place.textContent = Array.from(body, (byte) => byte.toString(16).padStart(2, "0")).join("");
   };
