@@ -28,8 +28,8 @@ export const de: Texts = {
   whatNobodyLearns: "Was andere über Sie erfahren können",
   guess: "Wer die Ergebnisse{rounds} sieht und rät, auf welche von zwei gleich wahrscheinlichen Arten Sie geantwortet haben, liegt höchstens in {right} von {of} Fällen richtig; beim Münzwurf wären es {half}.",
   guessAlways: "Wer die Ergebnisse{rounds} sieht, kann möglicherweise erkennen, was Sie geantwortet haben: Das Rauschen dieser Umfrage ist zu klein, um es zu verbergen.",
-  holdsInCrowd: "Das gilt, wenn mindestens {crowd} Personen teilnehmen und die Sammelstelle nicht mit der auswertenden Stelle zusammenarbeitet. Arbeiten beide zusammen, {said}.",
-  holdsWithMixers: "{one_mixer}, gilt das unabhängig davon, wie viele teilnehmen und wie viele sich absprechen. Wenn {all_mixers} und die auswertende Stelle zusammenarbeiten, {said}.",
+  holdsInCrowd: "Es gilt, wenn mindestens {crowd} Personen teilnehmen und die Sammelstelle nicht mit der auswertenden Stelle zusammenarbeitet. Arbeiten beide zusammen, {said}.",
+  holdsWithMixers: "{one_mixer}, gilt es unabhängig davon, wie viele teilnehmen und wie viele sich absprechen. Wenn {all_mixers} und die auswertende Stelle zusammenarbeiten, {said}.",
   known: {
     certified: "Das ist bewiesen, was immer die anderen antworten.",
     outlier: "Das ist nicht bewiesen: Es ist exakt für einen Angriff, für alle anderen eine Vermutung.",

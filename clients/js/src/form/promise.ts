@@ -58,7 +58,7 @@ export class Wording {
     return fill(texts.guess, { rounds, right: this.whole(right), of: this.whole(of), half: this.whole(of / 2) });
   }
 
-  /** When it holds, what remains otherwise, and how it is known. */
+  /** How it is known, when it holds, and what remains otherwise. */
   holds(): string {
     const { texts, plan } = this;
     const { said } = this.local(plan.flips ?? plan.promise);
@@ -66,7 +66,7 @@ export class Wording {
       this.noise === "devices"
         ? fill(texts.holdsInCrowd, { crowd: this.whole(plan.promise.crowd), said })
         : fill(texts.holdsWithMixers, { one_mixer: this.one(texts.oneMixer), all_mixers: this.one(texts.allMixers), said });
-    return `${held} ${texts.known[plan.promise.assurance]}`;
+    return `${texts.known[plan.promise.assurance]} ${held}`;
   }
 
   /** Why an answer is protected that leaves the device as it is. */
