@@ -1,28 +1,35 @@
 """A collector under attack: its memory over time, and whether honest people are still served.
 
-    python benchmarks/attacked.py            # writes benchmarks/attacked.md; about 10 minutes
-    python benchmarks/attacked.py --quick    # a smoke run of 20 seconds: to the terminal only
+    python benchmarks/attacked.py               # writes benchmarks/attacked.md; about 10 minutes
+    python benchmarks/attacked.py --seconds 20  # a shorter run, 20 seconds for each attack
+    python benchmarks/attacked.py --quick       # a smoke run: to the terminal only
 
-The collector has one core, all clients share the other. Needs krand[serve] and Linux.
+The collector has one core, all clients share the other, on which honest ones come first: otherwise
+the attackers would only keep them from running. Attackers that are programs in Python are joined by
+wrk, which is many times faster. Needs krand[serve], Linux, wrk, and root to come first.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from attackers import KINDS
 
 from collector import EXAMPLE, free_port, resident, serve_command, server, version_of
 from krand.collector.opening import config_of
@@ -31,16 +38,32 @@ from krand.survey.plan import Plan
 from krand.survey.reading import read_survey
 from krand.wire.keys import generate_private_key
 from running import processor, progress, run_benchmark, table
+from wrk_load import has_wrk
 
 RESULTS = Path(__file__).with_suffix(".md")
-CLIENTS = Path(__file__).with_name("attackers.py")
-ATTACKS = ("slow readers", "slow writers", "pipelining")
-CONNECTIONS = (500, 2_000, 5_000)
+HERE = Path(__file__).parent
+CLIENTS = HERE / "attackers.py"
+PIPELINES = HERE / "pipelines.lua"
+NO_ATTACK = "no attack"
+ATTACKS = (
+    *((kind, 5_000) for kind in KINDS if kind != "honest"),
+    *(("wrk, 16 requests at a time", number) for number in (500, 2_000, 5_000)),
+    ("wrk, 4 requests at a time", 5_000),
+)
 HONEST = 16
-SECONDS, QUICK_SECONDS = 600.0, 20.0
-FILES = 12_000
+SECONDS, QUICK_SECONDS = 60.0, 4.0
+FILES = 16_000
+FIRST = -10
+"""The priority of the collector and of honest clients."""
+GATHER_SECONDS = 20.0
+"""At most, until the attackers have opened their connections."""
+LEAST_SHARE = 0.25
+"""A goal: what is served during an attack, as a share of what is served without."""
 MOST_MORE_MEGABYTES = 300.0
 """A goal: the memory at its peak, beyond that at the start."""
+
+Attacks = tuple[tuple[str, int], ...]
+"""Kinds of attackers, and how many connections they have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +76,15 @@ class Phase:
     memory: tuple[float, ...]
     """Megabytes, several times a second."""
     honest: dict[str, Any]
-    attackers: dict[str, Any]
 
     @property
     def served(self) -> float:
         """Honest submissions that were stored, per second."""
         return float(self.honest["statuses"].get("202", 0) / self.seconds)
+
+
+def _can_run(attack: str) -> bool:
+    return not attack.startswith("wrk") or has_wrk()
 
 
 def allow_many_files() -> int:
@@ -69,12 +95,24 @@ def allow_many_files() -> int:
     return most
 
 
+def prefer(pid: int, priority: int) -> None:
+    """Give a process and its threads a priority, if we may."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(PermissionError):
+            os.setpriority(os.PRIO_PROCESS, int(thread.name), priority)
+
+
 @contextmanager
 def clients(kind: str, connections: int, **options: Any) -> Iterator[subprocess.Popen[bytes]]:
     """Clients of one kind in a process of their own, on the second core."""
     told = json.dumps({"kind": kind, "connections": connections, **options})
-    child = subprocess.Popen([sys.executable, str(CLIENTS), told], stdout=subprocess.PIPE)
+    command = [sys.executable, str(CLIENTS), told]
+    if kind.startswith("wrk"):
+        command = wrk_command(int(kind.split()[1]), connections, **options)
+    child = subprocess.Popen(command, stdout=subprocess.PIPE)
     os.sched_setaffinity(child.pid, {1})
+    if kind == "honest":
+        prefer(child.pid, FIRST)
     try:
         yield child
     finally:
@@ -82,45 +120,71 @@ def clients(kind: str, connections: int, **options: Any) -> Iterator[subprocess.
         child.wait()
 
 
+def wrk_command(
+    at_a_time: int, connections: int, *, port: int, path: str, length: int, seconds: float
+) -> list[str]:
+    """wrk sends so many submissions at once on each connection, and reads all answers."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{math.ceil(seconds)}s", "--timeout", "30s"]
+    url = f"http://127.0.0.1:{port}"
+    return [*command, "-s", str(PIPELINES), url, "--", path, str(length), str(at_a_time)]
+
+
 def phase(
     child: subprocess.Popen[bytes], attack: str, connections: int, options: dict[str, Any]
 ) -> Phase:
     seconds: float = options["seconds"]
-    with (
-        clients(attack, connections, **options) as attackers,
-        clients("honest", HONEST, **options) as honest,
-    ):
+    with ExitStack() as stack:
+        if attack != NO_ATTACK:
+            longer = options | {"seconds": seconds + GATHER_SECONDS}
+            stack.enter_context(clients(attack, connections, **longer))
+            wait_for(child, connections)
+        honest = stack.enter_context(clients("honest", HONEST, **options))
         memory, end = [resident(child)], time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(0.2)
             memory.append(resident(child))
-        seen = [json.loads(each.communicate()[0]) for each in (honest, attackers)]
-    found = Phase(attack, connections, seconds, tuple(memory), seen[0], seen[1])
+        seen = json.loads(honest.communicate()[0])
+    found = Phase(attack, connections, seconds, tuple(memory), seen)
     progress(f"{connections:,} {attack}: {found.served:.0f}/s, {max(memory):.0f} MB")
     return found
 
 
-def measure(plan: Plan, quick: bool, place: Path, connections: tuple[int, ...]) -> list[Phase]:
+def wait_for(child: subprocess.Popen[bytes], connections: int) -> None:
+    """Until most of the attackers' connections are open."""
+    files, end = Path(f"/proc/{child.pid}/fd"), time.monotonic() + GATHER_SECONDS
+    while len(os.listdir(files)) < 0.8 * connections and time.monotonic() < end:
+        time.sleep(0.1)
+
+
+def measure(plan: Plan, seconds: float, place: Path, attacks: Attacks) -> list[Phase]:
+    """Each attack, and no attack before the first, in the middle and after the last."""
     port, shape = free_port(), config_of(plan).format
     options = {"port": port, "path": f"/v1/{plan.hash}/submissions", "length": shape.length}
-    options["seconds"] = (QUICK_SECONDS if quick else SECONDS) / (1 + len(ATTACKS) * 3)
+    options["seconds"] = seconds
+    half = len(attacks) // 2
+    quiet = (NO_ATTACK, 0)
     with server(serve_command(place, plan, port, "spool"), port) as child:
-        found = [phase(child, "honest", 1, options)]
-        found += [phase(child, kind, n, options) for n in connections for kind in ATTACKS]
-    return found
+        prefer(child.pid, FIRST)
+        phases = (quiet, *attacks[:half], quiet, *attacks[half:], quiet)
+        return [phase(child, kind, number, options) for kind, number in phases]
 
 
-def row_of(found: Phase) -> list[str]:
-    quiet = found.attack == "honest"
+def undisturbed(found: list[Phase]) -> float:
+    """Submissions served per second without an attack."""
+    return statistics.mean(each.served for each in found if each.attack == NO_ATTACK)
+
+
+def row_of(found: Phase, quiet: float) -> list[str]:
+    is_quiet = found.attack == NO_ATTACK
     return [
-        "no attack" if quiet else f"{found.connections:,} {found.attack}",
+        NO_ATTACK if is_quiet else f"{found.connections:,} {found.attack}",
         f"{found.memory[0]:.0f} MB",
         f"{max(found.memory):.0f} MB",
         f"{found.served:.0f}",
+        "" if is_quiet else f"{found.served / quiet:.0%}",
         f"{found.honest['p50']:.2f} s",
         f"{found.honest['p99']:.2f} s",
         _statuses(Counter(found.honest["statuses"])),
-        "" if quiet else f"{found.attackers['opened']:,}",
     ]
 
 
@@ -134,7 +198,11 @@ def goals(found: list[Phase]) -> str:
     wrong = sorted(status for status in seen if status.startswith("5") and status != "503")
     answers = f"**missed**: {', '.join(wrong)}" if wrong else "met"
     memory = "met" if peak - start < MOST_MORE_MEGABYTES else "**missed**"
+    share = min(each.served for each in found) / undisturbed(found)
+    served = "met" if share >= LEAST_SHARE else "**missed**"
     return (
+        f"- Served: at least {share:.0%} of what is served without an attack;"
+        f" at least {LEAST_SHARE:.0%}: {served}.\n"
         f"- Memory: {start:.0f} MB at the start, {peak:.0f} MB at its peak;"
         f" at most {MOST_MORE_MEGABYTES:.0f} MB more: {memory}.\n"
         f"- No answer of 500 or above other than 503: {answers}."
@@ -144,35 +212,36 @@ def goals(found: list[Phase]) -> str:
 LEGEND = (
     "*Slow readers* ask for pages in a row and read no answer. *Slow writers* send the head of a"
     " submission, then a byte a second. *Pipelining* sends submissions and pages in a row, as many"
-    " as are taken. Whoever is closed comes back at once; *opened* counts these connections."
-    " *Served*, times and answers are those of honest clients. A collector takes 4,096 connections;"
-    " beyond that the one that was served longest ago is closed. Requests sent in a row take turns,"
-    " one every 5 ms."
+    " as are taken; so does *wrk*, which reads all answers. Whoever is closed comes back at once."
+    " *Served*, times and answers are those of honest clients."
 )
 
 
-def report(quick: bool) -> str:
+def report(quick: bool, seconds: float) -> str:
     busy, files = os.getloadavg()[0], allow_many_files()
-    connections = tuple(number for number in CONNECTIONS if number + 500 < files)
+    seconds = QUICK_SECONDS if quick else seconds
+    attacks = tuple(each for each in ATTACKS if each[1] + 500 < files and _can_run(each[0]))
     plan = make_plan(read_survey(EXAMPLE)).sealed_for(generate_private_key().public_key())
     with tempfile.TemporaryDirectory(dir=RESULTS.parent) as folder:
-        found = measure(plan, quick, Path(folder), connections)
+        found = measure(plan, seconds, Path(folder), attacks)
     versions = ", ".join(map(version_of, ("krand", "starlette", "uvicorn", "uvloop", "httptools")))
-    columns = ["attack", "memory, start", "peak", "served per second", "p50", "p99", "answers"]
+    columns = ["attack", "memory, start", "peak", "served per second", "share"]
+    columns += ["p50", "p99", "answers"]
     about = (
         f"{'A smoke run' if quick else 'A full run'} by `python benchmarks/attacked.py` on"
         f" {datetime.now(UTC):%Y-%m-%d}.\n\n- Machine: {processor()} ({platform.machine()}),"
         f" {os.cpu_count()} cores, {platform.system()}; load average at the start {busy:.1f}.\n"
         f"- Versions: Python {platform.python_version()}, {versions}.\n"
-        f"- The collector runs on one core; all clients share another. {HONEST} honest clients"
-        f" submit all the time, each submission on a new connection;"
+        "- The collector runs on one core; all clients share another, where honest ones come first."
+        f" {HONEST} honest clients submit all the time, each submission on a new connection;"
         f" {found[0].seconds:.0f} seconds a row."
     )
-    rows = table([*columns, "opened"], [row_of(each) for each in found])
+    quiet = undisturbed(found)
+    rows = table(columns, [row_of(each, quiet) for each in found])
     note = "<!-- Written by benchmarks/attacked.py; do not edit. -->"
     parts = ["# A collector under attack", note, about, goals(found), rows, LEGEND]
     return "\n\n".join(parts) + "\n"
 
 
 if __name__ == "__main__":
-    run_benchmark(__doc__, RESULTS, report)
+    run_benchmark(__doc__, RESULTS, report, seconds=SECONDS)

@@ -131,6 +131,22 @@ async def pipeliner(clients: Clients) -> None:
         writer.transport.abort()
 
 
+async def late_pipeliner(clients: Clients) -> None:
+    """One submission, which is served at once, and while it is, as many more as are taken."""
+    reader, writer = await clients.connect()
+    try:
+        writer.write(clients.submission())
+        await writer.drain()
+        await asyncio.sleep(0)
+        row = clients.submission() * 20
+        while time.monotonic() < clients.end:
+            writer.write(row)
+            await writer.drain()
+            await reader.read(2**12)
+    finally:
+        writer.transport.abort()
+
+
 async def _while_open(writer: asyncio.StreamWriter, clients: Clients, content: bytes) -> None:
     while time.monotonic() < clients.end and not writer.is_closing():
         writer.write(content)
@@ -143,7 +159,8 @@ KINDS: dict[str, Callable[[Clients], Awaitable[None]]] = {
     "honest": honest,
     "slow readers": slow_reader,
     "slow writers": slow_writer,
-    "pipelining": pipeliner,
+    "pipelining, no answer read": pipeliner,
+    "pipelining after one request": late_pipeliner,
 }
 
 

@@ -10,7 +10,7 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -344,7 +344,7 @@ def test_a_silent_connection_makes_room_for_a_new_one(
 def test_requests_in_a_row_take_turns(
     collector: Collector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Twenty in a row of each of two connections: those after the first wait for their turns."""
+    """Twenty in a row of each of two connections: all of them wait for their turns."""
     turns: list[int] = []
     usual = neighbours.Neighbours.wait_for_turn
 
@@ -363,6 +363,56 @@ def test_requests_in_a_row_take_turns(
         assert statuses(said) == [200] * 20
         client.close()
     assert [turns.count(each) >= 9 for each in set(turns)] == [True, True]  # short ones in pairs
+
+
+def test_whoever_sends_one_request_comes_before_all_who_send_several(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not even the first of several that come at once is answered before its turn."""
+    monkeypatch.setattr(neighbours.Neighbours, "_set_timer", lambda *_: None)  # no turn
+    with ExitStack() as stack:
+        several = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", collector.port), 60))
+            for _ in range(20)
+        ]
+        for client in several:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n" * 2)
+        assert collector.submit()[0] == 202
+        for client in several:
+            client.setblocking(False)
+            with pytest.raises(BlockingIOError):  # open, and without an answer
+                client.recv(1)
+        monkeypatch.undo()
+
+
+def test_whoever_sends_too_much_ahead_is_closed_in_turn(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of it is kept or answered; others are served as before."""
+    monkeypatch.setattr(neighbours, "MOST_HELD_BYTES", 100)
+    head = b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
+    assert collector.say(head * 20, half=False) == b""
+    assert collector.submit()[0] == 202
+    monkeypatch.undo()
+    assert statuses(collector.say(head * 20)) == [200] * 20
+
+
+def test_more_connections_than_usual_are_closed_one_by_one(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that were served longest ago; the newest ones stay."""
+    monkeypatch.setattr(neighbours, "USUAL_CONNECTIONS", 3)
+    with ExitStack() as stack:
+        idle = [
+            stack.enter_context(socket.create_connection(("127.0.0.1", collector.port), 60))
+            for _ in range(8)
+        ]
+        for client in idle[:5]:
+            with suppress(ConnectionResetError):
+                assert client.recv(1) == b""
+        for client in idle[5:]:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert client.recv(12) == b"HTTP/1.1 200"
 
 
 def test_many_at_once_are_all_stored(collector: Collector) -> None:

@@ -4,8 +4,10 @@ uvicorn parses whatever arrives at once. So one client that sends many requests 
 could fill the memory and delay everybody else, and a few thousand slow clients could keep everybody
 else out. Here at most one request of a connection is answered at a time. What was sent after it is
 not parsed, and nothing more is read, until it has its turn. Such requests take turns with those of
-other connections, a limited number each second. When there are too many connections, the one that
-was served longest ago is closed.
+other connections, a limited number each second; if several arrive at once, so does the first of
+them. A client that sends too much ahead is closed when its turn comes, not before: it would come
+back at once, and a new connection costs more than one that waits. When there are too many
+connections, the one that was served longest ago is closed.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from krand.collector.http import busy
 from krand.collector.malformed import MALFORMED
-from krand.collector.neighbours import MOST_HELD_BYTES, Neighbours
+from krand.collector.neighbours import Neighbours
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
@@ -72,6 +74,8 @@ class BoundedConnection(HttpToolsProtocol):
     _parsed = 0
     """How much of what is held has been parsed."""
     _waits_for_turn = False
+    _sent_too_much = False
+    """What it sent ahead was dropped, so nothing more on this connection can be understood."""
     _without_content = 0
     """Bytes since a request began or its body last grew: mostly an incomplete head."""
     _sending: asyncio.TimerHandle | None = None
@@ -104,14 +108,18 @@ class BoundedConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._unset_keepalive_if_required()
-        small = len(data) <= MOST_PIECE and data.count(HEAD_END) < 2
-        if small and not self._held and not self._must_wait():
+        several = data.count(HEAD_END) > 1
+        if not several and len(data) <= MOST_PIECE and not self._held and not self._must_wait():
             self._parse(data)
-        else:
-            self._hold(data)
-            self.flow.resume_reading()
-            if self._held and self._neighbours.held > MOST_HELD_BYTES:
-                self.transport.abort()
+            return
+        self._hold(data)
+        if several and not self._must_wait():
+            self._wait_for_turn()
+        self.flow.resume_reading()
+        if self._held and self._neighbours.hold_too_much:
+            self._sent_too_much = True
+            self._release()
+            self._wait_for_turn()
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -148,16 +156,23 @@ class BoundedConnection(HttpToolsProtocol):
             self._wait_for_reader()
         elif self._waits_for_turn:
             self._unset_keepalive_if_required()
-            self._neighbours.wait_for_turn(self)
+            self._wait_for_turn()
         elif self.cycle.response_complete:
             self.cycle.body.clear()  # it is not needed any more
         else:  # the next request had arrived already
             self._unset_keepalive_if_required()
 
     def take_turn(self) -> None:
-        """Continue with what was sent before its turn."""
+        """Continue with what was sent before its turn, or close if that was too much."""
         self._waits_for_turn = False
-        self.flow.resume_reading()
+        if self._sent_too_much:
+            self.transport.abort()
+        else:
+            self.flow.resume_reading()
+
+    def _wait_for_turn(self) -> None:
+        self._waits_for_turn = True
+        self._neighbours.wait_for_turn(self)
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -206,7 +221,7 @@ class BoundedConnection(HttpToolsProtocol):
             self._parse(held[start : self._parsed])
         if self._parsed == len(held):
             self._release()
-        return not self._held and not self.pipeline and not closing()
+        return not (self._held or self.pipeline or self._sent_too_much or closing())
 
     def _parse(self, piece: bytes) -> None:
         self._without_content += len(piece)

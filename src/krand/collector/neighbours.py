@@ -9,15 +9,19 @@ from typing import Protocol
 
 __all__ = ["MOST_CONNECTIONS", "MOST_HELD_BYTES", "Connection", "Neighbours"]
 
-MOST_CONNECTIONS = 4_096
-"""Beyond this the connection that was served longest ago is closed."""
+USUAL_CONNECTIONS = 4_096
+"""Beyond this, the connection that was served longest ago is closed every few milliseconds. Its
+client may come back at once, and a new connection costs more than one that waits."""
+MOST_CONNECTIONS = 8_192
+"""Beyond this, one is closed at once for each new one."""
 MOST_ASKED = 64
 """Connections that are considered for closing. If all of them wait for an answer, the new
 connection is refused."""
 MOST_HELD_BYTES = 2**26
 """What all connections together may send ahead of their turn."""
 TURN_SECONDS = 0.005
-"""Between two requests that were sent without waiting for the previous answer."""
+"""Between two requests that were sent without waiting for the previous answer, and between two
+connections that are closed."""
 
 
 class _Transport(Protocol):
@@ -41,7 +45,7 @@ class Connection(Protocol):
         """Whether a whole request has arrived and is not answered yet."""
 
     def take_turn(self) -> None:
-        """Continue with what was sent before its turn."""
+        """Continue with what was sent before its turn, or close if that was too much."""
 
 
 class Neighbours:
@@ -60,6 +64,10 @@ class Neighbours:
         self._is_timed = False
 
     @property
+    def hold_too_much(self) -> bool:
+        return self.held > MOST_HELD_BYTES
+
+    @property
     def are_too_many(self) -> bool:
         return len(self._open) > MOST_CONNECTIONS
 
@@ -68,6 +76,8 @@ class Neighbours:
         self._open[connection] = None
         if self.are_too_many:
             self._make_room(connection)
+        elif len(self._open) > USUAL_CONNECTIONS:
+            self._set_timer(connection)
 
     def served(self, connection: Connection) -> None:
         """An answer was sent on this connection."""
@@ -82,7 +92,7 @@ class Neighbours:
         self._turns[connection] = None
         self._set_timer(connection)
 
-    def _make_room(self, newest: Connection) -> None:
+    def _make_room(self, newest: Connection | None = None) -> None:
         for other in islice(self._open, MOST_ASKED):
             if other is not newest and not other.is_owed_an_answer():
                 del self._open[other]
@@ -99,5 +109,7 @@ class Neighbours:
         if self._turns:
             connection, _ = self._turns.popitem(last=False)
             connection.take_turn()
-            if self._turns:
-                self._set_timer(connection)
+        if len(self._open) > USUAL_CONNECTIONS:
+            self._make_room()
+        if self._turns or len(self._open) > USUAL_CONNECTIONS:
+            self._set_timer(next(iter(self._turns or self._open)))

@@ -77,7 +77,7 @@ def make_server(
         from krand.collector.direct import DirectConnection
         from krand.collector.http import Collector
         from krand.collector.neighbours import Neighbours
-        from krand.collector.two_listeners import TwoListeners
+        from krand.collector.server import ACCEPTED_AT_ONCE, CollectorServer
     except ImportError as error:
         raise MissingComponent(error.name or "starlette", "serve") from None
     store.probe()
@@ -91,13 +91,14 @@ def make_server(
         "timeout_keep_alive": KEEP_ALIVE_SECONDS,
         "timeout_graceful_shutdown": SHUTDOWN_SECONDS,
         "ws": "none",
+        "backlog": ACCEPTED_AT_ONCE,
     }
     first = options | {"http": partial(DirectConnection, Neighbours())}
     if metrics is None:
-        return uvicorn.Server(uvicorn.Config(app, **first))
+        return CollectorServer(uvicorn.Config(app, **first))
     second = options | {"http": partial(BoundedConnection, Neighbours()), "lifespan": "off"}
-    configs = uvicorn.Config(app, **first), uvicorn.Config(app.metrics, **second)
-    return TwoListeners(*configs, metrics)
+    operators = uvicorn.Config(app.metrics, **second), metrics
+    return CollectorServer(uvicorn.Config(app, **first), operators)
 
 
 def serve(server: uvicorn.Server, listener: socket.socket, *, quiet: bool = False) -> None:
