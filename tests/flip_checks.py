@@ -156,11 +156,18 @@ def recorded_entropy() -> Iterator[list[bytes]]:
     """What the operating system gives, all of it by `os.urandom`, while the clock stands still."""
     asked: list[bytes] = []
     original = os.urandom
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, standing_clock():
         patch.setattr(os, "urandom", lambda count: asked.append(original(count)) or asked[-1])
         patch.setattr(randomness, "_read_device", lambda target: None)
-        patch.setattr(randomness, "_second", lambda: 0)
         yield asked
+
+
+@contextmanager
+def standing_clock() -> Iterator[None]:
+    """The clock stands still: with a new second a generator mixes in fresh entropy by itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(randomness, "_second", lambda: 0)
+        yield
 
 
 def aes_stream(seed: bytes, count: int) -> bytes:
@@ -190,14 +197,18 @@ def linear_complexity(bits: list[int]) -> int:
 
 
 def fork_complaints(random: SecureRandom) -> list[str]:
-    """A forked child must not repeat its parent, neither from the pool nor from the cipher."""
-    random.bytes(8)
-    reader, writer = os.pipe()
-    if not (child := os.fork()):
-        os.write(writer, random.bytes(480) + random.bytes(4000))
-        os._exit(0)
-    os.close(writer)
-    mine = random.bytes(480) + random.bytes(4000)
+    """A forked child must not repeat its parent, neither from the pool nor from the cipher.
+
+    The clock is no help: most forks are over before the next second.
+    """
+    with standing_clock():
+        random.bytes(8)
+        reader, writer = os.pipe()
+        if not (child := os.fork()):
+            os.write(writer, random.bytes(480) + random.bytes(4000))
+            os._exit(0)
+        os.close(writer)
+        mine = random.bytes(480) + random.bytes(4000)
     with os.fdopen(reader, "rb") as pipe:
         theirs = pipe.read()
     os.waitpid(child, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from flip_checks import (
     law_complaints,
     linear_complaints,
 )
+from krand.randomness import generator
 from krand.randomness.finite_law import ExactTable
 from krand.randomness.flips import flip_packed, pattern_table
 from krand.randomness.generator import SecureRandom
@@ -129,6 +131,13 @@ def caught(subject: Subject) -> set[str]:
 def test_the_real_ones_pass() -> None:
     """krand's own kernels and source pass every check."""
     assert caught(Subject()) == set()
+
+
+def test_a_new_second_does_not_hide_a_reused_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generator mixes in fresh entropy every second, which would undo the planted fault."""
+    seconds = itertools.count()
+    monkeypatch.setattr(generator, "_second", lambda: next(seconds))
+    assert CHECKS["fork"](Subject(random=ForkBlind))
 
 
 @pytest.mark.parametrize("fault", FAULTS)
