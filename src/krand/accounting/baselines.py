@@ -8,7 +8,7 @@ from collections.abc import Callable
 from scipy.special import log_ndtr, ndtr
 
 from krand.accounting.channel import noise_of_local_epsilon
-from krand.promise import Policy, ResponseFormat
+from krand.promise import AtMost, Block, ExactlyOne, FreeBits, Policy, ResponseFormat
 
 __all__ = [
     "gaussian_delta",
@@ -59,13 +59,31 @@ def rappor_sigma(policy: Policy, responses: ResponseFormat) -> float:
 def optimized_unary_sigma(policy: Policy, responses: ResponseFormat) -> float:
     """OUE (Wang et al. 2017): ones kept with ½, zeros raised with q; σ of a rare item's count.
 
-    A changed pair (one bit falls, one rises) costs ln((1-q)/q), so ε is divided over t/2 pairs. For
-    bits that all may rise together each costs ln(1/2q) ≤ ln((1-q)/q), and OUE has no advantage.
+    A bit that rises costs ln(1/2q), one that falls ln(2(1-q)), which is less; a pair ln((1-q)/q).
+    All free bits may rise at once, and one yes/no question is a free bit: there OUE has no
+    advantage. With q = ½ - g no digits are lost near ½.
     """
-    pairs = max(1.0, responses.sensitivity / 2) * responses.rounds
-    share = policy.epsilon / pairs
-    if responses.max_set_bits is None and responses.bits > 1:
-        q = 0.5 * math.exp(-policy.epsilon / (responses.bits * responses.rounds))
-    else:
-        q = 1 / (1 + math.exp(share))
-    return math.sqrt(policy.minimum_crowd * q * (1 - q)) / (0.5 - q)
+    rising = sum(_most_ones(block) for block in _blocks(responses))
+    falling = sum(block.sensitivity for block in _blocks(responses)) - rising
+    share = policy.epsilon / responses.rounds
+    low, high = 0.0, 0.5
+    for _ in range(100):
+        gap = (low + high) / 2
+        cost = falling * math.log1p(2 * gap) - rising * math.log1p(-2 * gap)
+        low, high = (low, gap) if cost > share else (gap, high)
+    return math.sqrt(policy.minimum_crowd * (0.25 - low**2)) / low
+
+
+def _blocks(responses: ResponseFormat) -> tuple[Block, ...]:
+    most = responses.max_set_bits
+    return responses.blocks if most is None else (AtMost(most, responses.bits),)
+
+
+def _most_ones(block: Block) -> int:
+    match block:
+        case FreeBits(bits):
+            return bits
+        case AtMost(set_bits, _):
+            return set_bits
+        case ExactlyOne():
+            return 1
