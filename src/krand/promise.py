@@ -7,11 +7,13 @@ from dataclasses import KW_ONLY, dataclass, fields
 from enum import StrEnum
 
 from krand.errors import InternalError, InvalidInput
-from krand.showing import Shown, at_most, number, one_line
+from krand.showing import Shown, at_most, number, one_line, rounded_down
 
 __all__ = [
+    "BOUND_DIGITS",
     "DUMMY_GRID",
     "NOISE_GRID",
+    "PRECISION_DIGITS",
     "READABLE",
     "Assumption",
     "Assurance",
@@ -39,6 +41,10 @@ DUMMY_GRID = 2**63
 NOISE_GRID = 2**32
 """Noise is a/2^32: the randomizer compares integers, so it flips with exactly that probability."""
 
+BOUND_DIGITS = 4
+"""Of δ, η, ε₀ and other bounds in a plan, rounded up. Machines differ in later digits."""
+PRECISION_DIGITS = 6
+"""Of σ and margins of error in a plan, rounded up."""
 Z95 = 1.959963984540054
 """Standard deviations on each side of a 95 % interval."""
 MAX_CROWD = 10**12
@@ -411,6 +417,19 @@ class Policy(Shown):
         values["assurance"] = self.assurance.value
         given = (f for f in fields(self) if values[f.name] != f.default)
         return f"Policy({', '.join(f'{f.name}={values[f.name]!r}' for f in given)})"
+
+    @property
+    def limit(self) -> float:
+        """The largest δ or η that a plan may state, in the digits that plans have."""
+        asked = self.delta if self.eta is None else self.eta
+        assert asked is not None
+        return rounded_down(asked, BOUND_DIGITS)
+
+    @property
+    def local_limit(self) -> float:
+        """The largest ε₀ that a plan may state; infinite without a cap."""
+        cap = self.max_local_epsilon
+        return math.inf if cap is None else rounded_down(cap, BOUND_DIGITS)
 
     @property
     def honest(self) -> int:

@@ -1,13 +1,13 @@
 """Numbers as text, and values that show themselves on consoles and in notebooks.
 
-A proven bound is rounded up, so that no text promises more than the proof.
+A proven bound is rounded up, so that nothing that people read promises more than the proof.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from decimal import ROUND_CEILING, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from importlib import import_module
 
 __all__ = [
@@ -17,6 +17,8 @@ __all__ = [
     "fixed",
     "number",
     "one_line",
+    "rounded_down",
+    "rounded_up",
     "some",
     "unbroken",
     "unbroken_html",
@@ -100,8 +102,25 @@ def at_most(value: float, digits: int = 4) -> str:
     """A bound, rounded up: what is shown must not promise more than what is proven."""
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    unit = Decimal(1).scaleb(math.floor(math.log10(abs(value))) - digits + 1)
-    return number(float(Decimal(repr(float(value))).quantize(unit, ROUND_CEILING)), digits)
+    return number(rounded_up(value, digits), digits)
+
+
+def rounded_up(value: float, digits: int) -> float:
+    """The least number with so many significant digits that is not below the value.
+
+    >>> rounded_up(0.00123401, 4), rounded_up(0.1234, 4), rounded_up(0.0, 4)
+    (0.001235, 0.1234, 0.0)
+    """
+    return float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(repr(float(value))))
+
+
+def rounded_down(value: float, digits: int) -> float:
+    """The largest number with so many significant digits that is not above the value.
+
+    >>> rounded_down(0.00123499, 4), rounded_down(1e-06, 4)
+    (0.001234, 1e-06)
+    """
+    return float(Context(prec=digits, rounding=ROUND_FLOOR).create_decimal(repr(float(value))))
 
 
 def unbroken(text: str, space: str = NO_BREAK) -> str:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from krand.accounting.calibration import assess, plan_noise, precision
+from krand.accounting.calibration import SEARCHED, assess, plan_noise, precision
 from krand.accounting.channel import local_epsilon
 from krand.accounting.curator import central_gaussian_sigma, curator
 from krand.accounting.mechanism import Effort, Mechanism
@@ -40,7 +40,8 @@ def limit(policy: Policy) -> float:
 
 def assert_minimal(plan: NoisePlan) -> None:
     assert bound(plan, plan.noise_numerator) <= limit(plan.policy)
-    assert bound(plan, plan.noise_numerator - 1) > limit(plan.policy)
+    assert plan.noise_numerator == SEARCHED.up(plan.noise_numerator)
+    assert bound(plan, SEARCHED.down(plan.noise_numerator - 1)) > plan.policy.limit
 
 
 TABLE_7 = [
@@ -196,7 +197,7 @@ def test_local_epsilon_can_be_capped():
     policy = Policy(epsilon=2.0, minimum_crowd=10**6, delta=1e-6, max_local_epsilon=8.0)
     plan = plan_noise(policy, ResponseFormat(1))
     assert plan.guarantee.local_epsilon <= 8.0
-    assert local_epsilon((plan.noise_numerator - 1) / NOISE_GRID) > 8.0
+    assert local_epsilon(SEARCHED.down(plan.noise_numerator - 1) / NOISE_GRID) > 8.0
     free = plan_noise(replace(policy, max_local_epsilon=None), ResponseFormat(1))
     assert free.guarantee.local_epsilon > 8.0
 

@@ -33,11 +33,13 @@ from krand import (
 )
 from krand.accounting import bits, coupling, inversion
 from krand.accounting.baselines import rappor_noise, rappor_sigma
+from krand.accounting.calibration import SEARCHED
 from krand.accounting.channel import noise_of_local_epsilon
 from krand.accounting.coupling import allowed_distance
 from krand.accounting.curator import curator
 from krand.planning.making import MOST_TIMES
-from krand.promise import NOISE_GRID, Z95
+from krand.promise import BOUND_DIGITS, NOISE_GRID, PRECISION_DIGITS, Z95
+from krand.showing import rounded_up
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice
@@ -159,6 +161,12 @@ def declared_pair() -> float:
     """The same where the pair was declared."""
     text = prose(ROOT / "benchmarks" / "accuracy.md")
     return float(found(text, "| krand, bit linkage, the pair declared | {} |")[0])
+
+
+def largest_step() -> float:
+    """By how much σ, which is ∝ 1/(1-2q) near ½, grows at most from one noise to the next."""
+    apart = 2 ** (SEARCHED.digits - 1)
+    return 1 / (apart - 1)
 
 
 def lost(buckets: int) -> str:
@@ -357,10 +365,14 @@ PROOFS = (
     Computed("up to N = {} every m has a bucket", lambda: [str(bits.FINEST)]),
     Computed("Counts with a variance Npq above {} would", lambda: [ten(bits.WIDEST)]),
     Computed("from a variance of {} on by", lambda: [f"2·{ten(bits.WIDEST)}"]),
+    Computed("with {} binary digits", lambda: [str(SEARCHED.digits)]),
+    Computed("This costs at most {} % of σ", lambda: [f"{rounded_up(100 * largest_step(), 2)}"]),
+    Given("what the test perturbs", ("that are off by 10⁻¹²",)),
     Computed(
-        "(Where the variance Npq exceeds {} it stops within {} of the smallest q",
-        lambda: [ten(bits.SLOW), ten(bits.search_share(0.4, round(3 * bits.SLOW)))],
+        "(δ, η, ε₀) with {} digits and its margins of error with {}, all",
+        lambda: [str(BOUND_DIGITS), str(PRECISION_DIGITS)],
     ),
+    Computed("the largest number of {} digits", lambda: [str(BOUND_DIGITS)]),
     Computed(
         "where exact enumeration gives {}/{}",
         lambda: list(map(str, worst_of_two_people().as_integer_ratio())),

@@ -49,17 +49,19 @@ def test_other_crowds_are_promised_the_same(plan: Plan) -> None:
     """799 instead of 800 people, or 2 with all others colluding."""
     for crowd in (2, 799, 10**6):
         found = promise_for(plan, replace(POLICY, minimum_crowd=crowd))
-        assert (found.delta, found.eta) == (plan.promise.delta, plan.promise.eta)
+        assert replace(found.rounded(POLICY), crowd=POLICY.minimum_crowd) == plan.promise
 
 
 def test_every_mixer_adds_noise_that_suffices_alone(plan: Plan) -> None:
     """σ of a count is √3 times that of one mixer; five batches cost √5 more."""
     for block, precision in zip(plan.layout.blocks, plan.precisions, strict=True):
         lane = next(lane for lane in plan.lanes if lane.block == block.name)
-        assert precision.sigma == pytest.approx(math.sqrt(3 * plan.law_of(lane).variance))
+        sigma = math.sqrt(3 * plan.law_of(lane).variance)
+        assert precision.sigma == pytest.approx(sigma, rel=1e-5)
     batches = replace(plan.survey, trust=replace(TRUST, batches=5))
     more = make_plan(batches)
-    assert more.precisions[0].sigma == pytest.approx(math.sqrt(5) * plan.precisions[0].sigma)
+    sigma = math.sqrt(5) * plan.precisions[0].sigma
+    assert more.precisions[0].sigma == pytest.approx(sigma, rel=1e-5)
 
 
 def test_one_message_for_each_answer(plan: Plan) -> None:
@@ -129,7 +131,7 @@ def test_the_file_brings_everything_back(plan: Plan) -> None:
     assert parse_plan(mixed.bytes) == mixed
     assert mixed.hash != plan.hash
     assert b'"local_epsilon":null' in plan.bytes
-    assert verify_promise(parse_plan(mixed.bytes)) == plan.promise
+    assert verify_promise(parse_plan(mixed.bytes)).rounded(POLICY) == plan.promise
 
 
 def test_weights_that_were_changed_are_refused(plan: Plan) -> None:
@@ -159,4 +161,4 @@ def test_a_group_is_estimated_by_its_cells() -> None:
     asked, groups = QUESTIONS[:2], (Together(("smokes", "pet")),)
     found = make_plan(Survey(id="s", policy=POLICY, questions=asked, together=groups, trust=TRUST))
     smokes = found.precision_of("smokes")
-    assert smokes.sigma == pytest.approx(math.sqrt(4) * found.precisions[0].sigma)
+    assert smokes.sigma == pytest.approx(math.sqrt(4) * found.precisions[0].sigma, rel=1e-5)

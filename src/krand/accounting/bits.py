@@ -35,7 +35,6 @@ __all__ = [
     "is_whole",
     "mixes_exactly",
     "outlier_pair",
-    "search_share",
     "survey_losses",
     "worst_pairs",
     "worst_profile",
@@ -59,8 +58,6 @@ BUCKET_WORK = 1e6
 WIDEST = 1e7
 """Counts with a larger variance are computed for a smaller crowd, which is safe; from twice as
 much on the privacy blanket, which needs no law of the count, is the better bound."""
-SLOW = 1e6
-"""A variance from which the least noise is found to four digits only."""
 WIDEST_OUTLIER = 1e10
 """The same for the outlier's counts, which need no convolution."""
 DIRECT = 1_000_000
@@ -275,11 +272,6 @@ def mixes_exactly(q: float, crowd: int, copies: int) -> bool:
 def is_blanketed(q: float, crowd: int) -> bool:
     """Whether the count's law is too wide to be computed for every background."""
     return 2 * _counted(q, crowd, 1, WIDEST) < crowd
-
-
-def search_share(q: float, crowd: int) -> float:
-    """How exactly to find the least noise: wide laws take long and change slowly."""
-    return 1e-4 if crowd * q > SLOW else 0.0
 
 
 def bucket_edges(crowd: int, buckets: int) -> list[tuple[int, int]]:

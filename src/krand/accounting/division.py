@@ -14,11 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from krand.accounting import bits
 from krand.accounting.baselines import gaussian_shift
 from krand.accounting.bit_bounds import BitBound, EveryCrowd, UniformCrowd, mixtures_of_many
 from krand.accounting.bounds import Effort, with_lower
-from krand.accounting.calibration import SMALLEST_CHECKED, assumptions, precision
+from krand.accounting.calibration import SEARCHED, SMALLEST_CHECKED, assumptions, precision
 from krand.accounting.channel import local_epsilon
 from krand.accounting.search import small_passing, smallest_passing
 from krand.accounting.suggestions import loudest_useful_noise
@@ -100,14 +99,13 @@ def divide_noise(
     if not shares:
         raise InvalidInput("shares", "must not be empty", list(shares))
     scale = _Scale(policy, tuple(shares), ResponseFormat(1, rounds=rounds).rounds, distance)
-    guess = scale.guess()
     base = smallest_passing(
         scale.excess,
-        guess,
+        scale.guess(),
         scale.floor(),
         LAST,
         must_fall=policy.delta is not None and policy.delta >= SMALLEST_CHECKED,
-        share=bits.search_share(guess / NOISE_GRID, policy.honest),
+        grid=SEARCHED,
     )
     if base == LAST and scale.excess(base, True) > 0:
         raise CannotMeet(
@@ -153,9 +151,7 @@ def quick_division(
     )
     if base is None:
         return None
-    limit = policy.delta if policy.eta is None else policy.eta
-    assert limit is not None
-    return scale.numerators(base), min(limit, limit * math.exp(found[base]))
+    return scale.numerators(base), min(policy.limit, policy.limit * math.exp(found[base]))
 
 
 def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:
@@ -201,10 +197,8 @@ class _Scale:
         numerators = self.numerators(base)
         distance = self.distance(numerators)
         composition = _bound(policy, self.shares, numerators, self.rounds, distance)
-        limit = policy.delta if policy.eta is None else policy.eta
-        assert limit is not None
         bound = (composition.delta if policy.eta is None else composition.eta)(effort).upper
-        return math.log(bound / limit) if bound > 1e-300 else -700.0
+        return math.log(bound / policy.limit) if bound > 1e-300 else -700.0
 
     def guess(self) -> int:
         """Where to begin: the noise whose cost is that of the Gaussian mechanism."""
@@ -215,8 +209,8 @@ class _Scale:
 
     def floor(self) -> int:
         """The least base worth trying: 1, or what a cap on ε₀ demands."""
-        cap = self.policy.max_local_epsilon
-        if cap is None or self._local(1) <= cap:
+        cap = self.policy.local_limit
+        if self._local(1) <= cap:
             return 1
         low, high = 1, LAST
         if self._local(high) > cap:

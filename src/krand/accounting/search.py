@@ -1,14 +1,19 @@
-"""The smallest whole number that passes a falling test, in as few tries as possible."""
+"""The smallest whole number that passes a falling test, in as few tries as possible.
+
+It is looked for among few numbers. What passes is a computed bound, whose last digits differ from
+machine to machine: between neighbours it changes by far more than that.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from krand.errors import InternalError
 
-__all__ = ["small_passing", "smallest_passing"]
+__all__ = ["EVERY_NUMBER", "Grid", "small_passing", "smallest_passing"]
 
 TOLERANCE = 0.05
 """How far (in log) a computed bound may rise where it must fall, before it counts as a bug.
@@ -23,6 +28,34 @@ FAR_BELOW = -4.6
 candidate. Down there it may rise: ε = 40 in a crowd of 2 is an example."""
 
 
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Whole numbers that have few binary digits, or whose distance to `end` has few.
+
+    >>> grid = Grid(digits=2, end=32)
+    >>> [n for n in range(1, 32) if grid.up(n) == n]
+    [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 26, 28, 29, 30, 31]
+    """
+
+    digits: int
+    end: int
+    """A power of 2."""
+
+    def up(self, n: int) -> int:
+        """The least one that is not below n."""
+        return -(-n // self._unit(n)) * self._unit(n)
+
+    def down(self, n: int) -> int:
+        """The largest one that is not above n."""
+        return n // self._unit(n) * self._unit(n)
+
+    def _unit(self, n: int) -> int:
+        return 1 << max(0, min(n, self.end - n).bit_length() - self.digits)
+
+
+EVERY_NUMBER = Grid(digits=64, end=2**64)
+
+
 def smallest_passing(
     excess: Callable[[int, bool], float],
     guess: int,
@@ -31,19 +64,21 @@ def smallest_passing(
     must_fall: bool = True,
     share: float = 0.0,
     near: float = 1e-4,
+    grid: Grid = EVERY_NUMBER,
 ) -> int:
-    """The least n in [floor, ceiling] with excess(n, True) ≤ 0, given that n-1 fails.
+    """The least n of the grid in [floor, ceiling] with excess(n, True) ≤ 0: the one before fails.
 
     With share > 0, where each answer takes long, an n that passes within that relative distance.
 
     `excess` falls with n; with `must_fall` that is checked. excess(n, False) is a quick version,
-    used to get within the relative distance `near` and to learn how steep it is. `ceiling` is known
-    to pass.
+    used to get within the relative distance `near` and to learn how steep it is. `ceiling`, which
+    is of the grid, is known to pass.
     """
-    quick = _Trace(lambda n: excess(n, False))
-    start = min(max(guess, floor), ceiling)
+    quick = _Trace(lambda n: excess(n, False), grid)
+    floor = grid.up(floor)
+    start = min(max(grid.up(guess), floor), ceiling)
     first = _descend(quick, start, floor, ceiling, share=near, slope=FIRST_SLOPE)
-    full = _Trace(lambda n: excess(n, True))
+    full = _Trace(lambda n: excess(n, True), grid)
     found = _descend(full, first, floor, ceiling, share, slope=quick.slope(first))
     if must_fall:
         quick.check_falling()
@@ -81,10 +116,11 @@ def small_passing(
 
 
 class _Trace:
-    """The function, with its values remembered."""
+    """The function on a grid, with its values remembered."""
 
-    def __init__(self, f: Callable[[int], float]) -> None:
+    def __init__(self, f: Callable[[int], float], grid: Grid = EVERY_NUMBER) -> None:
         self._f = f
+        self.grid = grid
         self.seen: dict[int, float] = {}
 
     def __call__(self, n: int) -> float:
@@ -113,7 +149,7 @@ class _Trace:
 
 
 def _descend(f: _Trace, start: int, floor: int, ceiling: int, share: float, slope: float) -> int:
-    """Bracket the crossing around `start`, then close in until low fails and low+1 passes.
+    """Bracket the crossing around `start`, then close in until low fails and the next one passes.
 
     With share > 0 a bracket of that relative width is close enough.
     """
@@ -121,8 +157,8 @@ def _descend(f: _Trace, start: int, floor: int, ceiling: int, share: float, slop
     if high == floor:
         return floor
     same = 0
-    while high - low > max(1, int(share * high)):
-        middle = _between(f, low, high, same)
+    while f.grid.up(low + 1) < high and high - low > int(share * high):
+        middle = min(f.grid.up(_between(f, low, high, same)), f.grid.down(high - 1))
         if f(middle) <= 0:
             same = max(1, same + 1) if same >= 0 else 1
             high = middle
@@ -138,14 +174,14 @@ def _bracket(f: _Trace, start: int, floor: int, ceiling: int, slope: float) -> t
     if f(start) <= 0:
         high = start
         while high > floor:
-            low = max(floor, high - reach)
+            low = max(floor, f.grid.down(high - reach))
             if f(low) > 0:
                 return low, high
             high, reach = low, reach * 3
         return floor - 1, floor
     low = start
     while low < ceiling:
-        high = min(ceiling, low + reach)
+        high = min(ceiling, f.grid.up(low + reach))
         if high == ceiling or f(high) <= 0:
             f.seen.setdefault(ceiling, -700.0)
             return low, high

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context
 from sys import float_info
 
 from krand.promise import NOISE_GRID
+from krand.showing import rounded_up
 
 __all__ = ["Tokens", "messages_needed", "overflow_bound"]
 
-TWO_DIGITS = Context(prec=2, rounding=ROUND_CEILING)
+DIGITS = 2
 ROUNDING = 1 + 1e-6
 """More than all rounding errors of the exponent together."""
 
@@ -64,4 +64,4 @@ def overflow_bound(block: Tokens, messages: int) -> float:
     if y < zeros:
         exponent += (zeros - y) * math.log1p((mean - y) / (zeros - mean))
     bound = max(math.exp(-exponent) * ROUNDING, float_info.min)
-    return min(1.0, float(TWO_DIGITS.create_decimal_from_float(bound)))
+    return min(1.0, rounded_up(bound, DIGITS))

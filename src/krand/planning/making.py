@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from functools import lru_cache
 
 from krand.accounting.calibration import assess, plan_noise, precision, quick_noise
@@ -69,7 +69,7 @@ def make_plan(survey: Survey, suggestions: bool = True) -> Plan:
 
 @lru_cache(maxsize=KEPT)
 def _plan_of(survey: Survey, suggestions: bool) -> Plan:
-    plan = _searched(survey, suggestions)
+    plan = _searched(survey, suggestions).rounded()
     _check_kept(plan)
     return plan
 
@@ -166,7 +166,8 @@ def rooms_of(
 
 def _overflow(layout: Layout, numerators: tuple[int, ...], rooms: tuple[int, ...]) -> float:
     """At most so likely has one person more tokens than room, in any lane of a round."""
-    return math.fsum(map(overflow_bound, _tokens(layout, numerators), rooms))
+    bounds = map(overflow_bound, _tokens(layout, numerators), rooms)
+    return float(sum(Decimal(repr(bound)) for bound in bounds))  # of two digits each: exactly
 
 
 def _tokens(layout: Layout, numerators: tuple[int, ...]) -> list[Tokens]:

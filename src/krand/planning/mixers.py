@@ -118,8 +118,7 @@ def quick_mixing(
     parts = parts_of(laws, [share.sensitivity * survey.rounds for share in shares])
     bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus)
     proven = (bound.delta if policy.eta is None else bound.eta)(Effort.FULL).upper
-    limit = policy.delta if policy.eta is None else policy.eta
-    if limit is None or proven > limit:
+    if proven > policy.limit:
         return None
     mixes = math.sqrt(survey.trust.mixers * survey.trust.batches)
     return laws, tuple(mixes * sigma for sigma in most_sigmas(shares, laws)), proven
@@ -201,11 +200,8 @@ def _reserved(survey: Survey, lanes: Sequence[Lane]) -> Policy:
     taken = float(any(lane.messages > 1 for lane in lanes))
     if survey.trust.noise.has_flips:
         taken += 1 / policy.minimum_crowd
-    left = 1 - taken / SURPLUS_SHARE
-    if policy.delta is not None:
-        return replace(policy, delta=policy.delta * left)
-    assert policy.eta is not None
-    return replace(policy, eta=policy.eta * left)
+    left = policy.limit * (1 - taken / SURPLUS_SHARE)
+    return replace(policy, delta=left) if policy.eta is None else replace(policy, eta=left)
 
 
 def _mixing(
@@ -245,10 +241,9 @@ def _batches_in_all(survey: Survey) -> int:
 
 
 def _most_surplus(policy: Policy) -> float:
-    if policy.delta is not None:
-        return policy.delta / SURPLUS_SHARE
-    assert policy.eta is not None
-    return policy.eta * -math.expm1((NEAREST - 1) * policy.epsilon) / SURPLUS_SHARE
+    if policy.eta is None:
+        return policy.limit / SURPLUS_SHARE
+    return policy.limit * -math.expm1((NEAREST - 1) * policy.epsilon) / SURPLUS_SHARE
 
 
 def _own(layout: Layout, lane: Lane) -> int:

@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from krand.errors import InvalidInput
 from krand.promise import (
+    BOUND_DIGITS,
     NOISE_GRID,
+    PRECISION_DIGITS,
     Assumption,
     Assurance,
     DummyLaw,
     Guarantee,
     Method,
+    Policy,
     Precision,
 )
-from krand.showing import Shown, at_most, one_line, some
+from krand.showing import Shown, at_most, one_line, rounded_up, some
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
 from krand.survey.lanes import Lane, lanes_of
@@ -39,6 +42,8 @@ FORMAT = "krand-plan-6"
 OLD_FORMAT = "krand-plan-5"
 """Read as it was written. It knows neither `expected` nor `release_every`: with devices' noise a
 batch was complete with the crowd, and with mixers' noise the crowd was no condition."""
+JUST_KEPT = 0.95
+"""A bound above this part of what the policy asks for counts as just kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,6 +77,19 @@ class Promise:
             assumptions=guarantee.assumptions,
         )
 
+    def rounded(self, policy: Policy) -> Promise:
+        """The same in digits that are alike on every machine, never better.
+
+        What was just kept is stated as it was asked for: δ = 10⁻⁶, not 9.991·10⁻⁷.
+        """
+        by_delta = policy.eta is None
+        return replace(
+            self,
+            delta=_stated(self.delta, policy.limit if by_delta else 0.0),
+            eta=_stated(self.eta, 0.0 if by_delta else policy.limit),
+            local_epsilon=rounded_up(self.local_epsilon, BOUND_DIGITS),
+        )
+
     def values(self) -> dict[str, Any]:
         """Plain data; an infinite ε₀ is None."""
         return {
@@ -96,6 +114,9 @@ class Margin:
     """How many cells one answer adds up; the noise of the sum is √cells times that of a cell."""
     precision: Precision
 
+    def rounded(self) -> Margin:
+        return replace(self, precision=_rounded(self.precision))
+
 
 @dataclass(frozen=True, slots=True)
 class WorstShift:
@@ -105,6 +126,10 @@ class WorstShift:
     corrupted: int
     too_high: float
     too_low: float
+
+    def rounded(self) -> WorstShift:
+        high, low = (rounded_up(each, PRECISION_DIGITS) for each in (self.too_high, self.too_low))
+        return replace(self, too_high=high, too_low=low)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +215,26 @@ class Plan(Shown):
         kept = f"ε = {at_most(promise.epsilon)}, δ ≤ {at_most(promise.delta)}"
         crowd = f"{promise.crowd:,} people"
         return one_line(f"Plan of {self.survey.id}", asked, kept, crowd, f"{self.hash[:16]}…")
+
+    def rounded(self) -> Plan:
+        """The plan as it is written: every computed number is rounded up to a few digits.
+
+        The digits that are left are the same on every processor and with every version of the
+        mathematics, so that the same survey has the same plan, and the same hash, everywhere.
+        """
+        mixing = self.mixing
+        if mixing is not None:
+            mixing = replace(mixing, surplus=rounded_up(mixing.surplus, BOUND_DIGITS))
+        return replace(
+            self,
+            overflow=rounded_up(self.overflow, BOUND_DIGITS),
+            promise=self.promise.rounded(self.survey.policy),
+            precisions=tuple(map(_rounded, self.precisions)),
+            margins=tuple(tuple(one.rounded() for one in each) for each in self.margins),
+            shifts=tuple(shift.rounded() for shift in self.shifts),
+            mixing=mixing,
+            flips=None if self.flips is None else self.flips.rounded(self.survey.policy),
+        )
 
     def sealed_for(self, key: X25519PublicKey) -> Plan:
         """The plan for sealed collection: what devices send, the holder of this key opens.
@@ -296,6 +341,14 @@ class Plan(Shown):
             "promise": self.promise.values(),
             **({} if self.flips is None else {"flips": self.flips.values()}),
         }
+
+
+def _stated(bound: float, limit: float) -> float:
+    return limit if JUST_KEPT * limit < bound <= limit else rounded_up(bound, BOUND_DIGITS)
+
+
+def _rounded(known: Precision) -> Precision:
+    return Precision(*(rounded_up(each, PRECISION_DIGITS) for each in astuple(known)))
 
 
 def _block_values(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TypeVar
@@ -31,7 +32,7 @@ from krand.survey.plan import FORMAT, OLD_FORMAT, Margin, Mixer, Mixing, Plan, P
 from krand.survey.plan_check import HINT, check_asked
 from krand.survey.survey import Survey
 
-__all__ = ["mixing_of", "parse_plan", "read_plan", "save_plan"]
+__all__ = ["mixing_of", "parse_plan", "plan_of", "read_plan", "save_plan"]
 
 RULE = "must be a plan made by krand"
 KEY = re.compile("[0-9a-f]{64}")
@@ -68,7 +69,7 @@ def parse_plan(content: bytes, source: str = "plan") -> Plan:
     """The plan in these bytes, which must be exactly those that krand would write."""
     values = json_object("plan", content, source, RULE)
     try:
-        plan = _plan(values)
+        plan = plan_of(values)
         unchanged = plan.bytes == content
     except KrandError:
         raise
@@ -83,8 +84,11 @@ def parse_plan(content: bytes, source: str = "plan") -> Plan:
     return plan
 
 
-def _plan(values: dict[str, Any]) -> Plan:
-    """Facts as they stand in the file; only the layout follows from the survey again."""
+def plan_of(values: Mapping[str, Any]) -> Plan:
+    """Facts as they stand in the file; only the layout follows from the survey again.
+
+    ValueError and the like for anything else.
+    """
     if values["format"] not in (FORMAT, OLD_FORMAT):
         hint = f"it was made by another version of krand; {HINT}"
         raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], hint)

@@ -30,6 +30,7 @@ __all__ = ["KINDS", "Verified", "verify_files"]
 
 KINDS = {
     plans.FORMAT: "plan",
+    plans.OLD_FORMAT: "plan",
     results_file.FORMAT: "results",
     tally.FORMAT: "tally",
     manifest.FORMAT: "manifest",

@@ -7,18 +7,19 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from krand.analysis.checks import Check, check, policy_check, promise_check
+from krand.analysis.checks import Check, check, policy_check, promise_check, same
 from krand.analysis.plain_values import Malformed, infinite_epsilon, said_format, typed
 from krand.analysis.verification.comparing import differences
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import planned_from, verify_flips, verify_promise
 from krand.planning.mixers import mixed_from, with_mixing
-from krand.promise import NOISE_GRID, Linkage, NoiseSource
+from krand.promise import BOUND_DIGITS, NOISE_GRID, Linkage, NoiseSource
+from krand.showing import rounded_up
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plan import FORMAT, OLD_FORMAT, Mixing, Plan, Promise
-from krand.survey.plan_file import mixing_of
+from krand.survey.plan_file import mixing_of, plan_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
 
@@ -26,6 +27,7 @@ __all__ = ["PlanFound", "plan_checks", "plan_file_checks", "same_plan"]
 
 SHAPE = ("name", "kind", "questions", "offset", "positions", "sensitivity", "most_ones")
 PRECISION = ("sigma", "half_width_95", "half_width_percent")
+OTHER_SURPLUS = "surplus is not that of the laws"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
         promises += [told.flips, flips]
     follow = _consequences(values, plan)
     checks = (survey_holds, positions, noise, *follow, *promised, policy_check(plan, *promises))
-    return PlanFound(checks, plan, true)
+    return PlanFound(checks, _as_told(values, plan), true)
 
 
 def _survey(document: Mapping[str, Any]) -> Survey:
@@ -164,6 +166,14 @@ def _mixed(told: _Claimed, survey: Survey, mixing: Mixing) -> Plan:
         return mixed_from(survey, mixing, told.promise, told.analyst_key)
     devices = planned_from(survey, told.numerators, told.flips, told.analyst_key)
     return with_mixing(devices, mixing, told.promise)
+
+
+def _as_told(values: Mapping[str, Any], plan: Plan) -> Plan:
+    """The plan by its own name: what was computed may have other digits in it."""
+    try:
+        return plan_of(values)
+    except (KrandError, ValueError, KeyError, TypeError, AttributeError):
+        return plan
 
 
 def _canonical(values: dict[str, Any]) -> bytes:
@@ -213,11 +223,11 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     sent = f"{plan.messages:,} messages from each person follow from noise and policy"
     yield check("messages", _other_room(values, plan), sent + _too_few(plan))
     if plan.survey.trust.noise.has_dummies:
-        other = [] if values["mixing"] == true["mixing"] else ["surplus is not that of the laws"]
+        other = [] if _same_mixing(values["mixing"], true["mixing"]) else [OTHER_SURPLUS]
         yield check("mixing", other, "surplus dummies are as rare as the plan says")
     yield check(
         "shifts",
-        [] if values.get("shifts") == true["shifts"] else ["they are not those of this noise"],
+        differences(values.get("shifts"), true["shifts"], "shifts"),
         "how far one dishonest client can move a count follows from messages and noise",
     )
     more = [f"{name} does not belong in a plan" for name in sorted(set(values) - set(true))]
@@ -228,8 +238,22 @@ def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
     told, overflow = values["messages"], values.get("overflow")
     if told != plan.messages:
         yield f"{told:,} messages are claimed, noise and policy need {plan.messages:,}"
-    elif overflow != plan.overflow:
+    elif plan.rooms and tuple(block.get("messages") for block in values["blocks"]) != plan.rooms:
+        yield "the messages of a question are not those that its noise and the policy need"
+    elif not _same_bound(overflow, plan.overflow):
         yield f"an overflow of {overflow!r:.40} is claimed, it is {plan.overflow:g}"
+
+
+def _same_mixing(told: dict[str, Any], true: dict[str, Any]) -> bool:
+    """Mixers draw from the weights, so those must be the same; the surplus is computed."""
+    same = _same_bound(told["surplus"], true["surplus"])
+    return same and told == true | {"surplus": told["surplus"]}
+
+
+def _same_bound(told: Any, true: float) -> bool:
+    """As it is computed here, or as plans state it: rounded up."""
+    number = isinstance(told, (int, float))
+    return number and any(same(told, one, true) for one in (true, rounded_up(true, BOUND_DIGITS)))
 
 
 def _too_few(plan: Plan) -> str:

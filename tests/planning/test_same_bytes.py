@@ -1,0 +1,245 @@
+"""The same survey gives the same plan, byte for byte, on every machine.
+
+A plan's hash is what people compare. So a plan holds no digit that rounding errors can change, and
+no search lets them decide. The errors here are ten thousand times those of real machines.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from krand.cli.main import krand
+from krand.planning.checking import check_promise
+from krand.planning.making import make_plan, verify_flips, verify_promise
+from krand.promise import BOUND_DIGITS, PRECISION_DIGITS, Assurance, Linkage, NoiseSource, Policy
+from krand.showing import rounded_up
+from krand.survey.choices import Choices
+from krand.survey.plan import Plan
+from krand.survey.plan_file import read_plan
+from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
+from krand.survey.survey import Survey, Together, Trust
+from perturbing import DIRECTIONS, forget_results, perturbed
+
+LONG = os.environ.get("KRAND_LONG") == "1"
+OLDER = sorted((Path(__file__).parents[1] / "survey" / "data").glob("plan-5*.json"))
+"""Plans with all digits that one machine computed."""
+Asked = Callable[[str], Question]
+
+
+def yes_no(name: str) -> Question:
+    return YesNo(name=name)
+
+
+def choice(count: int, weight: float = 1.0) -> Asked:
+    choices = Choices(f"c{number}" for number in range(count))
+    return lambda name: Choice(name=name, choices=choices, weight=weight)
+
+
+def pick(count: int, at_most: int, weight: float = 1.0) -> Asked:
+    choices = Choices(f"c{number}" for number in range(count))
+    return lambda name: PickAny(name=name, choices=choices, at_most=at_most, weight=weight)
+
+
+def scale(name: str) -> Question:
+    return Scale(name=name, lowest=1, highest=5)
+
+
+def number(name: str) -> Question:
+    return Number(name=name, edges=(0, 5, 10, 20, 50), open_above=True)
+
+
+def words(name: str) -> Question:
+    return Words(name=name, size=256, hashes=2)
+
+
+def policy(epsilon: float, crowd: int, delta: float | None = 1e-6, **more: Any) -> Policy:
+    kept = None if "eta" in more else delta
+    return Policy(epsilon=epsilon, minimum_crowd=crowd, delta=kept, **more)
+
+
+def survey(promised: Policy, *asked: Asked, **more: Any) -> Survey:
+    questions = tuple(ask(f"q{place}") for place, ask in enumerate(asked))
+    return Survey(id="s", policy=promised, questions=questions, **more)
+
+
+def mixers(count: int = 1, batches: int = 1) -> Trust:
+    return Trust(noise=NoiseSource.MIXERS, mixers=count, batches=batches)
+
+
+def both(count: int = 1) -> Trust:
+    return Trust(noise=NoiseSource.BOTH, mixers=count)
+
+
+RECORD, OUTLIER = {"linkage": Linkage.RECORD}, {"assurance": Assurance.OUTLIER}
+PAIR = (Together(("q0", "q1"), None),)
+
+QUICK = {
+    "one yes/no": survey(policy(1, 1000), yes_no),
+    "a small crowd": survey(policy(2, 30, 1e-2), yes_no),
+    "a cap with many digits": survey(
+        policy(2, 1000, 1e-3, max_local_epsilon=6.54321), yes_no, choice(3)
+    ),
+    "records of few people": survey(policy(2, 200, 1e-2), yes_no, yes_no, **RECORD),
+    "mixers": survey(policy(1, 2), yes_no, trust=mixers()),
+    "both, with a cap": survey(
+        policy(2, 2000, 1e-3, max_local_epsilon=8), yes_no, trust=both(), rounds=2
+    ),
+}
+SLOW = {
+    "η": survey(policy(1, 1000, eta=1e-4), yes_no),
+    "a million people": survey(policy(1, 10**6), yes_no, choice(5)),
+    "a billion people": survey(policy(0.1, 10**9, 1e-9), yes_no, scale),
+    "a privacy blanket": survey(policy(0.01, 10**11, 1e-12), yes_no),
+    "weights": survey(policy(1, 20_000, 1e-5), yes_no, choice(3, 4.0), pick(3, 2)),
+    "many weights": survey(policy(1, 100_000), *(choice(n, n / 3) for n in range(2, 9))),
+    "words": survey(policy(2, 5000, 1e-5), words, yes_no),
+    "a number": survey(policy(1, 50_000, 1e-7), number),
+    "a group": survey(policy(1, 100_000), yes_no, choice(4), together=PAIR),
+    "two groups": survey(
+        policy(1, 100_000, colluding=5000),
+        yes_no,
+        choice(4),
+        scale,
+        together=(*PAIR, Together(("q1", "q2"), 2.0)),
+    ),
+    "rounds": survey(policy(1, 10_000), choice(60), rounds=12),
+    "rounds, η": survey(policy(1, 10_000, eta=1e-3), choice(6), rounds=3),
+    "the outlier": survey(policy(1, 2000, 1e-5, **OUTLIER), yes_no, scale),
+    "the outlier, η": survey(policy(1, 2000, eta=1e-3, **OUTLIER), yes_no),
+    "δ with many digits": survey(policy(0.7, 12_345, 1.2345678e-7), pick(8, 3)),
+    "a very small δ": survey(policy(3, 100_000, 1e-15), choice(4)),
+    "forty yes/no": survey(policy(1, 10**7, 1e-9), *[yes_no] * 40),
+    "records": survey(policy(1, 50_000, 1e-5), yes_no, choice(3), **RECORD),
+    "copies": survey(policy(1, 20_000, 1e-5), yes_no, yes_no, copies=4, **RECORD),
+    "records, η": survey(policy(1, 50_000, eta=1e-4), yes_no, yes_no, yes_no, **RECORD),
+    "records, rounds": survey(policy(2, 20_000, 1e-5), pick(6, 2), rounds=3, **RECORD),
+    "records, the outlier": survey(policy(1, 3000, 1e-4, **OUTLIER), *[yes_no] * 3, **RECORD),
+    "records with a cap": survey(
+        policy(1, 100_000, 1e-5, max_local_epsilon=4), yes_no, yes_no, **RECORD
+    ),
+    "mixers, a choice": survey(policy(1, 2), choice(4), trust=mixers()),
+    "mixers, η": survey(policy(1, 2, eta=1e-4), yes_no, scale, trust=mixers()),
+    "a chain of mixers": survey(
+        policy(0.5, 2, 1e-8), yes_no, choice(5), pick(6, 3), trust=mixers(3, 4), rounds=2
+    ),
+    "mixers, twenty yes/no": survey(policy(0.5, 2), *[yes_no] * 20, trust=mixers()),
+    "mixers, weights": survey(
+        policy(1, 2), yes_no, choice(4, 3.0), pick(5, 2, 0.5), trust=mixers()
+    ),
+    "mixers, a group": survey(policy(1, 2), yes_no, choice(4), together=PAIR, trust=mixers()),
+    "mixers, words": survey(policy(2, 2), words, trust=mixers()),
+    "mixers, a crowd": survey(policy(1, 500, 1e-4), scale, number, trust=mixers(2)),
+    "both": survey(policy(1, 10_000), yes_no, choice(4), trust=both()),
+    "both, a chain": survey(policy(1, 20_000, 1e-5), pick(5, 2), scale, trust=both(2), rounds=2),
+    "both, η": survey(policy(1, 50_000, eta=1e-3), yes_no, choice(3), trust=both()),
+}
+SURVEYS = QUICK | SLOW
+CASES = [
+    (name, direction)
+    for place, (name, one) in enumerate((SURVEYS if LONG else QUICK).items())
+    for direction in (DIRECTIONS if LONG else [DIRECTIONS[place % 3]])
+    if not one.trust.noise.has_dummies
+]
+
+
+@pytest.fixture(scope="module")
+def plans() -> Iterator[Callable[[str], Plan]]:
+    """As they are made here, each once."""
+    made: dict[str, Plan] = {}
+
+    def plan_of(name: str) -> Plan:
+        if name not in made:
+            forget_results()
+            made[name] = make_plan(SURVEYS[name])
+        return made[name]
+
+    yield plan_of
+    forget_results()
+
+
+def test_there_are_surveys_of_all_kinds() -> None:
+    """Forty, with every kind of question and every source of noise."""
+    assert len(SURVEYS) == 40
+    kinds = {question.kind for one in SURVEYS.values() for question in one.questions}
+    assert len(kinds) == 6
+    assert {one.trust.noise for one in SURVEYS.values()} == set(NoiseSource)
+
+
+@pytest.mark.parametrize(("name", "direction"), CASES)
+def test_rounding_errors_do_not_change_a_plan(
+    name: str, direction: str, plans: Callable[[str], Plan]
+) -> None:
+    """Not a digit of it, whichever way logarithms, exponentials, transforms and sums are off."""
+    expected = plans(name)
+    with perturbed(direction):
+        assert make_plan(SURVEYS[name]).bytes == expected.bytes
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("name", ["one yes/no", "records of few people", "both, with a cap"])
+def test_the_errors_reach_the_bounds(
+    name: str, direction: str, plans: Callable[[str], Plan]
+) -> None:
+    """Before they are rounded, bounds differ, by far less than what rounding takes away."""
+    plan = plans(name)
+    for verify in (verify_promise, verify_flips):
+        forget_results()
+        here = verify(plan)
+        with perturbed(direction):
+            there = verify(plan)
+        if here is None or there is None:
+            assert plan.flips is None
+            continue
+        assert there != here
+        assert there.delta == pytest.approx(here.delta, rel=1e-7)
+        asked = plan.survey.policy
+        assert there.rounded(asked) == here.rounded(asked)
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_computed_numbers_are_rounded_up(name: str, plans: Callable[[str], Plan]) -> None:
+    """A plan never states less than was computed, and keeps its policy in the digits it has."""
+    plan = plans(name)
+    true, asked = verify_promise(plan), plan.survey.policy
+    for told, found in (
+        (plan.promise.delta, true.delta),
+        (plan.promise.eta, true.eta),
+        (plan.promise.local_epsilon, true.local_epsilon),
+    ):
+        assert told == rounded_up(told, BOUND_DIGITS)
+        assert found <= told <= found * (1 + 10 ** (1 - BOUND_DIGITS)) or told == asked.limit
+    for known in plan.precisions:
+        assert known.sigma == rounded_up(known.sigma, PRECISION_DIGITS)
+    assert plan.promise.delta <= (asked.delta or 1)
+    assert plan.promise.eta <= (asked.eta or 1)
+    assert plan.rounded() == plan
+
+
+@pytest.mark.parametrize("path", OLDER, ids=lambda path: path.stem)
+def test_older_plans_with_all_their_digits_are_still_accepted(path: Path) -> None:
+    """They are read as they were written, keep their hash, and pass every check."""
+    plan = read_plan(path)
+    assert plan.bytes == path.read_bytes()
+    assert plan.rounded() != plan
+    check_promise(plan)
+    done = CliRunner().invoke(krand, ["verify", str(path), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["holds"]
+
+
+@pytest.mark.parametrize("path", OLDER, ids=lambda path: path.stem)
+def test_older_plans_are_checked_to_all_their_digits(path: Path, tmp_path: Path) -> None:
+    """A δ that is a little below the computed one is more than the noise gives."""
+    plan = read_plan(path)
+    better = replace(plan, promise=replace(plan.promise, delta=plan.promise.delta * (1 - 1e-4)))
+    (tmp_path / "plan.json").write_bytes(better.bytes)
+    done = CliRunner().invoke(krand, ["verify", str(tmp_path / "plan.json")])
+    assert "is claimed, but recomputed it is" in done.output
