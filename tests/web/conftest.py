@@ -33,6 +33,8 @@ def planner() -> Iterator[TestClient]:
     with pytest.MonkeyPatch.context() as patch:
         for task in SECONDS:  # a slow machine is not a failure
             patch.setitem(SECONDS, task, 600.0)
+        patch.setattr("krand.web.planner.PAGE_SECONDS", 600.0)
+        patch.setattr("krand.web.workers.WAIT_SECONDS", 600.0)
         with TestClient(app, base_url=BASE, raise_server_exceptions=False) as client:
             yield client
 

@@ -40,6 +40,17 @@ REQUESTS = [
 ]
 
 
+@pytest.mark.parametrize("path", ["/numbers", "/part/numbers"])
+def test_what_is_not_done_in_time_is_to_be_tried_again(
+    planner: TestClient, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    """503 and when to come back, for people and for the script."""
+    monkeypatch.setattr("krand.web.planner.PAGE_SECONDS", 0.0)
+    answer = planner.get(path, params={"bits": "61", "crowd": "71234567"})
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "10")
+    assert "the limit for a page" in answer.text
+
+
 @pytest.mark.parametrize(("query", "policy", "responses"), REQUESTS)
 def test_the_page_shows_what_the_api_computes(
     planner: TestClient,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -15,6 +16,12 @@ from krand.web.workers import Busy, TooSlow, Workers
 QUICK = {"query": {"epsilon": "no"}}
 SLOW = {"query": {"bits": "100000", "crowd": "1G", "linkage": "record", "promise": "eta"}}
 LONG = 300.0
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow machine is not a failure."""
+    monkeypatch.setattr("krand.web.workers.WAIT_SECONDS", LONG)
 
 
 def run(story: Callable[[Workers], Awaitable[None]], **options: int) -> None:
@@ -62,6 +69,20 @@ def test_too_many_are_told_so() -> None:
         assert (await workers.run("numbers", QUICK, LONG))["state"] == "invalid"
 
     run(story, most=1, most_waiting=1)
+
+
+def test_waiting_is_part_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """24 at once that would take for ever: all are told, and nobody waits for all others."""
+    monkeypatch.setattr("krand.web.workers.WAIT_SECONDS", 1.0)
+    asked = [{"query": {**SLOW["query"], "bits": f"{10**5 - n}"}} for n in range(24)]
+
+    async def story(workers: Workers) -> None:
+        work = [workers.run("numbers", one, 3.0) for one in asked]
+        found = await asyncio.gather(*work, return_exceptions=True)
+        assert Counter(map(type, found)) == {TooSlow: 2, Busy: 22}
+        assert (await workers.run("numbers", QUICK, LONG))["state"] == "invalid"
+
+    run(story, most=2, most_waiting=8)
 
 
 def test_work_that_nobody_waits_for_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from krand.web.forms import read_form
 from krand.web.guard import document_policy
 from krand.web.limits import RESULTS_SECONDS
 from krand.web.pages import render
-from krand.web.planner import answered, status_of
+from krand.web.planner import answered, page_with
 from krand.web.results_folder import ResultsFile, ResultsFolder
 from krand.web.tasks import refusal
 from krand.web.watching import Crowd, Watched, crowd_of
@@ -88,7 +88,7 @@ class Dashboard:
                     policy = {"Content-Security-Policy": document_policy()}
                     return HTMLResponse(answer["html"], headers=policy)
                 page = render("refused.html", **self._shared, result=Markup(answer["html"]))
-                return HTMLResponse(page, status_of(answer))
+                return page_with(answer, page)
         return HTMLResponse(render("missing.html", **self._shared), 404)
 
     async def enter(self, request: Request) -> Response:

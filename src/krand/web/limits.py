@@ -16,11 +16,13 @@ __all__ = [
     "MOST_SURVEY_BYTES",
     "MOST_WAITING",
     "NUMBERS_SECONDS",
+    "PAGE_SECONDS",
     "PATIENCE_SECONDS",
     "QUICK_SECONDS",
     "QUICK_WORKERS",
     "RESULTS_SECONDS",
     "SURVEY_SECONDS",
+    "WAIT_SECONDS",
     "WORKERS",
 ]
 
@@ -30,11 +32,15 @@ QUICK_WORKERS = 1
 """Processes of their own for quick bounds, so that they never wait for a search."""
 MOST_WAITING = 8
 """The most plans that wait; further requests are told to try again."""
+WAIT_SECONDS = 10.0
+"""How long a plan waits for others; then the request is told to try again."""
+PAGE_SECONDS = 60.0
+"""Every request is answered within this time, whatever it needs and however many there are."""
 QUICK_SECONDS = 5.0
 NUMBERS_SECONDS = 30.0
-ADVICE_SECONDS = 90.0
-SURVEY_SECONDS = 60.0
-FRONTIER_SECONDS = 90.0
+ADVICE_SECONDS = PAGE_SECONDS
+SURVEY_SECONDS = PAGE_SECONDS
+FRONTIER_SECONDS = PAGE_SECONDS
 RESULTS_SECONDS = 30.0
 PATIENCE_SECONDS = 2.0
 """How long a plan continues if nobody waits for it: a new process would cost as much."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +22,7 @@ from krand.web.limits import (
     ADVICE_SECONDS,
     FRONTIER_SECONDS,
     NUMBERS_SECONDS,
+    PAGE_SECONDS,
     QUICK_SECONDS,
     SURVEY_SECONDS,
 )
@@ -39,7 +40,7 @@ from krand.web.tasks import refusal
 from krand.web.texts import TEXTS
 from krand.web.workers import Answer, Workers
 
-__all__ = ["FIRST_EXAMPLE", "Planner", "answered", "status_of"]
+__all__ = ["FIRST_EXAMPLE", "Planner", "answered", "page_with"]
 
 FIRST_EXAMPLE = "browser"
 PLAN_FILE = "plan.json"
@@ -63,6 +64,7 @@ SECONDS = {
 }
 """How long each task may take."""
 STATUS = {"planned": 200, "refused": 200, "invalid": 422, "busy": 503, "failed": 500}
+RETRY = {"busy": {"Retry-After": "10"}}
 # Without a referrer browsers send no origin with forms, and only our own pages may send forms.
 SENDS_FORMS = {"Referrer-Policy": "same-origin"}
 
@@ -133,7 +135,7 @@ class Planner:
             more=more,
             advice=advice,
         )
-        return HTMLResponse(page, status_of(answer))
+        return page_with(answer, page)
 
     async def asked_part(self, task: str, request: Request) -> Response:
         """One part of the first page."""
@@ -175,7 +177,7 @@ class Planner:
             density=density,
             frontier=frontier,
         )
-        return HTMLResponse(page, status_of(answer))
+        return page_with(answer, page)
 
     async def numbers_part(self, task: str, request: Request) -> Response:
         """One part of the experts' page."""
@@ -202,7 +204,7 @@ class Planner:
             answer=answer,
             result=Markup(answer["html"]),
         )
-        return HTMLResponse(page, status_of(answer), SENDS_FORMS)
+        return page_with(answer, page, SENDS_FORMS)
 
     async def survey_part(self, task: str, request: Request) -> Response:
         """Only the plan of the survey, or bounds of it."""
@@ -233,18 +235,19 @@ class Planner:
 
     def _not_saved(self, answer: Answer) -> Response:
         page = render("refused.html", **self._shared, result=Markup(answer["html"]))
-        return HTMLResponse(page, status_of(answer))
+        return page_with(answer, page)
 
     async def _asked(self, request: Request, task: str, asked: Asked) -> Answer:
-        work = self._pool(task).run(task, _asked(asked), SECONDS[task])
+        work = self._pool(task).run(task, _asked(asked), _seconds(request, task))
         return _echoed(await answered(request, work), asked.query())
 
     async def _numbers(self, request: Request, task: str, settings: Settings) -> Answer:
-        work = self._pool(task).run(task, {"query": dict(settings.texts)}, SECONDS[task])
+        query = {"query": dict(settings.texts)}
+        work = self._pool(task).run(task, query, _seconds(request, task))
         return _echoed(await answered(request, work), settings.query())
 
     async def _survey(self, request: Request, task: str, text: SurveyText) -> Answer:
-        work = self._pool(task).run(task, {"text": text.text}, SECONDS[task])
+        work = self._pool(task).run(task, {"text": text.text}, _seconds(request, task))
         digest = hashlib.sha256(text.text.encode(errors="replace")).hexdigest()
         return _echoed(await answered(request, work), digest)
 
@@ -283,15 +286,25 @@ async def _gone(request: Request) -> None:
         pass
 
 
-def status_of(answer: Answer) -> int:
-    """The status of a page with this answer."""
-    return STATUS[answer["state"]]
+def page_with(answer: Answer, html: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A page that shows this answer."""
+    state = answer["state"]
+    return HTMLResponse(html, STATUS[state], {**RETRY.get(state, {}), **(headers or {})})
+
+
+def _seconds(request: Request, task: str) -> float:
+    """The time limit of a task: all tasks of one page share that of the page."""
+    now = asyncio.get_running_loop().time()
+    if not hasattr(request.state, "end"):
+        request.state.end = now + PAGE_SECONDS
+    return float(min(SECONDS[task], max(request.state.end - now, 0.0)))
 
 
 def _part(answer: Answer) -> Response:
     """For the script a refusal is a normal answer; only a bug in krand is a failure."""
-    status = 500 if answer["state"] == "failed" else 200
-    headers = {"X-State": answer["state"], "X-Field": answer["field"] or ""}
+    state = answer["state"]
+    status = STATUS[state] if state in ("failed", "busy") else 200
+    headers = {"X-State": state, "X-Field": answer["field"] or "", **RETRY.get(state, {})}
     return HTMLResponse(answer["html"], status, _ascii(headers))
 
 

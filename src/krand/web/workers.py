@@ -1,7 +1,8 @@
 """Planning processes: limited in number and in time.
 
 A thread cannot be stopped, but a process can. A form that would take an hour occupies a worker for
-a few seconds; then the worker is stopped and replaced.
+a few seconds; then the worker is stopped and replaced. Waiting for a worker is part of the time,
+and ends early where others keep all of them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from contextlib import suppress
 from typing import Any, Self
 
 from krand.errors import InternalError, Unavailable
-from krand.web.limits import KEPT_ANSWERS, MOST_WAITING, PATIENCE_SECONDS, WORKERS
+from krand.web.limits import KEPT_ANSWERS, MOST_WAITING, PATIENCE_SECONDS, WAIT_SECONDS, WORKERS
 
 __all__ = ["Answer", "Busy", "TooSlow", "Workers"]
 
@@ -44,19 +45,14 @@ class Workers:
         self._jobs: set[asyncio.Task[Answer]] = set()
 
     async def run(self, task: str, arguments: dict[str, Any], seconds: float) -> Answer:
-        """The task's answer; Busy or TooSlow if there is none in time."""
+        """The task's answer; Busy or TooSlow if there is none in time, waiting included."""
         key = json.dumps([task, arguments], sort_keys=True)
         if key in self._kept:
             self._kept.move_to_end(key)
             return self._kept[key]
-        if self._waiting >= self._most_waiting:
-            raise Busy("Too many plans are being computed. Try again in a moment.")
-        self._waiting += 1
-        try:
-            await self._slots.acquire()
-        finally:
-            self._waiting -= 1
-        job = asyncio.create_task(self._job(key, seconds))
+        end = asyncio.get_running_loop().time() + seconds
+        await self._wait_for_slot(min(seconds, WAIT_SECONDS))
+        job = asyncio.create_task(self._job(key, end, seconds))
         self._jobs.add(job)
         job.add_done_callback(self._done)
         try:
@@ -74,10 +70,23 @@ class Workers:
             await process.end()
         self._idle.clear()
 
-    async def _job(self, key: str, seconds: float) -> Answer:
-        process = None
+    async def _wait_for_slot(self, seconds: float) -> None:
+        busy = Busy("Too many plans are being computed. Try again in a moment.")
+        if self._waiting >= self._most_waiting:
+            raise busy
+        self._waiting += 1
         try:
             async with asyncio.timeout(seconds):
+                await self._slots.acquire()
+        except TimeoutError:
+            raise busy from None
+        finally:
+            self._waiting -= 1
+
+    async def _job(self, key: str, end: float, seconds: float) -> Answer:
+        process = None
+        try:
+            async with asyncio.timeout_at(end):
                 process = self._idle.pop() if self._idle else await _Process.start()
                 answer = await process.ask(key)
         except BaseException as error:  # its work cannot be stopped in any other way
