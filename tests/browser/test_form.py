@@ -43,7 +43,7 @@ require("uvicorn")
 Begin = Callable[..., Visit]
 TRANSFERRED = 60_000
 """Bytes of page, script and style that a browser may get from a collector, headers included."""
-UNPACKED = 105_000
+UNPACKED = 112_000
 """The same files as they are; whoever needs more raises it knowingly."""
 SMALLEST_TARGET = 44
 LONG = os.environ.get("KRAND_LONG") == "1"

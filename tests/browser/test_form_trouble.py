@@ -32,6 +32,7 @@ from krand import (
 from krand.cli.main import krand
 from krand.collector.invitations import check_invitations
 from krand.collector.opening import open_spool
+from krand.collector.progress import Seldom
 from krand.collector.release import release_sealed
 from krand.collector.settings import Settings, receipt_of
 from krand.report.summary import right_guess
@@ -109,10 +110,11 @@ def problem(page: Page, code: str) -> str:
 
 
 def bodies(begun: Visit) -> list[bytes]:
-    """Everything that is posted from now on."""
+    """Every submission from now on."""
     found: list[bytes] = []
     begun.page.context.on(
-        "request", lambda r: found.append(r.post_data_buffer) if r.method == "POST" else None
+        "request",
+        lambda r: found.append(r.post_data_buffer) if r.url.endswith("/submissions") else None,
     )
     return found
 
@@ -141,11 +143,15 @@ def invited_site(folder: Path) -> Iterator[tuple[FormSite, list[str]]]:
 
 
 def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin) -> None:
-    """Missing, unknown, right, and used elsewhere; what was sealed goes out under the right one."""
+    """Missing, unknown, right, and used elsewhere; what was sealed goes out under the right one.
+
+    Here the collector tells nothing before, as behind a proxy that does not pass the question on.
+    """
     with invited_site(tmp_path) as (form, (code, new_code)):
         begun = visit(form.url)
-        begun.statuses.add(403)
+        begun.statuses |= {403, 404}
         page, posted = begun.page, bodies(begun)
+        page.route("**/invitation", lambda route: route.fulfill(status=404))
         page.goto(form.url)
         assert "personal link" in problem(page, "missing-invitation")
         page.goto(f"{form.url}#AAAAAAAAAAAAAAAAAAAAAA")  # the same tab: only the fragment changes
@@ -160,7 +166,9 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
         assert first[HEADER_BYTES:] == second[HEADER_BYTES:]
         assert all(code not in url for url in begun.requests)
         elsewhere = visit(form.url)
+        elsewhere.statuses.add(404)
         posted = bodies(elsewhere)
+        elsewhere.page.route("**/invitation", lambda route: route.fulfill(status=404))
         other = started(elsewhere.page, f"{form.url}#{code}")
         send(answered(other))
         assert "already used" in problem(other, "used-invitation")
@@ -173,6 +181,25 @@ def test_a_personal_link_is_good_for_one_submission(tmp_path: Path, visit: Begin
         other.wait_for_selector("#verdict")
         assert form.people == 2
         assert len({body[HEADER_BYTES:] for body in posted}) == 1
+
+
+def test_a_link_that_was_used_says_so_before_the_first_question(
+    tmp_path: Path, visit: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And one that is unknown or no code at all; here every arrival is a step of the collector."""
+    monkeypatch.setattr(Seldom, "_group", lambda _: 1)
+    with invited_site(tmp_path) as (form, (code, new_code)):
+        page = visit(form.url).page
+        for wrong in ("AAAAAAAAAAAAAAAAAAAAAA", "abc"):
+            page.goto(f"{form.url}#{wrong}")
+            assert "Nothing was sent." in problem(page, "unknown-link")
+        sent(answered(started(page, f"{form.url}#{code}")))
+        other = visit(form.url).page
+        other.goto(f"{form.url}#{code}")
+        assert "already used" in problem(other, "used-link")
+        other.goto(f"{form.url}#{new_code}")
+        other.get_by_role("button", name="Start").wait_for()
+        assert form.people == 1
 
 
 def test_a_survey_that_closed_says_so_before_the_first_question(

@@ -20,8 +20,10 @@ from components import require
 from krand.cli.main import krand
 from krand.collector.invitations import check_invitations, read_invitations
 from krand.collector.opening import config_of
+from krand.collector.progress import Seldom
 from krand.collector.settings import Settings
 from krand.collector.sqlite.spool import Spool
+from krand.collector.store import MINIMUM_GROUP
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 from krand.wire.invitations import invited_id, read_code
@@ -197,6 +199,41 @@ def test_one_code_is_one_submission(folder: Path) -> None:
                 ]
         with Spool(place / "spool", config) as look:
             assert look.batches()[-1].people == 2
+
+
+def test_a_code_can_be_asked_about_but_not_when_it_was_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unknown at once, used only when 32 people have come; asking changes nothing."""
+    monkeypatch.setattr(Seldom, "_group", lambda _: MINIMUM_GROUP)
+    codes, known = codes_in(folder), check_invitations(PLAN, folder / "links.json", 1)
+    names = [invited_id(PLAN.hash, 1, code) for code in codes]
+    root, kind = f"/v1/{PLAN.hash}", {"Content-Type": "application/octet-stream"}
+    with quick_folder() as place:
+        spool = Spool(place / "spool", config_of(PLAN))
+        with serving(spool, Settings(plan=PLAN, invitations=known)) as port:
+
+            def ask(path: str, body: bytes, headers: dict[str, str] = kind) -> tuple[int, Any]:
+                client = HTTPConnection("127.0.0.1", port, timeout=60)
+                client.request("POST", path, body, headers)
+                answer = client.getresponse()
+                content = json.loads(answer.read())
+                client.close()
+                return answer.status, content.get("status") or content["error"]["field"]
+
+            path = f"{root}/invitation"
+            assert ask(path, bytes(16)) == (200, "unknown")
+            assert ask(path, names[0][:15]) == (422, "body")
+            assert ask(path, names[0] + b"x") == (413, "body")
+            assert ask(path, names[0], {"Content-Type": "text/plain"}) == (415, "content-type")
+            assert ask(f"/v1/{'0' * 64}/invitation", names[0]) == (404, "plan")
+            for number, code in enumerate(codes[:MINIMUM_GROUP]):
+                assert ask(path, names[0]) == (200, "unused")
+                assert ask(f"{root}/submissions", body_with(code, number + 1))[0] == 202
+            assert ask(path, names[0]) == ask(path, names[MINIMUM_GROUP - 1]) == (200, "used")
+            assert ask(path, names[-1]) == (200, "unused")
+        with Spool(place / "spool", config_of(PLAN)) as look:
+            assert look.batches()[-1].people == MINIMUM_GROUP
 
 
 def test_a_copy_of_spool_and_digests_does_not_tell_which_codes_were_used(folder: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from krand.collector.progress import Progress, progress_of, status_step, step_for
+from krand.collector.progress import Newest, Progress, progress_of, status_step, step_for
 from krand.collector.states import State
 from krand.collector.store import MINIMUM_GROUP, Batch
 from krand.randomness.generator import SecureRandom
@@ -62,6 +62,22 @@ def test_no_arrival_is_shown_before_32_have_come() -> None:
     assert updates(Progress(CROWD, draws(0)), range(1, CROWD)) == [MINIMUM_GROUP]
     assert updates(Progress(CROWD, draws(5, 1, 0)), range(1, CROWD)) == [MINIMUM_GROUP + 2]
     assert updates(Progress(CROWD, draws(*[1] * 40, 0)), range(1, CROWD)) == [MINIMUM_GROUP + 40]
+
+
+def test_nobody_is_told_before_32_have_come() -> None:
+    """Then all of them at once, and the next ones wait again."""
+    names = [number.to_bytes(16) for number in range(100)]
+    newest = Newest(draws(0, 1, 0))
+    for name in names[: MINIMUM_GROUP - 1]:
+        newest.add(name)
+    assert all(name in newest for name in names[: MINIMUM_GROUP - 1])
+    newest.add(names[MINIMUM_GROUP - 1])
+    assert not any(name in newest for name in names)
+    for name in names[MINIMUM_GROUP : 2 * MINIMUM_GROUP]:
+        newest.add(name)
+    assert all(name in newest for name in names[MINIMUM_GROUP : 2 * MINIMUM_GROUP])
+    newest.add(names[2 * MINIMUM_GROUP])
+    assert not any(name in newest for name in names)
 
 
 def test_what_is_shown_is_the_step_of_all_who_came() -> None:

@@ -13,7 +13,7 @@ import { secureRandom } from "./random.js";
 import { messagesOf, type LaneMessages } from "./randomizer.js";
 import { reportedIn } from "./reported.js";
 import { Sealer } from "./sealing.js";
-import { send, type RetryOptions } from "./sending.js";
+import { askedOnce, send, type RetryOptions } from "./sending.js";
 import { checkSignatures, type PlanSignature } from "./signatures.js";
 
 export interface ClientOptions {
@@ -25,6 +25,9 @@ export interface ClientOptions {
   readonly signatures?: readonly PlanSignature[];
   readonly fetch?: typeof fetch;
 }
+
+const STATUSES = ["unused", "used", "unknown"] as const;
+export type InvitationStatus = (typeof STATUSES)[number];
 
 export interface PrepareOptions {
   /** Counted from 1, which it is if it is left out. */
@@ -120,6 +123,17 @@ export class Client {
     const messages = messagesIn(body, count);
     const shown = isNew ? reported : null;
     return { planHash, round: options.round ?? 1, body, messages, wasKept: !isNew, reported: shown };
+  }
+
+  /**
+   * What the collector tells about an invitation before anything is made of it: whether it is one of
+   * this survey, and whether it was used some time ago. Null if it does not tell.
+   */
+  async invitationStatus(invitation: string, round = 1): Promise<InvitationStatus | null> {
+    const id = await invitedId(this.plan, this.#key(round).round, invitation);
+    const address = addressOf(this.url, this.plan.hash, "invitation");
+    const told = id && (await askedOnce(address, id, this.#fetch));
+    return STATUSES.find((status) => status === told?.["status"]) ?? null;
   }
 
   /**

@@ -3,6 +3,7 @@
 export {
   Client,
   type ClientOptions,
+  type InvitationStatus,
   type OpenOptions,
   type PrepareOptions,
   type Receipt,

@@ -25,16 +25,17 @@ from krand.collector.cors import CrossOrigin
 from krand.collector.intake import Intake
 from krand.collector.metrics import Metrics
 from krand.collector.openapi import describe_api
-from krand.collector.progress import Progress
-from krand.collector.public import public_answers
+from krand.collector.progress import Newest, Progress
+from krand.collector.public import BRIEFLY, public_answers
 from krand.collector.settings import Page, Settings
 from krand.collector.store import RoundClosed, StoreUnavailable
 from krand.errors import KrandError
-from krand.wire.submissions import Refused, Submitted
+from krand.wire.submissions import ID_LENGTH, Refused, Submitted
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from krand.collector.invitations import Invitations
     from krand.collector.store import Store
 
 __all__ = [
@@ -50,9 +51,10 @@ __all__ = [
 
 BODY_SECONDS = 10.0
 """The time in which a body must arrive."""
+DISCONNECTED = 400
 RETRY_AFTER = {"Retry-After": "5"}
 CONTENT_TYPE = b"application/octet-stream"
-PUBLIC = ("plan", "signatures", "status")
+PUBLIC = {"plan": "GET", "signatures": "GET", "status": "GET", "invitation": "POST"}
 """What clients may ask for, under the plan's hash."""
 
 log = logging.getLogger("krand.collector")
@@ -75,10 +77,16 @@ class Collector(Starlette):
         progress = Progress(store.config.crowd)
         self.metrics = MetricsPage(self.intake, Metrics(progress))
         self._public = public_answers(self.intake, settings, pages or {}, progress)
+        if settings.invitations is not None:
+            asked = InvitationStatus(self.intake, settings.invitations)
+            self._public[f"/v1/{store.config.plan_hash}/invitation".encode()] = asked
         super().__init__(
             routes=[
                 Route("/v1/{plan}/submissions", self.submissions, methods=["POST"]),
-                *(Route(f"/v1/{{plan}}/{name}", _other_plan) for name in PUBLIC),
+                *(
+                    Route(f"/v1/{{plan}}/{name}", _other_plan, methods=[method])
+                    for name, method in PUBLIC.items()
+                ),
                 *_watching(self.intake, settings),
             ],
             lifespan=self._life,
@@ -196,17 +204,10 @@ class Submissions:
         await response(scope, receive, send)
 
     async def _verdict(self, scope: Scope, receive: Receive) -> Response:
-        length = self.config.format.length
-        try:
-            async with asyncio.timeout(BODY_SECONDS):
-                body = await _body(receive, length)
-        except TimeoutError:
-            rule = f"must arrive within {BODY_SECONDS:g} seconds"
-            return self._refused(408, "body", rule, CLOSE)
-        except ClientDisconnect:
-            return Response(status_code=400)  # nobody reads it
-        if body is None:
-            return self._too_long()
+        body = await _arrived(receive, self.config.format.length)
+        if isinstance(body, Response):
+            self.intake.counts.refused += body.status_code != DISCONNECTED
+            return body
         if scope["path"] != f"/v1/{self.config.plan_hash}/submissions":
             return self._refused(404, "plan", "must be the plan that is collected here")
         if _media_type(scope) != CONTENT_TYPE:
@@ -222,7 +223,8 @@ class Submissions:
     def checked(self, body: bytes) -> Submitted | Response:
         """The submission in a body, or the answer that refuses it."""
         if len(body) > self.config.format.length:
-            return self._too_long()
+            self.intake.counts.refused += 1
+            return _too_long(self.config.format.length)
         try:
             found = self.config.format.read(body)
         except Refused as refusal:
@@ -231,15 +233,65 @@ class Submissions:
             return self._refused(403, "invitation", "must be one of this survey")
         return found
 
-    def _too_long(self) -> Response:
-        rule = f"must have {self.config.format.length} bytes"
-        return self._refused(413, "body", rule, CLOSE)
-
     def _refused(
         self, status: int, field: str, rule: str, headers: dict[str, str] | None = None
     ) -> Response:
         self.intake.counts.refused += 1
         return _problem(status, field, rule, headers)
+
+
+class InvitationStatus:
+    """Tells whoever has a code whether it is one, and whether it was used.
+
+    The body is the submission's id that the code makes. Whoever knows it could learn the same by
+    submitting. They do not learn when somebody else did: a code counts as unused until at least 32
+    people have come since the last step (`progress.Newest`).
+    """
+
+    def __init__(self, intake: Intake, invitations: Invitations) -> None:
+        self._intake, self._invitations = intake, invitations
+        self._newest = intake.newest = Newest()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response = await self._verdict(scope, receive)
+        await response(scope, receive, send)
+
+    async def _verdict(self, scope: Scope, receive: Receive) -> Response:
+        if scope["method"] != "POST":
+            return _problem(405, "request", "must be POST", {"Allow": "POST"})
+        body = await _arrived(receive, ID_LENGTH)
+        if isinstance(body, Response):
+            return body
+        if _media_type(scope) != CONTENT_TYPE:
+            return _problem(415, "content-type", f"must be {CONTENT_TYPE.decode()}")
+        if len(body) != ID_LENGTH:
+            return _problem(422, "body", f"must have {ID_LENGTH} bytes")
+        try:
+            return JSONResponse({"status": await self._status(body)}, headers=BRIEFLY)
+        except KrandError:
+            return unavailable()
+
+    async def _status(self, name: bytes) -> str:
+        if not self._invitations.admit(name):
+            return "unknown"
+        used = await self._intake.known(name)
+        return "used" if used and name not in self._newest else "unused"
+
+
+async def _arrived(receive: Receive, most: int) -> bytes | Response:
+    """The body, or the answer to one that is late or too long."""
+    try:
+        async with asyncio.timeout(BODY_SECONDS):
+            body = await _body(receive, most)
+    except TimeoutError:
+        return _problem(408, "body", f"must arrive within {BODY_SECONDS:g} seconds", CLOSE)
+    except ClientDisconnect:
+        return Response(status_code=DISCONNECTED)  # nobody reads it
+    return _too_long(most) if body is None else body
+
+
+def _too_long(length: int) -> Response:
+    return _problem(413, "body", f"must have {length} bytes", CLOSE)
 
 
 async def _body(receive: Receive, most: int) -> bytes | None:

@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from krand.collector.progress import Newest
 from krand.collector.store import (
     CLOSED_RULE,
     MINIMUM_GROUP,
@@ -62,6 +63,8 @@ class Intake:
     def __init__(self, store: Store, is_over: Callable[[], bool] | None = None) -> None:
         """`is_over` tells whether the last day on which answers are taken has passed."""
         self.store, self.counts, self._is_over = store, Counts(), is_over
+        self.newest: Newest | None = None
+        """Who came since the last step, where that is asked for."""
         self._waiting: asyncio.Queue[_Waiting] = asyncio.Queue(MOST_WAITING)
         # One thread: a store has one writer, and requests keep arriving meanwhile.
         self._thread = ThreadPoolExecutor(1, "store")
@@ -89,6 +92,12 @@ class Intake:
             self.counts.unavailable += 1
             raise QueueFull("too many submissions are waiting") from None
         return stored
+
+    async def known(self, name: bytes) -> bool:
+        """Whether a submission with this id was counted before, read between two groups."""
+        loop, asked = asyncio.get_running_loop(), [Submitted(name, b"")]
+        (found,) = await loop.run_in_executor(self._thread, self.store.known, asked)
+        return found
 
     async def batches(self) -> tuple[Batch, ...]:
         """The batches, read between two groups. Callers that ask meanwhile share one answer."""
@@ -195,6 +204,8 @@ class Intake:
         for entry, new in zip(group, verdicts, strict=True):
             self.counts.accepted += new
             self.counts.repeated += not new
+            if new and self.newest is not None:
+                self.newest.add(entry.submission.id)
             if not entry.stored.done():  # the client may have disconnected meanwhile
                 entry.stored.set_result(new)
 

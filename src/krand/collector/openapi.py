@@ -6,6 +6,7 @@ from typing import Any
 
 from krand.collector.settings import Settings
 from krand.collector.store import SpoolConfig
+from krand.wire.submissions import ID_LENGTH
 
 __all__ = ["describe_api"]
 
@@ -37,6 +38,11 @@ STATUS = {
         "progress": {"type": ["number", "null"]},
         "receipt_key": {"type": ["string", "null"]},
     },
+}
+INVITATION = {
+    "type": "object",
+    "required": ["status"],
+    "properties": {"status": {"enum": ["unused", "used", "unknown"]}},
 }
 REFUSALS = {
     "400": "the connection ended early",
@@ -89,6 +95,7 @@ def describe_api(config: SpoolConfig, settings: Settings | None = None) -> dict[
                 }
             },
             **_public(plan, settings or Settings()),
+            **_invitation(plan, settings or Settings()),
             **{path: {"get": _text(*page)} for path, page in _PAGES.items()},
             "/openapi.json": {"get": _json("This description.")},
         },
@@ -119,6 +126,31 @@ def _public(plan: dict[str, Any], settings: Settings) -> dict[str, Any]:
             }
         }
         for name, (about, schema) in found.items()
+    }
+
+
+def _invitation(plan: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """Where the survey has invitations: what is told about one."""
+    if settings.invitations is None:
+        return {}
+    name = {"type": "string", "format": "binary", "minLength": ID_LENGTH, "maxLength": ID_LENGTH}
+    refusals = {code: REFUSALS[code] for code in ("400", "404", "408", "413", "415", "422", "503")}
+    refusals["422"] = "the body is not an id"
+    return {
+        "/v1/{plan}/invitation": {
+            "post": {
+                "summary": "Whether an invitation is known, and was used some time ago.",
+                "parameters": [plan],
+                "requestBody": {
+                    "required": True,
+                    "content": {"application/octet-stream": {"schema": name}},
+                },
+                "responses": {
+                    "200": _answer("what is told about it", INVITATION),
+                    **{code: _answer(why, PROBLEM) for code, why in refusals.items()},
+                },
+            }
+        }
     }
 
 

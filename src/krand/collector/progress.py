@@ -20,6 +20,7 @@ from krand.collector.store import MINIMUM_GROUP, Batch
 from krand.randomness.generator import secure_random
 
 __all__ = [
+    "Newest",
     "Progress",
     "Seldom",
     "coarse",
@@ -90,6 +91,30 @@ class Seldom(Generic[T]):
         while self._below(MINIMUM_GROUP):
             size += 1
         return size
+
+
+class Newest:
+    """The ids of the people who came since the last step: nobody is told yet that they came.
+
+    A step forgets them all: the 32 people or more since the one before.
+    """
+
+    def __init__(self, below: Callable[[int], int] | None = None) -> None:
+        """`below` draws a number from 0 to under another one, uniformly."""
+        self._ids: set[bytes] = set()
+        self._arrived = 0
+        self._step: Seldom[int] = Seldom(below)
+        self._step.shown(0, 0)
+
+    def add(self, name: bytes) -> None:
+        """Somebody came."""
+        self._ids.add(name)
+        self._arrived += 1
+        if self._step.shown(self._arrived, self._arrived) == self._arrived:
+            self._ids.clear()
+
+    def __contains__(self, name: bytes) -> bool:
+        return name in self._ids
 
 
 class Progress:

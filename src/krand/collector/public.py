@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from krand.collector.intake import Intake
     from krand.collector.settings import Page, Settings
 
-__all__ = ["Status", "public_answers"]
+__all__ = ["BRIEFLY", "Status", "public_answers"]
 
 STATUS_SECONDS = 1.0
 """A status is computed at most once in this time, for everybody."""

@@ -164,6 +164,8 @@ export const en = {
     offline: ["The survey cannot be reached", "Please check your internet connection, and try again. Nothing that you entered is lost."],
     closed: ["This survey is closed", "It no longer accepts answers. Nothing was sent. If you think this is wrong, please ask the organiser."],
     "unknown-invitation": ["This link is not valid for this survey", "Its code is not known. Please open the link exactly as you received it, or ask the organiser for a new one. Your answers are sealed and kept in this browser: open the right link in it, and you can send them."],
+    "unknown-link": ["This link is not valid for this survey", "Its code is not known. Please open the link exactly as you received it, or ask the organiser for a new one. Nothing was sent."],
+    "used-link": ["This link was already used", "It can be used for one submission, and the collector has one. Nothing was sent now. If it was not you who used the link, please ask the organiser for a new one."],
     "missing-invitation": ["This survey needs a personal link", "The address that you opened has no code. Please open the link exactly as you received it."],
     "used-invitation": ["This link was already used", "It can be used for one submission, and the collector has one. Your answers were not counted. If it was not you who used the link, ask the organiser for a new one and open it in this browser: your answers are sealed and kept here, and you can send them then."],
     "already-submitted": ["You have already answered", "This survey was already answered in this browser. Each person is counted once."],

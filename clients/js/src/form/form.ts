@@ -61,8 +61,28 @@ export class Form {
     this.takeUp(await draft.read().catch(() => null));
     const before = history.state as Step | null;
     this.cameTo(this.draftState === "kept" && before !== null ? before : "start");
-    const found = await status;
-    if (found && !found.open && !this.over) this.fail(new KrandError("closed", "round", "is closed"));
+    const [found, link] = await Promise.all([status, this.linkProblem()]);
+    if (this.over || this.prepared) return;
+    if (found && !found.open) return this.fail(new KrandError("closed", "round", "is closed"));
+    if (link) this.stop(link);
+  }
+
+  /** What is wrong with the personal link, as far as the collector tells before the first question. */
+  private async linkProblem(): Promise<"unknown-link" | "used-link" | null> {
+    const { client, round, invitation } = this.given;
+    if (invitation === undefined) return null;
+    try {
+      const status = await client.invitationStatus(invitation, round);
+      return status === "unknown" ? "unknown-link" : status === "used" ? "used-link" : null;
+    } catch {
+      return "unknown-link"; // not a code at all
+    }
+  }
+
+  /** Nothing can be sent from this page. */
+  private stop(code: string): void {
+    this.over = true;
+    this.show(problemPage(this.given.context.texts, code));
   }
 
   private state(): Promise<LedgerState> {
