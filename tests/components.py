@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import shutil
 from types import ModuleType
 from typing import NoReturn
 
@@ -16,6 +17,12 @@ def require(module: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         missing(module, str(error))
+
+
+def require_program(name: str) -> str:
+    """The path of a program, or a skipped test; with KRAND_REQUIRE_ALL=1 a failed one."""
+    found = shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    return found or missing(name, "it is not installed")
 
 
 def missing(component: str, reason: str) -> NoReturn:
