@@ -310,7 +310,7 @@ def test_other_forms_and_files_are_refused(results: Results, tmp_path: Path) -> 
         write_results("output", tmp_path / "r", results, "ods")
     for content in (b"{}", b'{"format": "krand-results-2", "questions": [{}]}'):
         (tmp_path / "r").write_bytes(content)
-        with pytest.raises(InvalidInput, match="krand-results-2"):
+        with pytest.raises(InvalidInput, match="krand-results-3"):
             read_results(tmp_path / "r")
     for content in (b"[1]", b"\xff"):
         (tmp_path / "r").write_bytes(content)

@@ -105,7 +105,7 @@ def test_other_files_are_refused(change: dict[str, Any], tmp_path: Path) -> None
     """With the name of the format; never a traceback."""
     values = {**tally(1).values(), **change}
     (tmp_path / "t.json").write_text(json.dumps(values), encoding="utf-8")
-    with pytest.raises(InvalidInput, match="krand-tally-3"):
+    with pytest.raises(InvalidInput, match="krand-tally-4"):
         read_tally(tmp_path / "t.json")
 
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from krand import errors
-from krand.cli.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED
+from krand.cli.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED, NOT_CHECKED
 from krand.cli.main import krand
 from krand.cli.menu import FLOW, MENU, NAMES, overview
 from krand.testing import SMALL_SURVEY
@@ -157,7 +157,7 @@ def test_exit_codes_are_those_of_the_errors() -> None:
 
     assert krand.client.sending
     codes = {kind.exit_code for kind in subclasses(errors.KrandError)}  # type: ignore[attr-defined]
-    assert set(EXIT_CODES) == codes | {0, CHECK_FAILED, INTERRUPTED}
+    assert set(EXIT_CODES) == codes | {0, CHECK_FAILED, NOT_CHECKED, INTERRUPTED}
 
 
 def test_exit_codes_are_explained_in_help_and_readme() -> None:

@@ -151,7 +151,7 @@ def test_a_plan_is_no_results_file(tmp_path: Path) -> None:
     path = tmp_path / "plan.json"
     path.write_bytes(bit_example().plan.bytes)
     error = refusal(path, tmp_path / "report.html")
-    assert "krand-results-2" in error["rule"]
+    assert "krand-results-3" in error["rule"]
     assert "'krand-plan-6'; krand estimate writes it" in error["hint"]
 
 

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from collecting import exact_plan, submitted
-from krand.analysis.checks import not_below, same
+from krand.analysis.checks import State, not_below, same, state_of
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import results_values, write_results
 from krand.analysis.tally import Tally
@@ -51,21 +51,22 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(krand, ["verify", *map(str, arguments)])
 
 
-def checks(*arguments: str | Path, code: int = 0) -> dict[str, bool]:
-    """Every check of the last file, by name."""
+def checks(*arguments: str | Path, code: int = 0) -> dict[str, str]:
+    """The state of every check of the last file, by name."""
     result = run(*arguments, "--json")
     assert result.exit_code == code, result.output
     found = json.loads(result.stdout)
-    assert found["holds"] == (code == 0)
+    assert (found["state"] == "failed") == (code == CHECK_FAILED)
     last = found["files"][-1]
-    assert last["holds"] == all(entry["holds"] for entry in last["checks"])
+    assert last["state"] == state_of(State(entry["state"]) for entry in last["checks"])
     assert all(entry["says"] for entry in last["checks"])
-    return {entry["name"]: entry["holds"] for entry in last["checks"]}
+    return {entry["name"]: entry["state"] for entry in last["checks"]}
 
 
 def failing(*arguments: str | Path) -> set[str]:
     """The checks that fail; there must be some."""
-    return {name for name, holds in checks(*arguments, code=CHECK_FAILED).items() if not holds}
+    found = checks(*arguments, code=CHECK_FAILED)
+    return {name for name, state in found.items() if state == "failed"}
 
 
 def edited(example: Example, folder: Path, edit: Edit) -> Path:
@@ -86,19 +87,21 @@ def test_what_krand_wrote_holds(example: Callable[[], Example], tmp_path: Path) 
     files = [tmp_path / name for name in ("plan.json", "tally.json", "results.json")]
     found = checks(*files)
     for name in ("plan_hash", "same_plan", "plan.promise", "promise", "counts", "from_tally"):
-        assert found[name]
+        assert found[name] == "passed"
     text = run(*files)
     assert text.exit_code == 0
     assert "✗" not in text.stdout
-    assert "checks passed." in text.stdout
+    assert " 0 failed, and 5 could not be made." in text.stdout
     assert run(*files, "--quiet").output == ""
 
 
 def test_results_alone_are_enough(tmp_path: Path) -> None:
     """The plan is inside; with the tally, nothing else is needed either."""
     record_example().write(tmp_path)
-    assert "from_tally" not in checks(tmp_path / "results.json")
-    assert checks(tmp_path / "tally.json", tmp_path / "results.json")["from_tally"]
+    alone = checks(tmp_path / "results.json")
+    missing = {name for name, state in alone.items() if state == "not_checked"}
+    assert missing == {"same_plan", "from_tally", "provenance", "signatures"}
+    assert checks(tmp_path / "tally.json", tmp_path / "results.json")["from_tally"] == "passed"
 
 
 def test_a_plan_file_tells_its_name(tmp_path: Path) -> None:
@@ -119,7 +122,7 @@ def test_honest_results_of_a_broken_promise_fail_by_its_policy_alone(tmp_path: P
     assert failing(tmp_path / "results.json") == {"policy"}
     text = run(tmp_path / "results.json")
     assert "✗ failed" in text.stdout
-    assert "checks failed" in text.stdout
+    assert " 1 failed" in text.stdout
 
 
 # --- a plan made worse -----------------------------------------------------------------------
@@ -484,11 +487,13 @@ def refusal(*arguments: str | Path) -> str:
 
 
 def test_what_is_needed_and_missing_is_named(batch: Path, tmp_path: Path) -> None:
-    """A tally without a plan, a manifest without a key: exit code 2, not a check that fails."""
+    """A tally or a manifest without a plan: exit code 2, not a check that fails."""
     record_example().write(tmp_path)
     assert refusal(tmp_path / "tally.json") == "plan"
     assert refusal(batch, "--collector-key", tmp_path / "collector.pub.pem") == "plan"
-    assert refusal(batch, "--plan", tmp_path / "plan.json") == "collector_key"
+    (tmp_path / "plan.json").write_bytes(exact_plan(CROWD, Linkage.BIT).bytes)
+    without_key = checks(batch, "--plan", tmp_path / "plan.json")
+    assert [name for name, state in without_key.items() if state != "passed"] == ["signature"]
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import krand as api
-from krand.analysis.checks import Check
+from krand.analysis.checks import Check, State
 from krand.analysis.results import Results, make_results
 from krand.analysis.results_file import results_values
 from krand.analysis.results_table import flat_table
@@ -138,11 +138,11 @@ def test_results_say_who_declared_that_people_are_different(who: str, tmp_path: 
     assert sentence in report_page(results)
 
 
-def check_of(name: str, *arguments: str | Path) -> dict[str, bool]:
-    """The checks of that name in all files."""
+def check_of(name: str, *arguments: str | Path) -> dict[str, str]:
+    """The states of the checks of that name in all files."""
     found = json.loads(run("verify", *arguments, "--json").stdout)
     return {
-        Path(file["file"]).name: entry["holds"]
+        Path(file["file"]).name: entry["state"]
         for file in found["files"]
         for entry in file["checks"]
         if entry["name"] == name
@@ -155,8 +155,8 @@ def test_another_provenance_than_the_tally_has_fails(place: Path, tmp_path: Path
     edited = tmp_path / "edited.json"
     edited.write_text(json.dumps({**values, "provenance": "devices"}), encoding="utf-8")
     plan, tally = place / "plan.json", place / "tally.json"
-    assert check_of("from_tally", plan, tally, edited) == {"edited.json": False}
-    assert check_of("from_tally", plan, tally, place / "results.json") == {"results.json": True}
+    assert check_of("from_tally", plan, tally, edited) == {"edited.json": "failed"}
+    assert check_of("from_tally", plan, tally, place / "results.json") == {"results.json": "passed"}
 
 
 Edit = Callable[[Tally], Tally]
@@ -180,9 +180,8 @@ def test_a_tally_of_a_table_that_was_edited_fails(
 ) -> None:
     """'devices' needs sealed batches with signed manifests; a table has no messages."""
     tally = read_tally(place / "tally.json")
-    assert provenance_check(tally).holds
-    checks = {manifests_check: (None,), provenance_check: ()}[failing]
-    assert not failing(edit(tally), *checks).holds
+    assert provenance_check(tally, None).state is State.NOT_CHECKED  # its holder's word
+    assert failing(edit(tally), None).state is State.FAILED
 
 
 @pytest.mark.parametrize(
@@ -206,8 +205,9 @@ def test_a_tally_of_devices_is_held_against_what_the_collector_signed(
     tally, collector = devices
     counted = replace(tally, nulls=tally.nulls - 1, rejected={"wrong_length": 1})
     for key in (None, collector.public_key):
-        assert manifests_check(counted, key).holds
-        assert not manifests_check(edit(counted), key).holds
+        expected = State.NOT_CHECKED if key is None else State.PASSED
+        assert manifests_check(counted, key).state is expected
+        assert manifests_check(edit(counted), key).state is State.FAILED
 
 
 def test_another_collectors_signature_is_found(
@@ -219,8 +219,10 @@ def test_another_collectors_signature_is_found(
     (tmp_path / "c.pem").write_bytes(public_key_pem(api.generate_signing_key().public_key()))
     write_tally("tally", tmp_path / "t.json", tally)
     files = (tmp_path / "t.json", "--plan", tmp_path / "plan.json")
-    assert check_of("manifests", *files) == {"t.json": True}
-    assert check_of("manifests", *files, "--collector-key", tmp_path / "c.pem") == {"t.json": False}
+    assert check_of("manifests", *files) == {"t.json": "not_checked"}
+    assert check_of("manifests", *files, "--collector-key", tmp_path / "c.pem") == {
+        "t.json": "failed"
+    }
 
 
 def test_the_command_line_declares_what_python_does(place: Path, tmp_path: Path) -> None:

@@ -1,34 +1,83 @@
-"""A check, what counts as the same number, and whether a promise is no better than its noise."""
+"""A check and its three states, what counts as the same number, whether a promise is too good."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import StrEnum
 
 from krand.planning.checking import not_below, too_good
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
 from krand.survey.plan_check import RELATIVE, less_than_asked
 
-__all__ = ["Check", "check", "first_of", "not_below", "policy_check", "promise_check", "same"]
+__all__ = [
+    "Check",
+    "State",
+    "check",
+    "failed",
+    "first_of",
+    "not_below",
+    "not_checked",
+    "passed",
+    "policy_check",
+    "promise_check",
+    "same",
+    "state_of",
+]
 
 ABSOLUTE = 1e-9
 
 
+class State(StrEnum):
+    """How a check came out."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_CHECKED = "not_checked"
+    """Something is needed for it that is not there; nothing is known either way."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was checked, and in a sentence what that means or what is wrong."""
+    """One thing to check, and in a sentence what it means, what is wrong, or what is needed."""
 
     name: str
-    holds: bool
+    state: State
     says: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it was checked, and passed."""
+        return self.state is State.PASSED
+
+
+def passed(name: str, says: str) -> Check:
+    """It was checked, and is so."""
+    return Check(name, State.PASSED, says)
+
+
+def failed(name: str, says: str) -> Check:
+    """It was checked, and is not so."""
+    return Check(name, State.FAILED, says)
+
+
+def not_checked(name: str, says: str) -> Check:
+    """It could not be checked; the sentence says what is needed."""
+    return Check(name, State.NOT_CHECKED, says)
 
 
 def check(name: str, faults: Iterable[str], says: str) -> Check:
-    """The check holds if there are no faults; otherwise it says the first one."""
+    """The check passes if there are no faults; otherwise it says the first one."""
     fault = first_of(faults)
-    return Check(name, not fault, fault or says)
+    return failed(name, fault) if fault else passed(name, says)
+
+
+def state_of(states: Iterable[State]) -> State:
+    """Of several together: failed if one is, passed if all are."""
+    found = set(states)
+    return next((s for s in (State.FAILED, State.NOT_CHECKED) if s in found), State.PASSED)
 
 
 def first_of(faults: Iterable[str]) -> str:

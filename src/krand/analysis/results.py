@@ -30,6 +30,7 @@ from krand.analysis.joint.independence import IndependenceTest, independence_tes
 from krand.analysis.joint.tables import JointTable, joint_table
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import check_tally
+from krand.analysis.tally_signatures import TallySignature
 from krand.analysis.words.decoding import WordsEstimate, decode_words
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
@@ -146,6 +147,10 @@ class Results(Shown):
     """Where the answers became noisy, which decides what can be said about the results."""
     distinct_people: DistinctPeople | None
     """Who declared that files randomized apart are about different people."""
+    tally_sha256: str | None
+    """Of the tally that they were estimated from; None in results of krand-results-2."""
+    signatures: tuple[TallySignature, ...]
+    """Of that tally, by those who counted."""
 
     def __repr__(self) -> str:
         promise = self.promise
@@ -251,6 +256,8 @@ def make_results(
         ids=tally.ids,
         provenance=tally.provenance,
         distinct_people=tally.distinct_people,
+        tally_sha256=tally.sha256,
+        signatures=tally.signatures,
     )
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "AGAIN",
     "FORMAT",
     "FORMS",
+    "UNSIGNED",
     "form_of",
     "is_earlier",
     "plan_values",
@@ -47,7 +48,10 @@ __all__ = [
     "write_results",
 ]
 
-FORMAT = "krand-results-2"
+FORMAT = "krand-results-3"
+UNSIGNED = "krand-results-2"
+"""The format of earlier versions, which does not name the tally and has no signatures of it."""
+OF_TALLY = ("tally_sha256", "signatures")
 EARLIER = re.compile("krand-release-.*|krand-results-1")
 """The formats of earlier versions."""
 FORMS = ("json", "parquet", "csv", "xlsx")
@@ -66,7 +70,10 @@ def results_values(results: Results) -> dict[str, Any]:
     rest = {name: plain(getattr(results, name)) for name in names}
     if plan.flips is None:
         del rest["flips"]  # only there with noise = "both"
-    return {"format": FORMAT, "plan_hash": plan.hash, "plan": plan.values(), **rest}
+    written = FORMAT
+    if results.tally_sha256 is None:  # read from a file of the earlier format
+        written, rest = UNSIGNED, {n: value for n, value in rest.items() if n not in OF_TALLY}
+    return {"format": written, "plan_hash": plan.hash, "plan": plan.values(), **rest}
 
 
 def save_results(results: Results, path: str | Path) -> None:
@@ -139,7 +146,7 @@ def results_in(values: Mapping[str, Any], source: str = "results") -> Results:
 
 def plan_values(values: Mapping[str, Any], source: str = "results") -> dict[str, Any]:
     """The plan inside, as plain data, if this is a results file at all."""
-    if values.get("format") != FORMAT:
+    if values.get("format") not in (FORMAT, UNSIGNED):
         hint = AGAIN if is_earlier(values) else HINT
         raise InvalidInput("results", RULE, source, f"format: {said_format(values)}; {hint}")
     inside = values.get("plan")
@@ -159,6 +166,12 @@ def results_of(plan: Plan, values: Mapping[str, Any], source: str = "results") -
     rest = {name: value for name, value in values.items() if name not in named}
     if plan.flips is None and "flips" not in rest:
         rest["flips"] = None
+    if values.get("format") == UNSIGNED:
+        for name in rest.keys() & set(OF_TALLY):
+            raise _broken(source, f"{name}: should not be there")
+        rest |= {"tally_sha256": None, "signatures": []}
+    elif rest.get("tally_sha256", "") is None:
+        raise _broken(source, "tally_sha256: should be text")
     if "promise" in rest:
         rest["promise"] = infinite_epsilon(rest["promise"])
     try:

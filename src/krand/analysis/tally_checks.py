@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from krand.analysis.actual_promise import actual_promise
 from krand.analysis.chain_checks import chains_check
-from krand.analysis.checks import Check, check, policy_check
+from krand.analysis.checks import (
+    Check,
+    State,
+    check,
+    failed,
+    first_of,
+    not_checked,
+    passed,
+    policy_check,
+)
 from krand.analysis.lane_checks import odd_lanes
+from krand.analysis.signature_checks import signatures_check
 from krand.analysis.tally import Tally
 from krand.batches.manifest import Manifest, manifest_in, parse_manifest
 from krand.batches.provenance import Provenance, is_random_id
@@ -24,11 +34,11 @@ if TYPE_CHECKING:
 
 __all__ = ["check_tally", "manifests_check", "provenance_check", "tally_checks"]
 
-SAYS = {
-    Provenance.DEVICES: "from devices, through a collector; its signed manifests are in the tally",
-    Provenance.TABLE: "from a data holder's table, randomized as planned according to its holder",
-    Provenance.SIMULATION: "from a simulation: nobody was asked",
-}
+HOLDER = (
+    "it says: from a data holder's table. No file can show that its holder randomized it as planned"
+)
+SIMULATED = "from a simulation: nobody was asked"
+CLAIMED = "it says: from devices, through a collector. "
 
 
 def check_tally(plan: Plan, tally: Tally) -> None:
@@ -39,14 +49,21 @@ def check_tally(plan: Plan, tally: Tally) -> None:
         raise InvalidInput("tally", rule, tally.plan_hash, hint)
     check_crowd(plan, tally.crowd)
     for entry in _quick_checks(plan, tally):
-        if not entry.holds:
+        if entry.state is State.FAILED:
             rule = f"must pass every check of krand verify; it fails {entry.name!r}"
             raise InvalidInput("tally", rule, entry.says, "count again: krand tally")
 
 
-def tally_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None) -> Iterator[Check]:
-    """Everything that can be checked with the tally and its plan, and the collector's key."""
+def tally_checks(
+    plan: Plan,
+    tally: Tally,
+    key: Ed25519PublicKey | None = None,
+    signers: Sequence[Ed25519PublicKey] = (),
+) -> Iterator[Check]:
+    """Everything that can be checked with the tally, its plan, and the keys of who signed."""
     yield from _quick_checks(plan, tally, key)
+    sealed = tally.provenance is Provenance.DEVICES
+    yield signatures_check(tally.sha256, tally.signatures, signers, sealed=sealed)
     if _fits(plan, tally):
         yield from _promise_checks(plan, tally)
 
@@ -67,10 +84,17 @@ def _quick_checks(plan: Plan, tally: Tally, key: Ed25519PublicKey | None = None)
     yield check("round", out, f"round {tally.round:,} of {rounds:,} that were planned")
     yield check("crowd", _small_crowd(plan, tally), _crowd(plan, tally))
     yield check("counts", _odd_counts(plan, tally), "all counts add up")
-    yield provenance_check(tally)
-    if tally.provenance is Provenance.DEVICES or tally.manifests:
-        signed = plan.mixing is None
-        yield manifests_check(tally, key) if signed else chains_check(plan, tally)
+    signed = _signed_check(plan, tally, key)
+    yield provenance_check(tally, signed)
+    if signed is not None:
+        yield signed
+
+
+def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Check | None:
+    """What collectors or mixers signed about the batches, where there are any."""
+    if tally.provenance is not Provenance.DEVICES and not tally.manifests:
+        return None
+    return manifests_check(tally, key) if plan.mixing is None else chains_check(plan, tally)
 
 
 def _crowd(plan: Plan, tally: Tally) -> str:
@@ -136,14 +160,31 @@ def _promise_checks(plan: Plan, tally: Tally) -> Iterator[Check]:
     try:
         true = actual_promise(plan, tally)
     except KrandError as error:
-        yield Check("policy", False, str(error))
+        yield failed("policy", str(error))
         return
     yield policy_check(plan, true)
 
 
-def provenance_check(tally: Tally) -> Check:
-    """Whether the rest of a file agrees with the provenance that it claims."""
-    return check("provenance", _odd_provenance(tally), SAYS[tally.provenance])
+def provenance_check(tally: Tally, signed: Check | None) -> Check:
+    """Whether the rest of a file agrees with the provenance that it claims, and who vouches for it.
+
+    `signed` is how the manifests or chains of its batches came out, if they are there.
+    """
+    name, fault = "provenance", first_of(_odd_provenance(tally))
+    if fault:
+        return failed(name, fault)
+    if tally.provenance is Provenance.TABLE:
+        return not_checked(name, HOLDER)
+    if tally.provenance is Provenance.SIMULATION:
+        return passed(name, SIMULATED)
+    if signed is None:
+        return not_checked(name, CLAIMED + "Add the tally, which has what the collector signed")
+    says = {
+        State.PASSED: "from devices: the signatures about every batch are valid",
+        State.FAILED: CLAIMED + f"What was signed does not show it: see {signed.name}",
+        State.NOT_CHECKED: CLAIMED + "Add --collector-key collector.pub.pem to check who signed",
+    }
+    return Check(name, signed.state, says[signed.state])
 
 
 def _odd_provenance(tally: Tally) -> Iterator[str]:
@@ -166,13 +207,14 @@ def _odd_provenance(tally: Tally) -> Iterator[str]:
 
 def manifests_check(tally: Tally, key: Ed25519PublicKey | None) -> Check:
     """Whether what a collector signed about the batches is what the tally says."""
-    says = f"{len(tally.manifests):,} signed manifests agree with what was counted; "
-    says += (
-        "their signatures are not checked without --collector-key"
-        if key is None
-        else "all are signed with the collector's key"
-    )
-    return check("manifests", _odd_manifests(tally, key), says)
+    name, fault = "manifests", first_of(_odd_manifests(tally, key))
+    if fault:
+        return failed(name, fault)
+    agree = f"{len(tally.manifests):,} manifests agree with what was counted"
+    if key is None:
+        hint = "add --collector-key collector.pub.pem"
+        return not_checked(name, f"{agree}; who signed them is not checked: {hint}")
+    return passed(name, f"{agree}, and are signed with the collector's key")
 
 
 def _odd_manifests(tally: Tally, key: Ed25519PublicKey | None) -> Iterator[str]:

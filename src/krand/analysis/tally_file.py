@@ -8,13 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, Bits, Counts, Tally
+from krand.analysis.plain_values import typed
+from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, UNSIGNED, Bits, Counts, Tally
+from krand.analysis.tally_signatures import TallySignature
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole, whole, write_atomically
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
 
-__all__ = ["read_tally", "tally_from", "write_tally"]
+__all__ = ["NAMES", "read_tally", "tally_from", "write_tally"]
+
+NAMES = (
+    *("format", "plan", "linkage", "positions", "round", "people", "crowd", "responses", "counts"),
+    *("table", "joint", "histogram", "nulls", "lane_nulls", "rejected", "batches", "ids"),
+    *("provenance", "distinct_people", "manifests", "signatures"),
+)
+"""All keys of a file."""
 
 
 def write_tally(field: str, path: Path, tally: Tally) -> None:
@@ -36,14 +45,19 @@ def read_tally(path: str | Path) -> Tally:
 
 def tally_from(values: dict[str, Any]) -> Tally:
     """What `Tally.values` gave; ValueError and the like for anything else."""
-    if values["format"] != FORMAT:
+    if values["format"] == UNSIGNED and "signatures" not in values:
+        values = {**values, "signatures": []}
+    elif values["format"] != FORMAT:
         raise ValueError
+    if values.keys() != set(NAMES):
+        odd = min(values.keys() ^ set(NAMES))
+        raise ValueError(f"{odd:.60} {'must not be there' if odd in values else 'is missing'}")
     linkage = Linkage(values["linkage"])
     positions = whole("positions", values["positions"], 1, MAX_BITS)
     record = linkage is Linkage.RECORD
     table = 1 << positions if record and positions <= MAX_TABLE_BITS else None
     return Tally(
-        plan_hash=str(values["plan"]),
+        plan_hash=_text("plan", values["plan"]),
         linkage=linkage,
         positions=positions,
         round=whole("round", values["round"], 1),
@@ -57,17 +71,32 @@ def tally_from(values: dict[str, Any]) -> Tally:
         nulls=whole("nulls", values["nulls"]),
         lane_nulls=_lane_nulls(values),
         rejected={str(reason): whole("rejected", n) for reason, n in values["rejected"].items()},
-        batches=tuple(map(str, values["batches"])),
-        ids=tuple(map(str, values["ids"])),
+        batches=_texts("batches", values["batches"]),
+        ids=_texts("ids", values["ids"]),
         provenance=Provenance(values["provenance"]),
         distinct_people=None
         if values["distinct_people"] is None
         else DistinctPeople(values["distinct_people"]),
-        manifests=tuple(map(str, values["manifests"])),
+        manifests=_texts("manifests", values["manifests"]),
+        signatures=typed(tuple[TallySignature, ...], values["signatures"]),
     )
 
 
+def _texts(name: str, values: object) -> tuple[str, ...]:
+    if not isinstance(values, list):
+        raise ValueError(f"{name} must be a list")
+    return tuple(_text(name, value) for value in values)
+
+
+def _text(name: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{name} must be text")
+    return value
+
+
 def _joint(entry: dict[str, Any], positions: int) -> tuple[Bits, Counts]:
+    if entry.keys() != {"bits", "counts"}:
+        raise ValueError("joint must have bits and counts, and nothing else")
     bits = tuple(whole("joint", bit, 0, positions - 1) for bit in entry["bits"])
     if not 1 <= len(bits) <= MAX_TABLE_BITS:
         raise ValueError(f"joint must be about 1 to {MAX_TABLE_BITS} bits, found {len(bits):,}")

@@ -15,7 +15,7 @@ from krand.analysis.engines.partition import Work
 from krand.analysis.engines.repeats import Repeats, find_repeats
 from krand.analysis.engines.source import Source, open_batch, open_mixed, open_responses
 from krand.analysis.joint.axes import bits_needed
-from krand.analysis.tally import Tally, merged
+from krand.analysis.tally import Bits, Tally, merged
 from krand.batches.chain import read_chain
 from krand.batches.manifest import parse_manifest
 from krand.batches.provenance import DistinctPeople, check_one_provenance
@@ -164,18 +164,28 @@ def tally_sources(
     *,
     key: X25519PrivateKey | None = None,
     joint: Joint = (),
+    bits: Sequence[Bits] = (),
     engine: str = "local",
     options: Options | None = None,
     checkpoint: Callable[[Source], Path] | None = None,
     different_people: bool = False,
 ) -> Tally:
-    """Count everything in these sources; `checkpoint` says where each writes down how far it is."""
+    """Count everything in these sources; `checkpoint` says where each writes down how far it is.
+
+    `joint` are questions, `bits` are bits to count jointly.
+    """
     check_promise(plan)
     if key is not None:
         check_analyst_key(plan, key)
     options = options or Options()
     who = who_says_distinct(sources, different_people)
-    work = _work(plan, sources[0].round, key, joint)
+    chosen = {*bits, *(found for names in joint for found in bits_needed(plan, names))}
+    work = Work(
+        plan=plan,
+        round=sources[0].round,
+        joint=tuple(sorted(chosen)),
+        key=None if key is None else key.private_bytes_raw(),
+    )
     repeats = find_repeats(sources) if key is not None else [Repeats()] * len(sources)
     parts = (
         _opened(
@@ -262,13 +272,3 @@ def _given_twice(first: str, source: Source) -> InvalidInput:
         rule = "must not be given twice: two files are of one run"
         hint = "one of them is a copy; leave one of them out"
     return InvalidInput("responses", rule, both, hint)
-
-
-def _work(plan: Plan, round_number: int, key: X25519PrivateKey | None, joint: Joint) -> Work:
-    bits = {chosen for names in joint for chosen in bits_needed(plan, names)}
-    return Work(
-        plan=plan,
-        round=round_number,
-        joint=tuple(sorted(bits)),
-        key=None if key is None else key.private_bytes_raw(),
-    )

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-__all__ = ["CHECK_FAILED", "EXIT_CODES", "INTERRUPTED"]
+__all__ = ["CHECK_FAILED", "EXIT_CODES", "INTERRUPTED", "NOT_CHECKED"]
 
 CHECK_FAILED = 1
-"""`krand verify` ran to the end, and a check failed."""
+"""`krand verify` or `krand recount` ran to the end, and a check failed."""
+NOT_CHECKED = 5
+"""`krand verify --strict` ran to the end; no check failed, but some could not be made."""
 INTERRUPTED = 130
 """The convention of shells: 128 plus the number of SIGINT."""
 
 EXIT_CODES: dict[int, str] = {
     0: "success",
-    CHECK_FAILED: "krand verify: a check failed",
+    CHECK_FAILED: "krand verify: a check failed; krand recount: the counts differ",
     2: "invalid value; the message names field, rule, value and hint",
     3: "the request cannot be met; the message suggests similar ones that can",
     4: "an optional part of krand is not installed",
+    NOT_CHECKED: "krand verify --strict: no check failed, but some could not be made",
     70: "a bug in krand",
     71: "no secure randomness available; nothing was randomized",
     75: "a disk or a collector is unavailable; nothing is lost, try again",
     INTERRUPTED: "interrupted",
 }
-"""All codes from 2 on, except the last, belong to the errors in `krand.errors`."""
+"""All codes from 2 on, except 5 and the last, belong to the errors in `krand.errors`."""

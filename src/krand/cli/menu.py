@@ -61,6 +61,7 @@ MENU = (
         "analyze",
         (
             Item("tally", "Open and count responses."),
+            Item("recount", "Count a tally again, and countersign it."),
             Item("estimate", "Turn a tally into estimates with a guarantee."),
             Item("report", "Turn results into a readable report."),
             Item("export", "Turn results into a table for other programs."),

@@ -38,6 +38,7 @@ __all__ = [
     "round_option",
     "shape_options",
     "spool_option",
+    "stack",
 ]
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -59,7 +60,7 @@ class OneOf(_ChoiceType):
             raise InvalidInput(field, f"must be one of {choices}", value) from None
 
 
-def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
+def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     """Apply decorators so that help lists the options in the order written."""
 
     def apply(command: F) -> F:
@@ -70,13 +71,13 @@ def _stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return apply
 
 
-crowd_options = _stack(
+crowd_options = stack(
     click.option("--crowd", type=Count(), required=True, help="Number of participants."),
     click.option("--bits", type=Count(), required=True, help="Yes/no facts about each person."),
     click.option("--epsilon", type=Real(), required=True, help="ε: e^ε bounds the privacy ratio."),
 )
 
-promise_options = _stack(
+promise_options = stack(
     click.option("--eta", type=Real(), help="η: the probability that the ratio may exceed e^ε."),
     click.option("--delta", type=Real(), help="δ of (ε, δ)-differential privacy."),
     click.option(
@@ -100,7 +101,7 @@ linkage_option = click.option(
     help="What is sent together: each bit separately, or the whole record.",
 )
 
-shape_options = _stack(
+shape_options = stack(
     click.option("--max-set-bits", type=Count(), help='Maximum "yes" answers per person.'),
     click.option(
         "--rounds", type=Count(), default=1, show_default=True, help="How often people are asked."
@@ -115,7 +116,7 @@ colluding_option = click.option(
     help="Colluding participants: they help the analyst and hide nobody.",
 )
 
-assurance_options = _stack(
+assurance_options = stack(
     colluding_option,
     click.option(
         "--assurance",
@@ -132,7 +133,7 @@ def _hush(context: click.Context, _: click.Parameter, quiet: bool) -> None:
     context.meta[QUIET] = quiet
 
 
-output_options = _stack(
+output_options = stack(
     guarded,
     click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
     click.option(
@@ -235,7 +236,7 @@ spool_option = click.option(
     help="The folder where the collector keeps what is not yet released.",
 )
 
-passphrase_options = _stack(
+passphrase_options = stack(
     click.option(
         "--passphrase-env",
         metavar="NAME",

@@ -61,7 +61,8 @@ def show(shown: Demonstration, report: Path, console: Console) -> None:
     for line in (*baselines_notes(shown), *promise_lines(shown)):
         console.print(line, markup=False)
     if shown.checks:
-        console.print(f"Verified: all {shown.checks:,} checks of the files passed.", markup=False)
+        said = f"Verified: {shown.checks:,} checks of the files passed, none failed"
+        console.print(f"{said}, {shown.not_checked:,} could not be made.", markup=False)
     files = ", ".join(path.name for path in shown.written.values())
     console.print(f"Files: {files} in {shown.asked.folder}", markup=False)
     console.print(f"Report: {report}", markup=False, soft_wrap=True)

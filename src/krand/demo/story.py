@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
+from krand.analysis.checks import State
 from krand.analysis.engines import Options
 from krand.analysis.results import Results, ResultsOptions, make_results
 from krand.analysis.results_file import write_results
@@ -84,6 +85,8 @@ class Demonstration:
     """How many each mixer of a live demonstration added."""
     checks: int = 0
     """How many checks all files of a live demonstration have passed."""
+    not_checked: int = 0
+    """How many could not be made: nobody signs the counts of a demonstration."""
 
     @property
     def plan(self) -> Plan:
@@ -126,7 +129,7 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     with out.progress("estimating") as progress:
         results = make_results(plan, tally, options, progress)
     written |= _write_results(asked.folder, tally, results)
-    checks = 0 if parties is None else _verified(plan, parties, written, out)
+    checks, missing = (0, 0) if parties is None else _verified(plan, parties, written, out)
     baselines = all_baselines(plan, tally, crowd, truth.positions, chance, out)
     answers = answers_beside_truth(results, tally, truth)
     holding = held(answers, options.estimate_options.confidence)
@@ -140,6 +143,7 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
         written=written,
         dummies=collected.dummies,
         checks=checks,
+        not_checked=missing,
     )
 
 
@@ -211,18 +215,21 @@ def _parties(asked: Asked, survey: Survey) -> Keys | Chain | None:
     return new_keys(asked.folder)
 
 
-def _verified(plan: Plan, parties: Keys | Chain, written: dict[str, Path], out: Output) -> int:
-    """How many checks all files pass; one that does not is a bug."""
+def _verified(
+    plan: Plan, parties: Keys | Chain, written: dict[str, Path], out: Output
+) -> tuple[int, int]:
+    """How many checks all files pass, and how many cannot be made; one that fails is a bug."""
     key = parties.collector.public_key() if isinstance(parties, Keys) else None
     with out.progress("verifying") as progress:
         files = [written[kind] for kind in CHECKED if kind in written]
         checks = [
             check for file in verify_files(files, plan, key, progress) for check in file.checks
         ]
-    failed = [f"{check.name}: {check.says}" for check in checks if not check.holds]
+    failed = [f"{check.name}: {check.says}" for check in checks if check.state is State.FAILED]
     if failed:
         raise InternalError(f"files of the demonstration do not verify: {'; '.join(failed)}")
-    return len(checks)
+    passed = sum(check.holds for check in checks)
+    return passed, len(checks) - passed
 
 
 def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:

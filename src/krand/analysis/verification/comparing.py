@@ -12,7 +12,7 @@ import numpy as np
 from krand.analysis.checks import same
 from krand.analysis.plain_values import written_names
 
-__all__ = ["differences"]
+__all__ = ["differences", "odd_names"]
 
 
 def differences(told: Any, true: Any, where: str = "", scale: float = 1.0) -> Iterator[str]:
@@ -35,6 +35,20 @@ def differences(told: Any, true: Any, where: str = "", scale: float = 1.0) -> It
             yield from differences(claimed, found, f"{where}[{place}]", scale)
     elif not _alike(told, true, scale):
         yield f"{where} is {told!r:.60} instead of {true!r:.60}"
+
+
+def odd_names(told: Any, true: Any, where: str = "") -> Iterator[str]:
+    """Every name that only one of the two has, whatever the values."""
+    if isinstance(told, Mapping) and isinstance(true, Mapping):
+        for name in dict.fromkeys((*told, *true)):
+            at = f"{where}.{name}" if where else str(name)
+            if name in told and name in true:
+                yield from odd_names(told[name], true[name], at)
+            else:
+                yield f"{at:.80} {'does not belong there' if name in told else 'is missing'}"
+    elif isinstance(told, (list, tuple)) and isinstance(true, (list, tuple)):
+        for place, (claimed, found) in enumerate(zip(told, true, strict=False)):
+            yield from odd_names(claimed, found, f"{where}[{place}]")
 
 
 def _opened(value: Any) -> Any:

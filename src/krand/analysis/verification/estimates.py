@@ -8,7 +8,7 @@ from dataclasses import fields
 from krand.analysis.checks import Check, check, same
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
-from krand.analysis.estimates.values import Interval, QuestionEstimate
+from krand.analysis.estimates.values import Interval, Method, QuestionEstimate, Row
 from krand.analysis.results import Results
 from krand.analysis.verification.recovering import Recovered
 from krand.errors import KrandError
@@ -69,7 +69,12 @@ def _wrong_questions(plan: Plan, results: Results) -> Iterator[str]:
 
 
 def _labels(question: QuestionEstimate) -> list[str]:
-    return [row.label for row in question.rows]
+    return [row.label for row in _rows(question)]
+
+
+def _rows(question: QuestionEstimate) -> tuple[Row, ...]:
+    """All answers, and no answer where it is one."""
+    return (*question.rows, *(() if question.unanswered is None else (question.unanswered,)))
 
 
 def _shape(question: QuestionEstimate) -> tuple[object, ...]:
@@ -96,14 +101,14 @@ def _text(value: float | None) -> str:
 
 def _numbers(question: QuestionEstimate) -> Iterator[Number]:
     people = float(question.people)
-    unanswered = () if question.unanswered is None else (question.unanswered,)
-    for row in (*question.rows, *unanswered):
+    for row in _rows(question):
         yield "counts", row.label, row.count, people
         yield "consistent", row.label, row.consistent, people
         yield "standard_errors", row.label, row.standard_error, 1.0
         yield "shares", row.label, row.share, 1.0
         yield "shares", row.label, row.consistent_share, 1.0
         yield "intervals", f"{row.label}, readable", float(row.readable), 1.0
+        yield "intervals", f"{row.label}, exact", float(row.method is Method.EXACT), 1.0
         yield from _ends("intervals", row.label, row.interval, people)
         yield from _ends("intervals", row.label, row.simultaneous, people)
         yield from _ends("intervals", row.label, row.share_interval, 1.0)
@@ -133,6 +138,7 @@ def _spread(question: QuestionEstimate) -> Iterator[Number]:
     yield name, "exact", float(spread.exact), 1.0
     for point in spread.cdf:
         where = f"below {point.edge:g}"
+        yield name, where, point.edge, 1.0
         yield name, where, point.share, 1.0
         yield name, where, point.unadjusted, 1.0
         yield from _ends(name, where, point.interval, 1.0)

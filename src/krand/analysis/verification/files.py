@@ -1,22 +1,36 @@
-"""Files of any kind: what each is, it says itself; then everything about it is checked."""
+"""Files of any kind: what each is, it says itself; then everything about it is checked.
+
+First each file by itself, with the plan; then all of them together.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from krand.analysis import results_file, tally
-from krand.analysis.checks import Check
+from krand.analysis.checks import Check, State, state_of
 from krand.analysis.plain_values import said_format
-from krand.analysis.results import Results
-from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tally_file import read_tally
-from krand.analysis.verification.manifests import chain_file_checks, manifest_checks
+from krand.analysis.verification.manifests import (
+    chain_file_checks,
+    manifest_checks,
+    signed_in_chain,
+    signed_in_manifest,
+)
 from krand.analysis.verification.plans import plan_file_checks
-from krand.analysis.verification.results import results_checks, tally_agrees
+from krand.analysis.verification.results import results_checks
+from krand.analysis.verification.together import (
+    GivenResults,
+    GivenTally,
+    SignedBatch,
+    batch_together,
+    results_together,
+    tally_together,
+)
 from krand.batches import chain, manifest
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole
@@ -32,12 +46,14 @@ KINDS = {
     plans.FORMAT: "plan",
     plans.OLD_FORMAT: "plan",
     results_file.FORMAT: "results",
+    results_file.UNSIGNED: "results",
     tally.FORMAT: "tally",
+    tally.UNSIGNED: "tally",
     manifest.FORMAT: "manifest",
     chain.CHAIN_FORMAT: "chain",
 }
 ORDER = ("plan", "results", "manifest", "chain", "tally")
-"""Plans first, because the others may need one; tallies last: results are compared with them."""
+"""Plans first, then results, which have one inside: the others need it."""
 RULE = "must be a plan, a tally, results as JSON, or the manifest or chain of a batch"
 
 
@@ -50,9 +66,9 @@ class Verified:
     checks: tuple[Check, ...]
 
     @property
-    def holds(self) -> bool:
-        """Whether every check does."""
-        return all(entry.holds for entry in self.checks)
+    def state(self) -> State:
+        """Failed if a check did; passed if all did; otherwise something was not checked."""
+        return state_of(entry.state for entry in self.checks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,60 +84,78 @@ def verify_files(
     plan: Plan | None = None,
     key: Ed25519PublicKey | None = None,
     progress: Callable[[str], None] | None = None,
+    signers: Sequence[Ed25519PublicKey] = (),
 ) -> tuple[Verified, ...]:
-    """Check every file, and results against a tally of the same batches where both are given.
+    """Check every file, and whether they belong together.
 
-    A plan among the files, or inside results, stands in for `plan` where none is given.
+    A plan among the files, or inside results, stands in for `plan` where none is given. `key` is
+    the collector's, `signers` are the keys of those who must have signed the counts.
     """
     told = progress or (lambda _: None)
-    work = _Work(plan, key)
+    work = _Work(plan, key, signers)
     files = [_opened(path) for path in paths]
     for file in sorted(files, key=lambda file: ORDER.index(file.kind)):
         told(file.path.name)
         work.check(file)
+    told("all together")
     return tuple(work.verified(file) for file in files)
 
 
 class _Work:
     """What is known after some of the files."""
 
-    def __init__(self, plan: Plan | None, key: Ed25519PublicKey | None) -> None:
-        self.given, self.plan, self.key = plan, plan, key
+    def __init__(
+        self, plan: Plan | None, key: Ed25519PublicKey | None, signers: Sequence[Ed25519PublicKey]
+    ) -> None:
+        self.plan, self.key, self.signers = plan, key, signers
         self.checks: dict[int, tuple[Check, ...]] = {}
-        self.results: list[tuple[_File, Results]] = []
+        self.results: dict[int, GivenResults] = {}
+        self.tallies: dict[int, GivenTally] = {}
+        self.batches: dict[int, SignedBatch] = {}
 
     def verified(self, file: _File) -> Verified:
-        return Verified(file.path, file.kind, self.checks[id(file)])
+        """The file with all its checks, after all files were checked by themselves."""
+        found = (*self.checks[id(file)], *self._together(id(file)))
+        return Verified(file.path, file.kind, found)
 
     def check(self, file: _File) -> None:
-        found = None
+        """Everything that a file shows by itself, and with the plan."""
+        found, own = None, id(file)
         if file.kind == "plan":
-            plan_found = plan_file_checks(file.values, file.content, file.path, self.given)
-            checks, found = plan_found.checks, plan_found.plan
+            plan_found = plan_file_checks(file.values, file.content, file.path, self.plan)
+            self.checks[own], found = plan_found.checks, plan_found.plan
         elif file.kind == "results":
-            checks, results = results_checks(file.values, str(file.path), self.plan)
+            self.checks[own], results = results_checks(file.values, str(file.path), self.plan)
             if results is not None:
-                self.results.append((file, results))
                 found = results.plan
-        elif file.kind == "manifest":
-            plan, key = _needed_plan(file, self.plan), _needed_key(file, self.key)
-            checks = tuple(manifest_checks(file.content, file.path, plan, key))
-        elif file.kind == "chain":
-            plan = _needed_plan(file, self.plan)
-            checks = tuple(chain_file_checks(file.content, file.path, plan))
+                self.results[own] = GivenResults(results, str(file.values.get("plan_hash")))
         else:
-            plan, tally = _needed_plan(file, self.plan), read_tally(file.path)
-            checks = tuple(tally_checks(plan, tally, self.key))
-            self._compare(plan, tally)
-        self.checks[id(file)] = checks
+            self._check_with_plan(file, _needed_plan(file, self.plan))
         self.plan = self.plan or found
 
-    def _compare(self, plan: Plan, tally: Tally) -> None:
-        """Results of the same batches must come out again."""
-        for file, results in self.results:
-            said = file.values.get("plan_hash"), results.round, results.batches
-            if said == (tally.plan_hash, tally.round, tally.batches):
-                self.checks[id(file)] += (tally_agrees(results, plan, tally),)
+    def _check_with_plan(self, file: _File, plan: Plan) -> None:
+        own = id(file)
+        if file.kind == "manifest":
+            self.checks[own] = tuple(manifest_checks(file.content, file.path, plan, self.key))
+            self.batches[own] = signed_in_manifest(file.content)
+        elif file.kind == "chain":
+            self.checks[own] = tuple(chain_file_checks(file.content, file.path, plan))
+            signed = signed_in_chain(file.content, plan)
+            self.batches |= {} if signed is None else {own: signed}
+        else:
+            counted = read_tally(file.path)
+            self.checks[own] = tuple(tally_checks(plan, counted, self.key, self.signers))
+            self.tallies[own] = GivenTally(counted, plan, self.checks[own])
+
+    def _together(self, own: int) -> Iterator[Check]:
+        results, tallies = tuple(self.results.values()), tuple(self.tallies.values())
+        batches = tuple(self.batches.values())
+        if own in self.results:
+            yield from results_together(self.results[own], tallies, batches, self.signers)
+        elif own in self.tallies:
+            yield from tally_together(self.tallies[own], results)
+        elif own in self.batches:
+            yield from batch_together(self.batches[own], tallies, results)
 
 
 def _opened(path: Path) -> _File:
@@ -144,11 +178,3 @@ def _needed_plan(file: _File, plan: Plan | None) -> Plan:
         rule = f"must be given with a {file.kind}, which can only be checked against its plan"
         raise InvalidInput("plan", rule, str(file.path), "add --plan plan.json")
     return plan
-
-
-def _needed_key(file: _File, key: Ed25519PublicKey | None) -> Ed25519PublicKey:
-    if key is None:
-        rule = "must be given with a manifest, which is worth what its signature is worth"
-        hint = "add --collector-key collector.pub.pem"
-        raise InvalidInput("collector_key", rule, str(file.path), hint)
-    return key

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from krand.analysis.checks import Check, check
+from krand.analysis.checks import Check, check, failed, not_checked
+from krand.analysis.verification.together import SignedBatch
 from krand.batches.chain import Link, parse_chain, verify_chain
 from krand.batches.manifest import Manifest, manifest_in, parse_manifest
 from krand.batches.sealed import SealedBatch
@@ -18,7 +19,13 @@ from krand.wire.messages import ANALYST, length_at
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-__all__ = ["batch_beside", "chain_file_checks", "manifest_checks"]
+__all__ = [
+    "batch_beside",
+    "chain_file_checks",
+    "manifest_checks",
+    "signed_in_chain",
+    "signed_in_manifest",
+]
 
 ENDINGS = (".manifest.json", ".chain.json")
 
@@ -70,16 +77,11 @@ def _odd_mixed(last: Link, batch: Path, plan: Plan, length: int) -> Iterator[str
 
 
 def manifest_checks(
-    content: bytes, path: Path, plan: Plan, key: Ed25519PublicKey
+    content: bytes, path: Path, plan: Plan, key: Ed25519PublicKey | None
 ) -> Iterator[Check]:
     """Everything that can be checked with plan and key, without opening a message."""
     manifest, _ = manifest_in(content, str(path))
-    try:
-        parse_manifest(content, key, str(path))
-        forged = []
-    except InvalidInput as error:
-        forged = [f"{error.rule}, which it is not; {error.hint}"]
-    yield check("signature", forged, "signed with the collector's key, and unchanged since")
+    yield _signature_check(content, key, str(path))
     other = [] if manifest.plan == plan.hash else [f"it is of the plan {manifest.plan}"]
     yield check("plan", other, f"the batch is of the plan {plan.hash}")
     rounds = plan.survey.rounds
@@ -102,6 +104,46 @@ def manifest_checks(
     )
 
 
+def _signature_check(content: bytes, key: Ed25519PublicKey | None, source: str) -> Check:
+    if key is None:
+        needed = "add --collector-key collector.pub.pem: a manifest is worth what its signature is"
+        return not_checked("signature", f"who signed is not checked: {needed}")
+    try:
+        parse_manifest(content, key, source)
+    except InvalidInput as error:
+        return failed("signature", f"{error.rule}, which it is not; {error.hint}")
+    return check("signature", [], "signed with the collector's key, and unchanged since")
+
+
+def signed_in_manifest(content: bytes) -> SignedBatch:
+    """What a collector says about its batch."""
+    manifest, _ = manifest_in(content)
+    return SignedBatch(
+        plan=manifest.plan,
+        round=manifest.round,
+        people=manifest.submissions,
+        batch_id=manifest.batch_id,
+        sha256=manifest.batch_sha256,
+        text=content.decode(),
+    )
+
+
+def signed_in_chain(content: bytes, plan: Plan) -> SignedBatch | None:
+    """What mixers say about a batch; None in a chain without links, which fails by itself."""
+    links = parse_chain(content)
+    if not links:
+        return None
+    last, whole = links[-1].link, len(links) == plan.survey.trust.mixers
+    return SignedBatch(
+        plan=last.plan,
+        round=last.round,
+        people=last.submissions,
+        batch_id=last.batch_id,
+        sha256=last.output_sha256 if whole else None,
+        text=content.decode(),
+    )
+
+
 def _odd_messages(manifest: Manifest, plan: Plan) -> Iterator[str]:
     if manifest.messages != manifest.submissions * plan.messages:
         yield (
@@ -119,7 +161,7 @@ def _batch_checks(
             found = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        yield Check("batch_hash", False, f"{batch.name}, which was signed: {reason}")
+        yield failed("batch_hash", f"{batch.name}, which was signed: {reason}")
         return
     other = [] if found == told else [f"{told} was signed, {batch.name} has {found}"]
     yield check("batch_hash", other, f"{batch.name} is the batch that was signed, {found}")

@@ -7,9 +7,17 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from krand.analysis.checks import Check, check, policy_check, promise_check, same
+from krand.analysis.checks import (
+    Check,
+    check,
+    failed,
+    passed,
+    policy_check,
+    promise_check,
+    same,
+)
 from krand.analysis.plain_values import Malformed, infinite_epsilon, said_format, typed
-from krand.analysis.verification.comparing import differences
+from krand.analysis.verification.comparing import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import planned_from, verify_flips, verify_promise
 from krand.planning.mixers import mixed_from, with_mixing
@@ -22,6 +30,7 @@ from krand.survey.plan import FORMAT, OLD_FORMAT, Mixing, Plan, Promise
 from krand.survey.plan_file import mixing_of, plan_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
+from krand.wire.mixers import check_mixers
 
 __all__ = ["PlanFound", "plan_checks", "plan_file_checks", "same_plan"]
 
@@ -103,9 +112,9 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     told = _claimed(values, source)
     try:
         survey = _survey(told.survey)
-    except (KrandError, TypeError, KeyError) as error:
-        return PlanFound((Check("survey", False, str(error)),))
-    survey_holds = Check("survey", True, f"the survey {survey.id} keeps every rule")
+    except (KrandError, ValueError, TypeError, KeyError, AttributeError) as error:
+        return PlanFound((failed("survey", str(error)),))
+    survey_holds = passed("survey", f"the survey {survey.id} keeps every rule")
     layout = layout_of(survey)
     positions = check(
         "positions",
@@ -119,7 +128,7 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     try:
         true = verify_promise(plan)
     except KrandError as error:
-        broken = Check("promise", False, f"nothing can be promised with this noise: {error}")
+        broken = failed("promise", f"nothing can be promised with this noise: {error}")
         return PlanFound((survey_holds, positions, noise, broken), plan)
     promised = [promise_check(told.promise, true, "exactly the plan's noise")]
     promises, flips = [told.promise, true], verify_flips(plan)
@@ -150,15 +159,15 @@ def _planned(
         return check("noise", faults, says), None
     if not source.has_dummies:
         plan = planned_from(survey, numerators, told.promise, told.analyst_key)
-        return Check("noise", True, says), plan
+        return passed("noise", says), plan
     try:
         mixing = mixing_of(values["mixing"])
         plan = _mixed(told, survey, mixing)
     except (KrandError, ValueError, KeyError, TypeError, AttributeError) as error:
-        return Check("noise", False, f"mixing: {error}"), None
+        return failed("noise", f"mixing: {error}"), None
     most = max(law.reach for law in mixing.laws)
     added = f"every mixer adds up to {2 * most:,} dummies to each position, by weights that add up"
-    return Check("noise", True, f"{says}; {added}" if source.has_flips else added), plan
+    return passed("noise", f"{says}; {added}" if source.has_flips else added), plan
 
 
 def _mixed(told: _Claimed, survey: Survey, mixing: Mixing) -> Plan:
@@ -223,15 +232,28 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
     sent = f"{plan.messages:,} messages from each person follow from noise and policy"
     yield check("messages", _other_room(values, plan), sent + _too_few(plan))
     if plan.survey.trust.noise.has_dummies:
-        other = [] if _same_mixing(values["mixing"], true["mixing"]) else [OTHER_SURPLUS]
-        yield check("mixing", other, "surplus dummies are as rare as the plan says")
+        said = "surplus dummies are as rare as the plan says, and every mixer is there once"
+        yield check("mixing", _odd_mixing(values["mixing"], true["mixing"], plan), said)
     yield check(
         "shifts",
         differences(values.get("shifts"), true["shifts"], "shifts"),
         "how far one dishonest client can move a count follows from messages and noise",
     )
-    more = [f"{name} does not belong in a plan" for name in sorted(set(values) - set(true))]
-    yield check("nothing_else", more, "the plan holds nothing else")
+    yield check("nothing_else", odd_names(values, true), "the plan holds all that and nothing else")
+
+
+def _odd_mixing(told: dict[str, Any], true: dict[str, Any], plan: Plan) -> Iterator[str]:
+    assert plan.mixing is not None
+    if not _same_mixing(told, true):
+        yield OTHER_SURPLUS
+    for lane, padding in zip(plan.lanes, plan.mixing.paddings, strict=True):
+        if padding and lane.messages == 1:
+            yield f"lane {lane.number} has one message, and needs no padding"
+    if plan.mixing.mixers:  # a plan may be checked before it names its mixers
+        try:
+            check_mixers(plan)
+        except InvalidInput as error:
+            yield f"{error.field} {error.rule}, found {error.value}"
 
 
 def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:

@@ -17,14 +17,22 @@ from krand.analysis.actual_promise import (
     keeps_policy,
     resting_on,
 )
-from krand.analysis.checks import Check, check, not_below, policy_check, promise_check, same
+from krand.analysis.checks import (
+    Check,
+    check,
+    failed,
+    not_below,
+    not_checked,
+    policy_check,
+    promise_check,
+    same,
+)
 from krand.analysis.estimates.corruption import worst_shifts
 from krand.analysis.estimates.intervals import readable
 from krand.analysis.estimates.rows import QUARTILES
 from krand.analysis.results import EVERYBODY, Results, ResultsOptions, make_results
 from krand.analysis.results_file import plan_values, results_of
 from krand.analysis.tally import Tally
-from krand.analysis.tally_checks import provenance_check
 from krand.analysis.verification.comparing import differences
 from krand.analysis.verification.estimates import estimate_checks
 from krand.analysis.verification.plans import PlanFound, plan_checks, same_plan
@@ -41,6 +49,10 @@ __all__ = ["results_checks", "tally_agrees"]
 
 INSIDE = "plan."
 """In front of the checks of the plan inside."""
+_ANY_PLAN = not_checked(
+    "same_plan",
+    "whether this is the plan that people were shown: add it, --plan plan.json",
+)
 
 
 def results_checks(
@@ -48,7 +60,8 @@ def results_checks(
 ) -> tuple[tuple[Check, ...], Results | None]:
     """Everything that can be checked with the file, and with the plan if it is given.
 
-    Also the results, where the plan inside is one that can be.
+    What a tally or a signer's key is needed for is in `together`. Also the results, where the plan
+    inside is one that can be.
     """
     inside = plan_values(values, source)
     name, told = sha256_of(inside), values.get("plan_hash")
@@ -59,7 +72,7 @@ def results_checks(
     )
     found = plan_checks(inside, source)
     of_plan = (replace(entry, name=INSIDE + entry.name) for entry in found.checks)
-    checks = (hashed, *same_plan(name, expected), *of_plan)
+    checks = (hashed, *(same_plan(name, expected) or (_ANY_PLAN,)), *of_plan)
     if found.plan is None:
         return checks, None
     results = results_of(found.plan, values, source)
@@ -73,11 +86,10 @@ def _checks(found: PlanFound, results: Results) -> Iterator[Check]:
     yield check("round", out, f"round {results.round:,} of {rounds:,} that were planned")
     yield check("crowd", _small_crowd(plan, results), _crowd(plan, results))
     behind = recovered(plan, results)
-    yield provenance_check(behind.tally)
     try:
         true = _promise(plan, found, behind.tally)
     except KrandError as error:
-        yield Check("promise", False, str(error))
+        yield failed("promise", str(error))
     else:
         refused = sum(results.rejected.values())
         of = f"a crowd of {results.crowd:,} and {refused:,} refused messages"
@@ -232,9 +244,11 @@ def tally_agrees(results: Results, plan: Plan, tally: Tally) -> Check:
     try:
         true = make_results(plan, tally, options)
     except KrandError as error:
-        return Check("from_tally", False, str(error))
+        return failed("from_tally", str(error))
     # The plan inside has checks of its own, and other versions may give the same.
     told = replace(results, plan=plan, versions=true.versions)
+    if told.tally_sha256 is None:  # results of the earlier format
+        told = replace(told, tally_sha256=true.tally_sha256, signatures=true.signatures)
     return check(
         "from_tally",
         differences(told, true, scale=float(results.people)),

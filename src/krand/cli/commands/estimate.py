@@ -97,6 +97,7 @@ def estimate(
     from krand.analysis.results import ResultsOptions, make_results
     from krand.analysis.results_file import form_of, results_values, write_results
     from krand.analysis.tally_file import read_tally
+    from krand.analysis.tally_signatures import holders
     from krand.cli.result_tables import remarks, results_tables, unreadable
 
     form = form or form_of(output)
@@ -122,9 +123,12 @@ def estimate(
     for table in results_tables(results, raw=raw):
         console.print(table)
     if results.coalitions:
-        from krand.wording.coalitions import coalitions_table
+        from krand.wording.coalitions import coalitions_table, holders_text
 
-        console.print(coalitions_table(results.coalitions, plan, crowd=results.crowd))
+        who = holders(results.signatures)
+        console.print(coalitions_table(results.coalitions, plan, crowd=results.crowd, holders=who))
+        if who:
+            console.print(holders_text(who), markup=False)
     for line in remarks(results):
         console.print(line, markup=False)
     if not results.kept:

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from krand.cli.options import (
-    FILE,
-    OneOf,
-    force_option,
-    output_option,
-    output_options,
-    passphrase_from,
-    passphrase_options,
-    plan_option,
+from krand.cli.counting import (
+    counting_options,
+    given_sources,
+    signer_from,
+    signing_options,
+    workers_of,
 )
+from krand.cli.options import OneOf, force_option, output_option, output_options
 from krand.cli.plans import checked_plan
-from krand.errors import InvalidInput
 from krand.terminal.output import Output
-from krand.terminal.overwriting import PlaceOrFile
 
 if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
     from krand.analysis.engines.source import Source
     from krand.analysis.tally import Tally
     from krand.survey.plan import Plan
@@ -34,31 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["tally"]
 
 
-def _files(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-    """Complete file names; click cannot know, because addresses are accepted too."""
-    from click.shell_completion import CompletionItem
-
-    return [CompletionItem(begun, type="file")]
-
-
 @click.command(short_help="Open and count responses.")
-@click.argument("responses", nargs=-1, required=True, type=PlaceOrFile(), shell_complete=_files)
-@plan_option
-@click.option("--key", type=FILE, help="The analyst's private key, for sealed batches.")
-@passphrase_options
-@click.option(
-    "--collector-key",
-    type=FILE,
-    help="The public key of the collector that signed the manifest; mixers' keys are in the plan.",
-)
-@click.option(
-    "--manifest",
-    "manifests",
-    type=FILE,
-    multiple=True,
-    help="The manifest or chain of each batch; by default next to it (batch.manifest.json or"
-    " batch.chain.json).",
-)
+@counting_options
+@signing_options(required=False)
 @output_option("The tally file to write.", made_again=True)
 @force_option
 @click.option(
@@ -80,18 +50,11 @@ def _files(context: click.Context, parameter: click.Parameter, begun: str) -> li
     help="Where to count: on this machine, on Spark or on Dask.",
 )
 @click.option("--place", metavar="ADDRESS", help="Address of Spark's master or Dask's scheduler.")
-@click.option("--workers", type=int, help="Processes on this machine; all cores by default.")
 @output_options
 def tally(
     as_json: bool,
     no_color: bool,
-    responses: tuple[str, ...],
     plan_file: Path,
-    key: Path | None,
-    passphrase_env: str | None,
-    passphrase: bool,
-    collector_key: Path | None,
-    manifests: tuple[Path, ...],
     output: Path,
     force: bool,
     different_people: bool,
@@ -99,6 +62,7 @@ def tally(
     engine: str,
     place: str | None,
     workers: int | None,
+    **options: Any,
 ) -> None:
     """Count responses: how often each position, or each pattern of bits, was reported.
 
@@ -108,7 +72,7 @@ def tally(
     share messages are refused, and so are files of several runs of krand randomize, which may be
     about the same people. A message that appears twice in a batch, or in two batches of mixers, is
     counted once, and its copies are refused. A long tally can be interrupted; the same command
-    continues it.
+    continues it. With --signing-key the counts are signed; krand recount lets others countersign.
 
     \b
     Examples:
@@ -120,29 +84,25 @@ def tally(
     from krand.analysis.engines import Options
     from krand.analysis.engines.checkpoint import forget_checkpoint
     from krand.analysis.tally_file import write_tally
-    from krand.analysis.tallying import signed_beside, tally_sources
-    from krand.files import keep_inputs
-    from krand.wire.keys import load_private_key
+    from krand.analysis.tallying import tally_sources
 
     out = Output(as_json, no_color)
     plan = checked_plan(plan_file, out)
-    if key is not None:
-        keep_inputs("output", output, [signed_beside(plan, file) for file in responses])
-    secret = None
-    if key is not None:
-        secret = load_private_key(key, passphrase_from(passphrase_env, passphrase))
-    sources = _sources(responses, plan, secret, collector_key, manifests)
+    signer = signer_from(options)
+    sources, key = given_sources(plan, output, options)
     with out.counting("counting", sum(s.rows for s in sources), "responses") as progress:
         found = tally_sources(
             plan,
             sources,
-            key=secret,
+            key=key,
             joint=[[name.strip() for name in names.split(",")] for names in joint],
             engine=engine,
-            options=Options(_workers(workers), place, progress=progress),
+            options=Options(workers_of(workers), place, progress=progress),
             checkpoint=lambda source: _checkpoint(output, source),
             different_people=different_people,
         )
+    if signer is not None:
+        found = found.signed_by(*signer)
     write_tally("output", output, found)
     for source in sources:
         forget_checkpoint(_checkpoint(output, source))
@@ -152,28 +112,6 @@ def tally(
 def _checkpoint(output: Path, source: Source) -> Path:
     """One file for each batch, next to the tally."""
     return output.with_name(f".{output.name}.{source.sha256[:16]}.checkpoint")
-
-
-def _workers(asked: int | None) -> int:
-    if asked is not None and asked < 1:
-        raise InvalidInput("workers", "must be at least 1", asked)
-    return asked or os.cpu_count() or 1
-
-
-def _sources(
-    responses: tuple[str, ...],
-    plan: Plan,
-    key: X25519PrivateKey | None,
-    collector_key: Path | None,
-    manifests: tuple[Path, ...],
-) -> list[Source]:
-    from krand.analysis.tallying import batches_in, responses_in
-    from krand.wire.keys import load_verifying_key
-
-    if key is None:
-        return responses_in(plan, responses)
-    collector = None if collector_key is None else load_verifying_key(collector_key)
-    return batches_in(plan, responses, collector, manifests)
 
 
 def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
@@ -192,6 +130,7 @@ def _show(out: Output, found: Tally, plan: Plan, output: Path) -> None:
         f" position{'' if found.positions == 1 else 's'}.",
         *(f"refused: {count:,} messages, {reason}" for reason, count in found.rejected.items()),
         *declared(found.distinct_people, len(found.ids)),
+        *(f"Signed by {entry.shown}" for entry in found.signatures),
         f"Plan {plan.hash}",
         f"Written: {output}",
     ]

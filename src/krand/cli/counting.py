@@ -1,0 +1,143 @@
+"""Options of the commands that count responses, and what is made of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import click
+
+from krand.cli.options import FILE, passphrase_from, passphrase_options, plan_option, stack
+from krand.errors import InvalidInput
+from krand.terminal.overwriting import PlaceOrFile
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    from krand.analysis.engines.source import Source
+    from krand.survey.plan import Plan
+
+__all__ = [
+    "Given",
+    "Signer",
+    "counting_options",
+    "given_sources",
+    "signer_from",
+    "signing_options",
+    "workers_of",
+]
+
+
+def _files(context: click.Context, parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+    """Complete file names; click cannot know, because addresses are accepted too."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(begun, type="file")]
+
+
+counting_options = stack(
+    click.argument("responses", nargs=-1, required=True, type=PlaceOrFile(), shell_complete=_files),
+    plan_option,
+    click.option("--key", type=FILE, help="The analyst's private key, for sealed batches."),
+    passphrase_options,
+    click.option(
+        "--collector-key",
+        type=FILE,
+        help="The public key of the collector that signed the manifest; mixers' keys are in the"
+        " plan.",
+    ),
+    click.option(
+        "--manifest",
+        "manifests",
+        type=FILE,
+        multiple=True,
+        help="The manifest or chain of each batch; by default next to it (batch.manifest.json or"
+        " batch.chain.json).",
+    ),
+    click.option("--workers", type=int, help="Processes on this machine; all cores by default."),
+)
+
+
+def signing_options(*, required: bool) -> Callable[[F], F]:
+    """Who signs the counts, and with which key."""
+    return stack(
+        click.option(
+            "--signing-key",
+            type=FILE,
+            required=required,
+            help="Sign the counts with this private key, made by krand keygen --signing.",
+        ),
+        click.option(
+            "--signer",
+            metavar="NAME",
+            required=required,
+            help="Who signs: the results and the report will name you.",
+        ),
+        click.option(
+            "--signing-passphrase-env",
+            metavar="NAME",
+            help="Read the passphrase of the signing key from this environment variable.",
+        ),
+    )
+
+
+class Given(NamedTuple):
+    """What is to be counted, and the key that opens it, if it is sealed."""
+
+    sources: list[Source]
+    key: X25519PrivateKey | None
+
+
+def given_sources(plan: Plan, output: Path, options: Mapping[str, Any]) -> Given:
+    """Responses or batches, with their manifests; none of them is the output."""
+    from krand.analysis.tallying import batches_in, responses_in, signed_beside
+    from krand.files import keep_inputs
+    from krand.wire.keys import load_private_key, load_verifying_key
+
+    responses, key = options["responses"], options["key"]
+    if key is None:
+        return Given(responses_in(plan, responses), None)
+    keep_inputs("output", output, [signed_beside(plan, file) for file in responses])
+    secret = load_private_key(
+        key, passphrase_from(options["passphrase_env"], options["passphrase"])
+    )
+    path = options["collector_key"]
+    collector = None if path is None else load_verifying_key(path)
+    return Given(batches_in(plan, responses, collector, options["manifests"]), secret)
+
+
+def workers_of(asked: int | None) -> int:
+    """As many processes as asked for, or as there are cores."""
+    if asked is not None and asked < 1:
+        raise InvalidInput("workers", "must be at least 1", asked)
+    return asked or os.cpu_count() or 1
+
+
+class Signer(NamedTuple):
+    """Who signs the counts."""
+
+    key: Ed25519PrivateKey
+    name: str
+
+
+def signer_from(options: Mapping[str, Any]) -> Signer | None:
+    """Who is to sign, if anybody; asked for before anything is counted."""
+    from krand.analysis.tally_signatures import check_signer
+    from krand.wire.keys import load_signing_key
+
+    key, name = options["signing_key"], options["signer"]
+    if key is None and name is None:
+        return None
+    if key is None or name is None:
+        missing = "signer" if name is None else "signing_key"
+        rule, hint = "must be given: --signing-key and --signer belong together", "leave out both"
+        raise InvalidInput(missing, rule, None, f"add --{missing.replace('_', '-')}, or {hint}")
+    check_signer(name)
+    passphrase = passphrase_from(options["signing_passphrase_env"], False)
+    return Signer(load_signing_key(key, passphrase), name)

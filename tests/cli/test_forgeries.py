@@ -1,0 +1,599 @@
+"""Every field of every file is changed; the reference says which check catches it, or why none can.
+
+The table of docs/reference/verification.md is what is tested here. A field that is in no row of it
+fails, so that nobody adds one without saying what protects it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache, partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from krand import (
+    Client,
+    generate_private_key,
+    make_plan,
+    make_results,
+    parse_survey,
+    randomize_table,
+    tally_batches,
+    tally_responses,
+)
+from krand.analysis.checks import State
+from krand.analysis.results import Results, ResultsOptions
+from krand.analysis.results_file import read_results, results_values, write_results
+from krand.analysis.tally import Tally
+from krand.analysis.tally_file import read_tally, write_tally
+from krand.analysis.verification.files import Verified, verify_files
+from krand.batches.manifest import Manifest, manifest_bytes, manifest_in
+from krand.batches.provenance import Provenance
+from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED
+from krand.cli.main import krand
+from krand.errors import InvalidInput, KrandError
+from krand.planning.making import promise_for
+from krand.survey.canonical import canonical_json
+from krand.survey.plan import Plan
+from krand.testing import (
+    FakeChain,
+    FakeCollector,
+    UnsafeMemoryLedger,
+    simulated_people,
+    simulated_table,
+    small_plan,
+)
+from krand.wire.keys import generate_signing_key, public_key_pem, write_key_pair
+from sealed_tallies import in_lanes
+
+ROOT = Path(__file__).parents[2]
+
+SURVEY = """
+id = "forged"
+
+[policy]
+epsilon = 8.0
+delta = 1e-2
+
+[trust]
+noise = "mixers"
+mixers = 2
+
+[[question]]
+name = "fair"
+type = "yes_no"
+
+[[question]]
+name = "lunch"
+type = "choice"
+choices = ["soup", "salad", "none"]
+
+[[question]]
+name = "age"
+type = "number"
+edges = [0, 20, 40, 60]
+
+[[question]]
+name = "content"
+type = "scale"
+lowest = 1
+highest = 3
+
+[[question]]
+name = "pets"
+type = "pick_any"
+choices = ["cat", "dog"]
+
+[[question]]
+name = "tag"
+type = "words"
+positions = 16
+hashes = 2
+
+[[together]]
+questions = ["fair", "lunch"]
+"""
+RECORDS = """
+id = "records"
+linkage = "record"
+
+[policy]
+epsilon = 4.0
+eta = 1e-2
+minimum_crowd = 1_000
+
+[[question]]
+name = "fair"
+type = "yes_no"
+
+[[question]]
+name = "lunch"
+type = "choice"
+choices = ["soup", "salad", "none"]
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """Real files of one survey, and the keys with which they are verified."""
+
+    plan: Plan
+    tally: Tally
+    results: Results
+    folder: Path
+    signers: tuple[Ed25519PrivateKey, ...]
+    collector: Ed25519PublicKey | None = None
+
+    @property
+    def files(self) -> dict[str, Path]:
+        """By kind; the batch lies beside its manifest or chain."""
+        kinds = ("plan", "tally", "results", "manifest", "chain")
+        found = {kind: self.folder / f"{kind}.json" for kind in kinds[:3]}
+        found |= {kind: path for kind in kinds[3:] for path in self.folder.glob(f"b*.{kind}.json")}
+        return found
+
+    def verify(self, kind: str = "", instead: Path | None = None) -> tuple[Verified, ...]:
+        """All files together, with all keys; one of them may be replaced."""
+        keys = [key.public_key() for key in self.signers]
+        files = self.files if instead is None else {**self.files, kind: instead}
+        return verify_files(tuple(files.values()), self.plan, self.collector, signers=keys)
+
+    def alone(self, kind: str, path: Path) -> tuple[Verified, ...]:
+        """A file with nothing but its plan."""
+        return verify_files([path], None if kind == "plan" else self.plan)
+
+
+def world(plan: Plan, tally: Tally, folder: Path, **more: Any) -> World:
+    """Everything written down, counted and signed by two."""
+    signers = generate_signing_key(), generate_signing_key()
+    for key, name in zip(signers, ("University", "Works council"), strict=True):
+        tally = tally.signed_by(key, name)
+    results = make_results(plan, tally, more.pop("options", None))
+    (folder / "plan.json").write_bytes(plan.bytes)
+    write_tally("tally", folder / "tally.json", tally)
+    write_results("results", folder / "results.json", results)
+    return World(plan=plan, tally=tally, results=results, folder=folder, signers=signers, **more)
+
+
+def folder() -> Path:
+    return Path(mkdtemp(prefix="forged-"))
+
+
+@cache
+def mixers() -> World:
+    """Every kind of question, the noise of two mixers, 24 people on their devices."""
+    chain, at = FakeChain(make_plan(parse_survey(SURVEY))), folder()
+    for answers in simulated_people(chain.plan.survey, 24, seed=1):
+        chain.client().submit(chain.url, answers)
+    tally = tally_batches(chain.plan, [chain.release(at)], chain.key)
+    options = ResultsOptions(candidates={"tag": ["jazz", "rock"]}, sample_of=1000)
+    return world(chain.plan, tally, at, options=options)
+
+
+@cache
+def devices() -> World:
+    """The noise of devices, through a collector."""
+    key, at = generate_private_key(), folder()
+    plan = small_plan().sealed_for(key.public_key())
+    collector = FakeCollector(plan)
+    for answers in simulated_people(plan.survey, 100, seed=1):
+        client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=collector)
+        client.submit(collector.url, answers)
+    tally = tally_batches(plan, [collector.release(at)], key, collector.public_key)
+    return world(plan, tally, at, collector=collector.public_key)
+
+
+@cache
+def records() -> World:
+    """Whole records, of a data holder's table."""
+    plan, at = make_plan(parse_survey(RECORDS)), folder()
+    ledger = at / "ledger"
+    table = simulated_table(plan.survey, 1000, seed=1)
+    randomize_table(plan, table, at / "responses.parquet", ledger=ledger)
+    tally = tally_responses(plan, [at / "responses.parquet"])
+    return world(plan, tally, at, options=ResultsOptions(joint=(("fair", "lunch"),)))
+
+
+WORLDS = {"mixers": mixers, "devices": devices, "records": records}
+
+Path_ = tuple[str | int, ...]
+OTHER = {"devices": "table", "table": "simulation", "certified": "outlier", "bit": "record"}
+OTHER |= {"exact": "normal", "normal": "exact", "promise": "local", "mixers": "both"}
+"""Another word that is possible at the same place."""
+
+
+def places(value: Any, path: Path_ = ()) -> Iterator[tuple[Path_, Any]]:
+    """Every value in a file, with the way to it."""
+    if path:
+        yield path, value
+    if isinstance(value, dict):
+        for name, entry in value.items():
+            yield from places(entry, (*path, name))
+    elif isinstance(value, list):
+        for place, entry in enumerate(value):
+            yield from places(entry, (*path, place))
+
+
+def field_of(path: Path_) -> str:
+    """`questions[].rows[].count`: the same for all questions and rows."""
+    return "".join("[]" if isinstance(step, int) else f".{step}" for step in path).lstrip(".")
+
+
+def changes(value: Any) -> list[Any]:
+    """What somebody might write instead."""
+    if isinstance(value, bool):
+        return [not value]
+    if isinstance(value, int):
+        step = 1 + value // 50
+        return [value + step, *([value - step] if value >= step else [])]
+    if isinstance(value, float):
+        return [value * 1.01 + 0.01, value * 0.99 - 0.01]
+    if isinstance(value, str):
+        if value in OTHER:
+            return [OTHER[value]]
+        return [value[:-1] + ("0" if value[-1:] != "0" else "1")]
+    if isinstance(value, list):
+        return [value[:-1] if value else ["x"]]
+    if isinstance(value, dict):
+        return [{**value, "more": 1}, *([dict(list(value.items())[1:])] if value else [])]
+    return [1, "analyst"]
+
+
+def forgeries(kind: str, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """Each field of a file with another value: the first of all that have this field and type."""
+    values, seen = json.loads(content), set()
+    for path, value in places(values):
+        field = field_of(path)
+        if (field, type(value)) in seen:
+            continue
+        seen.add((field, type(value)))
+        for change in changes(value):
+            forged = deepcopy(values)
+            holder = forged
+            for step in path[:-1]:
+                holder = holder[step]
+            holder[path[-1]] = change
+            yield field, canonical_json(forged)
+
+
+# --- the table of the reference ----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table: some fields of a file, and what catches a change of them."""
+
+    kind: str
+    fields: tuple[str, ...]
+    alone: frozenset[str]
+    together: frozenset[str]
+
+    def fits(self, kind: str, field: str) -> bool:
+        """Whether the line is about this field; `[]` stands for itself."""
+        patterns = (pattern.replace("[]", "[[]]") for pattern in self.fields)
+        return kind == self.kind and any(fnmatchcase(field, pattern) for pattern in patterns)
+
+
+@cache
+def lines() -> tuple[Line, ...]:
+    """The table, as the page has it."""
+    page = (ROOT / "docs" / "reference" / "verification.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (plan|tally|results|manifest|chain) \|(.*)\|(.*)\|(.*)\|$", page, re.M)
+    return tuple(
+        Line(kind, tuple(re.findall("`(.*?)`", fields)), _names(alone), _names(together))
+        for kind, fields, alone, together in rows
+    )
+
+
+def _names(cell: str) -> frozenset[str]:
+    """The checks in a cell; "–" says that some changes are not caught."""
+    return frozenset(re.findall(r"\w+|–", cell))
+
+
+def line_of(kind: str, field: str) -> Line:
+    found = next((line for line in lines() if line.fits(kind, field)), None)
+    assert found is not None, f"docs/reference/verification.md does not say what protects {field}"
+    return found
+
+
+def failing(verify: Callable[[Path], tuple[Verified, ...]], path: Path) -> set[str]:
+    """The checks that fail, in whichever file; "refused" if a file is not even read."""
+    try:
+        found = verify(path)
+    except KrandError:
+        return {"refused"}
+    return {e.name for file in found for e in file.checks if e.state is State.FAILED}
+
+
+def forged_beside(path: Path, kind: str) -> Path:
+    """Where to write the forged file: with the same batch beside it."""
+    batch = path.with_name(path.name.replace(f".{kind}.json", ".parquet"))
+    if batch.exists():
+        shutil.copy(batch, path.with_name("forged.parquet"))
+    return path.with_name(f"forged.{kind}.json")
+
+
+def written(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path
+
+
+def bare(kind: str, content: bytes) -> bytes:
+    """As a forger leaves it who has no key: no signatures of the counts, manifests signed anew."""
+    values = json.loads(content)
+    if kind in ("tally", "results"):
+        return json.dumps({**values, "signatures": []}).encode()
+    if kind == "manifest" and set(values) == set(json.loads(devices().files[kind].read_bytes())):
+        with_other_key = manifest_in(content)[0]
+        return manifest_bytes(with_other_key, generate_signing_key())
+    return content
+
+
+SAMPLE = 1 if os.environ.get("KRAND_LONG") else 25
+"""The suite tries one of so many changes; `make long` all of them, which takes some minutes."""
+
+
+@pytest.fixture(autouse=True)
+def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same noise is not computed twice."""
+    for module in ("planning.making", "planning.coalitions", "analysis.actual_promise"):
+        monkeypatch.setattr(f"krand.{module}.promise_for", _promise_for)
+
+
+_promise_for = cache(promise_for)
+
+FILES = [(name, kind) for name in WORLDS for kind in ("plan", "tally", "results")]
+FILES += [("devices", "manifest"), ("mixers", "chain")]
+
+
+@pytest.mark.parametrize(("name", "kind"), FILES)
+def test_every_field_of_every_file_is_in_the_table(name: str, kind: str) -> None:
+    """A change of it is caught by a check that the reference names, or it says that none can."""
+    found = WORLDS[name]()
+    content, wrong = found.files[kind].read_bytes(), []
+    for number, (field, forged) in enumerate(forgeries(kind, content)):
+        line = line_of(kind, field)
+        if number % SAMPLE:
+            continue
+        place = forged_beside(found.files[kind], kind)
+        alone = failing(partial(found.alone, kind), written(place, bare(kind, forged)))
+        together = failing(partial(found.verify, kind), written(place, forged))
+        for caught, told in ((alone, line.alone), (together, line.together)):
+            if not ((caught or {"–"}) & told):
+                wrong.append(f"{field}: {sorted(caught)} instead of {sorted(told)}")
+    assert wrong == [], "\n".join(wrong)
+
+
+# --- forgeries that follow throughout ----------------------------------------------------------
+
+
+def moved(tally: Tally, people: int = 2) -> Tally:
+    """So many people moved from one answer of a question to another: every sum is the same."""
+    counts = tally.counts.copy()
+    counts[1:3] += -people, people
+    return replace(tally, counts=counts)
+
+
+def states(found: tuple[Verified, ...], kind: str) -> dict[str, str]:
+    """The checks of the file of one kind."""
+    (file,) = (file for file in found if file.kind == kind)
+    return {entry.name: entry.state.value for entry in file.checks}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {},
+        {"batches": ("cd" * 32,)},
+        {"ids": ("ab" * 16,)},
+        {"round": 2},
+        {"tally_sha256": "ab" * 32},
+    ],
+    ids=["as they are", "batch", "id", "round", "tally"],
+)
+@pytest.mark.parametrize("name", ["devices", "mixers"])
+def test_results_of_moved_counts_fail_beside_the_true_files(
+    name: str, change: dict[str, Any]
+) -> None:
+    """Whatever else is written into them: they are of no tally that was given, or of another."""
+    found = WORLDS[name]()
+    forged = make_results(found.plan, replace(moved(found.tally), signatures=()))
+    place = forged_beside(found.files["results"], "results")
+    write_results("results", place, replace(forged, **change))
+    assert states(found.verify("results", place), "results")["from_tally"] == "failed"
+
+
+def test_files_of_another_survey_fail_wherever_they_are() -> None:
+    """A tally beside other results, a batch that was not counted, another plan."""
+    mixed, table = mixers(), records()
+    plan = verify_files([mixed.files["plan"], table.files["plan"]])
+    assert [file.state for file in plan] == [State.PASSED, State.FAILED]
+    for kind, name in (("tally", "results"), ("results", "from_tally"), ("plan", "same_plan")):
+        found = states(mixed.verify(kind, table.files[kind]), kind)
+        assert found[name] == "failed"
+    given = [mixed.files["chain"], table.files["tally"], table.files["results"]]
+    found = states(verify_files(given, mixed.plan), "chain")
+    assert (found["in_tally"], found["in_results"]) == ("failed", "failed")
+
+
+def test_the_people_of_results_are_those_that_were_signed() -> None:
+    """Without the tally, manifests and chains of all batches show the number of people."""
+    for found in (devices(), mixers()):
+        kind = "chain" if found.collector is None else "manifest"
+        given = [found.files[kind], found.files["results"]]
+        assert states(verify_files(given, found.plan), "results")["signed_people"] == "passed"
+        place = forged_beside(found.files["results"], "results")
+        write_results("results", place, replace(found.results, people=found.results.people + 1))
+        forged = verify_files([found.files[kind], place], found.plan)
+        assert states(forged, "results")["signed_people"] == "failed"
+
+
+def test_only_those_who_counted_catch_counts_that_were_moved(tmp_path: Path) -> None:
+    """Tally and results agree, and nothing fails without their signatures: that is said."""
+    found = mixers()
+    forged = replace(moved(found.tally), signatures=())
+    write_tally("tally", tmp_path / "tally.json", forged)
+    write_results("results", tmp_path / "results.json", make_results(found.plan, forged))
+    given = [tmp_path / "tally.json", tmp_path / "results.json"]
+    for file in verify_files(given, found.plan):
+        missing = [entry.name for entry in file.checks if entry.state is not State.PASSED]
+        assert missing == ["signatures"]
+        assert file.state is State.NOT_CHECKED
+    throw_away = forged.signed_by(generate_signing_key(), "Works council")
+    for tally in (forged, throw_away, replace(forged, signatures=found.tally.signatures)):
+        write_tally("tally", tmp_path / "tally.json", tally)
+        keys = [key.public_key() for key in found.signers]
+        (file,) = verify_files([tmp_path / "tally.json"], found.plan, signers=keys)
+        assert states((file,), "tally")["signatures"] == "failed"
+
+
+def test_invented_provenance_is_not_checked_or_fails(tmp_path: Path) -> None:
+    """A table turned into batches of devices, signed with a throw-away key."""
+    plan, true = small_plan(), devices()
+    table = simulated_table(plan.survey, 100, seed=1)
+    randomize_table(plan, table, tmp_path / "r.parquet", ledger=tmp_path / "ledger")
+    honest = tally_responses(plan, [tmp_path / "r.parquet"])
+    claimed = in_lanes(plan, replace(honest, provenance=Provenance.DEVICES))
+    signed = Manifest(
+        plan=plan.hash,
+        round=1,
+        submissions=100,
+        messages=100 * plan.messages,
+        batch_sha256=honest.batches[0],
+        batch_id=honest.ids[0],
+    )
+    text = manifest_bytes(signed, generate_signing_key()).decode()
+    forged = replace(claimed, manifests=(text,))
+    write_tally("tally", tmp_path / "tally.json", forged)
+    write_results("results", tmp_path / "results.json", make_results(plan, forged))
+    given = [tmp_path / "tally.json", tmp_path / "results.json"]
+    for key, expected in ((None, "not_checked"), (true.collector, "failed")):
+        found = verify_files(given, plan, key)
+        assert states(found, "tally")["provenance"] == expected
+        assert states(found, "tally")["manifests"] == expected
+        assert states(found, "results")["provenance"] == expected
+
+
+# --- counting again ----------------------------------------------------------------------------
+
+
+def run(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(krand, list(map(str, arguments)))
+
+
+def test_a_second_holder_counts_again_and_countersigns(tmp_path: Path) -> None:
+    """One command; results carry both signatures, and verify names both and has nothing left."""
+    key = generate_private_key()
+    plan = small_plan().sealed_for(key.public_key())
+    collector = FakeCollector(plan)
+    for answers in simulated_people(plan.survey, 100, seed=2):
+        client = Client(plan, UnsafeMemoryLedger(), expected_hash=plan.hash, transport=collector)
+        client.submit(collector.url, answers)
+    batch = collector.release(tmp_path)
+    at = {name: tmp_path / f"{name}.json" for name in ("plan", "one", "two", "forged", "results")}
+    at["plan"].write_bytes(plan.bytes)
+    write_key_pair(key, tmp_path / "key.pem", tmp_path / "key.pub.pem")
+    (tmp_path / "c.pub.pem").write_bytes(public_key_pem(collector.public_key))
+    opening = ("--plan", at["plan"], "--key", tmp_path / "key.pem")
+    opening += ("--collector-key", tmp_path / "c.pub.pem", "--workers", "1")
+    signing = {}
+    for name in ("University", "Works council"):
+        private, public = tmp_path / f"{name}.pem", tmp_path / f"{name}.pub.pem"
+        write_key_pair(generate_signing_key(), private, public)
+        signing[name] = ("--signing-key", private, "--signer", name)
+    first = run("tally", batch, *opening, *signing["University"], "-o", at["one"])
+    assert first.exit_code == 0, first.output
+    again = ("recount", at["one"], batch, *opening)
+    assert run(*again, *signing["University"], "-o", at["two"]).exit_code == 2  # signed already
+    second = run(*again, *signing["Works council"], "-o", at["two"])
+    assert second.exit_code == 0, second.output
+    assert run("estimate", at["two"], "--plan", at["plan"], "-o", at["results"]).exit_code == 0
+    assert [e["signer"] for e in json.loads(at["results"].read_bytes())["signatures"]] == [*signing]
+    keys = [part for name in signing for part in ("--signer-key", tmp_path / f"{name}.pub.pem")]
+    verify = ("verify", at["two"], at["results"], "--plan", at["plan"], "--strict")
+    collector_key = ("--collector-key", tmp_path / "c.pub.pem")
+    whole = run(*verify, *collector_key, *keys)
+    assert whole.exit_code == 0, whole.output
+    assert "University (key" in whole.stdout
+    assert "Works council (key" in whole.stdout
+    for fewer in ((), collector_key, keys, keys[:2]):
+        assert run(*verify, *fewer).exit_code == NOT_CHECKED
+    write_tally("tally", at["forged"], replace(moved(read_tally(at["one"])), signatures=()))
+    differs = run(
+        "recount", at["forged"], batch, *opening, *signing["Works council"], "-o", at["two"]
+    )
+    assert differs.exit_code == CHECK_FAILED
+    assert "counts[1]" in differs.output
+    (tmp_path / "edited.json").write_text(
+        json.dumps({**read_tally(at["one"]).values(), "people": 101}), encoding="utf-8"
+    )
+    edited = run(
+        "recount",
+        tmp_path / "edited.json",
+        batch,
+        *opening,
+        *signing["Works council"],
+        "-o",
+        tmp_path / "no.json",
+    )
+    assert edited.exit_code == 2  # the first signature is not of this tally
+    assert not (tmp_path / "no.json").exists()
+
+
+def test_whoever_has_the_responses_of_a_table_counts_again(tmp_path: Path) -> None:
+    """Without a key; records, with all that is counted jointly."""
+    found = records()
+    write_key_pair(generate_signing_key(), tmp_path / "a.pem", tmp_path / "a.pub.pem")
+    signing = (
+        "--signing-key",
+        tmp_path / "a.pem",
+        "--signer",
+        "Auditor",
+        "-o",
+        tmp_path / "t.json",
+    )
+    plan = ("--plan", found.files["plan"], "--workers", "1")
+    responses = found.folder / "responses.parquet"
+    done = run("recount", found.files["tally"], responses, *plan, *signing, "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["same"]
+    assert len(read_tally(tmp_path / "t.json").signatures) == 3
+    half = run("tally", responses, *plan, "-o", tmp_path / "u.json", "--signer", "Auditor")
+    assert half.exit_code == 2
+    assert "--signing-key" in half.output
+
+
+@pytest.mark.parametrize("name", list(WORLDS))
+def test_files_of_the_formats_before_signatures_are_read(name: str, tmp_path: Path) -> None:
+    """Strictly: without the keys that they did not have. They verify, and are written as read."""
+    found = WORLDS[name]()
+    tally, results = found.tally.values(), results_values(found.results)
+    del tally["signatures"], results["signatures"], results["tally_sha256"]
+    older = tmp_path / "tally.json", tmp_path / "results.json"
+    for values, place, form in zip((tally, results), older, ("tally-3", "results-2"), strict=True):
+        place.write_text(json.dumps({**values, "format": f"krand-{form}"}), encoding="utf-8")
+    checked = verify_files(older, found.plan, found.collector)
+    assert all(file.state is State.NOT_CHECKED for file in checked)
+    assert states(checked, "results")["from_tally"] == "passed"
+    assert read_tally(older[0]).same_as(found.tally)
+    again = results_values(read_results(older[1]))
+    assert again == json.loads(older[1].read_bytes())
+    for place, values in zip(
+        older, (found.tally.values(), results_values(found.results)), strict=True
+    ):
+        both = {**values, "format": json.loads(place.read_bytes())["format"]}
+        place.write_text(json.dumps(both), encoding="utf-8")
+        with pytest.raises(InvalidInput):
+            verify_files([place], found.plan)
