@@ -38,6 +38,7 @@ from report.examples import (
     refused_example,
 )
 from report.page_reader import Page, Table, colours, contrast, read_page, spaced
+from report.variants import results_of
 
 EXAMPLES = [bit_example, refused_example, record_example]
 Z95 = 1.959963984540054
@@ -647,6 +648,30 @@ def test_coalitions_are_shown_in_words_and_numbers(example: Callable[[], Example
     alone = "only the noise of your own device is left"
     assert (alone in part) == results.plan.survey.trust.noise.has_flips
     assert part.index("<p>") < part.index("<table")
+
+
+def test_holders_of_the_key_are_named_where_they_signed() -> None:
+    """In the table of coalitions, in a sentence, and with their keys; names are text."""
+    page = report_page(results_of("mixers, of devices, signed by two"))
+    assert "The analyst alone: University or Works &lt;council&gt;</th>" in page
+    assert "University and Works &lt;council&gt; counted the messages" in page
+    for entry in results_of("mixers, of devices, signed by two").signatures:
+        assert f"{entry.fingerprint}</code></li>" in page
+    unsigned = report_page(results_of("mixers, of devices"))
+    assert "The analyst alone</th>" in unsigned
+    assert "Nobody signed the counts" in unsigned
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_what_was_signed_is_checked_with_a_file_that_exists(language: str) -> None:
+    """Mixers write a chain; only a collector with devices' noise writes a manifest."""
+    for name in ("mixers, of devices", "both, of devices"):
+        page = report_page(results_of(name), language=language)
+        assert "krand verify batch.chain.json --plan plan.json<" in page
+        assert "manifest" not in page.lower()
+    page = report_page(bit_example().results, language=language)
+    assert "krand verify batch.manifest.json" in page
+    assert "chain.json" not in page
 
 
 def test_a_data_holder_has_no_coalitions() -> None:

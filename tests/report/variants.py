@@ -21,6 +21,7 @@ from krand.analysis.estimates.values import (
     Summary,
 )
 from krand.analysis.results import JointResult, Results
+from krand.analysis.tally_signatures import TallySignature
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.planning.coalitions import coalitions_of
 from krand.promise import Assurance, NoiseSource
@@ -260,10 +261,17 @@ def _all(*changes: Change) -> Change:
     return changed
 
 
+def _signer(name: str, place: int) -> TallySignature:
+    return TallySignature(signer=name, key=f"{place:064x}", signature="77" * 64)
+
+
+SIGNED = _with(signatures=(_signer("University", 1), _signer("Works <council>", 2)))
 REASONS = {str(why): 1000 + place for place, why in enumerate((*Rejection, REPEATED))}
 BITS: dict[str, Change] = {
     "as they are": _with(),
     "of a table": _with(provenance=Provenance.TABLE),
+    "of a table, signed": _all(SIGNED, _with(provenance=Provenance.TABLE, coalitions=())),
+    "signed by one": _with(signatures=(_signer("University", 1),)),
     "of a simulation": _with(provenance=Provenance.SIMULATION, crowd=10_000),
     "two batches": _with(crowd=10_000, batches=("ab" * 32, "cd" * 32)),
     "no batch": _with(batches=()),
@@ -332,6 +340,7 @@ RECORDS: dict[str, Change] = {
 MIXED: dict[str, Change] = {
     "as they are": _with(),
     "of devices": _with(provenance=Provenance.DEVICES),
+    "of devices, signed by two": _all(SIGNED, _with(provenance=Provenance.DEVICES)),
     "one alone": _all(_survey(trust=Trust(noise=NoiseSource.MIXERS)), _recounted),
     "one alone, of devices": _all(
         _survey(trust=Trust(noise=NoiseSource.MIXERS)),

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from krand.analysis.results import Results
+from krand.analysis.tally_signatures import holders
 from krand.batches.provenance import Provenance
 from krand.planning.coalitions import Remainder, Remains
 from krand.report.distributions import sentence
 from krand.report.languages import Language
 from krand.report.summary import guess_text
-from krand.wording.coalitions import coalition_text, remains_text
+from krand.wording.coalitions import coalition_text, holders_text, remains_text
 from krand.wording.collusion import (
     SLIGHT,
     if_mixers_collude,
@@ -49,6 +50,8 @@ class PromiseView:
     coalitions: tuple[tuple[str, str, str], ...]
     """Who may work together, and what remains then: in words, in symbols."""
     coalitions_lead: str
+    holders: str
+    """Who signed the counts, and so holds the analyst's key; empty if nobody did."""
     assumptions: tuple[str, ...]
     shifts: tuple[tuple[str, str, str], ...]
     """For each block its name, and by how many people a count could be too high or too low."""
@@ -65,6 +68,7 @@ def promise_view(results: Results, language: Language) -> PromiseView:
         symbols=_symbols(results, language),
         coalitions=tuple(_coalitions(results, language)),
         coalitions_lead=language.texts.promise.coalitions_lead[results.plan.survey.trust.noise],
+        holders=holders_text(holders(results.signatures), language.shared),
         assumptions=tuple(sentence(text) for text in assumed),
         shifts=_shifts(results, language) if clients else (),
         liars=_liars(results.shifts[0].corrupted, language) if clients else "",
@@ -185,8 +189,9 @@ def _refused(results: Results, language: Language) -> str:
 
 
 def _coalitions(results: Results, language: Language) -> Iterator[tuple[str, str, str]]:
+    analysts = holders(results.signatures)
     for row in results.coalitions:
-        who = coalition_text(row, results.plan, language.shared, results.crowd)
+        who = coalition_text(row, results.plan, language.shared, results.crowd, analysts)
         yield (
             who[:1].upper() + who[1:],
             _remains(row, results, language),

@@ -639,11 +639,29 @@ class VerifyTexts:
         " the plan inside has the hash below, that precision and messages follow from the noise,"
         " that the crowd is as large as planned, and that the promise is as good as the survey's."
         " With {plan_option}, the plan that participants were shown, it checks that the plan inside"
-        " is the same. With the tally, {tally_command} computes all results again. {rest}"
+        " is the same. With the tally, {tally_command} computes all results again. A check that"
+        " needs a file or a key that is not there is shown as not checked. {rest}"
     )
     collector: str = (
         "No file can show that the collector counted honestly. The collector signs what it counted,"
         " and {command} checks the signature."
+    )
+    mixers: str = (
+        "No file can show that the collector counted people honestly, or that mixers drew their"
+        " noise as planned. Each of them signs how many messages came and left, and {command}"
+        " checks these signatures; the keys of all mixers are in the plan."
+    )
+    recount: str = "The messages can be counted again only with the analyst's private key."
+    recount_table: str = "The responses can be counted again by whoever has them."
+    signed: str = (
+        "These parties say that they counted, and signed the counts. Compare the fingerprints of"
+        " their keys with those that they publish themselves; with their keys, {command} checks the"
+        " signatures."
+    )
+    signer: str = "{name}, key {fingerprint}"
+    unsigned: str = (
+        "Nobody signed the counts, so there is only the word of whoever counted; {command} lets a"
+        " second party count again and sign."
     )
     simulation: str = "There is nothing else to check: the people are simulated."
     data_holder: str = (

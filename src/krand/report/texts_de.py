@@ -627,11 +627,33 @@ VERIFY = VerifyTexts(
         " teilgenommen haben und dass das Versprechen so gut ist wie das der Umfrage. Mit"
         " {plan_option}, dem Plan, der den Teilnehmenden gezeigt wurde, prüft er, dass der"
         " enthaltene Plan derselbe ist. Mit der Zählung berechnet {tally_command} alle Ergebnisse"
-        " neu. {rest}"
+        " neu. Was ohne eine weitere Datei oder einen Schlüssel nicht geprüft werden kann, wird als"
+        " nicht geprüft angezeigt. {rest}"
     ),
     collector=(
         "Keine Datei kann zeigen, dass die Sammelstelle ehrlich gezählt hat. Die Sammelstelle"
         " signiert, was sie gezählt hat, und {command} prüft die Signatur."
+    ),
+    mixers=(
+        "Keine Datei kann zeigen, dass die Sammelstelle die Personen ehrlich gezählt hat oder dass"
+        " die Mischer ihr Rauschen wie geplant gezogen haben. Alle signieren, wie viele Nachrichten"
+        " gekommen und weitergegeben worden sind, und {command} prüft diese Signaturen; die"
+        " Schlüssel aller Mischer stehen im Plan."
+    ),
+    recount=(
+        "Die Nachrichten lassen sich nur mit dem privaten Schlüssel der auswertenden Stelle noch"
+        " einmal zählen."
+    ),
+    recount_table="Die verrauschten Antworten kann jeder noch einmal zählen, der sie hat.",
+    signed=(
+        "Die folgenden Stellen geben an, gezählt zu haben, und haben die Zählung signiert."
+        " Vergleichen Sie die Fingerabdrücke ihrer Schlüssel mit denen, die sie selbst"
+        " veröffentlichen; mit ihren Schlüsseln prüft {command} die Signaturen."
+    ),
+    signer="{name}, Schlüssel {fingerprint}",
+    unsigned=(
+        "Niemand hat die Zählung signiert, es gibt dafür also nur das Wort derer, die gezählt"
+        " haben; mit {command} kann eine zweite Stelle nachzählen und signieren."
     ),
     simulation="Sonst gibt es nichts zu prüfen: Die Personen sind simuliert.",
     data_holder=(

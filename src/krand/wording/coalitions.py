@@ -5,20 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rich.table import Table
+from rich.text import Text
 
 from krand.planning.coalitions import Coalition, Remainder, Remains
 from krand.survey.plan import Plan
 from krand.wording.collusion import protection
 from krand.wording.texts import ENGLISH, Texts
 
-__all__ = ["coalition_text", "coalitions_table", "remains_text"]
+__all__ = ["coalition_text", "coalitions_table", "holders_text", "remains_text"]
 
 
 def coalition_text(
-    row: Remainder, plan: Plan, texts: Texts = ENGLISH, crowd: int | None = None
+    row: Remainder,
+    plan: Plan,
+    texts: Texts = ENGLISH,
+    crowd: int | None = None,
+    holders: Sequence[str] = (),
 ) -> str:
-    """Who works together: the analyst and half of the people, of the crowd planned or given."""
+    """Who works together: the analyst and half of the people, of the crowd planned or given.
+
+    `holders` are those who hold the analyst's key, as far as they are known.
+    """
     own, numbers = texts.coalitions, texts.numbers
+    if row.coalition is Coalition.ANALYST and holders:
+        return own.held.format(holders=_listed(holders, own.one_of))
     collector = plan.survey.trust.mixers == 1
     if row.coalition is Coalition.PEOPLE:
         return own.people.of(row.people).format(
@@ -45,8 +55,26 @@ def remains_text(row: Remainder, plan: Plan, texts: Texts = ENGLISH) -> str:
     return own.together.format(remains=said) if row.together else said
 
 
+def holders_text(holders: Sequence[str], texts: Texts = ENGLISH) -> str:
+    """Who is the analyst of the table, by those who signed the counts; empty if nobody did."""
+    if not holders:
+        return ""
+    own = texts.coalitions
+    return own.holders.of(len(holders)).format(holders=_listed(holders, own.all_of))
+
+
+def _listed(names: Sequence[str], last_two: str) -> str:
+    """The names with commas, and a word before the last."""
+    *others, last = names
+    return last_two.format(first=", ".join(others), last=last) if others else last
+
+
 def coalitions_table(
-    rows: Sequence[Remainder], plan: Plan, texts: Texts = ENGLISH, crowd: int | None = None
+    rows: Sequence[Remainder],
+    plan: Plan,
+    texts: Texts = ENGLISH,
+    crowd: int | None = None,
+    holders: Sequence[str] = (),
 ) -> Table:
     """One row for each coalition."""
     own = texts.coalitions
@@ -54,5 +82,6 @@ def coalitions_table(
     for column in own.columns:
         table.add_column(column)
     for row in rows:
-        table.add_row(coalition_text(row, plan, texts, crowd), remains_text(row, plan, texts))
+        who = Text(coalition_text(row, plan, texts, crowd, holders))
+        table.add_row(who, remains_text(row, plan, texts))
     return table

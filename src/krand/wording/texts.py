@@ -182,6 +182,16 @@ class CoalitionTexts:
 
     title: str = "what protects a person if others work together"
     columns: tuple[str, str] = ("working together", "what remains")
+    held: str = "the analyst alone: {holders}"
+    one_of: str = "{first} or {last}"
+    all_of: str = "{first} and {last}"
+    holders: Plural = Plural(
+        "According to its signature, {holders} counted the messages, which takes the analyst's key:"
+        " this is the analyst of this table.",
+        "According to their signatures, {holders} counted the messages, which takes the analyst's"
+        " key. Each of them is the analyst of this table: it is enough that one of them works with"
+        " others.",
+    )
     people: Plural = Plural(
         "the analyst and 1 of {crowd} people", "the analyst and {number} of {crowd} people"
     )

@@ -165,6 +165,16 @@ ABOUT = AboutTexts(
 COALITIONS = CoalitionTexts(
     title="was eine Person schützt, wenn andere zusammenarbeiten",
     columns=("es arbeiten zusammen", "was bleibt"),
+    held="die auswertende Stelle allein: {holders}",
+    one_of="{first} oder {last}",
+    all_of="{first} und {last}",
+    holders=Plural(
+        "Laut Signatur wurden die Nachrichten von {holders} gezählt, wofür der Schlüssel der"
+        " auswertenden Stelle nötig ist: Das ist die auswertende Stelle dieser Tabelle.",
+        "Laut Signaturen wurden die Nachrichten von {holders} gezählt, wofür der Schlüssel der"
+        " auswertenden Stelle nötig ist. Jede dieser Stellen ist eine auswertende Stelle im Sinne"
+        " der Tabelle: Es genügt, wenn eine von ihnen mit anderen zusammenarbeitet.",
+    ),
     people=Plural(
         "die auswertende Stelle und 1 von {crowd} Personen",
         "die auswertende Stelle und {number} von {crowd} Personen",
