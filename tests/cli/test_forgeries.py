@@ -239,7 +239,8 @@ def changes(value: Any) -> list[Any]:
         step = 1 + value // 50
         return [value + step, *([value - step] if value >= step else [])]
     if isinstance(value, float):
-        return [value * 1.01 + 0.01, value * 0.99 - 0.01]
+        step = 0.01 * abs(value) + 0.01
+        return [value + step, value - step]
     if isinstance(value, str):
         if value in OTHER:
             return [OTHER[value]]
