@@ -24,6 +24,7 @@ __all__ = [
     "CANNOT_WRITE",
     "Exists",
     "Unwritable",
+    "check_readable",
     "complete_file",
     "ensure_directory",
     "json_object",
@@ -135,6 +136,15 @@ def state_folder() -> Path:
     except RuntimeError:  # a user without a home, as in some containers
         rule = "must name a folder, because the user has no home folder"
         raise InvalidInput("XDG_STATE_HOME", rule, state, "set it to an absolute path") from None
+
+
+def check_readable(field: str, path: str | Path) -> None:
+    """Name this file if it cannot be read, before one that lies beside it is looked for."""
+    try:
+        with open(path, "rb"):
+            pass
+    except OSError as error:
+        raise unreadable(field, path, error) from None
 
 
 def read_whole(field: str, path: str | Path) -> bytes:

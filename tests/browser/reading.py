@@ -15,6 +15,7 @@ from krand.errors import CannotMeet, InvalidInput
 from krand.promise import NOISE_GRID, Z95, NoisePlan
 from krand.web.numbers import width
 from krand.wording.guarantees import assumption_texts, how_known, method_text
+from krand.wording.guessing import guess_sentence
 from krand.wording.numbers import parse_count, parse_real
 from krand.wording.phrases import at_most, number, people, percent, promise
 
@@ -37,7 +38,8 @@ TEXTS = ("epsilon", "delta", "eta", "crowd", "bits", "max_set_bits", "copies")
 READ = """() => Object.fromEntries([...document.querySelectorAll("#result [id]:not(svg *)")]
     .map(e => [e.id, e.textContent.replace(/\\s+/g, " ").trim()]))"""
 VALUES = """() => Object.fromEntries([...document.querySelectorAll("#result [data-value]")]
-    .map(e => [e.id || e.closest("[id]").id, [e.textContent.trim(), Number(e.dataset.value)]]))"""
+    .map(e => [e.id || e.closest("[id]").id,
+        [e.textContent.replace(/\\s+/g, " ").trim(), Number(e.dataset.value)]]))"""
 
 
 @dataclass(slots=True)
@@ -130,12 +132,13 @@ def _count(texts: dict[str, str], name: str) -> int:
 def _texts(plan: NoisePlan) -> dict[str, str]:
     precision, guarantee = plan.precision, plan.guarantee
     messages, _ = message_size(plan)
-    known = f"{guarantee.assurance}: {how_known(guarantee.assurance)}"
+    known = how_known(guarantee.assurance)
     return {
         "half-width-note": f"{percent(precision.half_width_percent)} of the crowd",
         "noise-note": f"{plan.noise * NOISE_GRID:,.0f} / 2^32",
         "bytes-note": f"in {messages:,} sealed message{'' if messages == 1 else 's'}",
         "delta-note": f"η = {at_most(guarantee.eta.upper)}",
+        "guess": guess_sentence(guarantee.epsilon, guarantee.delta.upper),
         "promise-sentence": promise(plan.policy, guarantee),
         "known": f"How we know: {known} ({method_text(guarantee.method)}).",
         "assumptions": "".join(assumption_texts(guarantee)),

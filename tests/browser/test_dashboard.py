@@ -11,7 +11,8 @@ import pytest
 from browser.sites import ANOTHER, CROWD, GATHERED, RESULTS, Site
 from browser.visiting import Visit
 from krand.collector.progress import coarse, step_for
-from krand.wording.plans import promise_sentence
+from krand.showing import unbroken
+from krand.wording.plans import promise_sentence, promised_guess
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -85,7 +86,8 @@ def test_it_shows_the_crowd_the_batches_and_the_promise(
     assert states == [["3", "open"], ["2", "sealed"], ["1", "released"]]
     assert [number(page, f"count-{state}") for state in ("open", "sealed", "released")] == [1, 1, 1]
     assert page.get_attribute("#collector", "data-state") == "ready"
-    assert page.inner_text("#promise-sentence") == promise_sentence(site.plan)
+    assert page.inner_text("#guess") == promised_guess(site.plan)
+    assert page.text_content("#promise-sentence") == unbroken(promise_sentence(site.plan))
     assert page.inner_text("#plan-hash") == site.plan.hash
     assert page.is_visible("#reload") is not script
 

@@ -14,10 +14,11 @@ from browser.sites import Site
 from browser.staleness import CHANGE, seen, watch
 from browser.visiting import PHONE, Visit
 from krand import make_plan, parse_survey
+from krand.showing import unbroken
 from krand.web.asked import PRESETS, asked_from
 from krand.web.texts import TEXTS
 from krand.wording.phrases import people
-from krand.wording.plans import promise_sentence
+from krand.wording.plans import promise_sentence, promised_guess
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -58,8 +59,9 @@ def agrees(page: Page) -> None:
     """What the page shows is the plan of what its form says."""
     plan = make_plan(asked_from(page.evaluate(FORM)).survey())
     worst = max(plan.precisions, key=lambda known: known.half_width_95)
-    assert page.inner_text("#half-width-value") == people(worst)
-    assert page.inner_text("#promise-sentence") == promise_sentence(plan)
+    assert page.inner_text("#half-width-value") == unbroken(people(worst))
+    assert page.inner_text("#guess") == promised_guess(plan)
+    assert page.text_content("#promise-sentence") == unbroken(promise_sentence(plan))
     assert page.inner_text("#plan-hash") == plan.hash
 
 

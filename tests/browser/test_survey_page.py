@@ -22,11 +22,12 @@ from krand.cli.main import krand
 from krand.errors import CannotMeet
 from krand.planning.record import record_reports
 from krand.promise import Z95
+from krand.showing import unbroken
 from krand.survey.reading import SurveyErrors
 from krand.web.surveys import EXAMPLES, example
 from krand.wire.messages import length_at
 from krand.wording.phrases import at_most, number, people, percent
-from krand.wording.plans import promise_sentence
+from krand.wording.plans import promise_sentence, promised_guess
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -67,10 +68,12 @@ def agrees(page: Page, plan: Plan) -> None:
         "crowd-value": f"{plan.promise.crowd:,}",
         "messages-value": f"{plan.messages:,} messages",
         "local-epsilon-value": f"ε₀ = {at_most(plan.promise.local_epsilon)}",
+        "guess": promised_guess(plan),
         "promise-sentence": promise_sentence(plan),
         "plan-hash": plan.hash,
     }
-    assert {name: page.inner_text(f"#{name}") for name in facts} == facts
+    shown = {name: page.text_content(f"#{name}") for name in facts}
+    assert shown == {name: unbroken(text) for name, text in facts.items()}
     policy = plan.survey.policy
     reports = replace(record_reports(plan.survey, plan.layout), copies=1)
     exact = {

@@ -138,10 +138,12 @@ def test_a_store_without_an_anchor_is_a_choice(
 
 def test_mistakes_are_named(place: Path) -> None:
     """No store, no anchor, no batch: exit code 2 and the field."""
+    values("keygen", "-o", "key.pem")
     for call, field in (
         ("mix check plan.json --store nowhere", "store"),
         ("mix check plan.json --store store-2", "anchor"),
-        ("mix run no.parquet --plan plan.json --store store-2 --anchor anchor-2 -o out", "chain"),
+        ("mix run no.parquet --plan plan.json --store store-2 --anchor anchor-2 -o out", "batch"),
+        ("tally no.parquet --plan plan.json --key key.pem -o out.json", "batch"),
     ):
         found = run(*call.split())
         assert (found.exit_code, found.output.split(":")[1].strip()) == (2, field), found.output

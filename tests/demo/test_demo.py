@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from html import unescape
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from krand.demo.methods import Baseline
 from krand.demo.people import Crowd, pieces, truth_of
 from krand.demo.randomness import Chance, simulated_random
 from krand.demo.report import baseline_dots, write_report
-from krand.demo.screen import promise_lines
+from krand.demo.screen import promise_lines, show
 from krand.demo.story import Asked, Demonstration, demonstrate, example_text
 from krand.demo.truth import Answer, held
 from krand.demo.values import demonstration_values
@@ -38,6 +39,7 @@ from krand.survey.reading import parse_survey, read_survey
 from krand.survey.survey import Trust
 from krand.tables.columns import encode_columns
 from krand.terminal.output import Output
+from krand.terminal.plain_console import PlainConsole
 from krand.testing.population import plain_answers
 
 ROOT = Path(__file__).parents[2]
@@ -109,9 +111,13 @@ class Bars(Output):
     """Remembers what progress bars were shown instead of showing them."""
 
     bars: list[tuple[str, int | None, list[int]]] = field(default_factory=list)
+    steps: list[tuple[int, int]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         super().__init__(as_json=True, no_color=True)
+
+    def begin(self, step: int, of: int) -> None:
+        self.steps.append((step, of))
 
     @contextmanager
     def counting(self, title: str, total: int | None, unit: str) -> Iterator[Any]:
@@ -127,6 +133,7 @@ class Small:
     shown: Demonstration
     file: Path
     bars: list[tuple[str, int | None, list[int]]]
+    steps: list[tuple[int, int]]
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +142,41 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
     file = folder / "own.toml"
     file.write_text(SURVEY, encoding="utf-8")
     out = Bars()
-    return Small(demonstrate(Asked(folder=folder / "output", survey=file), out), file, out.bars)
+    shown = demonstrate(Asked(folder=folder / "output", survey=file), out)
+    return Small(shown, file, out.bars, out.steps)
 
 
 # --- what everybody sees -------------------------------------------------------------------------
+
+
+def test_the_screen_fits_80_columns(small: Small) -> None:
+    """Without a heading that is cut off."""
+    stream = StringIO()
+    show(small.shown, Path("report.html"), PlainConsole(file=stream, width=80))
+    assert max(map(len, stream.getvalue().splitlines())) <= 80
+    assert "…" not in stream.getvalue()
+
+
+def test_it_says_which_step_of_how_many_it_is_in(small: Small) -> None:
+    """One after the other, up to the last."""
+    most = len(small.steps)
+    assert most > 1
+    assert small.steps == [(step, most) for step in range(1, most + 1)]
+
+
+def test_a_bar_names_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In front of what it shows, within the width of a terminal."""
+    stream = StringIO()
+    monkeypatch.setattr(stream, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setenv("COLUMNS", "80")
+    out = Output(as_json=False, no_color=False)
+    out.begin(2, 5)
+    with out.counting("answering", 100_000, "people") as told:
+        told(100_000)
+    lines = re.split(r"[\r\n]", re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", stream.getvalue()))
+    assert any(line.startswith("step 2 of 5, answering ") for line in lines)
+    assert max(map(len, lines)) <= 80
 
 
 def test_the_readme_shows_exactly_what_the_command_prints(

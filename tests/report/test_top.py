@@ -21,7 +21,8 @@ from krand.report.figures import diverging
 from krand.report.findings import MOST, WIDEST, findings
 from krand.report.labels import labels_of
 from krand.report.languages import language_of
-from krand.report.summary import badges, promise_in_odds, right_guess
+from krand.report.summary import badges, promise_in_odds
+from krand.wording.guessing import guess_sentence, right_guess
 from krand.wording.number_format import NumberFormat
 from report.examples import bit_example, long_example, single_example, small_example
 from report.page_reader import read_page, spaced
@@ -167,6 +168,20 @@ def test_the_right_guess_is_that_of_the_worst_mechanism(epsilon: float, delta: f
     truthful = delta + (1 - delta) * factor / (1 + factor)
     assert right_guess(epsilon, delta) == pytest.approx(truthful, rel=1e-12)
     assert right_guess(800.0, delta) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "said"),
+    [
+        (0.01, "51 times in 100; tossing a coin, 50"),
+        (1.0, "74 times in 100; tossing a coin, 50"),
+        (5.0, "994 times in 1,000; tossing a coin, 500"),
+        (30.0, "noise is too small to hide it"),
+    ],
+)
+def test_a_guess_is_told_in_whole_times_rounded_up(epsilon: float, said: str) -> None:
+    """Never as a certainty if it is none, and in more tries if that needs them."""
+    assert said in guess_sentence(epsilon, 1e-9)
 
 
 @pytest.mark.parametrize("name", MADE)

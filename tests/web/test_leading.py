@@ -33,7 +33,7 @@ from krand.web.preview import _estimates, preview_of
 from krand.web.tasks import TASKS
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.phrases import liars_can, people
-from krand.wording.plans import promise_sentence
+from krand.wording.plans import promise_sentence, promised_guess
 
 if TYPE_CHECKING:
     from starlette.testclient import TestClient
@@ -64,6 +64,14 @@ def test_the_page_shows_the_plan_of_its_survey(
     assert text_of(page, "half-width-value") == people(worst)
     assert value_of(page, "needed-value") == plan.survey.policy.minimum_crowd == 480
     assert text_of(page, "promise-sentence") == promise_sentence(plan)
+    guess = text_of(page, "guess")
+    assert guess == promised_guess(plan)
+    assert not re.search("[εδη]", guess)
+    assert page.index('id="guess"') < page.index('id="half-width-value"')
+    assert (
+        "<summary>Details</summary>"
+        in page[page.index('id="guess"') : page.index("promise-sentence")]
+    )
     assert text_of(page, "liars") == liars_can(plan.shifts)
     assert text_of(page, "plan-hash") == plan.hash
     shown = [row[0] for row in rows_of(page, "precision")]

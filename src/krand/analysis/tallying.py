@@ -20,7 +20,7 @@ from krand.batches.chain import read_chain
 from krand.batches.manifest import parse_manifest
 from krand.batches.provenance import DistinctPeople, check_one_provenance
 from krand.errors import InvalidInput
-from krand.files import read_whole
+from krand.files import check_readable, read_whole
 from krand.planning.checking import check_promise
 from krand.survey.plan import Plan
 from krand.wire.keys import check_analyst_key
@@ -115,6 +115,8 @@ def batches_in(
     if signed and len(signed) != len(files):
         rule = "must be given once for each batch, or not at all"
         raise InvalidInput("manifest", rule, len(signed))
+    for file in files:
+        check_readable("batch", file)
     beside = signed or tuple(signed_beside(plan, file) for file in files)
     found = _distinct(
         [

@@ -132,11 +132,16 @@ def _counted(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
+def _narrow_table() -> Table:
+    """A terminal has 80 columns, or more."""
+    return Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, collapse_padding=True)
+
+
 def truth_table(shown: Demonstration) -> Table:
     """All answers to the question with the largest weight, the most frequent one of the others."""
     answers = _chosen(shown.plan, shown.answers)
     percent = f"{100 * shown.held.confidence:g} %"
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    table = _narrow_table()
     table.add_column("question")
     table.add_column("answer")
     for heading in ("truth", "estimate", f"{percent} interval"):
@@ -199,7 +204,7 @@ def held_sentence(shown: Demonstration) -> str:
 
 def baselines_table(shown: Demonstration) -> Table:
     """krand's error for these people, compared with the baselines."""
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
+    table = _narrow_table()
     table.add_column("method")
     table.add_column("trusted party")
     for heading in ("expected σ", "actual error", "σ ÷ curator's"):
@@ -218,10 +223,11 @@ def baselines_table(shown: Demonstration) -> Table:
 def precision_table(shown: Demonstration) -> Table:
     """± people of an answer to each question, with each method."""
     methods = [method for method in shown.baselines if method.half_widths_95]
-    table = Table(box=SIMPLE_HEAD, show_edge=False)
-    table.add_column("± people (95 %)", no_wrap=True)
+    table = _narrow_table()
+    table.add_column("± people (95 %)", overflow="fold")
     for method in methods:
-        table.add_column(Text("\n".join(re.split("[:,] ", method.name))), justify="right")
+        heading = "\n".join(re.split("[:,] |(?<=trusted) ", method.name))
+        table.add_column(Text(heading), justify="right", no_wrap=True)
     questions = [question.name for question in shown.plan.survey.questions]
     for name in questions[:MOST_SHOWN]:
         table.add_row(Text(name), *(fixed(method.half_widths_95[name]) for method in methods))

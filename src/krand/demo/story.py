@@ -5,6 +5,7 @@ Each step uses the same code as a real survey, and writes its file.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
@@ -48,6 +49,8 @@ WRITTEN = (
     *("analyst.pem", "analyst.pub.pem", "collector.pem", "collector.pub.pem"),
 )
 """File names that are written for every survey."""
+STEPS = 5
+"""Planning, answering, collecting, estimating, comparing; live, verifying too."""
 LIVE_PEOPLE = 1_000
 """Each of them seals and sends; this takes half a minute."""
 CHECKED = ("plan", "tally", "results", "manifest", "chain")
@@ -113,12 +116,16 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     survey = _survey(asked, own)
     crowd = Crowd(survey, survey.policy.minimum_crowd, chance.people())
     parties = _parties(asked, survey)
+    step, steps = itertools.count(1), STEPS if parties is None else STEPS + 1
+    out.begin(next(step), steps)
     with out.progress("planning"):
         plan = make_plan(survey)
     plan = plan if parties is None else parties.named_in(plan)
     written = _write_plan(asked, plan)
+    out.begin(next(step), steps)
     with out.counting("answering", crowd.people, "people") as told:
         truth = truth_of(crowd, told)
+    out.begin(next(step), steps)
     if parties is None:
         collected = _randomized(plan, crowd, chance, asked.folder, out)
     else:
@@ -126,10 +133,15 @@ def demonstrate(asked: Asked, out: Output) -> Demonstration:
     tally = collected.tally
     written |= collected.written
     options = ResultsOptions(candidates={name: list(known) for name, known in truth.words.items()})
+    out.begin(next(step), steps)
     with out.progress("estimating") as progress:
         results = make_results(plan, tally, options, progress)
     written |= _write_results(asked.folder, tally, results)
-    checks, missing = (0, 0) if parties is None else _verified(plan, parties, written, out)
+    checks, missing = 0, 0
+    if parties is not None:
+        out.begin(next(step), steps)
+        checks, missing = _verified(plan, parties, written, out)
+    out.begin(next(step), steps)
     baselines = all_baselines(plan, tally, crowd, truth.positions, chance, out)
     answers = answers_beside_truth(results, tally, truth)
     holding = held(answers, options.estimate_options.confidence)

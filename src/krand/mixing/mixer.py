@@ -32,7 +32,14 @@ from krand.batches.chain import (
 from krand.batches.provenance import is_random_id
 from krand.batches.sealed import SealedBatch, file_sha256, write_sealed
 from krand.errors import InvalidInput
-from krand.files import Exists, complete_file, ensure_directory, read_whole, sync_folder
+from krand.files import (
+    Exists,
+    check_readable,
+    complete_file,
+    ensure_directory,
+    read_whole,
+    sync_folder,
+)
 from krand.mixing.crew import AT_A_TIME, Crew, Layer
 from krand.mixing.dummies import draw_lane
 from krand.mixing.repeats import content_hash, digests_of, repeated
@@ -155,6 +162,7 @@ def mix_batch(
 ) -> MixedFiles:
     """Mix a batch of the mixer before; the same batch again gives the same files."""
     options = options or MixOptions()
+    check_readable("batch", batch)
     links = read_chain(chain)
     hop = _served(store, plan)
     verify_chain(plan, links)

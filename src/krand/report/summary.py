@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.report.languages import Language
+from krand.wording.guessing import right_guess
 
-__all__ = ["Badge", "PromiseInOdds", "badges", "guess_text", "promise_in_odds", "right_guess"]
+__all__ = ["Badge", "PromiseInOdds", "badges", "guess_text", "promise_in_odds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +78,6 @@ def guess_text(results: Results, language: Language) -> str:
         odds=numbers.bound(right / (1 - right), 3) if right < 1 else "∞",
         symbols=f"ε = {numbers.bound(promise.epsilon)}, {name} = {numbers.bound(slack)}",
     )
-
-
-def right_guess(epsilon: float, delta: float) -> float:
-    """The largest probability of a right guess between two equally likely sets of answers.
-
-    For all events E, P(E) ≤ e^ε·Q(E) + δ and the other way round, so the total variation is at most
-    (e^ε - 1 + 2δ)/(e^ε + 1), and a guess is right with half of one plus that: (e^ε + δ)/(e^ε + 1).
-
-    >>> right_guess(0.0, 0.0), round(right_guess(1.0, 1e-6), 4)
-    (0.5, 0.7311)
-    """
-    shrunk = math.exp(-epsilon)
-    return min(1.0, (1.0 + delta * shrunk) / (1.0 + shrunk))
 
 
 def _relies_on(results: Results, language: Language) -> str:

@@ -49,8 +49,13 @@ class Output:
 
     def __init__(self, as_json: bool, no_color: bool) -> None:
         self.as_json, self.no_color = as_json, no_color_wanted(no_color)
+        self._step = ""
         context = click.get_current_context(silent=True)
         self.quiet = context is not None and bool(context.meta.get(QUIET))
+
+    def begin(self, step: int, of: int) -> None:
+        """From now on progress bars say which step of how many they belong to."""
+        self._step = f"step {step} of {of}, "
 
     def console(self, *, stderr: bool = False) -> Console:
         """A console on the current stream, so that redirection works."""
@@ -102,11 +107,11 @@ class Output:
         from krand.terminal.plain_console import plain_column
 
         count = () if total is None else (MofNCompleteColumn(),)
-        columns = (plain_column("{task.description}"), BarColumn(), *count, TimeElapsedColumn())
+        columns = (plain_column("{task.description}"), BarColumn(None), *count, TimeElapsedColumn())
         with Progress(*columns, console=self.console(stderr=True), transient=True) as bar:
-            task = bar.add_task(title, total=total)
+            task = bar.add_task(f"{self._step}{title}", total=total)
             yield lambda step: bar.update(
-                task, description=f"{title}: {step}", advance=0 if total is None else 1
+                task, description=f"{self._step}{title}: {step}", advance=0 if total is None else 1
             )
 
     @contextmanager
@@ -122,10 +127,10 @@ class Output:
         amount = "{task.completed:,.0f}" + ("" if total is None else " of {task.total:,.0f}")
         columns = (
             plain_column("{task.description}"),
-            BarColumn(),
+            BarColumn(None),
             plain_column(f"{amount} {unit}"),
             TimeElapsedColumn(),
         )
         with Progress(*columns, console=self.console(stderr=True), transient=True) as bar:
-            task = bar.add_task(title, total=total)
+            task = bar.add_task(f"{self._step}{title}", total=total)
             yield lambda more: bar.advance(task, more)

@@ -24,7 +24,7 @@ from krand.web.results_folder import ResultsFile, ResultsFolder
 from krand.web.tasks import refusal
 from krand.web.watching import Crowd, Watched, crowd_of
 from krand.web.workers import Workers
-from krand.wording.plans import promise_sentence
+from krand.wording.plans import promise_sentence, promised_guess
 from krand.wording.surveys import about_sentence, survey_name
 
 __all__ = ["PATH", "Dashboard"]
@@ -67,6 +67,7 @@ class Dashboard:
             survey_name=survey_name(self._watch.plan.survey),
             about=about_sentence(self._watch.plan.survey),
             round=self._watch.round,
+            guess=promised_guess(self._watch.plan),
             promise=promise_sentence(self._watch.plan),
             refresh=REFRESH_SECONDS,
             result=Markup(await self._state()),

@@ -21,7 +21,7 @@ from krand.web.preview import WIDTH, preview_of
 from krand.web.texts import TEXTS
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.phrases import liars_can, people, percent
-from krand.wording.plans import EACH, promise_sentence
+from krand.wording.plans import EACH, promise_sentence, promised_guess
 
 __all__ = ["advice_part", "leading_part", "more_part", "quick_part", "said_of"]
 
@@ -74,6 +74,7 @@ def leading_part(asked: Asked) -> tuple[str, Plan]:
         too_small=not worst.readable,
         needed=crowd_needed(plan),
         trust=plan.survey.trust,
+        guess=promised_guess(plan),
         promise=promise_sentence(plan),
         liars=liars_can(plan.shifts),
         people=people,

@@ -13,6 +13,7 @@ from krand.web.pages import page_figure, render
 from krand.web.texts import TEXTS
 from krand.wording.collusion import protection
 from krand.wording.guarantees import assumption_texts, how_known, known_word, method_text
+from krand.wording.guessing import guess_sentence
 from krand.wording.phrases import (
     MARGIN,
     at_most,
@@ -60,6 +61,7 @@ def numbers_part(settings: Settings) -> str:
         "numbers_result.html",
         settings=settings,
         facts=_facts(plan),
+        guess=guess_sentence(guarantee.epsilon, guarantee.delta.upper),
         promise=promise(plan.policy, guarantee),
         known=how_known(guarantee.assurance),
         method=method_text(guarantee.method),

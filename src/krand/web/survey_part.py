@@ -18,7 +18,7 @@ from krand.wire.messages import length_at
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.collusion import protection
 from krand.wording.phrases import at_most, number, people, percent, whole_people
-from krand.wording.plans import EACH, promise_sentence, unreadable
+from krand.wording.plans import EACH, promise_sentence, promised_guess, unreadable
 from krand.wording.surveys import about_sentence, survey_name
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ def survey_part(plan: Plan) -> str:
         dummies=dummies_of(plan),
         coalitions=_coalitions(plan) if mixed else (),
         unreadable=unreadable(plan),
+        guess=promised_guess(plan),
         promise=promise_sentence(plan),
         shift=max(plan.shifts, key=lambda shift: shift.too_high),
         whole_people=whole_people,

@@ -20,6 +20,7 @@ from krand.promise import READABLE, Z95, Assurance, Linkage, NoiseSource
 from krand.survey.questions import Kind
 from krand.wording.collusion import if_they_collude, what_remains
 from krand.wording.guarantees import how_known
+from krand.wording.guessing import guess_sentence
 from krand.wording.phrases import MARGIN, at_most, factor, number, people, percent, some_people
 from krand.wording.surveys import survey_name
 from krand.wording.texts import ENGLISH
@@ -37,6 +38,7 @@ __all__ = [
     "division_sentence",
     "mixers_instead",
     "promise_sentence",
+    "promised_guess",
     "sources_table",
     "survey_table",
     "unreadable",
@@ -223,6 +225,11 @@ def unreadable(plan: Plan) -> str:
         return ""
     limit = ENGLISH.numbers.percent_of(READABLE, "g")
     return TEXTS.unreadable.format(names=", ".join(names), limit=limit)
+
+
+def promised_guess(plan: Plan) -> str:
+    """The same without symbols: how often somebody is right who guesses a person's answers."""
+    return guess_sentence(plan.promise.epsilon, plan.promise.delta, plan.survey.rounds)
 
 
 def promise_sentence(plan: Plan) -> str:

@@ -250,6 +250,14 @@ class PhraseTexts:
     open_below: str = (
         "the mean cannot be estimated: the lowest range is open-ended; the mean is at most {bound}"
     )
+    guess: str = (
+        "Anyone who sees the results{rounds} and guesses which of two equally likely sets of"
+        " answers you gave is right at most {right} times in {of}; tossing a coin, {half} times."
+    )
+    guess_always: str = (
+        "Anyone who sees the results{rounds} may be able to tell what you answered: this survey's"
+        " noise is too small to hide it."
+    )
     refused: Plural = Plural(
         "{number} message was refused ({reasons}) and not counted. {senders} may not help to hide"
         " anybody. The promise allowed for {planned}; in the worst case there are now {colluding}"

@@ -235,6 +235,15 @@ PHRASES = PhraseTexts(
         "der Mittelwert lässt sich nicht schätzen: Der unterste Bereich ist offen; der Mittelwert"
         " ist höchstens {bound}"
     ),
+    guess=(
+        "Wer die Ergebnisse{rounds} sieht und rät, auf welche von zwei gleich wahrscheinlichen"
+        " Arten Sie geantwortet haben, liegt höchstens in {right} von {of} Fällen richtig; beim"
+        " Münzwurf wären es {half}."
+    ),
+    guess_always=(
+        "Wer die Ergebnisse{rounds} sieht, kann möglicherweise erkennen, was Sie geantwortet haben:"
+        " Das Rauschen dieser Umfrage ist zu klein, um es zu verbergen."
+    ),
     refused=Plural(
         "{number} Nachricht wurde abgewiesen ({reasons}) und nicht gezählt. {senders} hilft"
         " vielleicht nicht, jemanden zu verbergen. Das Versprechen rechnete mit {planned}; im"

@@ -230,11 +230,13 @@ def run(
     Example:
       krand mix run batch.parquet --plan plan.json --store mixer -o mixed
     """
+    from krand.files import check_readable
     from krand.mixing.mixer import MixOptions, mix_batch
     from krand.mixing.watching import CHAIN_ENDING
     from krand.survey.plan_file import read_plan
 
     plan = read_plan(plan_file)
+    check_readable("batch", batch)
     beside = batch.with_suffix(CHAIN_ENDING) if chain is None else chain
     out = Output(as_json, no_color)
     with _opened(store, anchor) as opened, _counting(out, plan, beside) as progress:

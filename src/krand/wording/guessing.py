@@ -1,0 +1,43 @@
+"""The promise as the chance of a right guess, which needs no symbols."""
+
+from __future__ import annotations
+
+import math
+
+from krand.wording.texts import ENGLISH, Texts
+
+__all__ = ["guess_sentence", "right_guess"]
+
+MOST_TRIES = 1_000_000
+"""The largest number of guesses that is told; a chance closer to 1 protects nobody."""
+
+
+def right_guess(epsilon: float, delta: float) -> float:
+    """The largest probability of a right guess between two equally likely sets of answers.
+
+    For all events E, P(E) ≤ e^ε·Q(E) + δ and the other way round, so the total variation is at most
+    (e^ε - 1 + 2δ)/(e^ε + 1), and a guess is right with half of one plus that: (e^ε + δ)/(e^ε + 1).
+
+    >>> right_guess(0.0, 0.0), round(right_guess(1.0, 1e-6), 4)
+    (0.5, 0.7311)
+    """
+    shrunk = math.exp(-epsilon)
+    return min(1.0, (1.0 + delta * shrunk) / (1.0 + shrunk))
+
+
+def guess_sentence(epsilon: float, delta: float, rounds: int = 1, texts: Texts = ENGLISH) -> str:
+    """How often a guess is right, rounded up to whole times in 100, or in more if need be.
+
+    >>> guess_sentence(1.0, 1e-6).partition(" is ")[2]
+    'right at most 74 times in 100; tossing a coin, 50 times.'
+    """
+    own, whole, right = texts.phrases, texts.numbers.whole, right_guess(epsilon, delta)
+    seen = "" if rounds == 1 else texts.plans.rounds.format(rounds=whole(rounds))
+    tries = 100
+    while math.ceil(right * tries) >= tries and tries <= MOST_TRIES:
+        tries *= 10
+    if tries > MOST_TRIES:
+        return own.guess_always.format(rounds=seen)
+    return own.guess.format(
+        rounds=seen, right=whole(math.ceil(right * tries)), of=whole(tries), half=whole(tries // 2)
+    )
