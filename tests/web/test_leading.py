@@ -50,7 +50,8 @@ def rows_of(page: str, table: str) -> list[list[str]]:
     assert found is not None
     rows = re.findall(r"<tr.*?</tr>", found[1], re.DOTALL)
     cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row, re.DOTALL) for row in rows]
-    return [[html.unescape(re.sub(r"<[^>]*>", "", c)).strip() for c in row] for row in cells]
+    texts = [[html.unescape(re.sub(r"<[^>]*>", "", c)) for c in row] for row in cells]
+    return [[" ".join(text.split()) for text in row] for row in texts]
 
 
 def test_the_page_shows_the_plan_of_its_survey(
