@@ -9,7 +9,7 @@ import { invitedId } from "./invitations.js";
 import type { Kept, Ledger, LedgerKey } from "./ledger.js";
 import { ID_LENGTH, idOf, messagesIn, submissionBytes, withId } from "./messages.js";
 import type { Plan } from "./plan.js";
-import { secureRandom } from "./random.js";
+import { notRandom, secureRandom } from "./random.js";
 import { messagesOf, type LaneMessages } from "./randomizer.js";
 import { reportedIn } from "./reported.js";
 import { Sealer } from "./sealing.js";
@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
+/** Bytes of an X25519 key. */
+const KEY_LENGTH = 32;
 const STATUSES = ["unused", "used", "unknown"] as const;
 export type InvitationStatus = (typeof STATUSES)[number];
 
@@ -188,6 +190,9 @@ export class Client {
     for (const { lane, plaintexts } of lanes) {
       for (const plaintext of plaintexts) sealed.push(await sealer.seal(lane.number, plaintext));
     }
+    // Every seal begins with a fresh key. The same one twice would let others compare two messages.
+    const keys = new Set(sealed.map((message) => toHex(message.subarray(0, KEY_LENGTH))));
+    if (keys.size < sealed.length) throw notRandom();
     return submissionBytes(round, drawn, sealed);
   }
 

@@ -101,7 +101,7 @@ function isStuck(bytes: Uint8Array<ArrayBuffer>): boolean {
   return false;
 }
 
-function notRandom(): KrandError {
+export function notRandom(): KrandError {
   const rule = "must be random, but the browser's random numbers repeat themselves";
   const hint = "nothing was made of your answers: restart the device, or answer on another one";
   return new KrandError("no-randomness", "randomness", rule, hint);

@@ -70,6 +70,15 @@ for (const [name, fill] of Object.entries(broken)) {
   });
 }
 
+test("nothing is made with a key that was drawn twice", async (context) => {
+  const plan = await planOf(krand);
+  const { subtle } = globalThis.crypto;
+  const own = await subtle.generateKey({ name: "X25519" }, true, ["deriveBits"]);
+  context.mock.method(subtle, "generateKey", async () => own);
+  const client = new krand.Client(plan, { url: "https://collector.example", ledger: new krand.MemoryLedger() });
+  await assert.rejects(client.prepare({}), { code: "no-randomness" });
+});
+
 test("below(n) gives up on words that are drawn again too often", () => {
   const ones = new krand.Random((target) => void target.fill(0xff));
   assert.throws(() => ones.below(3), { code: "no-randomness" });
