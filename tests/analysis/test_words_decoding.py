@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
@@ -234,6 +235,20 @@ def test_counts_are_unbiased_and_intervals_cover(hashes: int, outside: int) -> N
     assert 0.94 <= np.mean(inside) <= 0.975
 
 
+@pytest.mark.parametrize("hashes", [1, 2, 3])
+def test_few_positions_bias_no_counts(hashes: int) -> None:
+    """On 256 positions most words share some, and most of those named are not found."""
+    question = Words(name="town", size=256, hashes=hashes)
+    named = {word: 1_000 // (place + 1) for place, word in enumerate(LISTED[:80])}
+    runs = 2_500 if os.environ.get("KRAND_LONG") else 50
+    errors = []
+    for seed in range(runs):
+        rows = decoded(simulated(named, seed, question)).rows
+        absent = [row for row in rows if not named.keys() & {row.word, *row.same_positions}]
+        errors.append(np.mean([row.unclipped for row in absent]))
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / math.sqrt(runs)
+
+
 def test_answers_of_several_words_are_decoded() -> None:
     """Each person names three words; a shared position is set once, which costs next to nothing."""
     question = Words(name="town", size=1024, hashes=2, at_most=3)
@@ -317,10 +332,11 @@ def test_words_with_the_same_positions_are_not_told_apart() -> None:
 
 
 def test_spellings_of_one_word_are_one_candidate() -> None:
-    """What the encoder takes for one word is one row, and the result says how many went."""
-    result = decoded(simulated({"zürich": 9_000}, 4), ["Zürich", " ZÜRICH", "zu\u0308rich", "Bern"])
-    assert [row.word for row in result.rows] == ["zürich", "bern"]
-    assert result.merged == 2
+    """What the encoder takes for one word is one row, spelled as most are; others are counted."""
+    listed = ["zürich", "Zürich", " ZÜRICH", "Zu\u0308rich ", "BERN", "Bern"]
+    result = decoded(simulated({"zürich": 9_000}, 4), listed)
+    assert [row.word for row in result.rows] == ["Zürich", "BERN"]  # of equals the first
+    assert result.merged == 4
     assert result.rows[0].found
 
 

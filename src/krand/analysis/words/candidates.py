@@ -1,12 +1,15 @@
 """The candidates of a words question: told apart as far as their positions allow.
 
-Two spellings that the encoder takes for one word are one candidate. Two words whose positions are
+Spellings that the encoder takes for one word are one candidate, which is shown as most of them
+are spelled. Two words whose positions are
 all the same can never be told apart, whatever is counted: they are one group, tested and counted
 together, and every word of the group says so.
 """
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from krand.errors import InvalidInput
-from krand.survey.kinds.words import normalized, plain_positions
+from krand.survey.kinds.words import WHITE_SPACE, normalized, plain_positions
 from krand.survey.layout import Layout
 from krand.survey.questions import Words
 
@@ -26,7 +29,7 @@ class Candidates:
     """Words by group; a group is the words that share all of their positions."""
 
     words: tuple[str, ...]
-    """In the order of the list."""
+    """In the order of the list, each as it is spelled most often there."""
     groups: tuple[tuple[str, ...], ...]
     positions: NDArray[np.int64]
     """One row for each group: the positions inside the block, rising."""
@@ -44,13 +47,18 @@ def words_question(layout: Layout, name: str) -> Words:
 
 
 def grouped(survey_id: str, question: Words, candidates: Sequence[str]) -> Candidates:
-    """Candidates normalised as the encoder does, in the order of the list, and grouped."""
+    """Candidates told apart as the encoder does, in the order of the list, and grouped."""
     if isinstance(candidates, str) or not candidates:
         raise InvalidInput("candidates", "must be a list of at least one word", candidates)
-    words = list(dict.fromkeys(normalized("candidates", word) for word in candidates))
-    found: dict[tuple[int, ...], list[str]] = {}
-    for word in words:
-        found.setdefault(tuple(sorted(plain_positions(survey_id, question, word))), []).append(word)
+    spellings: dict[str, Counter[str]] = {}
+    for word in candidates:
+        spelling = unicodedata.normalize("NFC", word).strip(WHITE_SPACE)
+        spellings.setdefault(normalized("candidates", word), Counter())[spelling] += 1
+    words, found = [], dict[tuple[int, ...], list[str]]()
+    for plain, used in spellings.items():
+        words.append(used.most_common(1)[0][0])  # of equals the first
+        places = tuple(sorted(plain_positions(survey_id, question, plain)))
+        found.setdefault(places, []).append(words[-1])
     return Candidates(
         tuple(words),
         tuple(tuple(group) for group in found.values()),

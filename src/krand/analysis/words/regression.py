@@ -1,4 +1,4 @@
-"""How many people named each word: a regression that never goes below zero.
+"""How many people named each word: a regression that is right on average.
 
 The words that were found explain the counts at their positions; what other words add to every
 position, and the noise, is left over. Level and spread of what is left over are read off the
@@ -6,9 +6,15 @@ positions that no found word touches. The hash makes those a fair sample of what
 positions hold besides the word itself, so words on no list widen the intervals instead of being
 taken for somebody else's.
 
-A position can only be too full, never too empty: a popular unknown word adds to it. Where far more
-is left over than the spread allows, the position is set aside and the word's other positions
-speak for it. A word with one hash has no other, so its count is that of everything there.
+A position can only be too full, never too empty: a popular unknown word adds to it. A position is
+set aside if far more is left over there than at the word's other positions, which then speak for
+the word. What is left over is averaged in the same way to get the level, so setting aside neither
+raises counts nor lowers them. A word with one hash has no other position, so its count is that of
+everything there but what positions hold that no candidate has.
+
+A word that was not found is itself part of what is left over. So its own positions are left out of
+the level that is subtracted from it, and only those of its positions count that no found word
+touches: a found word would explain half of it away.
 
 Where one person names several words that share a position, it is set once, and the regression takes
 it for twice. That lowers the count of a word by at most the share (at_most - 1)·h/P of it, on
@@ -21,9 +27,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg, optimize, sparse
+from scipy import linalg, sparse
 from scipy.sparse import csgraph
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import lsqr, splu
 from scipy.special import ndtri
 
 __all__ = ["Regression", "regress"]
@@ -54,15 +60,32 @@ class Regression:
     high: Floats
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _LeftOver:
-    """What is at positions besides the words that were found."""
+    """What is at positions besides the words that were found, from rows of h such positions."""
 
-    level: float
+    averages: Floats
+    """Of what is usable of each row, as a word's count is an average."""
+    row_of: Places
+    """The row of every position; -1 where it is in none."""
     spread: float
     below: float
     """How far below the level the average of a word's positions may lie; never positive."""
     above: float
+
+    @property
+    def level(self) -> float:
+        return float(self.averages.mean()) if self.averages.size else 0.0
+
+    def level_without(self, positions: Places) -> Floats:
+        """The level for each word, without the rows that its own positions are in."""
+        if not self.averages.size:
+            return np.zeros(len(positions))
+        rows = np.sort(self.row_of[positions], axis=1)
+        own = rows >= 0
+        own[:, 1:] &= rows[:, 1:] != rows[:, :-1]  # each row once
+        total = self.averages.sum() - np.where(own, self.averages[rows], 0.0).sum(axis=1)
+        return np.asarray(total / np.maximum(len(self.averages) - own.sum(axis=1), 1))
 
 
 def regress(
@@ -78,28 +101,47 @@ def regress(
     z: how many σ averages of counts need on each side; None where the noise is nearly normal.
     """
     z = float(ndtri((1 + confidence) / 2)) if z is None else z
-    hashes = positions.shape[1]
-    touched = np.zeros(len(estimates), dtype=bool)
-    touched[positions[found]] = True
-    left = _left_over(estimates[~touched], sigma, hashes, confidence, z)
-    beyond, chosen = estimates - left.level, positions[found]
-    everywhere = np.ones(len(estimates), dtype=bool)
+    hashes, chosen, others = positions.shape[1], positions[found], positions[~found]
+    free = np.ones(len(estimates), dtype=bool)
+    free[chosen] = False
+    quiet = free.copy()
+    if hashes == 1:  # all candidates at a position are counted together: no other one adds to it
+        quiet[positions] = False
+    left = _left_over(estimates, quiet, sigma, hashes, confidence, z)
+    beyond, everywhere = estimates - left.level, np.ones(len(estimates), dtype=bool)
     rest = beyond - _explained(_solve(beyond, chosen, everywhere)[0], chosen, len(beyond))
     usable = rest <= TOO_FULL * left.spread
     # Where all positions of a word are too full, they are all that is known of it.
     usable[chosen[~usable[chosen].any(axis=1)]] = True
-    fitted, inverse = _solve(beyond, chosen, usable)
-    rest = beyond - _explained(fitted, chosen, len(beyond))
-    counts, used = _averages(rest[positions], usable[positions])
-    counts[found] += fitted
-    wider = np.sqrt(hashes / used)
+    counts, wider = np.empty(len(positions)), np.empty(len(positions))
+    counts[found], inverse = _solve(beyond, chosen, usable)
     wider[found] = np.sqrt(hashes * inverse)
+    counts[~found], wider[~found] = _not_found(estimates, others, free, left)
+    if hashes > 1:
+        # No candidate shares all positions with another, or they would be one group; other words
+        # may, and the level holds as much of both.
+        counts += counts[~found].sum() * (hashes / len(estimates)) ** hashes
     return Regression(
         counts,
         left.spread / np.sqrt(hashes) * wider,
         counts - left.above * wider,
         counts - left.below * wider,
     )
+
+
+def _not_found(
+    estimates: Floats, positions: Places, free: NDArray[np.bool_], left: _LeftOver
+) -> tuple[Floats, Floats]:
+    """Counts at the positions that no found word touches, and how much wider intervals are.
+
+    Without such a position the count cannot be told apart from those of the found words.
+    """
+    values, own = estimates[positions], free[positions]
+    middle, known = _averages(values, own)[0], own.any(axis=1)
+    own &= values - middle[:, None] <= TOO_FULL * left.spread
+    averages, used = _averages(values, own)
+    counts = np.where(known, averages - left.level_without(positions), 0.0)
+    return counts, np.where(known, np.sqrt(positions.shape[1] / used), np.inf)
 
 
 def _explained(fitted: Floats, positions: Places, size: int) -> Floats:
@@ -117,31 +159,42 @@ def _averages(values: Floats, usable: NDArray[np.bool_]) -> tuple[Floats, Floats
 
 
 def _left_over(
-    untouched: Floats, sigma: float, hashes: int, confidence: float, z: float
+    estimates: Floats,
+    quiet: NDArray[np.bool_],
+    sigma: float,
+    hashes: int,
+    confidence: float,
+    z: float,
 ) -> _LeftOver:
-    half = z / np.sqrt(hashes)
-    if len(untouched) < 2 / (1 - CENTRAL):
-        return _LeftOver(0.0, sigma, -half * sigma, half * sigma)
-    low, high = np.quantile(untouched, [(1 - CENTRAL) / 2, (1 + CENTRAL) / 2])
-    level = float(untouched[(low <= untouched) & (untouched <= high)].mean())
+    half, row_of = z / np.sqrt(hashes), np.full(len(estimates), -1)
+    places = np.flatnonzero(quiet)
+    if len(places) < 2 / (1 - CENTRAL):
+        return _LeftOver(np.empty(0), row_of, sigma, -half * sigma, half * sigma)
+    low, middle, high = np.quantile(estimates[places], [(1 - CENTRAL) / 2, 0.5, (1 + CENTRAL) / 2])
     spread = max(sigma, float(high - low) / (2 * float(ndtri((1 + CENTRAL) / 2))))
-    below, above = -half * spread, half * spread
+    if hashes == 1:  # nothing else tells that a position is too full
+        places = places[estimates[places] - middle <= TOO_FULL * spread]
     # Neighbouring positions are as random as any: averages of them are averages of a word's.
-    rows = untouched[: len(untouched) // hashes * hashes].reshape(-1, hashes) - level
+    rows = places[: len(places) // hashes * hashes].reshape(-1, hashes)
+    row_of[rows] = np.arange(len(rows))[:, None]
+    values = estimates[rows]
+    # A found word's first fit is the average: too full is what lies far above that.
+    usable = values - values.mean(axis=1, keepdims=True) <= TOO_FULL * spread
+    averages, _ = _averages(values, usable)
+    below, above = -half * spread, half * spread
     if len(rows) >= ENOUGH:
-        # A found word's first fit is the average: too full is what lies far above that.
-        averages, _ = _averages(rows, rows - rows.mean(axis=1, keepdims=True) <= TOO_FULL * spread)
         tails = np.quantile(averages, [(1 - confidence) / 2, (1 + confidence) / 2])
+        tails -= averages.mean()
         below, above = min(tails[0], -half * sigma), max(tails[1], half * sigma)
-    return _LeftOver(level, spread, float(below), float(above))
+    return _LeftOver(averages, row_of, spread, float(below), float(above))
 
 
 def _solve(beyond: Floats, positions: Places, usable: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Non-negative least squares, and the diagonal of the inverse normal matrix."""
+    """Least squares, and the diagonal of the inverse normal matrix."""
     words, hashes = positions.shape
     kept = usable[positions]
     averages, used = _averages(beyond[positions], kept)
-    counts, inverse = np.maximum(averages, 0.0), 1 / used
+    counts, inverse = averages, 1 / used
     if not words:
         return counts, inverse
     design = _design(positions, len(beyond))
@@ -151,7 +204,7 @@ def _solve(beyond: Floats, positions: Places, usable: NDArray[np.bool_]) -> tupl
         if len(members) > 1:
             places, rows = np.unique(positions[members], return_inverse=True)
             part = _design(rows.reshape(len(members), hashes), len(places))[usable[places]]
-            counts[members] = _non_negative(part, beyond[places[usable[places]]])
+            counts[members] = _least_squares(part, beyond[places[usable[places]]])
             inverse[members] = _inverse_diagonal(part)
     return counts, inverse
 
@@ -163,11 +216,11 @@ def _design(positions: Places, size: int) -> sparse.csc_array:
     return sparse.csc_array((np.ones(columns.size), (positions.ravel(), columns)), (size, words))
 
 
-def _non_negative(design: sparse.csc_array, values: Floats) -> Floats:
+def _least_squares(design: sparse.csc_array, values: Floats) -> Floats:
+    """Of all solutions the shortest, where words are exchangeable."""
     if design.shape[1] <= LARGE:
-        return np.asarray(optimize.nnls(design.toarray(), values)[0])
-    solved = optimize.lsq_linear(design, values, (0, np.inf), tol=1e-8, lsmr_tol="auto")
-    return np.asarray(solved.x)
+        return np.asarray(linalg.lstsq(design.toarray(), values)[0])
+    return np.asarray(lsqr(design, values, atol=1e-12, btol=1e-12)[0])
 
 
 def _inverse_diagonal(design: sparse.csc_array) -> Floats:
