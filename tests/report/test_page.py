@@ -204,6 +204,27 @@ def test_picks_and_words_are_told() -> None:
     assert f"a word that {words['detection_limit']:,.0f} people named is found" in page.text
 
 
+@pytest.mark.parametrize(
+    ("named", "unexplained", "said"),
+    [
+        (310.0, 40.0, "About 310 words were named in all, of which 40 are not among those found."),
+        (310.0, -70.0, "About 310 words were named in all; as far as the noise tells, those found"),
+        (310.0, 400.0, "About 310 words were named in all, of which 310 are not among"),
+        (-20.0, -70.0, "words on the list"),
+    ],
+)
+def test_words_that_are_left_over_are_none_to_all(
+    named: float, unexplained: float, said: str
+) -> None:
+    """Noise may make a number negative, or a part larger than the whole; no sentence does."""
+    values = copy.deepcopy(bit_example().values)
+    values["words"][0] |= {"named": named, "unexplained": unexplained}
+    text = page_of(values).text
+    assert said in text
+    assert ("words were named in all" in text) == (named > 0)
+    assert "70 are not among" not in text
+
+
 def test_words_without_candidates_are_not_passed_over() -> None:
     """The page says that they were asked for and how to decode them."""
     assert "krand estimate --candidates tag=words.txt" in page_of(refused_example().values).text

@@ -302,6 +302,10 @@ class WordTexts:
     named: str = (
         "About {number} words were named in all, of which {unexplained} are not among those found."
     )
+    all_found: str = (
+        "About {number} words were named in all; as far as the noise tells, those found are all of"
+        " them."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

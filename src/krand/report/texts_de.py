@@ -272,6 +272,10 @@ WORDS = WordTexts(
         "Insgesamt wurden etwa {number} Wörter genannt; davon sind {unexplained} nicht unter den"
         " gefundenen."
     ),
+    all_found=(
+        "Insgesamt wurden etwa {number} Wörter genannt; soweit das Rauschen es erkennen lässt, sind"
+        " alle unter den gefundenen."
+    ),
 )
 
 JOINT = JointTexts(

@@ -44,6 +44,8 @@ def word_notes(words: WordsEstimate, language: Language) -> Iterator[str]:
             number=numbers.count(words.detection_limit),
             confidence=of_confidence(words.confidence, numbers),
         )
-    yield own.named.format(
-        number=numbers.count(max(0.0, words.named)), unexplained=numbers.count(words.unexplained)
-    )
+    named = max(0.0, words.named)
+    unexplained = min(words.unexplained, named)
+    said = own.named if round(unexplained) > 0 else own.all_found
+    if round(named) > 0:
+        yield said.format(number=numbers.count(named), unexplained=numbers.count(unexplained))
