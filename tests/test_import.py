@@ -93,7 +93,7 @@ def test_every_exported_name_exists() -> None:
     require("matplotlib")
     for name in krand.__all__:
         assert getattr(krand, name) is not None
-    assert set(krand.__all__) <= set(dir(krand))
+    assert dir(krand) == sorted(krand.__all__)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
