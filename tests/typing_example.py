@@ -69,7 +69,8 @@ def results(plan: krand.Plan, table: object) -> krand.Results:
     krand.save_results(found, "results.json")
     krand.save_report(found, "report.html")
     earlier = krand.read_results("results.json")
-    largest = max(row.difference for row in krand.compare_results(found, earlier)["pet"])
+    (change,) = krand.compare_results([earlier, found]).questions["pet"]
+    largest = max(row.difference for row in change.differences)
     return earlier if largest > 0 else found
 
 

@@ -103,10 +103,12 @@ plots.rounds(weeks, "crashed")
 
 # %% [markdown]
 # The bars are 95 % confidence intervals. Week 4 stands out. Is it more than noise?
-# `compare_results` gives the difference of two rounds with an interval and a p-value:
+# `compare_results` gives the difference of two rounds, later less earlier, with an interval and a
+# p-value:
 
 # %%
-(yes, no) = krand.compare_results(weeks[3], weeks[2], ["crashed"])["crashed"][:2]
+(change,) = krand.compare_results([weeks[2], weeks[3]], ["crashed"]).questions["crashed"]
+(yes, no) = change.differences
 low, high = yes.interval.low, yes.interval.high
 print(f"crashes rose by {100 * yes.consistent:.1f} points ({100 * low:.1f} to {100 * high:.1f})")
 print(f"probability of such a difference without a change: {yes.adjusted_p_value:.1g}")

@@ -23,7 +23,7 @@ from krand.figures.estimates import estimates_figure
 from krand.figures.frontier import frontier_figure
 from krand.figures.methods import methods_figure
 from krand.figures.plot import Plot
-from krand.figures.rounds import rounds_figure
+from krand.figures.rounds import Answers, question_answers, rounds_figure, word_answers
 from krand.figures.svg import require_matplotlib
 
 if TYPE_CHECKING:
@@ -144,9 +144,11 @@ def joint(results: Results | str | Path, questions: Sequence[str]) -> Plot:
 def rounds(
     results: Sequence[Results | str | Path], question: str, answers: Sequence[str] | None = None
 ) -> Plot:
-    """A question over rounds: a line with intervals for each answer.
+    """A question over any number of rounds: a line with intervals for each answer.
 
-    Without `answers`, those that are most frequent in the last round; of a yes/no question "yes".
+    Without `answers`, those that are most frequent in the last round; of a yes/no question "yes",
+    and of words the first ones that were found. Rounds of one survey are put in order; other
+    results are drawn in the order given.
 
     >>> import krand
     >>> from krand.testing import simulated_table, unsafe_exact_plan
@@ -162,9 +164,18 @@ def rounds(
     <Plot: Answers to pet over rounds>
     """
     require_matplotlib()
-    read = [_read(each) for each in results]
-    shown = [(each.round, _question(each, question)) for each in read]
-    return Plot(rounds_figure(shown, answers), f"Answers to {question} over rounds")
+    from krand.analysis.comparing import in_order
+
+    if not results:
+        raise InvalidInput("results", "must be at least one", len(results))
+    order = in_order([_read(each) for each in results])
+    shown = [_answers(each, question) for each in order.results]
+    if order.by_round:
+        places, label = [each.round for each in order.results], "round"
+    else:
+        places, label = list(range(1, len(shown) + 1)), "results, in the order given"
+    figure = rounds_figure(shown, places, label, answers)
+    return Plot(figure, f"Answers to {question} over rounds")
 
 
 def _frontier(
@@ -187,6 +198,13 @@ def _read(results: Results | str | Path) -> Results:
     from krand.analysis.results_file import read_results
 
     return read_results(results)
+
+
+def _answers(results: Results, name: str) -> Answers:
+    words = [words for words in results.words if words.question == name]
+    if words:
+        return word_answers(words[0], results.people)
+    return question_answers(_question(results, name))
 
 
 def _question(results: Results, name: str) -> QuestionEstimate:

@@ -27,7 +27,7 @@ from krand.analysis.estimates.intervals import limits, method_of, quantile_of
 from krand.analysis.estimates.inversion import NoiseModel
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.values import Interval, Method
-from krand.analysis.results import Results, ResultsOptions, laws_of, make_results
+from krand.analysis.results import Results, ResultsOptions, law_of, make_results
 from krand.analysis.results_file import read_results, results_values, save_results
 from krand.analysis.tally import Tally
 from krand.analysis.verification.results import results_checks, tally_agrees
@@ -267,7 +267,7 @@ def test_words_and_joint_tables_are_found() -> None:
 
 def test_the_laws_of_a_question_are_those_of_its_group() -> None:
     """Rounds are compared with the tails of flips and dummies."""
-    (law,) = laws_of([_results()], "smokes")
+    law = law_of(_results(), "smokes")
     assert isinstance(law, BothModel)
     assert law.sigma == pytest.approx(_results().questions[1].rows[0].standard_error)
 

@@ -2,24 +2,38 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.stats import binom
 
+from analysis.mixed_surveys import mixed_plan_of
 from analysis.simulated_surveys import noisy_counts, plan_of, tally_of
+from krand.accounting.dummy_sums import sum_law
+from krand.analysis.estimates.both import BothModel
 from krand.analysis.estimates.comparison import combine_surveys, compare_surveys
+from krand.analysis.estimates.counted import question_law
+from krand.analysis.estimates.difference_tests import chance_of_difference
+from krand.analysis.estimates.intervals import chance_beyond, quantile_of
+from krand.analysis.estimates.inversion import NoiseModel
+from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.errors import InvalidInput
+from krand.promise import NoiseSource
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
-from krand.survey.questions import Choice
+from krand.survey.questions import Choice, YesNo
 
 C = Choice(name="c", choices=Choices(["x", "y", "z"]))
 LOUD, QUIET = plan_of([C], 0.08, 4_000), plan_of([C], 0.03, 10_000)
 FIRST, SECOND = np.array([1_200, 400, 2_000]), np.array([2_500, 1_000, 5_000])
 PEOPLE = {LOUD.hash: 4_000, QUIET.hash: 10_000}
+LAWS = question_law(LOUD, "c", 4_000, 4_000, 0), question_law(QUIET, "c", 10_000, 10_000, 0)
 
 
 def _estimates(
@@ -35,8 +49,8 @@ def test_differences_are_unbiased_and_covered() -> None:
     pairs = zip(
         _estimates(LOUD, FIRST, 1_000, 71), _estimates(QUIET, SECOND, 1_000, 72), strict=True
     )
-    found = [compare_surveys(*pair) for pair in pairs]
-    truth = FIRST / 4_000 - SECOND / 10_000
+    found = [compare_surveys(*pair, LAWS) for pair in pairs]
+    truth = SECOND / 10_000 - FIRST / 4_000
     off = np.array([[row.difference for row in rows] for rows in found]) - truth
     sigma = np.hypot(LOUD.precisions[0].sigma / 4_000, QUIET.precisions[0].sigma / 10_000)
     assert found[0][0].standard_error == pytest.approx(sigma)
@@ -62,7 +76,7 @@ def test_equal_shares_are_rarely_called_different(sampling: Sampling | None) -> 
             true = drawn if sampling else np.rint(np.array(shares[:3]) * people).astype(np.int64)
             counts = noisy_counts(plan, true, people, 1, random)[0]
             pair.append(estimate_question(plan, tally_of(plan, people, counts), "c", options))
-        rows = compare_surveys(pair[0], pair[1])
+        rows = compare_surveys(pair[0], pair[1], LAWS)
         p_values += [row.p_value for row in rows]
         adjusted.append(min(row.adjusted_p_value for row in rows))
         covered += [row.interval.low <= 0 <= row.interval.high for row in rows]
@@ -75,11 +89,11 @@ def test_equal_shares_are_rarely_called_different(sampling: Sampling | None) -> 
 def test_a_real_difference_is_found() -> None:
     """Ten deviations apart."""
     (first,), (second,) = _estimates(LOUD, FIRST, 1, 74), _estimates(QUIET, SECOND, 1, 75)
-    rows = compare_surveys(first, second)
+    rows = compare_surveys(first, second, LAWS)
     assert rows[0].label == "x"
     assert rows[2].p_value > 1e-4
     assert rows[0].p_value < 1e-4
-    back = compare_surveys(second, first)[0]
+    back = compare_surveys(second, first, LAWS[::-1])[0]
     assert back.z == pytest.approx(-rows[0].z)
     assert back.interval.low == pytest.approx(-rows[0].interval.high)
 
@@ -119,7 +133,82 @@ def test_only_what_was_asked_alike_is_compared() -> None:
     (first,) = _estimates(LOUD, FIRST, 1, 78)
     other = plan_of([Choice(name="c", choices=Choices(["x", "y", "w"]))], 0.08, 4_000)
     second = estimate_question(other, tally_of(other, 4_000, np.full(3, 900)), "c")
-    with pytest.raises(InvalidInput, match="same kind and answers"):
-        compare_surveys(first, second)
+    with pytest.raises(InvalidInput, match=r"same kind and answers .*'w, z'"):
+        compare_surveys(first, second, LAWS)
     with pytest.raises(InvalidInput, match="at least two"):
         combine_surveys([first])
+
+
+def _law(noise: str, people: int) -> CountModel:
+    if noise == "devices":
+        return NoiseModel(people=people, responses=people, noise=0.03)
+    source = NoiseSource.BOTH if noise == "both" else NoiseSource.MIXERS
+    mixers = 3 if noise == "three mixers" else 1
+    plan = mixed_plan_of([YesNo(name="asked")], mixers=mixers, noise=source)
+    return question_law(plan, "asked", people, people, 1)
+
+
+def _counted(law: CountModel, true: int) -> NDArray[np.float64]:
+    """The probability of every count, from 0 on: flips, then dummies."""
+    if isinstance(law, NoiseModel):
+        kept = binom.pmf(np.arange(true + 1), true, 1 - law.noise)
+        others = law.trials - true
+        return np.convolve(kept, binom.pmf(np.arange(others + 1), others, law.noise))
+    if isinstance(law, BothModel):
+        answers, dummies = _counted(law.flips, true), law.dummies
+    else:
+        answers, dummies = np.eye(1, true + 1, true)[0], law
+    least, masses = sum_law(dummies.law, dummies.draws)
+    return np.convolve(answers, np.concatenate([np.zeros(least), masses]))
+
+
+@pytest.mark.parametrize("noise", ["one mixer", "three mixers", "devices", "both"])
+@pytest.mark.parametrize(
+    ("people", "true"),
+    [
+        ((800, 800), (400, 400)),
+        ((800, 600), (400, 300)),
+        ((800, 200), (40, 10)),
+        ((800, 200), (0, 0)),
+        ((200, 800), (200, 800)),
+        ((60, 20), (30, 10)),
+    ],
+)
+def test_equal_shares_have_small_p_values_no_more_often_than_these_say(
+    noise: str, people: tuple[int, int], true: tuple[int, int]
+) -> None:
+    """Enumerated over all counts of both surveys, far out as well; and not never."""
+    laws = _law(noise, people[0]), _law(noise, people[1])
+    chances = [_counted(law, ones) for law, ones in zip(laws, true, strict=True)]
+    places = [np.flatnonzero(chance > 1e-16) for chance in chances]
+    shares = [law.estimate(at) / law.people for law, at in zip(laws, places, strict=True)]
+    apart = np.round(shares[1][None, :] - shares[0][:, None], 13)
+    weights = np.outer(*(chance[at] for chance, at in zip(chances, places, strict=True)))
+    differences, which = np.unique(apart, return_inverse=True)
+    p_values = chance_of_difference(laws, differences)[which].reshape(apart.shape)
+    for level in (0.05, 0.001, 1e-6):
+        size = float(weights[p_values <= level].sum())
+        assert 0.05 * level < size <= level, level
+
+
+@pytest.mark.parametrize("noise", ["one mixer", "devices", "both"])
+def test_p_values_of_sums_belong_to_their_quantiles(noise: str) -> None:
+    """Where a crowd is a sample: beyond the ends of an interval is 1 - its confidence, or less."""
+    law = _law(noise, 800)
+    for confidence in (0.9, 0.95, 0.999, 1 - 1e-6):
+        end = quantile_of(law, confidence)
+        inside, outside = chance_beyond(law, np.array([0.999 * end, 1.001 * end + 1e-9]))
+        assert outside <= (1 - confidence) * (1 + 1e-6)
+        assert inside >= outside
+        assert inside >= math.erfc(0.999 * end / math.sqrt(2)) * (1 - 1e-9)  # the normal law
+
+
+def test_many_comparisons_need_smaller_p_values() -> None:
+    """Each of several comparisons counts; no adjusted p-value is above 1."""
+    (first,), (second,) = _estimates(LOUD, FIRST, 1, 79), _estimates(QUIET, SECOND, 1, 80)
+    one = compare_surveys(first, second, LAWS)
+    three = compare_surveys(first, second, LAWS, comparisons=3)
+    for alone, together in zip(one, three, strict=True):
+        assert together.p_value == alone.p_value
+        assert alone.adjusted_p_value >= alone.p_value
+        assert together.adjusted_p_value == pytest.approx(min(1.0, 3 * alone.adjusted_p_value))

@@ -15,7 +15,7 @@ import pytest
 from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import true_counts
 from krand.analysis.actual_promise import actual_promise
-from krand.analysis.results import Results, ResultsOptions, laws_of, make_results
+from krand.analysis.results import Results, ResultsOptions, law_of, make_results
 from krand.analysis.results_file import read_results, results_in, results_values, save_results
 from krand.analysis.tally import Tally, empty_tally, merged
 from krand.analysis.tally_checks import check_tally, tally_checks
@@ -132,7 +132,7 @@ def test_words_are_found() -> None:
 
 def test_the_laws_of_a_question_are_those_of_its_group() -> None:
     """A margin adds up cells; two mixers, one batch."""
-    (law,) = laws_of([_results()], "smokes")
+    law = law_of(_results(), "smokes")
     assert law.sigma == _results().questions[1].rows[0].standard_error
 
 

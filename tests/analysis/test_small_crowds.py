@@ -15,6 +15,7 @@ from analysis.simulated_surveys import (
     true_counts,
 )
 from krand.analysis.estimates.comparison import compare_surveys
+from krand.analysis.estimates.counted import question_law
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
@@ -152,7 +153,8 @@ def test_differences_of_few_people_are_possible() -> None:
     found = []
     for first, second in zip(loud(), reversed(loud()), strict=True):
         for here, there in zip(first, second, strict=True):
-            found += compare_surveys(here, there)
+            law = question_law(plan(), here.name, PEOPLE, PEOPLE, 0)
+            found += compare_surveys(here, there, (law, law))
     assert max(abs(row.difference) for row in found) > 1
     for row in found:
         assert row.consistent is not None
@@ -185,7 +187,9 @@ def test_a_margin_above_15_percent_cannot_be_read(people: int, reads: bool) -> N
     wide = 1.96 * table.standard_errors > 0.15 * people
     assert (table.readable == ~wide).all()
     assert wide.any() is not np.bool_(reads)
-    assert [row.readable for row in compare_surveys(colour, colour)] == [reads] * 4
+    law = question_law(asked, "colour", people, people, 0)
+    rows = compare_surveys(colour, colour, (law, law))
+    assert [row.readable for row in rows] == [reads] * 4
 
 
 def test_a_sample_may_say_nothing_though_its_counts_do() -> None:

@@ -116,6 +116,15 @@ def test_estimate_shows_what_remains_when_others_collude(tmp_path: Path) -> None
     assert values["coalitions"][-1]["coalition"] == "page-host"
 
 
+def test_estimate_names_the_words_that_it_leaves_out(place: Path) -> None:
+    """Without candidates nothing is said about a words question; with them it is not left out."""
+    options = ("--plan", "plan.json", "-o", "results.json")
+    said = "Left out: tag, because words are found with a list of candidates: --candidates tag="
+    assert said in " ".join(done(place, "estimate", "t.json", *options).stdout.split())
+    text = done(place, "estimate", "t.json", *options, "--candidates", "tag=words.txt").stdout
+    assert "Left out" not in text
+
+
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_the_ending_tells_the_form(place: Path, ending: str) -> None:
     """A table is written where a table is asked for."""

@@ -36,6 +36,7 @@ from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Remainder
+from krand.promise import Linkage
 from krand.showing import Shown, at_most, one_line, some
 from krand.survey.plan import Plan, Promise
 from krand.survey.questions import Kind
@@ -45,7 +46,15 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-__all__ = ["EVERYBODY", "JointResult", "Results", "ResultsOptions", "laws_of", "make_results"]
+__all__ = [
+    "EVERYBODY",
+    "JointResult",
+    "Results",
+    "ResultsOptions",
+    "counted_responses",
+    "law_of",
+    "make_results",
+]
 
 Names = tuple[str, ...]
 
@@ -261,10 +270,26 @@ def make_results(
     )
 
 
-def laws_of(results: Sequence[Results], question: str) -> tuple[CountModel, ...]:
-    """The laws of one answer to a question, where mixers add the noise."""
-    found = (question_law(each.plan, question, each.people, len(each.batches)) for each in results)
-    return tuple(law for law in found if law is not None)
+def law_of(results: Results, question: str) -> CountModel:
+    """The law of one answer to a question."""
+    batches, responses = len(results.batches), counted_responses(results)
+    return question_law(results.plan, question, results.people, responses, batches)
+
+
+def counted_responses(results: Results) -> int:
+    """How many responses were counted; where some were refused, standard errors tell how many."""
+    plan, people = results.plan, results.people
+    if plan.survey.linkage is Linkage.BIT:
+        return people
+    all_of_them = people * plan.survey.copies
+    refused = sum(results.rejected.values())
+    if not refused or not results.questions:
+        return all_of_them
+    noise, error = plan.noises[0], results.questions[0].rows[0].standard_error
+    if error <= 0:
+        return all_of_them
+    found = round(noise * (1 - noise) * (people / (1 - 2 * noise) / error) ** 2)
+    return found if all_of_them - refused <= found <= all_of_them else all_of_them
 
 
 def _groups(plan: Plan, asked: tuple[Names, ...]) -> tuple[Names, ...]:

@@ -65,7 +65,7 @@ MENU = (
             Item("estimate", "Turn a tally into estimates with a guarantee."),
             Item("report", "Turn results into a readable report."),
             Item("export", "Turn results into a table for other programs."),
-            Item("compare", "Compare the same question in two results."),
+            Item("compare", "Compare the same questions in several results."),
         ),
     ),
     Group(

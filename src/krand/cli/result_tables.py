@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -12,6 +12,7 @@ from krand.promise import READABLE
 from krand.report.labels import labels_of
 from krand.report.languages import language_of
 from krand.showing import decimals_for, fixed, number
+from krand.survey.questions import Kind
 from krand.wording.collusion import if_mixers_collude, if_they_collude, what_flips_promise
 from krand.wording.number_format import heading, with_unit
 from krand.wording.phrases import (
@@ -25,13 +26,14 @@ from krand.wording.provenance import TRUSTED, declared
 from krand.wording.summaries import summary_text
 
 if TYPE_CHECKING:
+    from krand.analysis.comparing import Change
     from krand.analysis.estimates.comparison import Difference
     from krand.analysis.estimates.values import Distribution, QuestionEstimate, Row
     from krand.analysis.results import JointResult, Results
     from krand.analysis.words.decoding import WordsEstimate
     from krand.report.labels import Labels
 
-__all__ = ["comparison_table", "remarks", "results_tables", "unreadable"]
+__all__ = ["comparison_table", "not_decoded", "remarks", "results_tables", "unreadable"]
 
 MOST_ROWS = 20
 """The most answers shown for a question; the file has all of them."""
@@ -69,6 +71,17 @@ def remarks(results: Results) -> Iterator[str]:
         yield "A false answer changed a count by at most 1 person."
         return
     yield liars_could_have(results.shifts)
+
+
+def not_decoded(results: Results) -> Iterator[str]:
+    """The words questions that were left out, and how to look for words in them."""
+    decoded = {words.question for words in results.words}
+    for question in results.plan.survey.questions:
+        if question.kind is Kind.WORDS and question.name not in decoded:
+            yield (
+                f"Left out: {question.name}, because words are found with a list of candidates:"
+                f" --candidates {question.name}=words.txt."
+            )
 
 
 def _collusion(results: Results) -> str:
@@ -228,24 +241,35 @@ def _words_table(words: WordsEstimate) -> Table:
     return table
 
 
-def comparison_table(title: str, found: tuple[Difference, ...]) -> Table:
-    """Differences of shares, in percentage points."""
+def comparison_table(title: str, changes: Sequence[Change]) -> Table:
+    """Differences of shares, in percentage points, answer by answer."""
+    several = len(changes) > 1
     table = Table(title=title, title_justify="left")
-    table.add_column("answer")
-    for name in ("first - second", "interval", "p-value", "adjusted p-value"):
+    for name in ("answer", *(["change"] * several)):
+        table.add_column(name)
+    for name in ("later - earlier", "interval", "p-value", "adjusted p-value"):
         table.add_column(name, justify="right")
-    for row in found:
-        low, high = 100 * row.interval.low, 100 * row.interval.high
-        shown = row.difference if row.consistent is None else row.consistent
-        decimals = decimals_for((high - low) / 2)
-        table.add_row(
-            row.label if row.readable else f"{row.label} ({UNREADABLE})",
-            f"{_signed(100 * shown, decimals)} points",
-            f"{_signed(low, decimals)} to {_signed(high, decimals)}",
-            number(row.p_value, 3),
-            number(row.adjusted_p_value, 3),
-        )
+    for rows in zip(*(change.differences for change in changes), strict=True):
+        for change, row in zip(changes, rows, strict=True):
+            between = [f"{change.earlier} to {change.later}"] * several
+            table.add_row(_marked(row), *between, *_difference_cells(row))
     return table
+
+
+def _marked(row: Difference) -> str:
+    return row.label if row.readable else f"{row.label} ({UNREADABLE})"
+
+
+def _difference_cells(row: Difference) -> tuple[str, ...]:
+    low, high = 100 * row.interval.low, 100 * row.interval.high
+    shown = row.difference if row.consistent is None else row.consistent
+    decimals = decimals_for((high - low) / 2)
+    return (
+        f"{_signed(100 * shown, decimals)} points",
+        f"{_signed(low, decimals)} to {_signed(high, decimals)}",
+        number(row.p_value, 3),
+        number(row.adjusted_p_value, 3),
+    )
 
 
 def _signed(value: float, decimals: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from krand.errors import InvalidInput
@@ -13,9 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from krand.analysis.estimates.values import QuestionEstimate, Row
+    from krand.analysis.estimates.values import QuestionEstimate
+    from krand.analysis.words.decoding import WordsEstimate
 
-__all__ = ["rounds_figure"]
+__all__ = ["Answers", "question_answers", "rounds_figure", "word_answers"]
 
 HEIGHT = 3.3
 COLUMNS = 3
@@ -23,87 +25,132 @@ COLUMNS = 3
 APART = 0.03
 """How far the points of two answers stand apart, as a part of the distance of two rounds."""
 
-Rounds = Sequence[tuple[int, "QuestionEstimate"]]
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share with its interval."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What one of the results says about a question."""
+
+    question: str
+    people: int
+    confidence: float
+    of: str
+    """Whom the shares are parts of."""
+    shares: dict[str, Share]
+    """Of all answers that can be drawn."""
+    chosen: tuple[str, ...]
+    """Those that are drawn if none are named."""
+
+
+def question_answers(question: QuestionEstimate) -> Answers:
+    """The most frequent answers; of a yes/no question "yes"."""
+    most = sorted(question.rows, key=lambda row: -row.consistent)[: len(SERIES)]
+    chosen = tuple(row.label for row in question.rows if row in most)
+    return Answers(
+        question=question.name,
+        people=question.people,
+        confidence=question.confidence,
+        of="the crowd" if question.sampling is None else "the population",
+        shares={
+            row.label: Share(row.consistent_share, row.share_interval.low, row.share_interval.high)
+            for row in question.all_rows
+        },
+        chosen=chosen[:1] if chosen == ("yes", "no") else chosen,
+    )
+
+
+def word_answers(words: WordsEstimate, people: int) -> Answers:
+    """The words that most people named."""
+    return Answers(
+        question=words.question,
+        people=people,
+        confidence=words.confidence,
+        of="the crowd",
+        shares={
+            row.word: Share(row.count / people, row.low / people, row.high / people)
+            for row in words.rows
+        },
+        chosen=tuple(row.word for row in words.found[: len(SERIES)]),
+    )
 
 
 @styled
-def rounds_figure(rounds: Rounds, answers: Sequence[str] | None = None) -> Figure:
-    """The share of each answer in each round, with its interval.
+def rounds_figure(
+    rounds: Sequence[Answers], places: Sequence[int], label: str, answers: Sequence[str] | None
+) -> Figure:
+    """The share of each answer at each place, with its interval; the earliest first.
 
-    Without `answers`, those that are most frequent in the last round; of a yes/no question "yes".
+    Without `answers`, those that the last round chooses.
     """
-    rounds = _in_order(rounds)
-    names = _chosen(rounds[-1][1], answers)
+    names = _chosen(rounds[-1], answers)
     figure, axes = new_figure(WIDTH, HEIGHT)
-    for place, name in enumerate(names):
-        moved = APART * (place - (len(names) - 1) / 2)
-        _draw_answer(axes, rounds, name, place, moved)
-    _label(axes, rounds)
-    last = rounds[-1][1]
+    for number, name in enumerate(names):
+        moved = APART * (number - (len(names) - 1) / 2)
+        found = [
+            (place + moved, each.shares[name])
+            for place, each in zip(places, rounds, strict=True)
+            if name in each.shares
+        ]
+        _draw_answer(axes, found, short(name), number)
+    _label(axes, label, rounds[-1].of)
+    last = rounds[-1]
     sure = f"{100 * last.confidence:g} %"
-    name_above(figure, f"{last.name}: {_people(rounds)}, with {sure} confidence intervals", COLUMNS)
+    title = f"{last.question}: {_people(rounds)}, with {sure} confidence intervals"
+    name_above(figure, title, COLUMNS)
     return figure
 
 
-def _in_order(rounds: Rounds) -> list[tuple[int, QuestionEstimate]]:
-    numbers = [number for number, _ in rounds]
-    if len(numbers) < 2 or len(set(numbers)) < len(numbers):
-        rule = "must be of at least two different rounds, each once"
-        raise InvalidInput("results", rule, numbers, "one Results for each round")
-    return sorted(rounds, key=lambda entry: entry[0])
+def _chosen(last: Answers, answers: Sequence[str] | None) -> Sequence[str]:
+    if answers is None:
+        if not last.chosen:
+            hint = "name candidates as answers"
+            raise InvalidInput("question", "must have words that were found", last.question, hint)
+        return last.chosen
+    for answer in answers:
+        if answer not in last.shares:
+            hint = f"the answers are {', '.join(last.shares)}"
+            raise InvalidInput("answers", "must be answers of the question", answer, hint)
+    if not 1 <= len(answers) <= len(SERIES):
+        raise InvalidInput("answers", f"must be 1 to {len(SERIES)} answers", list(answers))
+    return answers
 
 
-def _chosen(last: QuestionEstimate, answers: Sequence[str] | None) -> list[str]:
-    known = [row.label for row in last.all_rows]
-    if answers is not None:
-        for answer in answers:
-            if answer not in known:
-                hint = f"the answers are {', '.join(known)}"
-                raise InvalidInput("answers", "must be answers of the question", answer, hint)
-        if not 1 <= len(answers) <= len(SERIES):
-            raise InvalidInput("answers", f"must be 1 to {len(SERIES)} answers", list(answers))
-        return list(answers)
-    if [row.label for row in last.rows] == ["yes", "no"]:
-        return ["yes"]
-    most = sorted(last.rows, key=lambda row: -row.consistent)[: len(SERIES)]
-    return [row.label for row in last.rows if row in most]
-
-
-def _draw_answer(axes: Axes, rounds: Rounds, name: str, place: int, moved: float) -> None:
-    color, marker = SERIES[place]
-    found = [(number, row) for number, question in rounds for row in _rows(question, name)]
-    places = [number + moved for number, _ in found]
+def _draw_answer(axes: Axes, found: Sequence[tuple[float, Share]], label: str, number: int) -> None:
+    color, marker = SERIES[number]
     axes.plot(
-        places,
-        [100 * row.consistent_share for _, row in found],
+        [place for place, _ in found],
+        [100 * share.value for _, share in found],
         color=color,
         marker=marker,
         markersize=5,
         linewidth=1.6,
-        label=short(name),
+        label=label,
         zorder=3,
     )
-    for middle, (_, row) in zip(places, found, strict=True):
-        ends = [100 * row.share_interval.low, 100 * row.share_interval.high]
-        axes.plot([middle, middle], ends, color=color, linewidth=1.3, marker="_", markersize=6)
+    for place, share in found:
+        ends = [100 * share.low, 100 * share.high]
+        axes.plot([place, place], ends, color=color, linewidth=1.3, marker="_", markersize=6)
 
 
-def _rows(question: QuestionEstimate, name: str) -> list[Row]:
-    return [row for row in question.all_rows if row.label == name]
-
-
-def _label(axes: Axes, rounds: Rounds) -> None:
+def _label(axes: Axes, label: str, whom: str) -> None:
     from matplotlib.ticker import MaxNLocator
 
     draw_frame(axes, grid="y")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.margins(x=0.08, y=0.1)
-    axes.set_xlabel("round")
-    whom = "the crowd" if rounds[-1][1].sampling is None else "the population"
+    axes.set_xlabel(label)
     axes.set_ylabel(f"% of {whom}")
 
 
-def _people(rounds: Rounds) -> str:
-    people = [question.people for _, question in rounds]
+def _people(rounds: Sequence[Answers]) -> str:
+    people = [each.people for each in rounds]
     fewest, most = min(people), max(people)
     return f"{most:,} people" if fewest == most else f"{fewest:,} to {most:,} people"

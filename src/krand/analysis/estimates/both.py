@@ -12,6 +12,7 @@ as far above its mean as below, so it adds none.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -82,10 +83,32 @@ class BothModel:
         sums = (self.summed(rows) for rows in range(1, ROWS + 1))
         return max((row.distance(confidence) + 0.5) / math.sqrt(row.spread) for row in sums)
 
+    def chance(self, z: Floats) -> Floats:
+        """At most so often weighted sums of rows lie z standard deviations out: both sides."""
+        sums = [self.summed(rows) for rows in range(1, ROWS + 1)]
+        return np.asarray(np.max([row._both_tails(z) for row in sums], axis=0).clip(max=1.0))
+
+    def _both_tails(self, z: Floats) -> Floats:
+        dummies, deviation = self.dummies, math.sqrt(self.flips.spread)
+        beyond = _beyond(dummies.law, dummies.draws, deviation)
+        return np.array([2 * beyond(w) for w in z * math.sqrt(self.spread) - 0.5])
+
 
 @lru_cache(maxsize=256)
 def _distance(law: DummyLaw, draws: int, deviation: float, tail: float) -> float:
     """The w with P[S' + F ≥ w] = tail, S' the dummies around their mean, F normal."""
+    beyond = _beyond(law, draws, deviation)
+    low, high = 0.0, 1.0 + deviation
+    while beyond(high) > tail:
+        low, high = high, 2 * high
+    while high - low > NEAR * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if beyond(middle) > tail else (low, middle)
+    return high
+
+
+def _beyond(law: DummyLaw, draws: int, deviation: float) -> Callable[[float], float]:
+    """P[S' + F ≥ w]."""
     tails = sum_tails(law, draws)
     masses = np.append(-np.diff(tails), 0.0)
     masses[0] = 1 - 2 * masses[1:].sum()
@@ -95,10 +118,4 @@ def _distance(law: DummyLaw, draws: int, deviation: float, tail: float) -> float
         above, below = ndtr((places - w) / deviation), ndtr((-places - w) / deviation)
         return float(masses @ above + masses[1:] @ below[1:])
 
-    low, high = 0.0, 1.0 + deviation
-    while beyond(high) > tail:
-        low, high = high, 2 * high
-    while high - low > NEAR * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if beyond(middle) > tail else (low, middle)
-    return high
+    return beyond

@@ -2,11 +2,13 @@
 
 The difference of two shares has an interval made of the two shares' own ones (the method of
 variance estimates recovery: Zou and Donner 2008; Newcombe's for shares without noise): where these
-are symmetric it is s₁-s₂ ± z√(σ₁²+σ₂²). The two must have been randomized apart. If both crowds
+are symmetric it is s₂-s₁ ± z√(σ₁²+σ₂²). The two must have been randomized apart. If both crowds
 are samples, they must have been drawn apart as well.
 
-Dummies of mixers have heavier tails than the normal law, so their laws are given beside the
-estimates; then z is that of the law which needs more.
+The laws of both counts are given beside the estimates. Dummies of mixers have heavier tails than
+the normal law, so z is that of the law which needs more; p-values are those of the exact laws (see
+`difference_tests`). If a crowd is a sample, chance has two sources, and a p-value is that of the
+normal law or, if it is larger, that of the noise's.
 """
 
 from __future__ import annotations
@@ -16,17 +18,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
 
+from krand.analysis.estimates.difference_tests import Laws, chance_of_difference
 from krand.analysis.estimates.intervals import (
+    chance_beyond,
     check_confidence,
     normal_quantile,
     quantile_of,
     simultaneous_confidence,
 )
+from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.sampling import share_limits
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
+from krand.analysis.words.decoding import WordCount
 from krand.errors import InvalidInput
 from krand.promise import READABLE
 
@@ -35,17 +40,21 @@ __all__ = [
     "Difference",
     "combine_surveys",
     "compare_surveys",
-    "tested_difference",
+    "compare_words",
+    "difference_row",
+    "largest_chance",
+    "largest_quantile",
+    "z_value",
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """How much more often an answer is given here than there."""
+    """How much more often an answer is given later than earlier."""
 
     label: str
     difference: float
-    """First share less second, unbiased."""
+    """Later share less earlier, unbiased."""
     consistent: float | None
     """The same of the consistent counts: what tables show; None where a group seems empty."""
     standard_error: float
@@ -55,9 +64,9 @@ class Difference:
     """False where the margin of error is above 15 points."""
     z: float
     p_value: float
-    """Two-sided, for this answer alone."""
+    """Two-sided, for this answer alone; never too small."""
     adjusted_p_value: float
-    """Šidák: that any of the answers looks so different."""
+    """That any of the answers looks so different, in any of the comparisons made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,57 +82,117 @@ class CombinedRow:
 
 
 def compare_surveys(
-    first: QuestionEstimate,
-    second: QuestionEstimate,
+    earlier: QuestionEstimate,
+    later: QuestionEstimate,
+    laws: Laws,
     confidence: float = 0.95,
-    laws: Sequence[CountModel] = (),
+    comparisons: int = 1,
 ) -> tuple[Difference, ...]:
-    """The same question in two surveys: the difference of the shares, answer by answer."""
-    z = _quantile(laws, check_confidence(confidence))
-    pairs = _matched([first, second])
-    return tuple(_difference((first, second), rows, z, len(pairs)) for rows in pairs)
+    """The same question in two surveys: the difference of the shares, answer by answer.
 
-
-def _difference(
-    surveys: tuple[QuestionEstimate, QuestionEstimate],
-    rows: tuple[Row, ...],
-    z: float,
-    together: int,
-) -> Difference:
-    shares = [row.share for row in rows]
-    noise = [_noise_variance(e, r) for e, r in zip(surveys, rows, strict=True)]
-    factors = [_factor(estimate) for estimate in surveys]
-    ends = [
-        share_limits(np.asarray(s), v, c, z) for s, v, c in zip(shares, noise, factors, strict=True)
-    ]
-    below, above = ([float(end[side]) for end in ends] for side in (0, 1))
-    difference = shares[0] - shares[1]
-    shown = rows[0].consistent_share - rows[1].consistent_share
-    interval = Interval(
-        difference - math.hypot(shares[0] - below[0], above[1] - shares[1]),
-        difference + math.hypot(above[0] - shares[0], shares[1] - below[1]),
+    `laws` are those of one answer in either survey.
+    """
+    z = largest_quantile(laws, check_confidence(confidence))
+    surveys, pairs = (earlier, later), _matched([earlier, later])
+    errors = [_null_error(surveys, rows) for rows in pairs]
+    changes = np.array([rows[1].share - rows[0].share for rows in pairs])
+    if any(_factor(survey) for survey in surveys):
+        chances = largest_chance(laws, changes, np.array(errors))
+    else:
+        chances = chance_of_difference(laws, changes)
+    return tuple(
+        difference_row(
+            label=rows[1].label,
+            difference=rows[1].share - rows[0].share,
+            shown=rows[1].consistent_share - rows[0].consistent_share,
+            error=error,
+            interval=_interval(surveys, rows, z),
+            p_value=chance,
+            together=len(pairs),
+            comparisons=comparisons,
+        )
+        for rows, error, chance in zip(pairs, errors, chances.tolist(), strict=True)
     )
+
+
+def _interval(
+    surveys: tuple[QuestionEstimate, QuestionEstimate], rows: tuple[Row, ...], z: float
+) -> Interval:
+    first, second = (row.share for row in rows)
+    (low, high), (other_low, other_high) = (
+        map(float, share_limits(np.asarray(r.share), _noise_variance(e, r), _factor(e), z))
+        for e, r in zip(surveys, rows, strict=True)
+    )
+    return Interval(
+        second - first - math.hypot(second - other_low, high - first),
+        second - first + math.hypot(other_high - second, first - low),
+    )
+
+
+def _null_error(surveys: tuple[QuestionEstimate, QuestionEstimate], rows: tuple[Row, ...]) -> float:
+    """The standard error of the difference if both shares are equal."""
+    noise = [_noise_variance(e, r) for e, r in zip(surveys, rows, strict=True)]
     weights = [1 / v if v else 1.0 for v in noise]
-    equal = sum(w * s for w, s in zip(weights, shares, strict=True)) / sum(weights)
+    equal = sum(w * row.share for w, row in zip(weights, rows, strict=True)) / sum(weights)
     equal = min(1.0, max(0.0, equal))
-    error = math.sqrt(sum(noise) + sum(factors) * equal * (1 - equal))
-    return tested_difference(rows[0].label, difference, shown, error, interval, together)
+    return math.sqrt(sum(noise) + sum(map(_factor, surveys)) * equal * (1 - equal))
 
 
-def tested_difference(
+def compare_words(
+    words: Sequence[tuple[WordCount, WordCount]],
+    people: tuple[int, int],
+    laws: Laws,
+    confidence: float = 0.95,
+    comparisons: int = 1,
+) -> tuple[Difference, ...]:
+    """The same words in two surveys, earlier and later; all of them have standard errors.
+
+    These contain the noise and what other words add, but no sampling.
+    """
+    z = largest_quantile(laws, check_confidence(confidence))
+    found = []
+    for pair in words:
+        before, after = (row.unclipped / n for row, n in zip(pair, people, strict=True))
+        shown = pair[1].count / people[1] - pair[0].count / people[0]
+        error = math.hypot(
+            *((row.standard_error or 0.0) / n for row, n in zip(pair, people, strict=True))
+        )
+        difference = after - before
+        (chance,) = largest_chance(laws, np.array([difference]), np.array([error])).tolist()
+        found.append(
+            difference_row(
+                label=pair[1].word,
+                difference=difference,
+                shown=shown,
+                error=error,
+                interval=Interval(difference - z * error, difference + z * error),
+                p_value=chance,
+                together=len(words),
+                comparisons=comparisons,
+            )
+        )
+    return tuple(found)
+
+
+def difference_row(
+    *,
     label: str,
     difference: float,
     shown: float | None,
     error: float,
     interval: Interval,
+    p_value: float,
     together: int,
+    comparisons: int = 1,
 ) -> Difference:
-    """With the tests; the interval is moved into what is possible, and holds what is shown."""
+    """With adjusted p-values; the interval is moved into what is possible, and holds what is shown.
+
+    Answers of one comparison are independent (Šidák); comparisons that share results are not
+    (Bonferroni).
+    """
     narrow = interval.high - interval.low <= 2 * READABLE
     interval = interval.within(-1.0, 1.0)
     interval = interval if shown is None else interval.containing(shown)
-    z = difference / error if error else math.copysign(math.inf, difference) if difference else 0.0
-    p_value = 2 * float(ndtr(-abs(z)))
     adjusted = -math.expm1(together * math.log1p(-p_value)) if p_value < 1 else 1.0
     return Difference(
         label=label,
@@ -132,10 +201,23 @@ def tested_difference(
         standard_error=error,
         interval=interval,
         readable=narrow,
-        z=z,
+        z=z_value(difference, error),
         p_value=p_value,
-        adjusted_p_value=adjusted,
+        adjusted_p_value=min(1.0, comparisons * adjusted),
     )
+
+
+def z_value(difference: float, error: float) -> float:
+    """A difference in standard errors; infinite where nothing is uncertain."""
+    if error:
+        return difference / error
+    return math.copysign(math.inf, difference) if difference else 0.0
+
+
+def largest_chance(laws: Sequence[CountModel], differences: Floats, errors: Floats) -> Floats:
+    """The p-value by the law that makes such a difference, in standard errors, most likely."""
+    z = np.array([z_value(*pair) for pair in zip(differences, errors, strict=True)])
+    return np.asarray(np.max([chance_beyond(law, z) for law in laws], axis=0))
 
 
 def combine_surveys(
@@ -152,7 +234,7 @@ def combine_surveys(
     check_confidence(confidence)
     matched = _matched(list(estimates))
     together = simultaneous_confidence(confidence, len(matched))
-    z = _quantile(laws, confidence), _quantile(laws, together)
+    z = largest_quantile(laws, confidence), largest_quantile(laws, together)
     return tuple(_combined(estimates, rows, *z) for rows in matched)
 
 
@@ -176,7 +258,8 @@ def _combined(
     )
 
 
-def _quantile(laws: Sequence[CountModel], confidence: float) -> float:
+def largest_quantile(laws: Sequence[CountModel], confidence: float) -> float:
+    """How many standard errors intervals need, by the law that needs most."""
     found = (quantile_of(law, confidence) for law in laws)
     return max(found, default=normal_quantile(confidence))
 
@@ -191,13 +274,15 @@ def _factor(estimate: QuestionEstimate) -> float:
 
 
 def _matched(estimates: Sequence[QuestionEstimate]) -> list[tuple[Row, ...]]:
-    """The rows of the same answers; surveys with different answers cannot be compared."""
+    """The rows of the same answers, in the order of the last survey."""
     if len(estimates) < 2:
         raise InvalidInput("estimates", "must be at least two", len(estimates))
-    first = estimates[0]
-    labels = [row.label for row in first.rows]
-    for other in estimates[1:]:
-        if [row.label for row in other.rows] != labels or other.kind is not first.kind:
-            rule = f"must have the same kind and answers as {first.name}"
-            raise InvalidInput("question", rule, other.name, "compare what was asked alike")
-    return list(zip(*(estimate.rows for estimate in estimates), strict=True))
+    *others, last = estimates
+    for other in others:
+        strange = {row.label for row in other.rows} ^ {row.label for row in last.rows}
+        if strange or other.kind is not last.kind:
+            rule = f"must have the same kind and answers in all surveys ({last.name})"
+            found = ", ".join(sorted(strange)) or f"{other.kind} and {last.kind}"
+            raise InvalidInput("question", rule, found, "compare what was asked alike")
+    by_label = [{row.label: row for row in estimate.rows} for estimate in estimates]
+    return [tuple(rows[row.label] for rows in by_label) for row in last.rows]

@@ -136,12 +136,15 @@ def mixed_law(plan: Plan, block: Block, people: int, batches: int) -> DummyModel
     return BothModel(flips=flips, dummies=dummies)
 
 
-def question_law(plan: Plan, name: str, people: int, batches: int) -> CountModel | None:
-    """The law of one answer to a question; None where only devices add noise: nearly normal."""
-    if not plan.survey.trust.noise.has_dummies:
-        return None
+def question_law(plan: Plan, name: str, people: int, responses: int, batches: int) -> CountModel:
+    """The law of one answer to a question; of a words question, of one position."""
     block = plan.block_of(name)
-    return mixed_law(plan, block, people, batches).summed(block.cells_of(name))
+    if plan.survey.trust.noise.has_dummies:
+        law: CountModel = mixed_law(plan, block, people, batches)
+    else:
+        noise = plan.noises[plan.layout.blocks.index(block)]
+        law = NoiseModel(people=people, responses=responses, noise=noise)
+    return law.summed(block.cells_of(name))
 
 
 def _mixed_counts(plan: Plan, tally: Tally, block: Block) -> BlockCounts:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from krand.accounting.dummy_sums import sum_distance
+from krand.accounting.dummy_sums import sum_distance, sum_tails
 from krand.analysis.estimates.inversion import Counts, Floats
 from krand.promise import DummyLaw
 
@@ -74,3 +74,13 @@ class DummyModel:
         """How many standard deviations suffice for weighted sums of rows."""
         sums = (self.summed(rows) for rows in range(1, ROWS + 1))
         return max((row.distance(confidence) + 0.5) / row.sigma for row in sums)
+
+    def chance(self, z: Floats) -> Floats:
+        """At most so often weighted sums of rows lie z standard deviations out: both sides."""
+        sums = [self.summed(rows) for rows in range(1, ROWS + 1)]
+        return np.asarray(np.max([row._both_tails(z) for row in sums], axis=0).clip(max=1.0))
+
+    def _both_tails(self, z: Floats) -> Floats:
+        tails = sum_tails(self.law, self.draws)
+        places = np.ceil(z * self.sigma - 0.5)
+        return np.asarray(2 * tails[np.clip(places, 0, len(tails) - 1).astype(np.int64)])

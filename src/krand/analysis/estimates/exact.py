@@ -22,7 +22,7 @@ from krand.accounting.dummy_sums import sum_tails
 from krand.analysis.estimates.both import BothModel
 from krand.analysis.estimates.inversion import Floats, NoiseModel
 
-__all__ = ["exact_limits", "tail_at_least", "tail_at_most"]
+__all__ = ["exact_limits", "net_flips", "tail_at_least", "tail_at_most"]
 
 Wholes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -126,17 +126,21 @@ def _tail_of_few(law: NoiseModel, true_ones: Wholes, ones: Wholes, at_least: boo
 
 def _tail_with_dummies(law: BothModel, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
     """Σ_f P[B-A=f]·P[S ≥ ones-D-f], or the other tail, row by row."""
-    flips = law.flips
-    lost, lost_from = _flip_weights(true_ones, flips.noise)
-    gained, gained_from = _flip_weights(flips.trials - true_ones, flips.noise)
+    net, first = net_flips(law.flips, true_ones)
+    needed = ones - law.expected_dummies - true_ones - first
+    distances = needed[:, None] - np.arange(net.shape[1])  # of the dummies from their mean
+    tails = _dummy_tails(law, distances if at_least else -distances)
+    return np.asarray(np.einsum("ij,ij->i", net, tails))
+
+
+def net_flips(law: NoiseModel, true_ones: Wholes) -> tuple[Floats, Wholes]:
+    """The law of B - A, ones gained less ones lost, and where its window begins, row by row."""
+    lost, lost_from = _flip_weights(true_ones, law.noise)
+    gained, gained_from = _flip_weights(law.trials - true_ones, law.noise)
     width = lost.shape[1] + gained.shape[1] - 1
     transforms = [np.fft.rfft(part, width, axis=1) for part in (gained, lost[:, ::-1])]
     net = np.maximum(np.fft.irfft(transforms[0] * transforms[1], width, axis=1), 0.0)
-    first = gained_from - lost_from - (lost.shape[1] - 1)
-    needed = ones - law.expected_dummies - true_ones - first
-    distances = needed[:, None] - np.arange(width)  # of the dummies from their mean
-    tails = _dummy_tails(law, distances if at_least else -distances)
-    return np.asarray(np.einsum("ij,ij->i", net, tails))
+    return net, gained_from - lost_from - (lost.shape[1] - 1)
 
 
 def _dummy_tails(law: BothModel, distances: Wholes) -> Floats:

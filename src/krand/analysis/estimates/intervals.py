@@ -22,7 +22,7 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
+from scipy.special import ndtr, ndtri
 
 from krand.analysis.estimates.both import BothModel
 from krand.analysis.estimates.dummies import DummyModel
@@ -35,6 +35,7 @@ from krand.promise import READABLE
 
 __all__ = [
     "EXACT_BELOW",
+    "chance_beyond",
     "check_confidence",
     "limits",
     "method_of",
@@ -82,6 +83,12 @@ def quantile_of(law: CountModel, confidence: float) -> float:
     """How many standard deviations weighted sums of such rows need on each side."""
     normal = normal_quantile(confidence)
     return normal if isinstance(law, NoiseModel) else max(normal, law.quantile(confidence))
+
+
+def chance_beyond(law: CountModel, z: Floats) -> Floats:
+    """How often such sums lie further out than z standard deviations: the inverse of a quantile."""
+    normal = np.asarray(2 * ndtr(-np.abs(z)))
+    return normal if isinstance(law, NoiseModel) else np.maximum(normal, law.chance(np.abs(z)))
 
 
 def method_of(law: CountModel) -> Method:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.comparison import Difference, tested_difference
+from krand.analysis.estimates.comparison import Difference, difference_row, z_value
 from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.ratios import ratio_error, ratio_limits
 from krand.analysis.estimates.sampling import Sampling
@@ -80,14 +80,21 @@ def conditional_table(
     return ConditionalTable(given, table.questions[1 - place], table.confidence, tuple(groups))
 
 
-def compare_groups(table: ConditionalTable, first: str, second: str) -> tuple[Difference, ...]:
-    """Two groups of one survey: the difference of their shares, answer by answer."""
-    here, there = table.group(first), table.group(second)
+def compare_groups(
+    table: JointTable, given: str, first: str, second: str, sampling: Sampling | None = None
+) -> tuple[Difference, ...]:
+    """Two groups of one survey: the difference of their shares, first less second.
+
+    A group is those who gave this answer to the question `given`.
+    """
+    groups = conditional_table(table, given, sampling)
+    assert table.noise is not None
+    here, there = groups.group(first), groups.group(second)
     found = []
     for one, other in zip(here, there, strict=True):
         if one.share is None or other.share is None:
             hint = "a larger crowd, or a larger group"
-            raise InvalidInput(table.given, "must be groups that anybody is in", first, hint)
+            raise InvalidInput(given, "must be groups that anybody is in", first, hint)
         assert one.standard_error is not None
         assert other.standard_error is not None
         difference = one.share - other.share
@@ -100,7 +107,18 @@ def compare_groups(table: ConditionalTable, first: str, second: str) -> tuple[Di
         shown = None
         if one.consistent is not None and other.consistent is not None:
             shown = one.consistent - other.consistent
-        found.append(tested_difference(one.label, difference, shown, error, interval, len(here)))
+        (chance,) = table.noise.chance(np.array([z_value(difference, error)])).tolist()
+        found.append(
+            difference_row(
+                label=one.label,
+                difference=difference,
+                shown=shown,
+                error=error,
+                interval=interval,
+                p_value=chance,
+                together=len(here),
+            )
+        )
     return tuple(found)
 
 

@@ -16,8 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtr
 
-from krand.analysis.estimates.intervals import normal_quantile, quantile_of
+from krand.analysis.estimates.intervals import chance_beyond, normal_quantile, quantile_of
 from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.models import CountModel
 
@@ -47,6 +48,10 @@ class IndependentCells:
         """How many standard deviations a sum over cells needs on each side."""
         return quantile_of(self.law, confidence)
 
+    def chance(self, z: Floats) -> Floats:
+        """How often a sum over cells lies further out than so many standard deviations."""
+        return chance_beyond(self.law, z)
+
     def of_row(self, row: int, columns: int) -> Floats:
         """The covariance of the first cells of one row."""
         return self.variance * np.eye(columns)
@@ -72,6 +77,10 @@ class LinkedCells:
     def quantile(self, confidence: float) -> float:
         """How many standard deviations a sum over cells needs on each side."""
         return normal_quantile(confidence)
+
+    def chance(self, z: Floats) -> Floats:
+        """How often a sum over cells lies further out than so many standard deviations."""
+        return np.asarray(2 * ndtr(-np.abs(z)))
 
     def of_row(self, row: int, columns: int) -> Floats:
         """The covariance of the first cells of one row."""

@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 
 from krand.analysis.estimates.both import BothModel
 from krand.analysis.estimates.counted import counts_nulls, mixed_law
-from krand.analysis.results import Results
+from krand.analysis.results import Results, counted_responses
 from krand.analysis.tally import Tally, empty_tally
-from krand.promise import Linkage
 from krand.survey.layout import Block
 from krand.survey.plan import Plan
 from krand.survey.questions import Kind
@@ -43,7 +42,7 @@ class Recovered:
 def recovered(plan: Plan, results: Results) -> Recovered:
     """What must have been counted."""
     survey, layout = plan.survey, plan.layout
-    responses = _reports(plan, results)
+    responses = counted_responses(results)
     counts = np.zeros(layout.positions, dtype=np.int64)
     lost: list[str] = []
     lanes = len(plan.lanes) if survey.trust.noise.has_dummies else 0
@@ -115,18 +114,3 @@ def _estimates(block: Block, results: Results) -> NDArray[np.float64] | None:
             first = np.roll(cells, 1, axis=tuple(range(cells.ndim))).ravel()
             return first if len(first) == block.positions + 1 else None
     return None
-
-
-def _reports(plan: Plan, results: Results) -> int:
-    """How many responses were counted; where some were refused, standard errors tell how many."""
-    if plan.survey.linkage is Linkage.BIT:
-        return results.people
-    all_of_them = results.people * plan.survey.copies
-    refused = sum(results.rejected.values())
-    if not refused or not results.questions:
-        return all_of_them
-    noise, error = plan.noises[0], results.questions[0].rows[0].standard_error
-    if error <= 0:
-        return all_of_them
-    found = round(noise * (1 - noise) * (results.people / (1 - 2 * noise) / error) ** 2)
-    return found if all_of_them - refused <= found <= all_of_them else all_of_them

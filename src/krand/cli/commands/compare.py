@@ -1,36 +1,44 @@
-"""`krand compare`: compare the same question in two results."""
+"""`krand compare`: compare the same questions in several results."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from krand.cli.options import FILE, confidence_option, output_options
 from krand.terminal.output import Output
 
+if TYPE_CHECKING:
+    from krand.analysis.comparing import Comparison
+
 __all__ = ["compare"]
 
 
-@click.command(short_help="Compare the same question in two results.")
-@click.argument("first", type=FILE)
-@click.argument("second", type=FILE)
+@click.command(short_help="Compare the same questions in several results.")
+@click.argument("results", type=FILE, nargs=-1, required=True)
 @click.option("--question", "questions", multiple=True, help="Question to compare; all by default.")
 @confidence_option
 @output_options
 def compare(
     as_json: bool,
     no_color: bool,
-    first: Path,
-    second: Path,
+    results: tuple[Path, ...],
     questions: tuple[str, ...],
     confidence: float,
 ) -> None:
-    """Compare two surveys or two rounds: the difference of each share, with its interval.
+    """Compare surveys or rounds: the difference of each share, later less earlier.
+
+    Rounds of one survey are put in order; other results are taken in the order given. Of more than
+    two, each is compared with the next and the first with the last, and adjusted p-values allow for
+    all of these.
 
     The intervals include the noise of both, and sampling if the results were made with --sample-of.
-    The two must have been randomized independently.
+    The results must have been randomized independently. A question that was asked in another way is
+    left out, and the option that differs is named.
 
     \b
     Example:
@@ -40,12 +48,41 @@ def compare(
     from krand.analysis.results_file import read_results
 
     out = Output(as_json, no_color)
-    found = compare_results(read_results(first), read_results(second), questions, confidence)
+    found = compare_results([read_results(path) for path in results], questions, confidence)
     if as_json:
-        values = {name: [asdict(row) for row in rows] for name, rows in found.items()}
-        out.json({"first": str(first), "second": str(second), "questions": values})
+        out.json(_values(found, results))
         return
     from krand.cli.result_tables import comparison_table
 
-    for name, rows in found.items():
-        out.console().print(comparison_table(name, rows))
+    out.console().print(_order(found, results))
+    for name, changes in found.questions.items():
+        out.console().print(comparison_table(name, changes))
+    for name, reason in found.left_out.items():
+        out.console().print(f"Left out: {name}: {reason}.", soft_wrap=True, markup=False)
+
+
+def _values(found: Comparison, paths: Sequence[Path]) -> dict[str, Any]:
+    """Earliest first; what changed between any two is one list."""
+    files = [str(paths[place]) for place in found.order.places]
+    by_name = dict(zip(found.order.names, files, strict=True))
+    return {
+        "results": files,
+        "order": "rounds" if found.order.by_round else "given",
+        "questions": {
+            name: [
+                {"earlier": by_name[change.earlier], "later": by_name[change.later], **asdict(row)}
+                for change in changes
+                for row in change.differences
+            ]
+            for name, changes in found.questions.items()
+        },
+        "left_out": dict(found.left_out),
+    }
+
+
+def _order(found: Comparison, paths: Sequence[Path]) -> str:
+    order = found.order
+    files = (paths[place] for place in order.places)
+    listed = ", ".join(f"{name} ({file})" for name, file in zip(order.names, files, strict=True))
+    how = "by round" if order.by_round else "in the order given"
+    return f"Differences are later - earlier, {how}: {listed}."

@@ -98,7 +98,7 @@ def estimate(
     from krand.analysis.results_file import form_of, results_values, write_results
     from krand.analysis.tally_file import read_tally
     from krand.analysis.tally_signatures import holders
-    from krand.cli.result_tables import remarks, results_tables, unreadable
+    from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
 
     form = form or form_of(output)
     out = Output(as_json, no_color)
@@ -129,7 +129,7 @@ def estimate(
         console.print(coalitions_table(results.coalitions, plan, crowd=results.crowd, holders=who))
         if who:
             console.print(holders_text(who), markup=False)
-    for line in remarks(results):
+    for line in (*remarks(results), *not_decoded(results)):
         console.print(line, markup=False)
     if not results.kept:
         out.warn("the guarantee is weaker than the survey promised: messages were refused")
