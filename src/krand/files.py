@@ -99,7 +99,7 @@ def write_atomically(field: str, path: Path, text: str) -> None:
 def write_new(field: str, path: Path, text: str, *, overwrite: bool) -> None:
     """Write `text`; a file with other content is replaced only if `overwrite` is true."""
     if not overwrite and path.is_file() and read_whole(field, path) != text.encode("utf-8"):
-        hint = "name another file, or replace it with --force (in Python: overwrite=True)"
+        hint = "name another file, or replace it with overwrite=True"
         raise Exists(field, "must not exist yet with other content", str(path), hint)
     write_atomically(field, path, text)
 

@@ -6,6 +6,7 @@ fail. So do defaults that differ.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Callable
@@ -18,7 +19,9 @@ import pytest
 import krand
 from krand.analysis.observe.outcome import observe
 from krand.cli.main import krand as commands
+from krand.errors import InvalidInput
 from krand.promise import Policy, ResponseFormat
+from krand.wording.failures import OPTIONS, describe, explain
 
 FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "noise": (Policy, ResponseFormat),
@@ -180,3 +183,34 @@ def test_the_reference_names_the_function_of_each_command() -> None:
         for function in functions if name in rows else ():
             if function is not Policy and function is not ResponseFormat:
                 assert function.__name__ in rows[name], (name, function.__name__)
+
+
+@pytest.mark.parametrize(
+    ("hint", "told"),
+    [
+        ("replace it with overwrite=True", "replace it with --force"),
+        ("add encoding='cp1252', as Excel", "add --encoding cp1252, as Excel"),
+        ("add delimiter=';'", "add --delimiter ';'"),
+        ("add delimiter='tab'", "add --delimiter tab"),
+        ("use round_number=2", "use --round 2"),
+        ("is it another encoding?", "is it another encoding?"),
+        ("different_people=True: the results", "--different-people: the results"),
+    ],
+)
+def test_hints_name_parameters_in_python_and_options_in_commands(hint: str, told: str) -> None:
+    """A caller of a function has no options."""
+    error = InvalidInput("field", "must be so", "x", hint)
+    assert str(error).endswith(hint)
+    assert explain(error).endswith(told)
+    assert describe(error)["error"]["hint"] == told
+
+
+def test_functions_of_tables_and_tallies_speak_of_no_options() -> None:
+    """What is raised there is read in Python too; and every option of a hint exists."""
+    source = Path(krand.__file__).parent
+    for file in (*(source / "tables").rglob("*.py"), source / "files.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                assert not re.search(r"(^| )--[a-z]", node.value), (file, node.lineno)
+    known = {o for c in commands.commands.values() for p in c.params for o in p.opts}
+    assert set(OPTIONS.values()) <= known

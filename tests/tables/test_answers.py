@@ -202,7 +202,7 @@ def test_numbers_in_text(tmp_path: Path) -> None:
         ("absent.parquet", None, "no such file"),
         ("absent.csv", None, "no such file"),
         ("empty.csv", b"", "must be a table"),
-        ("a.csv", b"n\n\xff\xfe\n", "line 2 is not.*--encoding cp1252"),
+        ("a.csv", b"n\n\xff\xfe\n", "line 2 is not.*encoding='cp1252'"),
     ],
 )
 def test_files_that_do_not_do(

@@ -112,12 +112,12 @@ def test_delimiter_and_encoding(delimiter: str, encoding: str, tmp_path: Path) -
 
 
 HINTS: list[tuple[Callable[[str], bytes], str]] = [
-    (lambda text: text.replace(",", ";").encode(), "add --delimiter ';'"),
-    (lambda text: text.replace(",", "\t").encode(), "add --delimiter tab"),
+    (lambda text: text.replace(",", ";").encode(), "add delimiter=';'"),
+    (lambda text: text.replace(",", "\t").encode(), "add delimiter='tab'"),
     (lambda text: ("sep=;\n" + text.replace(",", ";")).encode(), "remove the first line"),
-    (lambda text: text.encode("cp1252"), "line 3 is not.*add --encoding cp1252"),
-    (lambda text: text.encode("utf-16"), "add --encoding utf-16"),
-    (lambda text: text.encode("utf-16-le"), "not binary data.*--encoding utf-16-le"),
+    (lambda text: text.encode("cp1252"), "line 3 is not.*add encoding='cp1252'"),
+    (lambda text: text.encode("utf-16"), "add encoding='utf-16'"),
+    (lambda text: text.encode("utf-16-le"), "not binary data.*encoding='utf-16-le'"),
     (lambda text: b"PK\x03\x04\x00\xff" + text.encode(), "as spreadsheets are: save the table"),
     (lambda text: bytes(range(256)) * 99, "must be text"),
     (lambda text: text.replace(",2,,70,", ',2,,70,"x').encode(), "must close every quotation mark"),

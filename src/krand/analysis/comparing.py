@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from krand.analysis.estimates.comparison import Difference, compare_surveys, compare_words
+from krand.analysis.estimates.comparison import Difference, compare_surveys
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.analysis.results import Results, law_of
+from krand.analysis.words.comparison import compare_words
 from krand.analysis.words.decoding import WordCount, WordsEstimate
 from krand.errors import InvalidInput
 from krand.survey.kinds.words import normalized

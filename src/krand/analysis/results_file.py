@@ -89,16 +89,18 @@ def save_results(results: Results, path: str | Path) -> None:
     >>> json.load(open("results.json"))["people"]
     100
     """
-    write_results("output", Path(path), results, form_of(path))
+    write_results("path", Path(path), results, form_of(path))
 
 
-def form_of(path: str | Path) -> str:
+def form_of(path: str | Path, field: str = "path") -> str:
     """The form of results that the ending of a name asks for; JSON if it has none."""
     ending = Path(path).suffix.lower().removeprefix(".")
     if ending and ending not in FORMS:
         known = ", ".join(f".{form}" for form in FORMS)
-        hint = "spreadsheets open .csv and .xlsx; --format says what a file of another name holds"
-        raise InvalidInput("output", f"must end in {known}", str(path), hint)
+        hint = "spreadsheets open .csv and .xlsx"
+        if field == "output":
+            hint += "; --format says what a file of another name holds"
+        raise InvalidInput(field, f"must end in {known}", str(path), hint)
     return ending or "json"
 
 

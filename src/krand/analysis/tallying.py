@@ -141,7 +141,7 @@ def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
     """Manifests need the collector's key; chains are verified with the keys in the plan."""
     if plan.mixing is None and collector is None:
         rule = "must be given with a sealed batch"
-        hint = "add --collector-key collector.pub.pem: its signature vouches for the crowd"
+        hint = "add collector_key=KEY: its signature vouches for the crowd"
         raise InvalidInput("collector_key", rule, None, hint)
     if plan.mixing is None or collector is None:
         return
@@ -241,7 +241,7 @@ def who_says_distinct(sources: Sequence[Source], declared: bool) -> DistinctPeop
         "must not be two runs that may be about the same people",
         f"{first.uri} and {second.uri}",
         "answers that are randomized twice reveal more than the plan allows. If you know that"
-        " nobody is in both, say so with --different-people (different_people=True): the results"
+        " nobody is in both, say so with different_people=True: the results"
         " will say that it was you",
     )
 

@@ -204,13 +204,14 @@ def _header_of(text: _Text) -> list[str]:
 def _with_hint(error: InvalidInput, text: _Text, names: list[str], layout: Layout) -> InvalidInput:
     """The same error, with a hint from the first line of the file."""
     if names and names[0].startswith("sep="):
-        hint = f"remove the first line, {names[0]}, and add --delimiter '{names[0][4:]}'"
+        hint = f"remove the first line, {names[0]}, and add delimiter='{names[0][4:]}'"
         return InvalidInput(error.field, error.rule, error.value, hint)
     likely = likely_delimiter(text.path, text.encoding, layout.question_names, text.delimiter)
     if likely is None:
         return error
-    shown = "tab" if likely == "\t" else f"'{likely}'"
-    hint = f"its columns seem to be separated by {shown}: add --delimiter {shown}"
+    name = "tab" if likely == "\t" else likely
+    shown = name if name == "tab" else f"'{name}'"
+    hint = f"its columns seem to be separated by {shown}: add delimiter='{name}'"
     return InvalidInput(error.field, error.rule, error.value, hint)
 
 

@@ -114,7 +114,7 @@ def _separated(question: Several, given: pa.Array, separator: str) -> Column:
     """Lists that are written as one text."""
     if torn := question.torn_by(separator):
         rule = f"must not occur in a choice of {question.name}, such as {torn!r}"
-        hint = "use another one in the table and name it: --separator '|'"
+        hint = "use another one in the table and name it: separator='|'"
         raise InvalidInput("separator", rule, separator, hint)
     if not _is_text(given.type):
         values, codes = _different(given, question.read_cell)

@@ -78,14 +78,14 @@ class TextTable(io.RawIOBase):
             return self._binary()
         fitting = "utf-16" if self._head.startswith(MARKS) else "cp1252"
         whose = "with a mark of UTF-16" if fitting == "utf-16" else "as Windows and Excel write it"
-        hint = f'add --encoding {fitting} (in Python: encoding="{fitting}"), {whose}'
+        hint = f"add encoding='{fitting}', {whose}"
         if self._encoding.lower().replace("_", "-") not in ("utf-8", "utf8"):
             hint = "is it another encoding?"
         rule = f"must be text in the encoding {self._encoding}, but line {line:,} is not"
         return InvalidInput("answers", rule, str(self._path), hint)
 
     def _binary(self) -> InvalidInput:
-        hint = "save the table as CSV; for UTF-16 without a mark add --encoding utf-16-le"
+        hint = "save the table as CSV; for UTF-16 without a mark add encoding='utf-16-le'"
         if self._head.startswith(ZIP):
             hint = "it is a ZIP file, as spreadsheets are: save the table as CSV"
         return InvalidInput("answers", "must be text, not binary data", str(self._path), hint)

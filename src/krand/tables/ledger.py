@@ -82,7 +82,7 @@ class AlreadyRandomized(InvalidInput):
         self.earlier = earlier
         first, rounds = earlier[0], plan.survey.rounds
         later = (
-            f"for a later round of the same people use --round {round_number + 1}"
+            f"for a later round of the same people use round_number={round_number + 1}"
             if round_number < rounds
             else f"the plan has {rounds:,} round{'s' if rounds > 1 else ''}, so the same people"
             " cannot be asked again"

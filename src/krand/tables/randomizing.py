@@ -40,10 +40,10 @@ RUN_BYTES = 16
 TOKENS_AT_A_TIME = 2**20
 MOST_KEPT = 100
 """The most mistakes that are described, over all chunks."""
-SKIP = "correct them, or skip them with --skip-bad-rows (in Python: skip_bad_rows=True)"
+SKIP = "correct them, or skip them with skip_bad_rows=True"
 AGAIN = (
     "name another file; responses cannot be recreated, so replace the file only if nobody needs it,"
-    " with --force (in Python: overwrite=True)"
+    " with overwrite=True"
 )
 
 

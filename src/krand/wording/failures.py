@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import click
@@ -19,6 +20,19 @@ from krand.errors import (
 from krand.survey.problems import Problem, SurveyErrors
 
 __all__ = ["as_krand_error", "describe", "explain"]
+
+OPTIONS = {
+    "collector_key": "--collector-key",
+    "delimiter": "--delimiter",
+    "different_people": "--different-people",
+    "encoding": "--encoding",
+    "overwrite": "--force",
+    "round_number": "--round",
+    "separator": "--separator",
+    "skip_bad_rows": "--skip-bad-rows",
+}
+"""Parameters that hints of the library name, as the commands call them."""
+PARAMETER = re.compile(rf"\b({'|'.join(OPTIONS)})=('[^']*'|[\w.-]*\w)")
 
 
 def as_krand_error(error: BaseException) -> KrandError:
@@ -56,7 +70,7 @@ def describe(error: KrandError) -> dict[str, Any]:
     }
     if isinstance(error, InvalidInput):
         entry |= {"kind": "invalid_input", "field": error.field, "rule": error.rule}
-        entry |= {"value": _plain(error.value), "hint": error.hint or None}
+        entry |= {"value": _plain(error.value), "hint": _as_options(error.hint) or None}
         if isinstance(error, SurveyErrors):
             entry |= {"problems": [_problem(problem) for problem in error.problems]}
     elif isinstance(error, CannotMeet):
@@ -76,7 +90,7 @@ def explain(error: KrandError) -> str:
     """The failure in a few lines for a person."""
     if isinstance(error, InvalidInput):
         found = "" if error.value is None else f", found {error.value!r}"
-        hint = f"\n  {error.hint}" if error.hint else ""
+        hint = f"\n  {_as_options(error.hint)}" if error.hint else ""
         return f"{error.field}: {error.rule}{found}{hint}"
     if isinstance(error, CannotMeet):
         if not error.nearest:
@@ -86,6 +100,19 @@ def explain(error: KrandError) -> str:
     if isinstance(error, (MissingComponent, NoEntropy, Unavailable)):
         return str(error)
     return f"internal error: {error}\n  this is a bug in krand; please report it with your command"
+
+
+def _as_options(hint: str) -> str:
+    """A hint for a command: the library names its parameters, which are options here."""
+    return PARAMETER.sub(_as_option, hint)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    option, value = OPTIONS[found[1]], found[2]
+    if value == "True":
+        return option
+    plain = value.strip("'")
+    return f"{option} {plain if plain.replace('-', '').isalnum() else value}"
 
 
 def _problem(problem: Problem) -> dict[str, Any]:

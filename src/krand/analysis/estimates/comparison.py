@@ -31,7 +31,6 @@ from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.sampling import share_limits
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
-from krand.analysis.words.decoding import WordCount
 from krand.errors import InvalidInput
 from krand.promise import READABLE
 
@@ -40,7 +39,6 @@ __all__ = [
     "Difference",
     "combine_surveys",
     "compare_surveys",
-    "compare_words",
     "difference_row",
     "largest_chance",
     "largest_quantile",
@@ -136,42 +134,6 @@ def _null_error(surveys: tuple[QuestionEstimate, QuestionEstimate], rows: tuple[
     equal = sum(w * row.share for w, row in zip(weights, rows, strict=True)) / sum(weights)
     equal = min(1.0, max(0.0, equal))
     return math.sqrt(sum(noise) + sum(map(_factor, surveys)) * equal * (1 - equal))
-
-
-def compare_words(
-    words: Sequence[tuple[WordCount, WordCount]],
-    people: tuple[int, int],
-    laws: Laws,
-    confidence: float = 0.95,
-    comparisons: int = 1,
-) -> tuple[Difference, ...]:
-    """The same words in two surveys, earlier and later; all of them have standard errors.
-
-    These contain the noise and what other words add, but no sampling.
-    """
-    z = largest_quantile(laws, check_confidence(confidence))
-    found = []
-    for pair in words:
-        before, after = (row.unclipped / n for row, n in zip(pair, people, strict=True))
-        shown = pair[1].count / people[1] - pair[0].count / people[0]
-        error = math.hypot(
-            *((row.standard_error or 0.0) / n for row, n in zip(pair, people, strict=True))
-        )
-        difference = after - before
-        (chance,) = largest_chance(laws, np.array([difference]), np.array([error])).tolist()
-        found.append(
-            difference_row(
-                label=pair[1].word,
-                difference=difference,
-                shown=shown,
-                error=error,
-                interval=Interval(difference - z * error, difference + z * error),
-                p_value=chance,
-                together=len(words),
-                comparisons=comparisons,
-            )
-        )
-    return tuple(found)
 
 
 def difference_row(

@@ -100,7 +100,7 @@ def estimate(
     from krand.analysis.tally_signatures import holders
     from krand.cli.result_tables import not_decoded, remarks, results_tables, unreadable
 
-    form = form or form_of(output)
+    form = form or form_of(output, "output")
     out = Output(as_json, no_color)
     plan, counted = checked_plan(plan_file, out), read_tally(tally)
     options = ResultsOptions(
