@@ -32,6 +32,7 @@ __all__ = [
     "Precision",
     "ResponseFormat",
     "TwoWay",
+    "cells_drown",
     "check_crowd",
     "check_noise",
 ]
@@ -466,6 +467,14 @@ class Guarantee(Shown):
 
 READABLE = 0.15
 """The widest margin of error, as a part of the people, with which a count says anything."""
+
+
+def cells_drown(half_width: float, people: int, cells: int) -> bool:
+    """Whether the margin of a cell is more than half of the people whom a cell has on average.
+
+    A share of all people says little about a table of many cells, each of a few people.
+    """
+    return 2 * cells * half_width > people
 
 
 @dataclass(frozen=True, slots=True)

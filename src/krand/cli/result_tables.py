@@ -111,6 +111,12 @@ def unreadable(results: Results) -> str:
         if not j.table.readable.all()
     ]
     parts += [
+        f"all cells of {' × '.join(j.table.questions)}, whose margins are more than half of what a"
+        " cell has on average"
+        for j in results.joint
+        if j.table.readable.all() and j.table.drowns
+    ]
+    parts += [
         f"{len(lost):,} of {len(w.found):,} words found for {w.question}"
         for w in results.words
         if (lost := [row for row in w.found if not row.readable])

@@ -17,6 +17,7 @@ from krand.promise import READABLE
 from krand.report.figures import of_confidence
 from krand.report.labels import Labels
 from krand.report.languages import Language
+from krand.wording.phrases import some_people
 
 __all__ = ["SHADES", "SURE", "GivenTable", "HeatMap", "JointView", "joint_views"]
 
@@ -229,6 +230,12 @@ def _cell(cell: Floats, most: float, language: Language) -> Cell:
 
 def _notes(joint: JointResult, shown: _Shown) -> Iterator[str]:
     own, test = shown.language.texts.joint, joint.independence
+    if joint.table.drowns:
+        shared, table = shown.language.shared, joint.table
+        yield own.drowns.format(
+            margin=some_people(table.half_width, shared),
+            average=some_people(table.people / table.counts.size, shared),
+        )
     if len(joint.table.questions) > 2:
         yield own.only_two
     elif test is None:

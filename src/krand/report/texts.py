@@ -333,6 +333,10 @@ class JointTexts:
     caption_of: str = "{chosen}. {caption}"
     chosen: str = "{question} = {answer}"
     ends: str = "{low} to {high}"
+    drowns: str = (
+        "Single cells tell little here: a cell has {average} people on average, and a margin of"
+        " error of ± {margin}."
+    )
     only_two: str = "Independence is tested for two questions only."
     not_tested: str = "Independence was not tested: there are too few answers, or too many cells."
     related: str = "The answers to the two questions are related."
@@ -518,6 +522,10 @@ class UncertaintyTexts:
         " assumed to be a random sample. Intervals of shares cover both noise and sampling, those"
         " of counts only the noise. People who decided by themselves to take part are not a random"
         " sample."
+    )
+    chosen_end: str = (
+        "The survey releases results while it goes on. If somebody looked at them to decide when it"
+        " ended, the stated confidence does not hold."
     )
     unlimited: str = "an unlimited population"
     population: str = "{number} people"

@@ -300,6 +300,10 @@ JOINT = JointTexts(
     caption_of="{chosen}. {caption}",
     chosen="{question} = {answer}",
     ends="{low} bis {high}",
+    drowns=(
+        "Einzelne Zellen sagen hier wenig aus: Eine Zelle hat im Durchschnitt {average} Personen"
+        " und eine Fehlerspanne von ± {margin}."
+    ),
     only_two="Unabhängigkeit wird nur für zwei Fragen geprüft.",
     not_tested=(
         "Unabhängigkeit wurde nicht geprüft: Es gibt zu wenige Antworten oder zu viele Zellen."
@@ -504,6 +508,10 @@ UNCERTAINTY = UncertaintyTexts(
         " Teilnehmenden nach Annahme eine Zufallsstichprobe. Intervalle von Anteilen umfassen"
         " Rauschen und Stichprobe, die von Anzahlen nur das Rauschen. Personen, die selbst"
         " entschieden haben teilzunehmen, sind keine Zufallsstichprobe."
+    ),
+    chosen_end=(
+        "Die Umfrage veröffentlicht Ergebnisse, während sie läuft. Wer danach entschieden hat, wann"
+        " sie endet, kann sich auf das angegebene Konfidenzniveau nicht verlassen."
     ),
     unlimited="unbegrenzt viele Personen",
     population="{number} Personen",

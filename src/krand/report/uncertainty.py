@@ -52,7 +52,10 @@ class _Top:
 def uncertainty_view(results: Results, labels: Labels, language: Language) -> UncertaintyView:
     """The noise; and sampling, as it is or as it would be in a sample of far more people."""
     rows = (_row(top, results.people, language) for top in _tops(results, labels))
-    return UncertaintyView(_lead(results, language), tuple(rows))
+    lead = _lead(results, language)
+    if results.plan.survey.release_every is not None:
+        lead = f"{lead} {language.texts.uncertainty.chosen_end}"
+    return UncertaintyView(lead, tuple(rows))
 
 
 def sampling_error(people: int, share: float, sampling: Sampling | None) -> float:

@@ -13,10 +13,11 @@ from rich.text import Text
 from krand.accounting.baselines import rappor_noise, rappor_sigma
 from krand.accounting.curator import curator
 from krand.errors import KrandError
+from krand.planning.expected import as_expected, people_shown
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import SourceOption
 from krand.planning.record import record_reports
-from krand.promise import READABLE, Z95, Assurance, Linkage, NoiseSource
+from krand.promise import READABLE, Z95, Assurance, Linkage, NoiseSource, cells_drown
 from krand.survey.questions import Kind
 from krand.wording.collusion import if_they_collude, what_remains
 from krand.wording.guarantees import how_known
@@ -27,6 +28,7 @@ from krand.wording.texts import ENGLISH
 
 if TYPE_CHECKING:
     from krand.promise import Precision
+    from krand.survey.layout import Block
     from krand.survey.plan import Plan, Promise
     from krand.survey.survey import Survey
 
@@ -36,6 +38,7 @@ __all__ = [
     "alternatives",
     "alternatives_table",
     "division_sentence",
+    "margins_sentence",
     "mixers_instead",
     "promise_sentence",
     "promised_guess",
@@ -162,7 +165,8 @@ def survey_table(plan: Plan) -> Table:
     table.add_column(positions, justify="right")
     table.add_column(MARGIN, justify="right")
     table.add_column(noise, justify="right")
-    rows = zip(plan.layout.blocks, _amounts(plan), plan.precisions, plan.margins, strict=True)
+    shown = as_expected(plan)
+    rows = zip(plan.layout.blocks, _amounts(plan), shown.precisions, shown.margins, strict=True)
     for block, amount, precision, margins in rows:
         table.add_row(
             " + ".join(block.question_names),
@@ -202,8 +206,8 @@ EACH = {Kind.TOGETHER: TEXTS.each_cell, Kind.WORDS: TEXTS.each_position}
 
 
 def _width(plan: Plan, precision: Precision) -> str:
-    """With mixers' noise nobody knows how many people will come: no share of them."""
-    if not plan.survey.trust.noise.has_flips:
+    """A share only where a number of people is known."""
+    if people_shown(plan) is None:
         return people(precision)
     return f"{people(precision)} ({percent(precision.half_width_percent)})"
 
@@ -211,20 +215,56 @@ def _width(plan: Plan, precision: Precision) -> str:
 def unreadable(plan: Plan) -> str:
     """A warning about questions whose counts would be too noisy to use; empty if there are none.
 
-    With mixers' noise nobody knows how many people will come.
+    Where mixers add the noise, it can be given only with the number of people who are expected.
     """
-    if not plan.survey.trust.noise.has_flips:
+    expected = people_shown(plan)
+    if expected is None:
         return ""
-    names = [n for n in plan.layout.question_names if not plan.precision_of(n).readable]
-    names += [
-        TEXTS.cells_of.format(block=" + ".join(block.question_names))
-        for block, precision in zip(plan.layout.blocks, plan.precisions, strict=True)
-        if block.kind is Kind.TOGETHER and not precision.readable
+    shown = as_expected(plan)
+    names = [n for n in plan.layout.question_names if not shown.precision_of(n).readable]
+    cells = [
+        (block, precision)
+        for block, precision in zip(plan.layout.blocks, shown.precisions, strict=True)
+        if block.kind is Kind.TOGETHER
     ]
-    if not names:
-        return ""
+    names += [_cells_of(block) for block, precision in cells if not precision.readable]
+    drowned = [
+        _drowned_cells(block, precision, expected)
+        for block, precision in cells
+        if precision.readable and cells_drown(precision.half_width_95, expected, block.positions)
+    ]
     limit = ENGLISH.numbers.percent_of(READABLE, "g")
-    return TEXTS.unreadable.format(names=", ".join(names), limit=limit)
+    parts = [TEXTS.above_limit.format(names=", ".join(names), limit=limit)] if names else []
+    if not parts and not drowned:
+        return ""
+    return TEXTS.unreadable.format(parts="; ".join((*parts, *drowned)))
+
+
+def _cells_of(block: Block) -> str:
+    return TEXTS.cells_of.format(block=" + ".join(block.question_names))
+
+
+def _drowned_cells(block: Block, precision: Precision, expected: int) -> str:
+    average = some_people(expected / block.positions)
+    return TEXTS.drowned_cells.format(
+        cells=_cells_of(block), margin=people(precision), average=average.removeprefix("± ")
+    )
+
+
+def margins_sentence(plan: Plan) -> str:
+    """For how many people margins are told, and what a chosen end does to them; may be empty."""
+    expected, every = plan.survey.expected, plan.survey.release_every
+    said = []
+    if expected is not None:
+        flips = plan.survey.trust.noise.has_flips
+        text = TEXTS.margins_of_devices if flips else TEXTS.margins_of_mixers
+        said.append(text.format(people=f"{expected:,}"))
+    elif people_shown(plan) is None:
+        said.append(TEXTS.no_shares)
+    if every is not None:
+        said.append(TEXTS.batches_of.format(people=f"{every:,}"))
+        said.append(TEXTS.chosen_end)
+    return " ".join(said)
 
 
 def promised_guess(plan: Plan) -> str:

@@ -355,9 +355,28 @@ class PlanTexts:
         " It holds even if {number} of them collude with the analyst.",
     )
     cells_of: str = "cells of {block}"
+    above_limit: str = "{names} (the margin of error would be above {limit} of the people)"
+    drowned_cells: str = "{cells} ({margin} where a cell has {average} on average)"
     unreadable: str = (
-        "too noisy to use: {names}; the margin of error would be above {limit} of the crowd; ask"
-        " more people or fewer questions, or allow a larger epsilon or delta"
+        "too noisy to use: {parts}; ask more people or fewer questions, or allow a larger epsilon"
+        " or delta"
+    )
+    margins_of_devices: str = (
+        "Margins of error are for the {people} people who are expected; devices' noise grows with"
+        " the square root of their number."
+    )
+    margins_of_mixers: str = (
+        "Shares are of the {people} people who are expected; mixers' noise is the same however many"
+        " come."
+    )
+    no_shares: str = (
+        "How many people will come is not known: say expected = … in the survey file to see margins"
+        " as shares of them, and what would be too noisy."
+    )
+    batches_of: str = "A batch is released whenever {people} more people have come."
+    chosen_end: str = (
+        "Say beforehand when the survey ends: if you look at the results of earlier batches to"
+        " decide it, the 95 % no longer hold."
     )
     each_cell: str = " per cell"
     each_position: str = " per position"

@@ -23,6 +23,7 @@ from krand.analysis.estimates.counted import BlockCounts, block_counts
 from krand.analysis.estimates.intervals import (
     check_confidence,
     limits,
+    normal_quantile,
     readable,
     simultaneous_confidence,
 )
@@ -45,7 +46,7 @@ from krand.analysis.joint.table_noise import (
 )
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
-from krand.promise import Linkage
+from krand.promise import Linkage, cells_drown
 from krand.showing import one_line, some
 from krand.survey.decoding import UNANSWERED
 from krand.survey.plan import Plan
@@ -75,6 +76,16 @@ class JointTable:
     """False where the margin of error of a cell is above 15 % of the people."""
     noise: TableNoise | None = field(default=None, compare=False, repr=False)
     """How the cells of a two-way table vary together; None for more, and in what a file holds."""
+
+    @property
+    def half_width(self) -> float:
+        """The margin of error of a typical cell, in people."""
+        return normal_quantile(self.confidence) * float(np.median(self.standard_errors))
+
+    @property
+    def drowns(self) -> bool:
+        """Whether single cells tell little: their margin is more than half of an average cell."""
+        return cells_drown(self.half_width, self.people, self.counts.size)
 
     def __repr__(self) -> str:
         cells = some(self.counts.size, "cell")

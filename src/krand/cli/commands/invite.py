@@ -66,6 +66,8 @@ def invite(
         complete_file("output", digests, replace=force, hint=hint) as known,
     ):
         _make(plan, count, url, links, known, out)
+    if few := _too_few(plan, count):
+        out.warn(few)
     if as_json:
         told = {"plan": plan.hash, "count": count, "links": str(output), "digests": str(digests)}
         out.json(told)
@@ -76,6 +78,22 @@ def invite(
         f"for collector: {digests} (krand serve --invitations {digests})",
     ):
         console.print(line, markup=False, soft_wrap=True)
+
+
+def _too_few(plan: Plan, count: int) -> str:
+    """A warning if so many links cannot make a batch, or fewer people than are expected."""
+    from krand.survey.limits import smallest_batch
+
+    crowd, expected = smallest_batch(plan), plan.survey.expected
+    links = "1 link" if count == 1 else f"{count:,} links"
+    if count < crowd:
+        return (
+            f"{links} for a crowd of at least {crowd:,} people: even if everybody answers, nothing"
+            f" can be released. Make at least {crowd:,}, more if not everybody will answer"
+        )
+    if expected is not None and count < expected:
+        return f"{links}, but the survey expects {expected:,} people"
+    return ""
 
 
 def _check(plan: Plan, count: int, url: str) -> None:

@@ -121,13 +121,15 @@ def plan(
         out.json({"hash": made.hash, **made.values(), **found})
         return
     from krand.wording.phrases import liars_can
-    from krand.wording.plans import promise_sentence, survey_table
+    from krand.wording.plans import margins_sentence, promise_sentence, survey_table
     from krand.wording.surveys import about_sentence
 
     console = out.console()
     if who := about_sentence(made.survey):
         console.print(who, markup=False, highlight=False)
     console.print(survey_table(made))
+    if margins := margins_sentence(made):
+        console.print(margins, markup=False, highlight=False)
     console.print(promise_sentence(made), markup=False)
     sealed = "message" if made.messages == 1 else "messages"
     console.print(
