@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -15,13 +16,13 @@ import pytest
 from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-from collecting import KEY, exact_plan, running, submitted
+from collecting import KEY, exact_plan, message, running, submitted
 from krand.cli.main import krand
 from krand.client.ledger import Ledger
 from krand.client.randomizer import message_lanes
 from krand.collector.opening import config_of, open_spool
 from krand.collector.states import State
-from krand.collector.store import StoreUnavailable
+from krand.collector.store import RoundClosed, StoreUnavailable
 from krand.promise import Linkage
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
@@ -517,3 +518,40 @@ def test_serve_refuses_a_port_that_is_taken(at: Path) -> None:
 def test_serve_refuses_a_round_that_was_not_planned(at: Path) -> None:
     """As every command does."""
     assert refusal(at, 2, "serve", "--port", "0", "--round", "7")["field"] == "round"
+
+
+def test_closing_asks_and_says_what_it_does(
+    at: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everybody who came is in the batch; the preview is coarse, and can be declined."""
+    one_batch = replace(plan, survey=replace(plan.survey, release_every=None))
+    (at / "plan.json").write_bytes(one_batch.bytes)
+    filled(at, one_batch, CROWD + 17)
+    monkeypatch.setattr("krand.cli.commands.release._can_ask", lambda: True)
+    command = ["release", "--plan", "plan.json", "--spool", "spool", "--key", "collector.pem"]
+    words = [str(at / w) if "." in w or w == "spool" else w for w in command]
+    words += ["-o", str(at / "out"), "--close"]
+    declined = CliRunner().invoke(krand, words, input="n\n")
+    assert declined.exit_code == 130
+    said = " ".join(declined.stderr.split())
+    assert "About 32 people are in the open batch (told in steps of 32)." in said
+    assert "They are released as one batch, and the round is closed." in said
+    assert "Nothing was closed." in said
+    assert answer(at, "status")["batches"][0]["state"] == "open"
+    done = CliRunner().invoke(krand, words, input="y\n")
+    assert done.exit_code == 0, done.output
+    assert f"Batch 1 is closed with {CROWD + 17} people." in done.stdout
+    assert answer(at, "status")["closed"] is True
+
+
+def test_a_round_that_is_too_small_is_erased_only_on_demand(at: Path, plan: Plan) -> None:
+    """Nothing is released, no message is left in the spool, and the round stays closed."""
+    filled(at, plan, CROWD - 1)
+    found = answer(at, "release", "--close", "--yes", "--erase")
+    assert found["released"] == []
+    assert (found["closed"]["state"], found["closed"]["lost"]) == ("erased", CROWD - 1)
+    content = b"".join(path.read_bytes() for path in (at / "spool").iterdir())
+    assert message(3, 0)[:12] not in content
+    assert answer(at, "release", "--close", "--yes", "--erase")["closed"] is None
+    with open_spool(plan, at / "spool") as spool, pytest.raises(RoundClosed):
+        spool.add([submitted(5_000, config_of(plan).format)])

@@ -77,7 +77,8 @@ def for_a_crowd(survey: Survey, crowd: int) -> Survey:
     policy = survey.policy
     share = -(-policy.colluding * crowd // policy.minimum_crowd)  # rounded up
     colluding = min(share, crowd - 2)
-    return replace(survey, policy=replace(policy, minimum_crowd=crowd, colluding=colluding))
+    policy = replace(policy, minimum_crowd=crowd, colluding=colluding)
+    return replace(survey, policy=policy, expected=None, release_every=None)
 
 
 def for_a_small_crowd(survey: Survey, crowd: int) -> Survey:
@@ -92,7 +93,7 @@ def for_a_small_crowd(survey: Survey, crowd: int) -> Survey:
         if Z95 * max(_expected(found)) <= WANTED_SHARE * crowd:
             break
         policy = replace(policy, epsilon=2 * policy.epsilon)
-        found = replace(survey, policy=policy)
+        found = replace(found, policy=policy)
     return found
 
 

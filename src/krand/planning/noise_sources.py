@@ -103,7 +103,8 @@ def _by_both(survey: Survey) -> Survey:
 
 def _proven(survey: Survey, trust: Trust) -> Survey:
     policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
-    return replace(survey, policy=policy, trust=trust)
+    every = survey.release_every if trust.batches > 1 else None  # of one batch there is no more
+    return replace(survey, policy=policy, trust=trust, release_every=every)
 
 
 def _variant(plan: Plan, survey: Survey | None) -> Plan | None:

@@ -7,10 +7,11 @@ collected with it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from krand.accounting.calibration import precision
 from krand.errors import CannotMeet
+from krand.planning.expected import people_shown, precisions_for
 from krand.planning.making import margins_of, quick_flips, rooms_of
 from krand.planning.mixers import precision_of, quick_mixing, sigma_margins
 from krand.promise import NOISE_GRID, DummyLaw, Precision, ResponseFormat
@@ -24,7 +25,8 @@ __all__ = ["QuickPlan", "quick_plan"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuickPlan:
-    """Noise that is proven to keep a survey's policy, and precisions that its plan will keep."""
+    """Noise that is proven to keep a survey's policy, and precisions that its plan will keep, with
+    as many people as are expected."""
 
     survey: Survey
     bounds: tuple[float, ...]
@@ -52,13 +54,23 @@ def quick_plan(survey: Survey) -> QuickPlan | None:
         found = _quick_plan(survey)
     except CannotMeet:  # with reasons that take longer to find
         return None
-    if found is None or any(_is_noise(one, survey) for one in found.precisions):
-        return None
-    return found
+    people = people_shown(survey)
+    if found is None or people is None:
+        return found
+    found = _for_people(found, people)
+    return None if any(_is_noise(one, people) for one in found.precisions) else found
 
 
-def _is_noise(known: Precision, survey: Survey) -> bool:
-    return 2 * known.half_width_95 >= survey.policy.minimum_crowd
+def _for_people(quick: QuickPlan, people: int) -> QuickPlan:
+    noises = [numerator / NOISE_GRID for numerator in quick.numerators]
+    precisions, margins = precisions_for(
+        quick.survey, noises, quick.precisions, quick.margins, people
+    )
+    return replace(quick, precisions=precisions, margins=margins)
+
+
+def _is_noise(known: Precision, people: int) -> bool:
+    return 2 * known.half_width_95 >= people
 
 
 def _quick_plan(survey: Survey) -> QuickPlan | None:

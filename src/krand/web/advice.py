@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from krand.errors import KrandError
+from krand.planning.expected import as_expected
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import TYPICAL_CHAIN
 from krand.planning.quick import quick_plan
@@ -75,13 +76,14 @@ def _shown(plan: Plan, name: str) -> str:
 
 
 def _planned(survey: Survey) -> Plan | None:
-    """The plan; None if its counts would be only noise."""
+    """The plan with the margins that are told; None if its counts would be only noise."""
     if survey.trust.noise.has_flips and quick_plan(survey) is None:
         return None  # within a few percent of that at best
     try:
         plan = make_plan(survey, suggestions=False)
     except KrandError:
         return None
+    plan = as_expected(plan)
     widest = max(known.half_width_percent for known in plan.precisions)
     return None if widest >= MOST_PERCENT else plan
 
@@ -115,7 +117,7 @@ def _weighted(survey: Survey) -> Row:
 
 
 def _changes(asked: Asked, survey: Survey) -> Iterator[_Change]:
-    before, people = survey.policy.minimum_crowd, parse_count("people", asked.texts["people"])
+    before, people = asked.crowd, parse_count("people", asked.texts["people"])
     tried = [{"people": str(PEOPLE_TIMES**power * people)} for power in range(1, MOST_DOUBLINGS)]
     tried = [fields for fields in tried if int(fields["people"]) <= MAX_CROWD]
     if tried:
@@ -146,7 +148,7 @@ def _weaker(asked: Asked, survey: Survey) -> Iterator[_Change]:
         label = OWN.epsilon.format(number=fields["epsilon"], before=number(epsilon))
         yield _Change(label=label, fields=fields)
     more = float(f"{DELTA_TIMES * delta:.3g}")
-    if more <= DELTA_SHARE / survey.policy.minimum_crowd:
+    if more <= DELTA_SHARE / asked.crowd:
         label = OWN.delta.format(number=number(more), before=number(delta))
         yield _Change(label=label, fields={"delta": f"{more:g}"})
 

@@ -156,11 +156,12 @@ class Asked:
             "",
             f'id = "{_name(topic, "-") or "survey"}"',
             f"title = {_quoted(topic)}",
+            f"expected = {self._crowd_given()}",
             "",
             "[policy]",
             f"epsilon = {_float(self._real('epsilon', 100))}",
             f"delta = {_float(self._real('delta', 1))}",
-            f"minimum_crowd = {self._crowd_given()}",
+            *([f"minimum_crowd = {self._crowd_given()}"] if self.noise.has_flips else []),
             *self._trust(),
         ]
         for question in self._questions():

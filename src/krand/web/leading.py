@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from krand.errors import CannotMeet
 from krand.planning.coalitions import coalitions_of
+from krand.planning.expected import as_expected, people_shown
 from krand.planning.making import make_plan
 from krand.planning.quick import QuickPlan, quick_plan
 from krand.promise import Precision
@@ -17,7 +18,7 @@ from krand.web.advice import advice_on, worst_margin
 from krand.web.asked import Asked
 from krand.web.numbers import people_at_most, percent_at_most, proven_sentence
 from krand.web.pages import render
-from krand.web.preview import WIDTH, preview_of
+from krand.web.preview import WIDTH, preview_of, previewed_people
 from krand.web.texts import TEXTS
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.phrases import liars_can, people, percent
@@ -61,8 +62,9 @@ def _widest(quick: QuickPlan) -> Precision:
 def leading_part(asked: Asked) -> tuple[str, Plan]:
     """The numbers of the plan, and the plan."""
     plan = make_plan(asked.survey(), suggestions=False)
+    shown = as_expected(plan)
     rows = [
-        (question.text or question.name, question.name, plan.precision_of(question.name))
+        (question.text or question.name, question.name, shown.precision_of(question.name))
         for question in plan.survey.questions
     ]
     worst = max((known for _, _, known in rows), key=lambda known: known.half_width_95)
@@ -73,6 +75,7 @@ def leading_part(asked: Asked) -> tuple[str, Plan]:
         worst=worst,
         too_small=not worst.readable,
         needed=crowd_needed(plan),
+        expected=people_shown(plan.survey),
         trust=plan.survey.trust,
         guess=promised_guess(plan),
         promise=promise_sentence(plan),
@@ -85,7 +88,7 @@ def leading_part(asked: Asked) -> tuple[str, Plan]:
 
 def said_of(plan: Plan) -> str:
     """The main number, for those who listen."""
-    return OWN.said.format(width=worst_margin(plan))
+    return OWN.said.format(width=worst_margin(as_expected(plan)))
 
 
 def more_part(asked: Asked) -> str:
@@ -96,7 +99,7 @@ def more_part(asked: Asked) -> str:
         "leading_more.html",
         coalitions=[(coalition_text(row, plan), remains_text(row, plan)) for row in rows],
         previews=preview_of(plan, _labels(plan.survey)),
-        crowd=plan.survey.policy.minimum_crowd,
+        crowd=previewed_people(plan),
         width=WIDTH,
     )
 

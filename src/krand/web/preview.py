@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from krand.planning.expected import as_expected, people_shown
 from krand.promise import Z95
 from krand.showing import decimals_for
 from krand.survey.layout import Block
 from krand.survey.plan import Plan
 from krand.wording.texts import ENGLISH
 
-__all__ = ["Bar", "Preview", "preview_of"]
+__all__ = ["Bar", "Preview", "preview_of", "previewed_people"]
 
 SEED = 1
 """The same plan shows the same preview."""
@@ -51,13 +52,18 @@ def preview_of(plan: Plan, labels: dict[str, tuple[str, ...]], seed: int = SEED)
     return [_preview(plan, name, texts[name], given, random) for name, given in labels.items()]
 
 
+def previewed_people(plan: Plan) -> int:
+    """How many people are simulated: as many as are expected."""
+    return people_shown(plan.survey) or plan.survey.policy.minimum_crowd
+
+
 def _preview(
     plan: Plan, name: str, text: str, labels: tuple[str, ...], random: np.random.Generator
 ) -> Preview:
-    block, crowd = plan.block_of(name), plan.survey.policy.minimum_crowd
+    block, crowd = plan.block_of(name), previewed_people(plan)
     true = np.rint(crowd * _shares(len(labels), random)).astype(np.int64)
     estimates = 100 * _estimates(plan, block, true, random) / crowd
-    half = Z95 * plan.precision_of(name).sigma * 100 / crowd
+    half = Z95 * as_expected(plan).precision_of(name).sigma * 100 / crowd
     bars = (
         _bar(label, float(estimate), half)
         for label, estimate in zip(labels, estimates, strict=True)
@@ -77,7 +83,7 @@ def _estimates(
     plan: Plan, block: Block, true: NDArray[np.int64], random: np.random.Generator
 ) -> Floats:
     """Counts with the noise of devices and of mixers, corrected as an analyst does."""
-    crowd, q = plan.survey.policy.minimum_crowd, plan.noises[plan.layout.blocks.index(block)]
+    crowd, q = previewed_people(plan), plan.noises[plan.layout.blocks.index(block)]
     counts = random.binomial(true, 1 - q) + random.binomial(crowd - true, q) - crowd * q
     if plan.mixing is not None:
         law = plan.law_of(next(lane for lane in plan.lanes if lane.block == block.name))

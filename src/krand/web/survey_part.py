@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from krand.accounting.baselines import rappor_sigma
 from krand.accounting.curator import curator
 from krand.planning.coalitions import coalitions_of
+from krand.planning.expected import as_expected, people_shown
 from krand.planning.noise_sources import dummies_of, sealed_bytes
 from krand.planning.record import record_reports
 from krand.promise import Z95
@@ -18,7 +19,13 @@ from krand.wire.messages import length_at
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.collusion import protection
 from krand.wording.phrases import at_most, number, people, percent, whole_people
-from krand.wording.plans import EACH, promise_sentence, promised_guess, unreadable
+from krand.wording.plans import (
+    EACH,
+    margins_sentence,
+    promise_sentence,
+    promised_guess,
+    unreadable,
+)
 from krand.wording.surveys import about_sentence, survey_name
 
 if TYPE_CHECKING:
@@ -37,7 +44,9 @@ def survey_part(plan: Plan) -> str:
         plan=plan,
         survey_name=survey_name(plan.survey),
         about=about_sentence(plan.survey),
-        rows=_rows(plan, sigmas if mixed else plan.noises),
+        rows=_rows(as_expected(plan), sigmas if mixed else plan.noises),
+        expected=people_shown(plan.survey),
+        margins=margins_sentence(plan),
         noise_name="noise σ" if mixed else "noise q",
         trust=plan.survey.trust,
         dummies=dummies_of(plan),

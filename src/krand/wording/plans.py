@@ -207,7 +207,7 @@ EACH = {Kind.TOGETHER: TEXTS.each_cell, Kind.WORDS: TEXTS.each_position}
 
 def _width(plan: Plan, precision: Precision) -> str:
     """A share only where a number of people is known."""
-    if people_shown(plan) is None:
+    if people_shown(plan.survey) is None:
         return people(precision)
     return f"{people(precision)} ({percent(precision.half_width_percent)})"
 
@@ -217,7 +217,7 @@ def unreadable(plan: Plan) -> str:
 
     Where mixers add the noise, it can be given only with the number of people who are expected.
     """
-    expected = people_shown(plan)
+    expected = people_shown(plan.survey)
     if expected is None:
         return ""
     shown = as_expected(plan)
@@ -259,7 +259,7 @@ def margins_sentence(plan: Plan) -> str:
         flips = plan.survey.trust.noise.has_flips
         text = TEXTS.margins_of_devices if flips else TEXTS.margins_of_mixers
         said.append(text.format(people=f"{expected:,}"))
-    elif people_shown(plan) is None:
+    elif people_shown(plan.survey) is None:
         said.append(TEXTS.no_shares)
     if every is not None:
         said.append(TEXTS.batches_of.format(people=f"{every:,}"))

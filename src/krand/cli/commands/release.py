@@ -137,7 +137,7 @@ def _close(store: Store, out: Output, options: Mapping[str, Any]) -> Closed | No
 
 
 def _ask(preview: Preview, out: Output, *, erase: bool) -> None:
-    if not sys.stdin.isatty():
+    if not _can_ask():
         rule, hint = "must be given where nobody can be asked", "add --yes to close without asking"
         raise InvalidInput("yes", rule, None, hint)
     console = out.console(stderr=True)
@@ -146,6 +146,10 @@ def _ask(preview: Preview, out: Output, *, erase: bool) -> None:
     if not click.confirm("Close it?", err=True):
         console.print("Nothing was closed.")
         raise click.exceptions.Exit(INTERRUPTED)
+
+
+def _can_ask() -> bool:
+    return sys.stdin.isatty()
 
 
 def _preview_told(preview: Preview, *, erase: bool) -> list[str]:
