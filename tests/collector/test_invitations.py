@@ -86,6 +86,26 @@ def test_links_and_digests_are_private_and_belong_together(folder: Path) -> None
         assert stat.S_IMODE((folder / name).stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize(
+    ("crowd", "expected", "said"),
+    [
+        (1000, None, "40 links for a crowd of at least 1,000 people: even if everybody answers"),
+        (30, 50, "40 links, but the survey expects 50 people"),
+        (30, 40, ""),
+    ],
+)
+def test_too_few_links_are_warned_of(
+    crowd: int, expected: int | None, said: str, tmp_path: Path
+) -> None:
+    """Nothing could be released; or fewer people than the plan's margins are for."""
+    plan = plan_of(crowd)
+    survey = replace(plan.survey, invitations=True, expected=expected)
+    done = invite(tmp_path, plan=replace(plan, survey=survey))
+    assert done.exit_code == 0
+    assert bool(done.stderr) is bool(said)
+    assert said in " ".join(done.stderr.split())
+
+
 def test_links_are_never_replaced_by_accident(folder: Path) -> None:
     """Whoever has a link would be refused."""
     before = (folder / "links.csv").read_bytes(), (folder / "links.json").read_bytes()

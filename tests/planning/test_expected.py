@@ -84,7 +84,8 @@ def test_cells_that_drown_are_named_whoever_adds_the_noise() -> None:
     assert "cells of a + b (±" in unreadable(few)
     assert "where a cell has 10 on average" in unreadable(few)
     assert unreadable(many) == unreadable(planned(None, **MIXERS)) == ""
-    assert "cells of a + b" in unreadable(planned(2000, **DEVICES))
+    crowd = {**DEVICES, "crowd": ", minimum_crowd = 500"}
+    assert "cells of a + b (±" in unreadable(planned(None, **crowd))
 
 
 def test_the_plan_says_for_whom_margins_are_and_what_voids_them() -> None:
