@@ -47,6 +47,7 @@ def quick_part(survey: Survey) -> tuple[str, str] | None:
         "survey_quick.html",
         rows=rows,
         worst=worst,
+        expected=people_shown(survey),
         proven=[proven_sentence(survey.policy, bound) for bound in dict.fromkeys(quick.bounds)],
         people_at_most=people_at_most,
         percent_at_most=percent_at_most,
