@@ -289,7 +289,7 @@ def test_a_preview_has_the_noise_of_its_plan(noise: NoiseSource) -> None:
     """Estimates scatter around the invented truth as the plan says."""
     survey = asked_from({**SMALL, "noise": str(noise), "mixers": "2"}).survey()
     plan, random = make_plan(survey), np.random.default_rng(7)
-    crowd, truth = survey.policy.minimum_crowd, 100
+    crowd, truth = survey.expected, 100
     estimates = _estimates(plan, plan.layout.blocks[0], np.full(4000, truth), random)
     sigma = plan.precisions[0].sigma
     assert abs(float(estimates.mean()) - truth) < 5 * sigma / np.sqrt(4000)

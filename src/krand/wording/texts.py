@@ -371,7 +371,7 @@ class PlanTexts:
     )
     no_shares: str = (
         "How many people will come is not known: say expected = … in the survey file to see margins"
-        " as shares of them, and what would be too noisy."
+        " as shares of them."
     )
     batches_of: str = "A batch is released whenever {people} more people have come."
     chosen_end: str = (
