@@ -19,6 +19,7 @@ from components import require
 from krand import make_plan, parse_survey, read_results
 from krand.errors import InvalidInput, KrandError
 from krand.planning.coalitions import coalitions_of
+from krand.planning.expected import as_expected
 from krand.planning.quick import quick_plan
 from krand.promise import NoiseSource
 from krand.survey.plan import Plan
@@ -271,7 +272,7 @@ def test_advice_is_what_the_changed_form_would_give() -> None:
     for row in rows[:2]:
         if row.fields:
             plan = make_plan(Asked({**asked.texts, **row.fields}).survey())
-            assert row.becomes == worst_margin(plan)
+            assert row.becomes == worst_margin(as_expected(plan))
     assert [row.fields for row in rows].count({}) == 1  # weights are for a survey file
 
 
