@@ -35,7 +35,7 @@ MOST_WAITING = 8
 WAIT_SECONDS = 10.0
 """How long a plan waits for others; then the request is told to try again."""
 PAGE_SECONDS = 60.0
-"""Every request is answered within this time, whatever it needs and however many there are."""
+"""The work for a request ends after this time, waiting included, however many there are."""
 QUICK_SECONDS = 5.0
 NUMBERS_SECONDS = 30.0
 ADVICE_SECONDS = PAGE_SECONDS

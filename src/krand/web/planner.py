@@ -163,7 +163,7 @@ class Planner:
         density = frontier = None
         if answer["state"] == "planned":
             density = Markup((await self._numbers(request, "density", settings))["html"])
-        if "frontier" in request.query_params and answer["state"] != "invalid":
+        if "frontier" in request.query_params and answer["state"] in ("planned", "refused"):
             frontier = Markup((await self._numbers(request, "frontier", settings))["html"])
         page = render(
             "numbers.html",
