@@ -6,6 +6,9 @@ import { Plan } from "./plan.js";
 import { answered, jsonIn, type SendOptions } from "./sending.js";
 import type { PlanSignature } from "./signatures.js";
 
+/** A plan with long lists takes its time on a slow network. */
+const DOWNLOAD_SECONDS = 120;
+
 /** The collector's address of something about a plan. */
 export function addressOf(url: string, planHash: string, what: string): string {
   return `${checkedUrl(url)}/v1/${planHash}/${what}`;
@@ -34,7 +37,7 @@ export async function fetchSignatures(
 
 /** What stands at an address; asked for as often as a submission is sent. */
 async function fetched(address: string, options: SendOptions): Promise<Uint8Array<ArrayBuffer>> {
-  const { reply, attempt } = await answered(address, {}, options);
+  const { reply, attempt } = await answered(address, {}, { ...options, timeoutSeconds: DOWNLOAD_SECONDS });
   if (reply.status === 200) return reply.bytes;
   if (reply.status === 404) {
     const rule = "must be one that this collector serves";

@@ -29,6 +29,8 @@ export interface RetryOptions {
 
 export interface SendOptions extends RetryOptions {
   readonly fetch: typeof fetch;
+  /** How long one attempt may take. */
+  readonly timeoutSeconds?: number;
   /** Waits so many seconds; tests do not. */
   readonly wait?: (seconds: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -110,7 +112,7 @@ const mayRetry = (status: number): boolean =>
 async function asked(address: string, request: RequestInit, options: SendOptions): Promise<Reply> {
   const deadline = new AbortController();
   const stop = (): void => deadline.abort();
-  const timer = setTimeout(stop, 1_000 * TIMEOUT_SECONDS);
+  const timer = setTimeout(stop, 1_000 * (options.timeoutSeconds ?? TIMEOUT_SECONDS));
   options.signal?.addEventListener("abort", stop);
   try {
     const response = await options.fetch(address, {
