@@ -19,7 +19,7 @@ from krand.errors import InvalidInput
 from krand.files import complete_file, ensure_directory
 from krand.mixing.mixer import first_mix
 from krand.randomness.generator import secure_random
-from krand.survey.limits import check_crowd
+from krand.survey.limits import CrowdTooSmall, smallest_batch
 from krand.survey.plan import Plan
 from krand.wire.keys import generate_signing_key
 from krand.wire.submissions import Refused
@@ -40,9 +40,9 @@ class FakeCollector:
     """Takes what clients send, by the rules of the real one; give it to them as `transport`.
 
     It reads submissions, knows a retry by its id, refuses what is no submission of the plan and
-    round, and releases nothing below the planned crowd. Where mixers add the noise, it is the first
-    mixer, and releasing closes the round. Two things differ: it forgets everything when the program
-    ends, and all people go into one batch, however many come.
+    round, and releases nothing below the planned crowd. Releasing closes the round; where mixers
+    add the noise, it is the first mixer. Two things differ: it forgets everything when the program
+    ends, and all people go into one batch, whatever the survey's release_every.
 
     >>> from krand import Client, generate_private_key
     >>> from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
@@ -128,13 +128,13 @@ class FakeCollector:
     def release(self, folder: str | Path, mixer: MixerStore | None = None) -> Path:
         """Write the batch and beside it its signed manifest; the path of the batch.
 
-        A crowd below the planned one is refused. Where mixers add the noise, the crowd is no
-        condition: `mixer` is the store of the first one, the batch has its dummies, and beside it
-        is the chain. From then on the round is closed.
+        Everybody who came is in it, and from then on the round is closed. Fewer people than the
+        plan needs are refused. Where mixers add the noise, `mixer` is the store of the first one,
+        the batch has its dummies, and beside it is the chain.
         """
         if self.plan.mixing is not None:
             return self._mixed(Path(folder), mixer)
-        check_crowd(self.plan, self.people)
+        self._close()
         folder = Path(folder)
         ensure_directory("output", folder)
         data, manifest = folder / "batch-000001.parquet", folder / "batch-000001.manifest.json"
@@ -158,12 +158,17 @@ class FakeCollector:
         if mixer is None:
             rule, hint = "must be given with mixers' noise", "it is the first mixer's store"
             raise InvalidInput("mixer", rule, None, hint)
-        if not self.people:
-            raise InvalidInput("people", "must be at least 1", 0, "nobody has come yet")
+        self._close()
         rows = np.frombuffer(b"".join(self._submissions.values()), np.uint8)
         shape = (self.people, self._format.messages, self._format.message_length)
-        self._closed = True
         return first_mix(mixer, self.plan, self.round, self._id, rows.reshape(shape), folder).data
+
+    def _close(self) -> None:
+        needed = smallest_batch(self.plan)
+        if self.people < needed:
+            hint = "let more people submit, or plan the survey for fewer"
+            raise CrowdTooSmall("people", f"must be at least {needed:,}", self.people, hint)
+        self._closed = True
 
     def _refusal(self, status: int, rule: str) -> Reply:
         self.refused.append(rule)
