@@ -22,6 +22,7 @@ from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected
 from krand.planning.quick import quick_plan
 from krand.promise import NoiseSource
+from krand.showing import unbroken
 from krand.survey.plan import Plan
 from krand.survey.survey import Trust
 from krand.testing import small_survey
@@ -106,7 +107,7 @@ def test_the_quick_part_is_the_quick_plan_rounded_up(planner: TestClient) -> Non
         float(value) for value in re.findall(r'<td class="n" data-value="([^"]*)"', answer.text)
     ]
     assert widths == [known.half_width_95 for known in quick.precisions]
-    assert f"at most {people_at_most(max(widths))}" in answer.text
+    assert unbroken(f"at most {people_at_most(max(widths))}") in answer.text
     assert "refining" in answer.text
 
 
