@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -23,7 +26,8 @@ from krand.accounting.dummies import (
     surplus_bound,
 )
 from krand.accounting.dummy_division import MOST_RATIOS, divide_dummies, dummy_guarantee
-from krand.errors import InvalidInput
+from krand.accounting.portable import portable_exp, portable_log, portable_power
+from krand.errors import CannotMeet, InvalidInput
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
 
 LONG = bool(os.environ.get("KRAND_LONG"))
@@ -158,6 +162,114 @@ def test_no_trusted_curator_needs_less(count: int, epsilon: float, delta: float)
     divided = divide_dummies(policy, [Share(count)])
     assert divided.sigmas[0] <= 1.001 * textbook_sigma(count, epsilon, delta)
     assert divided.guarantee.delta.upper <= delta
+
+
+def least_variance(epsilon: float, delta: float, steps: int) -> Fraction:
+    """No law of whole numbers that hides a shift by 1 has a smaller σ²: a dual certificate.
+
+    Let y_x be between 0 and ν. Then Σ y_x·(p_x - λ·p_(x-1)) ≤ ν·Σ (p_x - λ·p_(x-1))⁺ ≤ ν·δ, for any
+    λ ≥ e^ε. Averaging a law with its mirror image changes neither σ² nor what is hidden, so let p
+    be symmetric. If y_0 - λ·y_1 ≥ μ, and for all k ≥ 1
+    2k² + y_k + y_(-k) - λ·y_(k+1) - λ·y_(1-k) ≥ 2μ, then adding up gives σ² + ν·δ ≥ μ. Here y is
+    0 above 0 and ν below -steps, and the inequalities are equalities in between, which gives y_(-k)
+    one after the other, as a + b·μ, and μ from the last one. All of it is checked in fractions.
+    """
+    factor = Fraction(math.ceil(math.exp(epsilon) * 10**9), 10**9)
+    a, b = Fraction(0), Fraction(1)
+    for k in range(1, steps + 1):
+        a, b = factor * a - 2 * k * k, factor * b + 2
+    mu = (2 * (steps + 1) ** 2 - (factor - 1) * a) / ((factor - 1) * b + 2)
+    down = [mu]
+    for k in range(1, steps + 1):
+        down.append(factor * down[-1] + 2 * mu - 2 * k * k)
+    nu = down[-1]
+    assert all(0 <= value <= nu for value in down)
+    for k in range(1, steps + 3):  # beyond, both y are ν and only k² grows
+        here, before = (down[n] if n <= steps else nu for n in (k, k - 1))
+        assert 2 * k * k + here - factor * before >= 2 * mu
+    return mu - nu * Fraction(delta)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "steps", "sigma"),
+    [
+        (1.0, 1e-6, 13, 1.35687),
+        (2.0, 1e-6, 6, 0.60167),
+        (0.5, 1e-6, 24, 2.79876),
+        (1.0, 1e-9, 19, 1.35696),
+        (0.1, 1e-6, 108, 14.1268),
+    ],
+)
+def test_the_law_of_one_position_is_optimal(
+    epsilon: float, delta: float, steps: int, sigma: float
+) -> None:
+    """A ten-thousandth above the least σ of any law of whole numbers, which is proven."""
+    least = math.sqrt(least_variance(epsilon, delta, steps))
+    assert sigma <= least < sigma + 1e-3
+    policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
+    (found,) = divide_dummies(policy, [Share(1)]).sigmas
+    assert least <= found <= 1.0001 * least
+
+
+SMALL = [(1, 0.001, 1e-6), (1, 0.003, 1e-4), (20, 0.005, 1e-6), (20, 0.1, 1e-6), (40, 0.05, 1e-6)]
+
+
+@pytest.mark.parametrize(("count", "epsilon", "delta"), SMALL if LONG else SMALL[:4])
+def test_a_small_epsilon_gets_the_noise_it_needs(count: int, epsilon: float, delta: float) -> None:
+    """The policy is kept, and not above the better of geometric and Gaussian noise."""
+    policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
+    divided = divide_dummies(policy, [Share(count)])
+    assert divided.guarantee.delta.upper <= delta
+    assert divided.sigmas[0] <= 1.005 * textbook_sigma(count, epsilon, delta)
+
+
+@pytest.mark.parametrize(
+    ("count", "epsilon", "delta", "limit", "nearest"),
+    [
+        (1, 1.0, 1e-30, "2^-63", ("delta 1.1",)),
+        (20, 1.0, 1e-300, "2^-63", ("delta 2.",)),
+        (1, 1e-6, 1e-6, "131,072", ("epsilon ", "delta ")),
+    ],
+)
+def test_a_refusal_names_the_limit_and_the_nearest_plan(
+    count: int, epsilon: float, delta: float, limit: str, nearest: tuple[str, ...]
+) -> None:
+    """Weights are at least 2^-63, and laws not longer than R: both are said, and what would do."""
+    policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
+    with pytest.raises(CannotMeet) as caught:
+        divide_dummies(policy, [Share(count)])
+    assert limit in caught.value.reason
+    assert len(caught.value.nearest) == len(nearest)
+    for text, beginning in zip(caught.value.nearest, nearest, strict=True):
+        assert text.startswith(beginning)
+        field, value = text.split(",")[0].split()
+        near = replace(policy, **{field: float(value)})
+        assert divide_dummies(near, [Share(count)]).guarantee.delta.upper <= (near.delta or 0)
+
+
+def test_weights_have_the_same_bits_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are made without exp and log of any library."""
+    made = [dummy_law(1.0, 2.0, 27), dummy_law(1.35, 77.7, 500)]
+    for name in ("exp", "log", "power", "expm1", "log1p"):
+        monkeypatch.delattr(np, name)
+    for name in ("exp", "log", "pow"):
+        monkeypatch.delattr(math, name)
+    assert [dummy_law(1.0, 2.0, 27), dummy_law(1.35, 77.7, 500)] == made
+    digest = hashlib.sha256(repr([law.half for law in made]).encode()).hexdigest()
+    assert digest == "6e2e1a6b5d3aa1c93b031ca9f4d76c397aa0d3da7de573eefca49365b3fe772e"
+
+
+def test_portable_functions_are_exp_log_and_powers() -> None:
+    """To 13 digits, against decimal arithmetic."""
+    x = np.concatenate((-np.geomspace(1e-9, 699.0, 40), np.linspace(-1.0, 1.0, 11)))
+    with localcontext() as context:
+        context.prec = 40
+        exps = [float(Decimal(one).exp()) for one in x.tolist()]
+        logs = [float(Decimal(one).ln()) for one in (-x[:40]).tolist()]
+        powers = [float((Decimal(one).ln() * Decimal("1.35")).exp()) for one in (-x[:40]).tolist()]
+    assert portable_exp(x) == pytest.approx(exps, rel=1e-13)
+    assert portable_log(-x[:40]) == pytest.approx(logs, rel=1e-13)
+    assert portable_power(-x[:40], 1.35) == pytest.approx(powers, rel=1e-13)
 
 
 def test_in_between_it_is_below_both() -> None:

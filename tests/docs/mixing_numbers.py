@@ -13,7 +13,7 @@ from docs.claims import Computed, Given
 from krand import ResponseFormat, make_plan, plan_noise
 from krand.accounting.curator import curator
 from krand.accounting.division import Share
-from krand.accounting.dummy_division import DividedDummies, divide_dummies
+from krand.accounting.dummy_division import LARGEST_REACH, DividedDummies, divide_dummies
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
 from krand.planning.noise_sources import dummies_of, sealed_bytes
 from krand.promise import DUMMY_GRID, NoiseSource, Policy
@@ -200,9 +200,12 @@ MIXED_METHOD: tuple[Computed | Given, ...] = (
         "A message has {} bytes more for every mixer",
         lambda: [str(sealed_bytes(2) - sealed_bytes(1))],
     ),
+    Computed("would need an R above {}, or a δ below", lambda: [f"{LARGEST_REACH:,}"]),
     Given(
         "formulas and settings of mixers' noise",
         (
+            "a δ below t·2^-63",
+            "whole multiples of 2^-63",
             "p = 1 is geometric noise, p = 2 is Gaussian",
             "At δ = 10⁻⁶: | positions that one person can change | p, ε = 1 | R | σ, one mixer |"
             " σ, curator | σ, devices, 100,000 people | σ, one mixer, ε = 2 | σ, curator, ε = 2 |",

@@ -95,6 +95,8 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
     guess = _guess(policy, mechanism)
     must_fall = policy.delta is not None and policy.delta >= SMALLEST_CHECKED
     numerator = smallest_passing(excess, guess, floor, ceiling, must_fall, grid=SEARCHED)
+    if numerator is None:
+        raise CannotMeet(f"no noise on the grid keeps ε = {policy.epsilon:g}")
     noise = numerator / NOISE_GRID
     guarantee = _guarantee(policy, responses, noise)
     _check_promise(policy, guarantee)

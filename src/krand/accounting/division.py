@@ -107,7 +107,7 @@ def divide_noise(
         must_fall=policy.delta is not None and policy.delta >= SMALLEST_CHECKED,
         grid=SEARCHED,
     )
-    if base == LAST and scale.excess(base, True) > 0:
+    if base is None:
         raise CannotMeet(
             f"no noise on the grid keeps ε = {policy.epsilon:g} at a sensitivity of"
             f" {scale.sensitivity:,} positions"

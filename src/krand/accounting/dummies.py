@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,17 +26,18 @@ from krand.accounting.composition import (
     golden_minimum,
     loss_nodes,
 )
-from krand.promise import DUMMY_GRID, Bounds, DummyLaw, Method, TwoWay
+from krand.accounting.portable import portable_exp, portable_power
+from krand.promise import DUMMY_GRID, Bounds, DummyLaw, Method, Policy, TwoWay
 
 __all__ = [
     "DummyBound",
     "Parts",
     "dummy_law",
     "law_profile",
+    "negligible_part",
     "padding_needed",
     "parts_of",
     "surplus_bound",
-    "tapered",
 ]
 
 Floats = NDArray[np.float64]
@@ -50,7 +51,9 @@ STEPS_PER_SPREAD = 60.0
 """Nodes of the grid of losses per standard deviation of one position's loss."""
 STEPS = (10.0, 20.0, STEPS_PER_SPREAD, STEPS_PER_SPREAD)
 """By effort."""
-MOST_NODES = 4000
+MOST_NODES, PROBES = 4000, 300
+NEGLIGIBLE = 1e-4
+"""The part of δ that may be given away for a finer grid."""
 SHIFT = 1e-8
 """A loss this far below a node, relatively, still counts as the node's: for lower ends, which are
 then asked about an ε that is larger by as much."""
@@ -60,104 +63,166 @@ ALIKE = 1e-9
 """Losses of geometric noise that differ relatively by less are one and the same."""
 
 
-def dummy_law(shape: float, scale: float, reach: int) -> DummyLaw:
-    """Weights ∝ exp(-|x/s|^p), tapered unless p = 1, rounded to integers that add up to 2^63.
+def dummy_law(shape: float, scale: float, reach: int, tapers: bool | None = None) -> DummyLaw:
+    """Weights ∝ exp(-|x/s|^p), rounded to integers that add up to 2^63: the same everywhere.
+
+    Unless p = 1, or as `tapers` says, the ends fall faster.
 
     >>> law = dummy_law(1.0, 1.0, 14)
     >>> law.reach, round(law.variance**0.5, 3)
     (14, 1.357)
     """
-    mass = tapered(shape, scale, np.arange(reach + 1, dtype=np.float64), reach)
-    total = 2 * mass.sum() - mass[0]
-    half = [max(1, int(part * DUMMY_GRID)) for part in (mass / total).tolist()]
-    return DummyLaw((DUMMY_GRID - 2 * sum(half[1:]), *half[1:]))
+    x = np.arange(reach + 1, dtype=np.float64)
+    mass = portable_exp(-portable_power(x / scale, shape))
+    if shape > 1 if tapers is None else tapers:
+        mass *= _taper(x / (reach + 1))
+    total = 2 * math.fsum(mass.tolist()) - float(mass[0])
+    above = np.maximum((mass[1:] / total * DUMMY_GRID).astype(np.int64), 1).tolist()
+    return DummyLaw((DUMMY_GRID - 2 * sum(above), *above))
 
 
-def tapered(shape: float, scale: float, x: Floats, reach: int) -> Floats:
-    """exp(-|x/s|^p), with ends that fall faster unless p = 1."""
-    mass = np.exp(-((x / scale) ** shape))
-    if shape > 1:
-        mass *= (1 - (x / (reach + 1)) ** TAPER) ** 2
-    return np.asarray(mass)
+def _taper(part: Floats) -> Floats:
+    """(1-part^TAPER)²."""
+    for _ in range(TAPER.bit_length() - 1):
+        part = part * part
+    rest = 1.0 - part
+    return rest * rest
 
 
 def law_profile(law: DummyLaw, epsilons: Floats) -> tuple[Floats, Floats]:
-    """δ(ε) of the pair (Z, Z+1), rounded down and up; the other direction is the same."""
-    weights = np.array(law.weights, dtype=np.float64) / DUMMY_GRID
-    before = np.append(0.0, weights[:-1])
-    factor = np.exp(epsilons)[:, None]
-    slack = UNIT * (4 + 2 * epsilons[:, None])
-    low = np.maximum(weights * (1 - UNIT) - factor * before * (1 + slack), 0.0).sum(axis=1)
-    high = np.maximum(weights * (1 + UNIT) - factor * before * (1 - slack), 0.0).sum(axis=1)
-    rounding = UNIT * weights.size
-    return low * (1 - rounding), high * (1 + rounding)
+    """δ(ε) of the pair (Z, Z+1), rounded down and up; the other direction is the same.
+
+    δ(ε) = Σ (w - e^ε·w')⁺, w' being the weight before w: the sum over the outcomes whose ratio
+    w/w' is above e^ε, which are the first ones if all are sorted by it. Those next to e^ε may count
+    or not: they add next to nothing. The sums of weights are whole numbers, and exact.
+    """
+    known = _known(law)
+    ratios, here, before = known.ratios, known.here, known.before
+    factor = np.exp(epsilons)
+    slack = UNIT * (4 + 2 * epsilons)
+    found = []
+    for sign in (-1, 1):
+        first = np.searchsorted(-ratios, -factor * (1 - sign * slack), side="right")
+        sums = here[first] * (1 + sign * UNIT) - factor * before[first] * (1 - sign * slack)
+        found.append(np.maximum(sums, 0.0) / DUMMY_GRID * (1 + sign * UNIT))
+    return found[0], found[1]
 
 
-@lru_cache(maxsize=512)
-def _losses(law: DummyLaw) -> tuple[Floats, Floats]:
-    """ln P/Q of every outcome that both can have, and its probability under P."""
-    weights = np.array(law.weights, dtype=np.float64)
-    return np.log(weights[1:] / weights[:-1]), weights[1:] / DUMMY_GRID
+@dataclass(frozen=True, slots=True, eq=False)
+class _Known:
+    """What is asked again and again about one law."""
+
+    losses: Floats
+    """ln P/Q of every outcome that both can have, and their probabilities under P."""
+    masses: Floats
+    ratios: Floats
+    """w/w' of the same outcomes, falling, and the sums of w and of w' over the first of them.
+    The outcome that has nothing before it always counts."""
+    here: Floats
+    before: Floats
+    top: float
+    """The largest loss."""
+    spread: float
+
+    @property
+    def is_geometric(self) -> bool:
+        """Whether all losses are alike but for their sign."""
+        seen = np.abs(self.losses[self.masses > RAREST])
+        return bool(np.ptp(seen) < ALIKE * seen.max())
 
 
-@lru_cache(maxsize=512)
-def _spread(law: DummyLaw) -> float:
-    losses, masses = _losses(law)
-    return math.sqrt(float((losses**2 * masses).sum()))
+@lru_cache(maxsize=64)
+def _known(law: DummyLaw) -> _Known:
+    half = np.array(law.half, dtype=np.uint64)
+    weights = np.concatenate((half[:0:-1], half))
+    ratios = weights[1:] / weights[:-1]
+    losses, masses = np.log(ratios), weights[1:] / DUMMY_GRID
+    order = np.argsort(-ratios, kind="stable")
+    here = np.append(weights[:1], weights[0] + np.cumsum(weights[1:][order]))
+    before = np.append(np.zeros(1, np.uint64), np.cumsum(weights[:-1][order]))
+    return _Known(
+        losses=losses,
+        masses=masses,
+        ratios=ratios[order],
+        here=here.astype(np.float64),
+        before=before.astype(np.float64),
+        top=float(losses.max()),
+        spread=math.sqrt(float((losses**2 * masses).sum())),
+    )
 
 
-def _common_step(parts: Parts, steps: float) -> float:
+@dataclass(frozen=True, slots=True)
+class _Grid:
+    """The grid of losses for some laws, and the largest loss of each that is told apart."""
+
+    step: float
+    tops: tuple[float, ...]
+
+
+def _grid(parts: Parts, steps: float, negligible: float) -> _Grid:
     """A grid on which geometric losses lie exactly, or one that is fine for all others.
 
-    Geometric noise has only the losses ±1/s: off the grid they would be rounded up by a step.
+    Geometric noise has only the losses ±1/s: off the grid they would be rounded up by a step. A few
+    rare losses near the ends may be so large that a grid up to them would be coarse: outcomes whose
+    whole probability is negligible then count as infinite.
     """
-    tops = [float(_losses(law)[0].max()) for law, _ in parts]
-    least = min(tops)
-    ratios = [top / least for top in tops]
-    geometric = all(_is_geometric(law) for law, _ in parts)
+    laws = [_known(law) for law, _ in parts]
+    tops = tuple(law.top for law in laws)
+    ratios = [top / min(tops) for top in tops]
+    geometric = all(law.is_geometric for law in laws)
     if geometric and all(abs(ratio - round(ratio)) < ALIKE * ratio for ratio in ratios):
-        return least * (1 + ALIKE)  # above every loss, so that nothing of it is beyond the node
-    finest = min(_spread(law) for law, _ in parts) / steps
-    return max(finest, max(tops) / MOST_NODES)
+        # above every loss, so that nothing of it is beyond the node
+        return _Grid(min(tops) * (1 + ALIKE), tops)
+    finest = min(law.spread for law in laws) / steps
+    if max(tops) > MOST_NODES * finest and negligible > 0:
+        tops = tuple(_top_that_counts(law, negligible) for law, _ in parts)
+    return _Grid(max(finest, max(tops) / MOST_NODES), tops)
 
 
-def _is_geometric(law: DummyLaw) -> bool:
-    losses, masses = _losses(law)
-    seen = np.abs(losses[masses > RAREST])
-    return bool(np.ptp(seen) < ALIKE * seen.max())
+def _top_that_counts(law: DummyLaw, negligible: float) -> float:
+    """A loss beyond which there is next to nothing but the end."""
+    known = _known(law)
+    losses = np.geomspace(known.spread, max(known.top, 2 * known.spread), PROBES)
+    _, profile = law_profile(law, losses)
+    rare = np.flatnonzero(profile <= law.half[-1] / DUMMY_GRID + negligible)
+    return min(known.top, float(losses[rare[0]])) if rare.size else known.top
 
 
-def _above(law: DummyLaw, step: float) -> LossLaw:
+def _above(law: DummyLaw, step: float, top: float) -> LossLaw:
     """A pair that dominates: the profile at the nodes, connected (`connect_dots`)."""
-    top = float(_losses(law)[0].max()) * (1 + 1e-12)
-    nodes = loss_nodes(step, top, 1, max(1.0, _spread(law) / step))
+    known = _known(law)
+    nodes = loss_nodes(step, top * (1 + 1e-12), 1, max(1.0, known.spread / step))
     _, profile = law_profile(law, step * nodes.astype(np.float64))
-    profile[-1] = law.half[-1] / DUMMY_GRID * (1 + UNIT)  # beyond all losses: the end alone
+    if top >= known.top:
+        profile[-1] = law.half[-1] / DUMMY_GRID * (1 + UNIT)  # beyond all losses: the end alone
     return connect_dots(step, nodes, profile, profile.copy())
 
 
-def _below(law: DummyLaw, step: float, shift: float) -> LossLaw:
+def _below(law: DummyLaw, step: float, top: float, shift: float) -> LossLaw:
     """Every loss rounded down, for lower ends; the end of the law counts as infinite."""
-    losses, masses = _losses(law)
+    known = _known(law)
+    losses = np.minimum(known.losses, top)
     index = np.floor((losses + shift) / step).astype(np.int64)
     held, where = np.unique(index, return_inverse=True)
-    mass = np.asarray(np.bincount(where, masses * (1 - UNIT)), dtype=np.float64)
+    mass = np.asarray(np.bincount(where, known.masses * (1 - UNIT)), dtype=np.float64)
     end = law.half[-1] / DUMMY_GRID
     return LossLaw(step=step, index=held, mass=mass, infinite=end, infinite_reverse=end)
 
 
 @lru_cache(maxsize=4)
-def _composed_above(parts: Parts, epsilon: float, steps: float) -> Composed:
+def _composed_above(parts: Parts, epsilon: float, steps: float, negligible: float) -> Composed:
     """All parts, dominated; η asks the same composition about many ε."""
-    step = _common_step(parts, steps)
-    return compose([(_above(law, step), n) for law, n in parts], epsilon)
+    grid = _grid(parts, steps, negligible)
+    pairs = zip(parts, grid.tops, strict=True)
+    return compose([(_above(law, grid.step, top), n) for (law, n), top in pairs], epsilon)
 
 
 @lru_cache(maxsize=4)
-def _composed_below(parts: Parts, epsilon: float, shift: float) -> Composed:
+def _composed_below(parts: Parts, epsilon: float, shift: float, negligible: float) -> Composed:
     """All parts, with every loss rounded down."""
-    step = _common_step(parts, STEPS_PER_SPREAD) / 8
-    return compose([(_below(law, step, shift), n) for law, n in parts], epsilon)
+    grid = _grid(parts, STEPS_PER_SPREAD, negligible)
+    step, pairs = grid.step / 8, zip(parts, grid.tops, strict=True)
+    return compose([(_below(law, step, top, shift), n) for (law, n), top in pairs], epsilon)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +233,8 @@ class DummyBound:
     epsilon: float
     surplus: float = 0.0
     """The probability that a lane has more dummies than its padding hides: it adds to δ."""
+    negligible: float = 0.0
+    """Outcomes of one position that are as rare as this may count as if they told everything."""
 
     @property
     def method(self) -> Method:
@@ -183,27 +250,37 @@ class DummyBound:
         """δ(ε), rounded up: the more steps of the grid, the nearer."""
         if self._is_pure(epsilon):
             return min(1.0, self._ends() * (1 + ALIKE) + self.surplus)
-        composed = _composed_above(self.parts, self.epsilon, steps)
+        composed = _composed_above(self.parts, self.epsilon, steps, self.negligible)
         return min(1.0, composed.delta(epsilon) + self.surplus)
 
     def lower(self) -> float:
         """δ(ε), rounded down."""
         count = sum(n for _, n in self.parts)
-        shift = SHIFT * max(float(_losses(law)[0].max()) for law, _ in self.parts)
-        composed = _composed_below(self.parts, self.epsilon, shift)
+        tops = [_known(law).top for law, _ in self.parts]
+        if min(tops) <= 0:  # uniform: only the ends tell
+            return self._ends() * (1 - ALIKE)
+        shift = SHIFT * max(tops)
+        composed = _composed_below(self.parts, self.epsilon, shift, self.negligible)
         return composed.delta_below(self.epsilon + count * shift) + self._ends() * (1 - ALIKE)
 
     def delta(self, effort: Effort) -> TwoWay:
         """Both directions are alike."""
-        top = self.upper(self.epsilon, STEPS[effort])
+        top = min(bound.upper(self.epsilon, STEPS[effort]) for bound in self._ways(effort))
         both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
         return TwoWay(both, both)
 
     def eta(self, effort: Effort) -> TwoWay:
         """δ converted as upper end; δ itself as lower end, for P[R > λ] ≥ E[(1-λ/R)⁺]."""
-        top = converted_eta(lambda epsilon: self.upper(epsilon, STEPS[effort]), self.epsilon)
+        uppers = [partial(bound.upper, steps=STEPS[effort]) for bound in self._ways(effort)]
+        top = min(converted_eta(upper, self.epsilon) for upper in uppers)
         both = Bounds.around(top, self.lower() if effort == Effort.REPORT else 0.0, top)
         return TwoWay(both, both)
+
+    def _ways(self, effort: Effort) -> tuple[DummyBound, ...]:
+        """The bound, and for reports that without anything given away: it may be the lower one."""
+        if effort < Effort.REPORT or self.negligible == 0:
+            return (self,)
+        return self, replace(self, negligible=0.0)
 
     def _ends(self) -> float:
         """P of at least one outcome that the other answers cannot give."""
@@ -212,7 +289,7 @@ class DummyBound:
 
     def _is_pure(self, epsilon: float) -> bool:
         """Whether no sum of losses exceeds ε, so that δ is what the ends give away."""
-        most = math.fsum(n * float(_losses(law)[0].max()) for law, n in self.parts)
+        most = math.fsum(n * _known(law).top for law, n in self.parts)
         return most * (1 + 1e-12) <= epsilon
 
 
@@ -241,6 +318,13 @@ def padding_needed(law: DummyLaw, positions: int, own: int, most: float) -> int:
         fits = surplus_bound(law, positions, middle - own) <= most
         low, high = (low, middle) if fits else (middle, high)
     return high
+
+
+def negligible_part(policy: Policy, parts: Parts) -> float:
+    """How rare outcomes of one position must be for nobody to mind them."""
+    limit = policy.delta if policy.eta is None else policy.eta
+    assert limit is not None
+    return NEGLIGIBLE * limit / sum(count for _, count in parts)
 
 
 def parts_of(laws: Sequence[DummyLaw], counts: Sequence[int]) -> Parts:

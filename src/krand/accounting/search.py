@@ -65,21 +65,25 @@ def smallest_passing(
     share: float = 0.0,
     near: float = 1e-4,
     grid: Grid = EVERY_NUMBER,
-) -> int:
+    slope: float = FIRST_SLOPE,
+) -> int | None:
     """The least n of the grid in [floor, ceiling] with excess(n, True) ≤ 0: the one before fails.
+
+    None if not even the ceiling passes.
 
     With share > 0, where each answer takes long, an n that passes within that relative distance.
 
     `excess` falls with n; with `must_fall` that is checked. excess(n, False) is a quick version,
-    used to get within the relative distance `near` and to learn how steep it is. `ceiling`, which
-    is of the grid, is known to pass.
+    used to get within the relative distance `near` and to learn how steep it is; `slope` is a first
+    guess at that. `ceiling` is of the grid.
     """
     quick = _Trace(lambda n: excess(n, False), grid)
     floor = grid.up(floor)
     start = min(max(grid.up(guess), floor), ceiling)
-    first = _descend(quick, start, floor, ceiling, share=near, slope=FIRST_SLOPE)
+    first = _descend(quick, start, floor, ceiling, share=near, slope=slope)
     full = _Trace(lambda n: excess(n, True), grid)
-    found = _descend(full, first, floor, ceiling, share, slope=quick.slope(first))
+    start = ceiling if first is None else first
+    found = _descend(full, start, floor, ceiling, share, slope=quick.slope(start))
     if must_fall:
         quick.check_falling()
         full.check_falling()
@@ -107,6 +111,8 @@ def small_passing(
     start = min(max(guess, floor), ceiling)
     first = _descend(_Trace(near), start, floor, ceiling, QUICK_WIDTH, FIRST_SLOPE)
     tried = 0
+    if first is None:
+        return None
     for surplus in SURPLUSES:
         n = min(ceiling, math.ceil(first * surplus))
         if n != tried and proven(n) <= 0:
@@ -148,12 +154,16 @@ class _Trace:
         return max(1.0, min(1e4, fall / apart)) if apart > 0 else FIRST_SLOPE
 
 
-def _descend(f: _Trace, start: int, floor: int, ceiling: int, share: float, slope: float) -> int:
+def _descend(
+    f: _Trace, start: int, floor: int, ceiling: int, share: float, slope: float
+) -> int | None:
     """Bracket the crossing around `start`, then close in until low fails and the next one passes.
 
-    With share > 0 a bracket of that relative width is close enough.
+    With share > 0 a bracket of that relative width is close enough. None if the ceiling fails.
     """
     low, high = _bracket(f, start, floor, ceiling, slope)
+    if f(high) > 0:
+        return None
     if high == floor:
         return floor
     same = 0
@@ -169,7 +179,7 @@ def _descend(f: _Trace, start: int, floor: int, ceiling: int, share: float, slop
 
 
 def _bracket(f: _Trace, start: int, floor: int, ceiling: int, slope: float) -> tuple[int, int]:
-    """(failing, passing) around start; floor-1 counts as failing, ceiling as passing."""
+    """(failing, passing) around start; floor-1 counts as failing, and the ceiling may fail."""
     reach = max(1, int(start * min(0.5, 1.2 * abs(f(start)) / slope)))
     if f(start) <= 0:
         high = start
@@ -183,7 +193,6 @@ def _bracket(f: _Trace, start: int, floor: int, ceiling: int, slope: float) -> t
     while low < ceiling:
         high = min(ceiling, f.grid.up(low + reach))
         if high == ceiling or f(high) <= 0:
-            f.seen.setdefault(ceiling, -700.0)
             return low, high
         low, reach = high, reach * 3
     return ceiling - 1, ceiling

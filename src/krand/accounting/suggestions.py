@@ -24,6 +24,7 @@ __all__ = [
     "cannot_meet",
     "loudest_useful_noise",
     "nearest_policies",
+    "nearest_promises",
     "nearest_requests",
     "round_up",
 ]
@@ -85,6 +86,18 @@ def nearest_policies(policy: Policy, met: Met) -> Nearest:
     Each is at most FINE times the smallest one, and a little more for round numbers.
     """
     return _collected(_policies(policy, _until(_deadline(), met), FINE))
+
+
+def nearest_promises(policy: Policy, met: Met) -> Nearest:
+    """The ε and the δ that would do where no crowd is needed."""
+    return Nearest(tuple(_promises(policy, met)))
+
+
+def _promises(policy: Policy, met: Met) -> Iterator[str]:
+    for field, search in (("epsilon", _smallest_epsilon), ("delta", _smallest_delta)):
+        value = search(policy, met, COARSE)
+        if value is not None:
+            yield f"{field} {value:g}, everything else as asked"
 
 
 class _OutOfTime(Exception):

@@ -83,7 +83,7 @@ def _check_kept(plan: Plan) -> None:
 
 def _searched(survey: Survey, suggestions: bool) -> Plan:
     if survey.trust.noise is NoiseSource.MIXERS:
-        return mixed_plan(survey)
+        return mixed_plan(survey, suggestions)
     if survey.trust.noise is NoiseSource.BOTH:
         return _flips_and_dummies(survey, suggestions)
     record = survey.linkage is Linkage.RECORD
@@ -101,7 +101,7 @@ def _flips_and_dummies(survey: Survey, suggestions: bool) -> Plan:
         if survey.policy.max_local_epsilon is not None:  # which dummies alone cannot keep
             raise
         raise CannotMeet(error.reason, (*error.nearest, MIXERS_ALONE)) from None
-    plan = with_dummies(devices)
+    plan = with_dummies(devices, suggestions)
     drowned = _drowned(plan)
     if drowned is not None:
         raise CannotMeet(drowned[1], (MIXERS_ALONE,))

@@ -17,7 +17,13 @@ from functools import lru_cache
 from krand.accounting.bounds import Effort
 from krand.accounting.coupling import NEAREST, delta_of_distance
 from krand.accounting.division import Share, composed_local_epsilon
-from krand.accounting.dummies import DummyBound, padding_needed, parts_of, surplus_bound
+from krand.accounting.dummies import (
+    DummyBound,
+    negligible_part,
+    padding_needed,
+    parts_of,
+    surplus_bound,
+)
 from krand.accounting.dummy_division import (
     DividedDummies,
     divide_dummies,
@@ -50,18 +56,18 @@ SURPLUS_SHARE = 1000
 """The part of δ or η that dummies beyond their padding may take."""
 
 
-def mixed_plan(survey: Survey) -> Plan:
+def mixed_plan(survey: Survey, suggestions: bool = True) -> Plan:
     """The plan with the least noise of every mixer that keeps the policy by itself."""
     layout = layout_of(survey)
     lanes = lanes_of(survey, layout)
-    mixing, promise = _least(survey, layout, lanes)
+    mixing, promise = _least(survey, layout, lanes, suggestions)
     plan = mixed_from(survey, mixing, promise)
     return replace(plan, promise=mixed_promise(plan))
 
 
-def with_dummies(plan: Plan) -> Plan:
+def with_dummies(plan: Plan, suggestions: bool = True) -> Plan:
     """A plan of devices with the least dummies that keep the policy by themselves too."""
-    mixing, promise = _least(plan.survey, plan.layout, plan.lanes)
+    mixing, promise = _least(plan.survey, plan.layout, plan.lanes, suggestions)
     both = with_mixing(plan, mixing, promise)
     return replace(both, promise=mixed_promise(both, plan.overflow))
 
@@ -89,16 +95,21 @@ def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
     )
 
 
-def _least(survey: Survey, layout: Layout, lanes: Sequence[Lane]) -> tuple[Mixing, Promise]:
+def _least(
+    survey: Survey, layout: Layout, lanes: Sequence[Lane], suggestions: bool
+) -> tuple[Mixing, Promise]:
     """The least dummies that keep the policy, and what their laws alone promise."""
-    divided = _divided(_reserved(survey, lanes), tuple(_shares(layout)), survey.rounds)
+    policy, shares = _reserved(survey, lanes), tuple(_shares(layout))
+    divided = _divided(policy, shares, survey.rounds, suggestions)
     return _mixing(survey, layout, lanes, divided.laws), Promise.of(divided.guarantee)
 
 
 @lru_cache(maxsize=KEPT)
-def _divided(policy: Policy, shares: tuple[Share, ...], rounds: int) -> DividedDummies:
+def _divided(
+    policy: Policy, shares: tuple[Share, ...], rounds: int, suggestions: bool
+) -> DividedDummies:
     """The laws do not depend on the number of mixers: whoever compares chains asks once."""
-    return divide_dummies(policy, shares, rounds)
+    return divide_dummies(policy, shares, rounds, suggestions)
 
 
 def quick_mixing(
@@ -116,7 +127,8 @@ def quick_mixing(
     surplus = _batches_in_all(survey) * _mixing(survey, layout, lanes, laws).surplus
     surplus += delta_of_distance(survey.rounds * overflow, policy.epsilon)
     parts = parts_of(laws, [share.sensitivity * survey.rounds for share in shares])
-    bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus)
+    rare = negligible_part(policy, parts)
+    bound = DummyBound(parts=parts, epsilon=policy.epsilon, surplus=surplus, negligible=rare)
     proven = (bound.delta if policy.eta is None else bound.eta)(Effort.FULL).upper
     if proven > policy.limit:
         return None

@@ -1,0 +1,128 @@
+"""Random plans of mixers: each keeps its policy or is refused, by a checker of its own.
+
+The checker shares nothing with krand's accounting. For one position it adds up fractions. For more
+it moves every loss to its two neighbours on a grid, such that both laws keep their mass, which can
+only tell more; it adds losses up by repeated doubling, and counts what it drops as if it told
+everything. All terms are positive, so that its δ is not below the true one but for 1e-10 of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from krand.accounting.division import Share
+from krand.accounting.dummy_division import LARGEST_REACH, DividedDummies, divide_dummies
+from krand.errors import CannotMeet
+from krand.promise import DummyLaw, Policy
+
+LONG = bool(os.environ.get("KRAND_LONG"))
+GRID = 2**63
+CELLS = 2**13
+"""Cells of the checker's grid in twelve standard deviations of the whole loss, to either side."""
+
+TOLERANCE = 1.05
+"""How much larger than the true δ the checker's may be."""
+
+Floats = NDArray[np.float64]
+
+
+def exact_delta(law: DummyLaw, epsilon: float) -> Fraction:
+    """One position: Σ (w - e^ε·w')⁺ in whole numbers, e^ε rounded down."""
+    factor = Fraction(math.exp(epsilon)) * (1 - Fraction(1, 2**50))
+    weights = (0, *law.half[:0:-1], *law.half)
+    terms = (after - factor * before for before, after in itertools.pairwise(weights))
+    return sum((term for term in terms if term > 0), Fraction(0)) / GRID
+
+
+class Losses:
+    """Masses on whole multiples of a step, from the lowest index on; what is beyond is infinite."""
+
+    def __init__(self, lowest: int, mass: Floats, infinite: float) -> None:
+        self.lowest, self.mass, self.infinite = lowest, mass, infinite
+
+    def plus(self, other: Losses, cells: int) -> Losses:
+        """Their sum: what is above the window is infinite, what is below it is rounded up."""
+        mass, lowest = np.convolve(self.mass, other.mass), self.lowest + other.lowest
+        infinite = 1 - (1 - self.infinite) * (1 - other.infinite)
+        cut = max(0, min(mass.size - 1, -cells - lowest))
+        mass[cut] += mass[:cut].sum()
+        mass, lowest = mass[cut:], lowest + cut
+        most = max(1, cells - lowest + 1)
+        return Losses(lowest, mass[:most], infinite + float(mass[most:].sum()))
+
+
+def checked_delta(law: DummyLaw, count: int, epsilon: float) -> float:
+    """An upper bound of δ(ε) of so many positions, a little above the truth."""
+    if count == 1:
+        return float(exact_delta(law, epsilon))
+    weights = np.array([*law.half[:0:-1], *law.half], dtype=np.float64) / GRID
+    losses, masses = np.log(weights[1:] / weights[:-1]), weights[1:]
+    spread = math.sqrt(count * float((losses**2 * masses).sum()))
+    middle = abs(float(losses[law.reach]))  # every loss, if noise is geometric: on the grid
+    step = max(12 * spread, 2 * epsilon) / CELLS
+    step = middle / max(1, math.floor(middle / step)) if middle > step else step
+    index = np.floor(losses / step).astype(np.int64)
+    up = np.expm1(step * index - losses) / math.expm1(-step)  # the part that moves up
+    rare, lowest = index >= CELLS, max(-CELLS, int(index.min()))
+    infinite = float(weights[0] + masses[rare].sum())
+    low = np.maximum(index[~rare], lowest) - lowest
+    found = np.zeros(int(low.max()) + 2)
+    np.add.at(found, low, masses[~rare] * (1 - up[~rare]))
+    np.add.at(found, low + 1, masses[~rare] * up[~rare])
+    one, total = Losses(lowest, found, infinite), None
+    while count:
+        if count % 2:
+            total = one if total is None else total.plus(one, CELLS)
+        one, count = one.plus(one, CELLS), count // 2
+    assert total is not None
+    loss = step * (total.lowest + np.arange(total.mass.size))
+    above = loss > epsilon
+    return total.infinite + float((total.mass[above] * -np.expm1(epsilon - loss[above])).sum())
+
+
+def requests(number: int, seed: int) -> list[tuple[int, float, float]]:
+    """t 1 … 1,000, ε 1e-6 … 100, δ 1e-300 … 0.5, each log-uniform; every other δ above 1e-20."""
+    draw = random.Random(seed)
+    found = []
+    for place in range(number):
+        least = -300 if place % 2 else -20
+        found.append(
+            (
+                round(10 ** draw.uniform(0, 3)),
+                10 ** draw.uniform(-6, 2),
+                10 ** draw.uniform(least, math.log10(0.5)),
+            )
+        )
+    return found
+
+
+def planned(policy: Policy, count: int) -> DividedDummies | str:
+    """The laws, or why there are none."""
+    try:
+        return divide_dummies(policy, [Share(count)], suggestions=False)
+    except CannotMeet as refused:
+        return str(refused)
+
+
+@pytest.mark.parametrize("seed", range(167) if LONG else [3])
+def test_random_plans_keep_their_policy_or_name_the_limit(seed: int) -> None:
+    """A refusal names the limit, R or 2^-63, and never another reason."""
+    for count, epsilon, delta in requests(12 if LONG else 3, seed):
+        found = planned(Policy(epsilon=epsilon, delta=delta, minimum_crowd=2), count)
+        if isinstance(found, str):
+            by_ends = "2^-63" in found
+            assert by_ends or f"{LARGEST_REACH:,}" in found
+            assert by_ends == (delta < count / GRID)
+            continue
+        (law,) = found.laws
+        assert found.guarantee.delta.upper <= delta
+        assert law.reach <= LARGEST_REACH
+        assert checked_delta(law, count, epsilon) <= TOLERANCE * delta
