@@ -92,8 +92,8 @@ class AlreadyRandomized(InvalidInput):
             f"of survey {plan.survey.id} must not have been randomized before",
             f"{round_number}, randomized for {first.people:,} people into {first.output}",
             f"use that file: a second randomization of the same answers would reveal more than the"
-            f" plan promises; {later}; for a table of other people add --other-people; if the file"
-            " was deleted before anybody saw it add --discarded",
+            f" plan promises; {later}; for a table of other people add other_people=True; if the"
+            " file was deleted before anybody saw it add discarded=True",
         )
 
 
@@ -214,5 +214,5 @@ def _create(path: Path) -> None:
 
 
 def _unusable(path: Path, error: Exception) -> InvalidInput:
-    hint = f"{error}; name another file with --ledger"
+    hint = f"{error}; name another file as ledger"
     return InvalidInput("ledger", "must be a usable ledger", str(path), hint)
