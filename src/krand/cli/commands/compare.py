@@ -54,7 +54,7 @@ def compare(
         return
     from krand.cli.result_tables import comparison_table
 
-    out.console().print(_order(found, results))
+    out.console().print(_order(found, results), soft_wrap=True, markup=False)
     for name, changes in found.questions.items():
         out.console().print(comparison_table(name, changes))
     for name, reason in found.left_out.items():
