@@ -2,6 +2,7 @@
 
 Processors, systems and versions of numpy and scipy differ in the last digits of logarithms,
 exponentials, transforms and sums, by about 10⁻¹⁶. Here they differ by 10⁻¹², up, down or at random.
+What is rounded correctly on every machine stays as it is: +, -, ·, /, roots, and `math.fsum`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ FUNCTIONS = {
     ),
     "numpy.fft": ("irfft", "rfft"),
     "math": (
-        *("cos", "exp", "expm1", "fsum", "hypot", "log", "log10", "log1p", "log2"),
+        *("cos", "exp", "expm1", "hypot", "log", "log10", "log1p", "log2"),
         *("sin", "sinh", "tanh"),
     ),
 }
