@@ -54,6 +54,7 @@ def known_of(results: Results) -> set[str]:
         *(survey.about.title, survey.about.organiser, survey.about.contact),
         *(q.name for q in survey.questions),
         *(q.text for q in survey.questions),
+        *(q.unit for q in survey.questions if isinstance(q, Number)),
         *(choice for choices in chosen for choice in choices),
         *(q.level_name(level) for q in scales for level in range(q.levels)),
         *(w for e in results.words for r in e.rows for w in (r.word, *r.same_positions)),
@@ -110,7 +111,7 @@ def test_an_unknown_language_is_refused_with_those_there_are(tmp_path: Path) -> 
 
 
 def test_english_labels_are_those_of_the_results() -> None:
-    """Whatever the ends of the ranges are, and for yes and no."""
+    """Whatever the ends of the ranges are, but for their signs, and for yes and no."""
     asked = (
         Number(name="a", edges=(-5, 0.5, 1500), open_below=True, open_above=True),
         Number(name="b", edges=(0, 1, 10), open_above=True, integer=True),
@@ -121,7 +122,8 @@ def test_english_labels_are_those_of_the_results() -> None:
     for question in asked:
         for level in range(question.levels):
             name = question.level_name(level)
-            assert labels.answers[question.name][name] == name
+            shown = labels.answers[question.name][name]
+            assert shown.replace(",", "").replace("−", "-") == name
     assert all(shown == name for name, shown in labels.silence.items())
 
 
