@@ -347,10 +347,28 @@ PLANS = PlanTexts(
         " Das gilt auch, wenn {number} davon mit der auswertenden Stelle zusammenarbeiten.",
     ),
     cells_of="Zellen von {block}",
+    above_limit="{names} (die Fehlerspanne wäre größer als {limit} der Teilnehmenden)",
+    drowned_cells="{cells} ({margin} bei durchschnittlich {average} je Zelle)",
     unreadable=(
-        "zu verrauscht: {names}; die Fehlerspanne wäre größer als {limit} der Teilnehmenden;"
-        " fragen Sie mehr Personen oder weniger Fragen, oder erlauben Sie ein größeres epsilon oder"
-        " delta"
+        "zu ungenau für eine Aussage: {parts}; mehr Personen oder weniger Fragen, oder ein größeres"
+        " epsilon oder delta helfen"
+    ),
+    margins_of_devices=(
+        "Fehlerspannen gelten für die {people} erwarteten Personen; das Rauschen der Geräte wächst"
+        " mit der Wurzel ihrer Zahl."
+    ),
+    margins_of_mixers=(
+        "Anteile beziehen sich auf die {people} erwarteten Personen; das Rauschen der Mischer ist"
+        " gleich, wie viele auch kommen."
+    ),
+    no_shares=(
+        "Wie viele Personen kommen, ist nicht bekannt: Mit expected = … in der Umfragedatei werden"
+        " Fehlerspannen auch als Anteile gezeigt."
+    ),
+    batches_of="Ein Paket wird freigegeben, sobald {people} weitere Personen gekommen sind.",
+    chosen_end=(
+        "Legen Sie vorher fest, wann die Umfrage endet: Wer das nach Ergebnissen früherer Pakete"
+        " entscheidet, kann sich auf die 95\N{NARROW NO-BREAK SPACE}% nicht mehr verlassen."
     ),
     each_cell=" je Zelle",
     each_position=" je Position",
