@@ -342,7 +342,7 @@ def bare(kind: str, content: bytes) -> bytes:
     return content
 
 
-SAMPLE = 1 if os.environ.get("KRAND_LONG") else 25
+SAMPLE = 1 if os.environ.get("KRAND_LONG") else 60
 """The suite tries one of so many changes; `make long` all of them, which takes some minutes."""
 
 
