@@ -320,6 +320,7 @@ BITS: dict[str, Change] = {
     )(results),
     "words alone": _with(questions=(), joint=(), shifts=()),
     "rounds": _survey(rounds=3),
+    "results while it goes on": _survey(release_every=10**9),
     "one question": _one_question,
     "sample without limit": _sampling(None),
     "one liar, all alike": _alike,
