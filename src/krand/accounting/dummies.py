@@ -322,9 +322,7 @@ def padding_needed(law: DummyLaw, positions: int, own: int, most: float) -> int:
 
 def negligible_part(policy: Policy, parts: Parts) -> float:
     """How rare outcomes of one position must be for nobody to mind them."""
-    limit = policy.delta if policy.eta is None else policy.eta
-    assert limit is not None
-    return NEGLIGIBLE * limit / sum(count for _, count in parts)
+    return NEGLIGIBLE * policy.limit / sum(count for _, count in parts)
 
 
 def parts_of(laws: Sequence[DummyLaw], counts: Sequence[int]) -> Parts:

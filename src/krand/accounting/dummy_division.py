@@ -298,9 +298,7 @@ class _Search:
         weights can rise: w_k ≤ e^ε·w_(k-1) + d_k with Σ d_k ≤ δ, so that the R+1 weights up to the
         mean are at most δ·(e^(ε(R+1))-1)/(e^ε-1), and must be half of all.
         """
-        policy, ends = self.policy, self._total / DUMMY_GRID
-        limit = policy.delta if policy.eta is None else policy.eta
-        assert limit is not None
+        policy, limit, ends = self.policy, self.policy.limit, self._total / DUMMY_GRID
         if ends > limit:
             name = "δ" if policy.eta is None else "η"
             return (
@@ -515,9 +513,7 @@ class _Search:
         rare = negligible_part(self.policy, parts)
         bound = DummyBound(parts=parts, epsilon=self.policy.epsilon, negligible=rare)
         ways = (bound.delta if self.policy.eta is None else bound.eta)(effort)
-        limit = self.policy.delta if self.policy.eta is None else self.policy.eta
-        assert limit is not None
-        return math.log(ways.upper / limit) + SAFE if ways.upper > 1e-300 else -700.0
+        return math.log(ways.upper / self.policy.limit) + SAFE if ways.upper > 1e-300 else -700.0
 
 
 @lru_cache(maxsize=4)
