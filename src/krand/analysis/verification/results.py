@@ -218,6 +218,9 @@ def _small_shifts(plan: Plan, results: Results, behind: Recovered) -> Iterator[s
     except KrandError as error:
         yield str(error)
         return
+    if len(true) != len(blocks):  # the plan inside leaves some out
+        yield "the plan does not say it of every question"
+        return
     for told, found in zip(results.shifts, true, strict=True):
         if told.corrupted != corrupted:
             yield f"{told.name} is about {told.corrupted:,} clients, others about {corrupted:,}"
