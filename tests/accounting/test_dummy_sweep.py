@@ -3,7 +3,7 @@
 The checker shares nothing with krand's accounting. For one position it adds up fractions. For more
 it moves every loss to its two neighbours on a grid, such that both laws keep their mass, which can
 only tell more; it adds losses up by repeated doubling, and counts what it drops as if it told
-everything. All terms are positive, so that its δ is not below the true one but for 1e-10 of it.
+everything. So its δ is not below the true one, but for errors of rounding.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.signal import fftconvolve
 
 from krand.accounting.division import Share
 from krand.accounting.dummy_division import LARGEST_REACH, DividedDummies, divide_dummies
@@ -28,6 +29,8 @@ GRID = 2**63
 CELLS = 2**13
 """Cells of the checker's grid in twelve standard deviations of the whole loss, to either side."""
 
+SMALL = 1e-9
+"""Below this δ the checker adds up directly, term by term."""
 TOLERANCE = 1.05
 """How much larger than the true δ the checker's may be."""
 
@@ -48,9 +51,11 @@ class Losses:
     def __init__(self, lowest: int, mass: Floats, infinite: float) -> None:
         self.lowest, self.mass, self.infinite = lowest, mass, infinite
 
-    def plus(self, other: Losses, cells: int) -> Losses:
+    def plus(self, other: Losses, cells: int, direct: bool) -> Losses:
         """Their sum: what is above the window is infinite, what is below it is rounded up."""
-        mass, lowest = np.convolve(self.mass, other.mass), self.lowest + other.lowest
+        convolve = np.convolve if direct else fftconvolve  # which is quicker, and good to 1e-16
+        mass = np.maximum(convolve(self.mass, other.mass), 0.0)
+        lowest = self.lowest + other.lowest
         infinite = 1 - (1 - self.infinite) * (1 - other.infinite)
         cut = max(0, min(mass.size - 1, -cells - lowest))
         mass[cut] += mass[:cut].sum()
@@ -59,7 +64,7 @@ class Losses:
         return Losses(lowest, mass[:most], infinite + float(mass[most:].sum()))
 
 
-def checked_delta(law: DummyLaw, count: int, epsilon: float) -> float:
+def checked_delta(law: DummyLaw, count: int, epsilon: float, delta: float) -> float:
     """An upper bound of δ(ε) of so many positions, a little above the truth."""
     if count == 1:
         return float(exact_delta(law, epsilon))
@@ -77,11 +82,12 @@ def checked_delta(law: DummyLaw, count: int, epsilon: float) -> float:
     found = np.zeros(int(low.max()) + 2)
     np.add.at(found, low, masses[~rare] * (1 - up[~rare]))
     np.add.at(found, low + 1, masses[~rare] * up[~rare])
+    direct = delta < SMALL
     one, total = Losses(lowest, found, infinite), None
     while count:
         if count % 2:
-            total = one if total is None else total.plus(one, CELLS)
-        one, count = one.plus(one, CELLS), count // 2
+            total = one if total is None else total.plus(one, CELLS, direct)
+        one, count = one.plus(one, CELLS, direct), count // 2
     assert total is not None
     loss = step * (total.lowest + np.arange(total.mass.size))
     above = loss > epsilon
@@ -125,4 +131,4 @@ def test_random_plans_keep_their_policy_or_name_the_limit(seed: int) -> None:
         (law,) = found.laws
         assert found.guarantee.delta.upper <= delta
         assert law.reach <= LARGEST_REACH
-        assert checked_delta(law, count, epsilon) <= TOLERANCE * delta
+        assert checked_delta(law, count, epsilon, delta) <= TOLERANCE * delta
