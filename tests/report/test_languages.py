@@ -60,6 +60,7 @@ def known_of(results: Results) -> set[str]:
         *(w for e in results.words for r in e.rows for w in (r.word, *r.same_positions)),
         results.plan.hash,
         *results.batches,
+        *(told for s in results.signatures for told in (s.signer, s.fingerprint)),
         *(f"{name} {version}" for name, version in results.versions.items()),
     }
 

@@ -315,6 +315,7 @@ BITS: dict[str, Change] = {
     "ranges of whole numbers": _ranges,
     "no limit of detection": _words(detection_limit=None),
     "several words": _several_words,
+    "all words found": _words(named=1234.0, unexplained=0.0),
     "no word found": lambda results: _words(
         rows=tuple(replace(row, found=False) for row in results.words[0].rows)
     )(results),

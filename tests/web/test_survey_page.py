@@ -19,6 +19,7 @@ from krand.web.limits import MOST_BODY_BYTES, MOST_SURVEY_BYTES
 from krand.web.surveys import EXAMPLES, example, survey_from
 from krand.wording.coalitions import coalition_text, remains_text
 from krand.wording.plans import promise_sentence
+from report.page_reader import spaced
 
 if TYPE_CHECKING:
     from httpx2 import Response
@@ -169,7 +170,7 @@ def test_noise_of_mixers_is_planned_too(
     told = text_of(page.text, "coalitions")
     for row in coalitions_of(plan):
         assert f"{coalition_text(row, plan)} {remains_text(row, plan)}" in told
-    assert ("ε₀ = " in page.text) == (noise == "both")
+    assert ("ε₀ = " in spaced(page.text)) == (noise == "both")
     assert ('id="local-epsilon-value"' in page.text) == (noise == "both")
     assert ">inf" not in page.text
     assert planner.post("/plan.json", data={"survey": text}).content == plan.bytes

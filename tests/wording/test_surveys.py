@@ -97,7 +97,7 @@ def test_krand_serve_says_what_it_collects(
     collecting: tuple[Plan, list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In its first line."""
-    monkeypatch.setattr(serving, "serve", lambda server, listener: listener.close())
+    monkeypatch.setattr(serving, "serve", lambda _, listener, **__: listener.close())
     done = CliRunner().invoke(krand, ["serve", "--port", "0", *collecting[1]])
     assert done.exit_code == 0, done.output
     assert done.stderr.startswith(f"Collecting {TITLE} (pets), round 1, for at least 100 people\n")

@@ -35,6 +35,7 @@ from krand.survey.plan_file import parse_plan
 __all__ = [
     "AGAIN",
     "FORMAT",
+    "FORMATS",
     "FORMS",
     "UNSIGNED",
     "form_of",
@@ -51,6 +52,8 @@ __all__ = [
 FORMAT = "krand-results-3"
 UNSIGNED = "krand-results-2"
 """The format of earlier versions, which does not name the tally and has no signatures of it."""
+FORMATS = (FORMAT, UNSIGNED)
+"""What is read."""
 OF_TALLY = ("tally_sha256", "signatures")
 EARLIER = re.compile("krand-release-.*|krand-results-1")
 """The formats of earlier versions."""
@@ -148,7 +151,7 @@ def results_in(values: Mapping[str, Any], source: str = "results") -> Results:
 
 def plan_values(values: Mapping[str, Any], source: str = "results") -> dict[str, Any]:
     """The plan inside, as plain data, if this is a results file at all."""
-    if values.get("format") not in (FORMAT, UNSIGNED):
+    if values.get("format") not in FORMATS:
         hint = AGAIN if is_earlier(values) else HINT
         raise InvalidInput("results", RULE, source, f"format: {said_format(values)}; {hint}")
     inside = values.get("plan")

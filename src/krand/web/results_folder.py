@@ -7,7 +7,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from krand.analysis.results_file import FORMAT
+from krand.analysis.results_file import FORMATS
 from krand.web.limits import MOST_RESULTS, MOST_RESULTS_BYTES
 
 __all__ = ["ResultsFile", "ResultsFolder"]
@@ -58,7 +58,7 @@ class ResultsFolder:
         path = self._folder / name
         try:
             values = json.loads(path.read_bytes())
-            if values["format"] != FORMAT:
+            if values["format"] not in FORMATS:
                 return None
             survey, plan_hash = str(values["plan"]["survey"]["id"]), str(values["plan_hash"])
             return ResultsFile(
