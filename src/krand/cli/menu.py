@@ -52,7 +52,7 @@ MENU = (
         (
             Item("serve", "Collect submissions for a plan."),
             Item("status", "Show a collector's progress."),
-            Item("release", "Write the batches that are complete."),
+            Item("release", "Close a round, and write its batches."),
             Item("mix", "Run a mixer: keys, plans, batches."),
             Item("randomize", "Turn a table of answers into noisy responses."),
         ),
