@@ -126,7 +126,7 @@ def test_what_was_collected_can_be_estimated(linkage: Linkage, copies: int, tmp_
     ]
     with running(at / "plan.json", at / "spool", at / "log") as collector:
         take_part(plan, collector, people)
-    command(at, RELEASE)
+    command(at, f"{RELEASE} --close --yes")
     assert command(at, TALLY)["people"] == 200
     results = command(at, "estimate tally.json --plan plan.json -o results.json")
     assert results["promise"]["delta"] <= 1e-3

@@ -89,7 +89,7 @@ def submitted(at: Path, url: str, signatures: list[str], people: int) -> None:
     for number in range(people):
         (at / "answers.json").write_text(json.dumps(ANSWERS[number]), encoding="utf-8")
         given = f"--collector {url} --ledger ./ledger-{number} {' '.join(signatures)}"
-        told(at, f"submit answers.json --plan plan.json {given}")
+        told(at, f"submit answers.json --plan plan.json --trust-this-plan {given}")
 
 
 @pytest.mark.parametrize(("mixers", "people"), [(1, 3), (2, 12), (3, 1)])
@@ -100,7 +100,7 @@ def test_from_a_survey_file_to_a_verified_report(tmp_path: Path, mixers: int, pe
         submitted(tmp_path, served.url, signatures, people)
         released = told(
             tmp_path,
-            "release --plan plan.json --spool ./s --mixer-store ./m1 --close -o ./mixed-1",
+            "release --plan plan.json --spool ./s --mixer-store ./m1 --close --yes -o ./mixed-1",
         )
     (batch,) = (entry["batch"] for entry in released["released"])
     for hop in range(2, mixers + 1):
@@ -140,10 +140,11 @@ def test_a_missing_signature_is_named(tmp_path: Path) -> None:
 
 
 def test_one_person_fewer_than_planned(tmp_path: Path) -> None:
-    """799 of 800: the promise needs nobody else, so results come out, as good as promised."""
+    """799 of 800 expected: the promise needs nobody else, so results are as good as promised."""
     survey = Survey(
         id="s",
-        policy=Policy(epsilon=4.0, delta=1e-4, minimum_crowd=800),
+        policy=Policy(epsilon=4.0, delta=1e-4, minimum_crowd=2),
+        expected=800,
         questions=(YesNo(name="fair"),),
         trust=Trust(noise=NoiseSource.MIXERS, mixers=1),
     )

@@ -11,12 +11,12 @@ import pytest
 from krand import make_plan, mix, parse_survey
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
-from krand.testing import SMALL_SURVEY, FakeChain, small_plan
+from krand.testing import MIXED_SURVEY, FakeChain, small_plan
 from krand.wire.layers import LaneOpener
 
 
 def mixed_plan(mixers: int) -> Plan:
-    return make_plan(parse_survey(f'{SMALL_SURVEY}[trust]\nnoise = "mixers"\nmixers = {mixers}\n'))
+    return make_plan(parse_survey(MIXED_SURVEY.replace("mixers = 2", f"mixers = {mixers}")))
 
 
 def counted(chain: FakeChain, batch: Path) -> Counter[int]:

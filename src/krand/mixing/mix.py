@@ -22,16 +22,15 @@ def mix(
     anchor: str | Path | None = None,
     options: MixOptions | None = None,
 ) -> MixedFiles:
-    r"""Open this mixer's layer of a batch, drop repeats, add dummies, shuffle and sign.
+    """Open this mixer's layer of a batch, drop repeats, add dummies, shuffle and sign.
 
     The chain of batch.parquet is batch.chain.json beside it; it is verified first. `store` is the
     mixer's folder, `output` the folder for the mixed batch and its chain. The same batch again
     gives the same files.
 
     >>> from krand import make_plan, mix, parse_survey
-    >>> from krand.testing import SMALL_SURVEY, FakeChain
-    >>> trust = "[trust]\nnoise = 'mixers'\nmixers = 2\n"
-    >>> chain = FakeChain(make_plan(parse_survey(SMALL_SURVEY + trust)))
+    >>> from krand.testing import MIXED_SURVEY, FakeChain
+    >>> chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY)))
     >>> chain.client().submit(chain.url, {"pet": "dog"})
     >>> batch = chain.collect("collected")          # krand release --close
     >>> files = mix(chain.plan, batch, chain.stores[1], "mixed")

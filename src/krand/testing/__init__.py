@@ -19,10 +19,17 @@ from krand.testing.chain import FakeChain
 from krand.testing.collector import FakeCollector
 from krand.testing.ledger import UnsafeMemoryLedger
 from krand.testing.people import simulated_people, simulated_table
-from krand.testing.surveys import SMALL_SURVEY, small_plan, small_survey, unsafe_exact_plan
+from krand.testing.surveys import (
+    MIXED_SURVEY,
+    SMALL_SURVEY,
+    small_plan,
+    small_survey,
+    unsafe_exact_plan,
+)
 from krand.testing.tallies import unsafe_simulated_tally
 
 __all__ = [
+    "MIXED_SURVEY",
     "SMALL_SURVEY",
     "FakeChain",
     "FakeCollector",

@@ -23,15 +23,14 @@ ALONE = MixOptions(workers=1)
 
 
 class FakeChain:
-    r"""The collector and all mixers of a plan, each with new keys, which all have signed it.
+    """The collector and all mixers of a plan, each with new keys, which all have signed it.
 
     Give it a plan in which mixers add the noise, without any mixers in it. One thing differs from a
     real chain: all mixers are in the same hands, so that they protect nobody.
 
     >>> from krand import make_plan, parse_survey
-    >>> from krand.testing import SMALL_SURVEY, FakeChain, simulated_people
-    >>> trust = "[trust]\nnoise = 'mixers'\nmixers = 3\n"
-    >>> chain = FakeChain(make_plan(parse_survey(SMALL_SURVEY + trust)))
+    >>> from krand.testing import MIXED_SURVEY, FakeChain, simulated_people
+    >>> chain = FakeChain(make_plan(parse_survey(MIXED_SURVEY)))
     >>> for answers in simulated_people(chain.plan.survey, 12, seed=1):
     ...     chain.client().submit(chain.url, answers)
     >>> chain.collector.people

@@ -14,7 +14,7 @@ from krand.survey.plan_file import parse_plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
 
-__all__ = ["SMALL_SURVEY", "small_plan", "small_survey", "unsafe_exact_plan"]
+__all__ = ["MIXED_SURVEY", "SMALL_SURVEY", "small_plan", "small_survey", "unsafe_exact_plan"]
 
 SMALL_SURVEY = """\
 id = "pets"
@@ -34,6 +34,16 @@ type = "choice"
 choices = ["cat", "dog", "none"]
 """
 """A survey file: two questions to a hundred people."""
+
+MIXED_SURVEY = (
+    SMALL_SURVEY.replace("minimum_crowd = 100\n", "")
+    + """
+[trust]
+noise = "mixers"
+mixers = 2
+"""
+)
+"""A survey file: the same questions to any number of people, with the noise of two mixers."""
 
 
 @cache
