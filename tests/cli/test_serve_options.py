@@ -55,7 +55,9 @@ def refusal(folder: Path, plan: Plan, *options: str) -> dict[str, Any]:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Servers that would have run."""
     found: list[Any] = []
-    monkeypatch.setattr("krand.collector.serving.serve", lambda server, _: found.append(server))
+    monkeypatch.setattr(
+        "krand.collector.serving.serve", lambda server, _, *, quiet: found.append(server)
+    )
     return found
 
 

@@ -40,6 +40,10 @@ CALLS: dict[str, list[str]] = {
     "plan": ["survey.toml", "--analyst-key", "key.pub.pem"],
     "randomize": ["answers.csv", "--plan", "plan.json"],
     "tally": ["responses.parquet", "--plan", "plan.json"],
+    "recount": [
+        *("tally.json", "responses.parquet", "--plan", "plan.json"),
+        *("--signing-key", "council.pem", "--signer", "Works council"),
+    ],
     "estimate": ["tally.json", "--plan", "plan.json", "--candidates", "tag=words.txt"],
     "report": ["results.json"],
     "export": ["results.json"],
@@ -79,6 +83,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "tally responses.parquet --plan plan.json -o tally.json",
             "estimate tally.json --plan plan.json -o results.json",
             "keygen -o key.pem",
+            "keygen --signing -o council.pem",
         ):
             assert run(*line.split()).exit_code == 0, line
     finally:
@@ -174,6 +179,7 @@ def test_an_address_of_a_file_here_is_that_file(place: Path) -> None:
 ENDINGS = {
     "plan": "json",
     "tally": "json",
+    "recount": "json",
     "estimate": "csv",
     "report": "html",
     "export": "csv",
@@ -199,7 +205,12 @@ def test_what_cannot_be_made_again_needs_force(name: str, file: str, place: Path
 def test_tallies_results_and_reports_are_replaced(ending: str, place: Path) -> None:
     if ending == "xlsx":
         require("openpyxl")
-    written = [("tally", "t.json"), ("estimate", f"r.{ending}"), ("report", "r.html")]
+    written = [
+        ("tally", "t.json"),
+        ("recount", "c.json"),
+        ("estimate", f"r.{ending}"),
+        ("report", "r.html"),
+    ]
     written += [("export", f"e.{ending}")] if ending != "json" else []
     for name, file in written:
         for _ in range(2):

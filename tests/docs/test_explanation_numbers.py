@@ -532,6 +532,7 @@ THREAT_MODEL = (
             "A thousand of 100,000 cost",
             "X25519 and AES-128-GCM",
             "99,999 made-up people",
+            "voids the 95 % of the intervals",
             "20 | none |",
             "8 | none |",
             "3 | weak |",
@@ -543,6 +544,7 @@ THREAT_MODEL = (
             "Above 64 MB",
             "a pool of at least 32 people",
             "a guess among 32 people",
+            "among fewer than 32 people",
             "file up to 1 MB",
             "file from 1 to 64 MB",
             "file above 1 MB",
@@ -563,7 +565,7 @@ ELSEWHERE = (
     (
         "docs/index.md",
         Computed(
-            "each total is known to ± {} people (ε = 2, δ = 10⁻⁶). RAPPOR, which trusts nobody,"
+            "every total is accurate to ± {} people (ε = 2, δ = 10⁻⁶). RAPPOR, which trusts nobody,"
             " gives ± {}. A curator who sees all raw answers gives ± {} as well.",
             lambda: [
                 f"{plan_noise(READ_ME, ResponseFormat(40)).precision.half_width_95:.0f}",

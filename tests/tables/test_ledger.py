@@ -33,7 +33,14 @@ def test_the_same_table_is_not_randomized_twice(tmp_path: Path) -> None:
     with pytest.raises(AlreadyRandomized) as caught:
         krand.randomize_table(PLAN, table(), tmp_path / "second.parquet")
     said = str(caught.value)
-    for part in ("round", str(first), "100 people", "--other-people", "--discarded", "has 1 round"):
+    for part in (
+        "round",
+        str(first),
+        "100 people",
+        "other_people=True",
+        "discarded=True",
+        "has 1 round",
+    ):
         assert part in said
     assert not (tmp_path / "second.parquet").exists()
 
@@ -138,7 +145,7 @@ def test_a_ledger_that_cannot_be_used_is_named(content: bytes | None, tmp_path: 
     """Nothing is randomized without one."""
     place = tmp_path / "ledger"
     place.mkdir() if content is None else place.write_bytes(content)
-    with pytest.raises(InvalidInput, match="--ledger") as caught:
+    with pytest.raises(InvalidInput, match="name another file as ledger") as caught:
         krand.randomize_table(PLAN, table(), tmp_path / "r.parquet", ledger=place)
     assert caught.value.field == "ledger"
     assert not (tmp_path / "r.parquet").exists()
