@@ -77,14 +77,22 @@ async function replaced(owner, name, method, work) {
   }
 }
 
-/** The body that `prepare` makes while the platform's generator gives the bytes of the case. */
+/**
+ * The body that `prepare` makes while the platform's generator gives the bytes of the case. What the
+ * client draws first only checks the generator; that, and what is left of a chunk, is truly random.
+ */
 async function prepared(krand, asked) {
   const bytes = krand.fromHex(asked.randomness);
+  const realBytes = globalThis.crypto.getRandomValues.bind(globalThis.crypto);
+  let isChecked = false;
   let used = 0;
   const fill = (target) => {
-    target.fill(0xff);
-    target.set(bytes.subarray(used, used + target.length));
-    used += target.length;
+    realBytes(target);
+    if (isChecked) {
+      target.set(bytes.subarray(used, used + target.length));
+      used += target.length;
+    }
+    isChecked = true;
     return target;
   };
   const { signatures, round, answers } = asked;
