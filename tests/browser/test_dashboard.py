@@ -87,7 +87,9 @@ def test_it_shows_the_crowd_the_batches_and_the_promise(
     assert [number(page, f"count-{state}") for state in ("open", "sealed", "released")] == [1, 1, 1]
     assert page.get_attribute("#collector", "data-state") == "ready"
     assert page.inner_text("#guess") == promised_guess(site.plan)
-    assert page.text_content("#promise-sentence") == unbroken(promise_sentence(site.plan))
+    assert not page.is_visible("#promise-sentence")
+    page.click("#promise-details")
+    assert page.inner_text("#promise-sentence") == unbroken(promise_sentence(site.plan))
     assert page.inner_text("#plan-hash") == site.plan.hash
     assert page.is_visible("#reload") is not script
 
@@ -133,7 +135,7 @@ def test_results_open_as_reports(site: Site, visit: Begin) -> None:
     assert listed.count() == 2
     own, other = listed.nth(0).inner_text(), listed.nth(1).inner_text()
     results = json.loads((site.folder / "results" / RESULTS).read_bytes())
-    assert own.startswith(f"{site.plan.survey.id}, {results['people']:,} people")
+    assert own.startswith(unbroken(f"{site.plan.survey.id}, {results['people']:,} people"))
     assert (RESULTS in own, ANOTHER in other) == (True, True)
     assert ("another plan" in own, "another plan" in other) == (False, True)
     page.click("#results a >> nth=0")
@@ -150,4 +152,4 @@ def test_every_control_is_used_above(site: Site, visit: Begin) -> None:
     page.goto(site.dashboard)
     found = "main :is(input, select, textarea, button, summary, a:not(#results a))"
     names = page.eval_on_selector_all(found, "found => found.map(e => e.id)")
-    assert names == ["reload"]
+    assert names == ["reload", "promise-details"]

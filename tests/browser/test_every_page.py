@@ -66,7 +66,8 @@ def planner(visit: Visit, site: Site) -> None:
     visit.page.wait_for_selector("#frontier-table", state="attached")
     settled(visit.page)
     visit.page.click("#frontier-details summary")
-    visit.page.click("#result summary")
+    for closed in ("#promise-details", "#rests-on"):
+        visit.page.click(closed)
 
 
 def planner_refused(visit: Visit, site: Site) -> None:

@@ -14,8 +14,10 @@ from browser.reading import CHEAP, address, agrees, request_in, settled, without
 from browser.sites import Site
 from browser.visiting import Visit
 from krand import Assurance, Policy, ResponseFormat, frontier
+from krand.showing import unbroken
 from krand.web.numbers import FRONTIER_COPIES
 from krand.web.settings import CHOICES, FIELDS
+from krand.wording.guarantees import known_word
 from krand.wording.numbers import parse_real
 from krand.wording.phrases import number
 
@@ -259,7 +261,7 @@ def test_the_first_stop_of_the_keyboard_skips_to_the_content(planner: Page) -> N
 def test_what_it_rests_on_opens_by_keyboard(planner: Page) -> None:
     """The assumptions are one key away."""
     assert not planner.is_visible("#assumptions")
-    planner.focus("#result summary")
+    planner.focus("#rests-on")
     planner.keyboard.press("Enter")
     assert planner.is_visible("#assumptions")
 
@@ -287,12 +289,12 @@ def test_the_comparison_is_the_apis(site: Site, visit: Begin, script: bool) -> N
     expected = [
         [
             "★" if row.best else "",
-            row.name,
+            unbroken(row.name),
             "" if row.linkage is None else f"{row.copies:,}",
             "" if row.noise is None else number(row.noise),
             *(number(row.sigma), number(row.half_width_95)),
             *(f"{row.messages:,}", f"{row.bytes_per_user:,}"),
-            row.guarantee,
+            known_word(row.guarantee),
         ]
         for row in frontier(policy, ResponseFormat(1), FRONTIER_COPIES).rows
     ]

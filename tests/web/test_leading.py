@@ -72,7 +72,7 @@ def test_the_page_shows_the_plan_of_its_survey(
     assert not re.search("[εδη]", guess)
     assert page.index('id="guess"') < page.index('id="half-width-value"')
     assert (
-        "<summary>Details</summary>"
+        '<summary id="promise-details">Details</summary>'
         in page[page.index('id="guess"') : page.index("promise-sentence")]
     )
     assert text_of(page, "liars") == liars_can(plan.shifts)
