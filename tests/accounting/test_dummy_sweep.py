@@ -26,10 +26,9 @@ from krand.promise import DummyLaw, Policy
 
 LONG = bool(os.environ.get("KRAND_LONG"))
 GRID = 2**63
-CELLS = 3 * 2**11
+CELLS = (2**12, 2**13)
 """Cells of the checker's grid to either side, for twelve standard deviations of the whole loss or
-more; four times as many where sums are quick."""
-
+more, and more of them if these do not suffice; four times as many where sums are quick."""
 SMALL = 1e-9
 """Below this δ the checker adds up directly, term by term."""
 RAREST = 1e-60
@@ -76,7 +75,7 @@ def common_loss(losses: Floats, masses: Floats, delta: float) -> float:
     return float(losses[order][np.flatnonzero(rarer > delta / 1000).max(initial=0)])
 
 
-def checked_delta(law: DummyLaw, count: int, epsilon: float, delta: float) -> float:
+def checked_delta(law: DummyLaw, count: int, epsilon: float, delta: float, cells: int) -> float:
     """An upper bound of δ(ε) of so many positions, a little above the truth."""
     if count == 1:
         return float(exact_delta(law, epsilon))
@@ -87,7 +86,7 @@ def checked_delta(law: DummyLaw, count: int, epsilon: float, delta: float) -> fl
     spread = math.sqrt(count * float((losses**2 * masses).sum()))
     middle = abs(float(losses[law.reach]))  # every loss, if noise is geometric: on the grid
     direct = delta < SMALL
-    cells = CELLS if direct else 4 * CELLS
+    cells = cells if direct else 4 * cells
     step = max(12 * spread, 2 * epsilon, common_loss(losses, masses, delta / count)) / cells
     step = middle / max(1, math.floor(middle / step)) if middle > step else step
     index = np.floor(losses / step).astype(np.int64)
@@ -107,6 +106,12 @@ def checked_delta(law: DummyLaw, count: int, epsilon: float, delta: float) -> fl
     loss = step * (total.lowest + np.arange(total.mass.size))
     above = loss > epsilon
     return total.infinite + float((total.mass[above] * -np.expm1(epsilon - loss[above])).sum())
+
+
+def is_kept(law: DummyLaw, count: int, epsilon: float, delta: float) -> bool:
+    """Whether one of the checker's bounds is as small as it should be."""
+    bounds = (checked_delta(law, count, epsilon, delta, cells) for cells in CELLS)
+    return any(bound <= TOLERANCE * delta for bound in bounds)
 
 
 def requests(number: int, seed: int) -> list[tuple[int, float, float]]:
@@ -146,4 +151,4 @@ def test_random_plans_keep_their_policy_or_name_the_limit(seed: int) -> None:
         (law,) = found.laws
         assert found.guarantee.delta.upper <= delta
         assert law.reach <= LARGEST_REACH
-        assert checked_delta(law, count, epsilon, delta) <= TOLERANCE * delta
+        assert is_kept(law, count, epsilon, delta)
