@@ -45,4 +45,10 @@ export const fillWith = (text: string, name: string, element: Node): (Node | str
 
 /** A text with its names in braces filled in. */
 export const fill = (text: string, values: Record<string, string | number>): string =>
-  text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+  unbroken(text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)));
+
+/** A text in which no line ends within "ε = 1", "95 %" or "20 people". */
+const unbroken = (text: string): string =>
+  text
+    .replace(/(ε₀|ε|δ|η) ([=≤]) (?=\d)/g, "$1\u00a0$2\u00a0")
+    .replace(/(\d) (?=%|(?:people|person|Personen|Person)\b)/g, "$1\u00a0");
