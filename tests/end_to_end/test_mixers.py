@@ -121,10 +121,10 @@ def test_from_a_survey_file_to_a_verified_report(tmp_path: Path, mixers: int, pe
 
 
 def _check_estimates(results: dict[str, Any], people: int) -> None:
-    """Five standard errors hold the truth."""
+    """Ten standard errors hold the truth: geometric noise has longer tails than the normal law."""
     fair = sum(bool(answers["fair"]) for answers in ANSWERS[:people])
     (row,) = next(entry for entry in results["questions"] if entry["name"] == "fair")["rows"]
-    assert abs(row["count"] - fair) <= 5 * row["standard_error"]
+    assert abs(row["count"] - fair) <= 10 * row["standard_error"]
 
 
 def test_a_missing_signature_is_named(tmp_path: Path) -> None:
