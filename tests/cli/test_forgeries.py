@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
@@ -39,6 +40,8 @@ from krand.analysis.results_file import read_results, results_values, write_resu
 from krand.analysis.tally import Tally
 from krand.analysis.tally_file import read_tally, write_tally
 from krand.analysis.verification.files import Verified, verify_files
+from krand.analysis.verification.results import tally_agrees
+from krand.analysis.words.candidates import words_question
 from krand.batches.manifest import Manifest, manifest_bytes, manifest_in
 from krand.batches.provenance import Provenance
 from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED
@@ -46,6 +49,7 @@ from krand.cli.main import krand
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import promise_for
 from krand.survey.canonical import canonical_json
+from krand.survey.kinds.words import plain_positions
 from krand.survey.plan import Plan
 from krand.testing import (
     FakeChain,
@@ -488,6 +492,34 @@ def test_invented_provenance_is_not_checked_or_fails(tmp_path: Path) -> None:
         assert states(found, "tally")["provenance"] == expected
         assert states(found, "tally")["manifests"] == expected
         assert states(found, "results")["provenance"] == expected
+
+
+def test_another_word_passes_only_where_it_gives_the_same_numbers() -> None:
+    """On the same positions it does; on others, that count otherwise, it does not."""
+    found = mixers()
+    question, block = (
+        words_question(found.plan.layout, "tag"),
+        found.plan.layout.first_block_of("tag"),
+    )
+    positions = partial(plain_positions, found.plan.survey.id, question)
+    named, counts = positions("jazz"), found.tally.counts.copy()
+    tags = counts[block.offset : block.offset + block.positions]
+    others = [place for place in range(len(tags)) if place not in named]
+    for number in range(20):  # the sum is signed by the mixers
+        tags[others[np.argmax(tags[others])]] -= 1
+        tags[named[number % 2]] += 1
+    tally = replace(found.tally, counts=counts, signatures=())
+    options = ResultsOptions(candidates={"tag": ["jazz"]}, sample_of=1000)
+    results = make_results(found.plan, tally, options)
+    assert tally_agrees(results, found.plan, tally).holds
+    (told,) = results.words
+    words = [f"word {number}" for number in range(2000)]
+    same = next(word for word in words if positions(word) == named)
+    other = next(word for word in words if not set(positions(word)) & set(named))
+    for word, passes in ((same, True), (other, False)):
+        forged = replace(told, rows=(replace(told.rows[0], word=word),))
+        seen = tally_agrees(replace(results, words=(forged,)), found.plan, tally)
+        assert seen.holds is passes
 
 
 # --- counting again ----------------------------------------------------------------------------
