@@ -522,6 +522,28 @@ def test_another_word_passes_only_where_it_gives_the_same_numbers() -> None:
         assert seen.holds is passes
 
 
+@pytest.mark.parametrize("name", ["mixers", "records"])
+def test_all_intervals_have_one_confidence(name: str) -> None:
+    """Intervals of few people are alike for many confidences: only the others tell."""
+    found = WORLDS[name]()
+    results = found.results
+    first, *others = results.questions
+    place = forged_beside(found.files["results"], "results")
+    changes: list[dict[str, Any]] = [
+        {"questions": (replace(first, confidence=0.97), *others)},
+        {"words": tuple(replace(words, confidence=0.97) for words in results.words)},
+        {
+            "joint": tuple(
+                replace(j, table=replace(j.table, confidence=0.97)) for j in results.joint
+            )
+        },
+    ]
+    for change in changes:
+        if any(change.values()):
+            write_results("results", place, replace(results, **change))
+            assert states(found.alone("results", place), "results")["questions"] == "failed"
+
+
 # --- counting again ----------------------------------------------------------------------------
 
 

@@ -247,7 +247,7 @@ def _cells_of(block: Block) -> str:
 def _drowned_cells(block: Block, precision: Precision, expected: int) -> str:
     average = some_people(expected / block.positions)
     return TEXTS.drowned_cells.format(
-        cells=_cells_of(block), margin=people(precision), average=average.removeprefix("± ")
+        cells=_cells_of(block), margin=people(precision), average=average
     )
 
 

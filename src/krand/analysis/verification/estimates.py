@@ -66,6 +66,10 @@ def _wrong_questions(plan: Plan, results: Results) -> Iterator[str]:
     for question in results.questions:
         if question.people != results.people:
             yield f"{question.name} is about {question.people:,} people, not {results.people:,}"
+    levels = {q.confidence for q in results.questions} | {w.confidence for w in results.words}
+    levels |= {joint.table.confidence for joint in results.joint}
+    if len(levels) > 1:
+        yield f"intervals have different confidences: {', '.join(map(str, sorted(levels)))}"
 
 
 def _labels(question: QuestionEstimate) -> list[str]:
