@@ -38,8 +38,8 @@ from krand.accounting.calibration import plan_noise
 from krand.accounting.channel import ReportLaw, local_epsilon, outlier_law
 from krand.accounting.composition import compose, connect_dots, loss_nodes, loss_step
 from krand.accounting.ratio import one_way_delta
-from krand.accounting.simulation import Estimate, draw_histograms, log_ratio, simulate
 from krand.promise import Assurance, Linkage, Policy, ResponseFormat
+from krand_lab.simulation import Estimate, draw_histograms, log_ratio, simulate
 from running import processor, progress, run_benchmark, table
 
 Floats = NDArray[np.float64]

@@ -42,7 +42,7 @@ include_patterns = [
     "SECURITY.md",
 ]
 # Not even looked into: environments and caches hold thousands of folders.
-exclude_patterns = [".*", "build", "dist", "src", "tests", "*-output", "**/__pycache__"]
+exclude_patterns = [".*", "build", "dist", "lab", "src", "tests", "*-output", "**/__pycache__"]
 
 myst_enable_extensions = ["deflist", "dollarmath"]
 myst_heading_anchors = 4

@@ -29,7 +29,6 @@ SAMPLED = (
     "accounting/test_mechanism.py",
     "accounting/test_planner.py",
     "accounting/test_ratio.py",
-    "accounting/test_simulation.py",
     "accounting/test_small_crowds.py",
     "analysis/engines/test_engines.py",
     "analysis/engines/test_resuming.py",
@@ -48,9 +47,6 @@ SAMPLED = (
     "collector/test_kills_at_writes.py",
     "collector/test_order.py",
     "docs/test_explanation_numbers.py",
-    "drafts/statements/test_counts.py",
-    "drafts/statements/test_equations.py",
-    "drafts/statements/test_ratios_of_sums.py",
     "end_to_end/test_collector.py",
     "end_to_end/test_messages_say_nothing.py",
     "end_to_end/test_mixed_analysis.py",
@@ -63,8 +59,12 @@ SAMPLED = (
     "randomness/test_sparse.py",
     "report/test_languages.py",
     "tables/test_randomizing.py",
+    "lab/tests/statements/test_counts.py",
+    "lab/tests/statements/test_equations.py",
+    "lab/tests/statements/test_ratios_of_sums.py",
+    "lab/tests/test_simulation.py",
 )
-LONG_FILE = "drafts/reproduction/test_pictures.py"
+LONG_FILE = "lab/tests/reproduction/test_pictures.py"
 LONG_PAGES = (
     "docs/gallery",
     "docs/howto/audit",

@@ -28,20 +28,26 @@ def would_run(folder: Path, target: str) -> str:
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
     """A folder with the Makefile and the project's description, and no environment."""
-    for name in ("Makefile", "pyproject.toml"):
-        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "lab").mkdir()
+    for name in ("Makefile", "pyproject.toml", "lab/pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
     (tmp_path / ".venv").mkdir()
     return tmp_path
 
 
 @pytest.mark.parametrize(
     ("target", "installed"),
-    [("demo", "'.'"), ("drafts", "'.[plots]'"), ("unit", "'.[test]'"), ("lint", "'.[test]'")],
+    [
+        ("demo", "-e '.'"),
+        ("drafts", "-e '.[plots]' -e ./lab"),
+        ("unit", "-e '.[test]' -e ./lab"),
+        ("lint", "-e '.[test]' -e ./lab"),
+    ],
 )
 def test_a_target_installs_what_it_needs(clone: Path, target: str, installed: str) -> None:
     """The demonstration needs none of the tools for tests, nor figures of matplotlib."""
     lines = [line for line in would_run(clone, target).splitlines() if "pip install" in line]
-    assert [line.split()[-1] for line in lines] == [installed]
+    assert [line.partition("--disable-pip-version-check ")[2] for line in lines] == [installed]
 
 
 @pytest.mark.parametrize("target", ["demo", "drafts", "unit"])
@@ -68,9 +74,9 @@ def test_another_python_has_an_environment_of_its_own(clone: Path) -> None:
     assert ".venv/" not in would
 
 
-def test_the_tests_of_the_drafts_are_a_group_that_make_test_runs(clone: Path) -> None:
+def test_the_tests_of_krand_lab_are_a_group_that_make_test_runs(clone: Path) -> None:
     """No test is in both groups, and none in neither."""
-    assert would_run(clone, "unit").rstrip().endswith("--ignore=tests/drafts")
-    assert would_run(clone, "drafts-test").rstrip().endswith("loadfile tests/drafts")
+    assert would_run(clone, "unit").rstrip().endswith("--ignore=tests/oracles tests")
+    assert would_run(clone, "drafts-test").rstrip().endswith("loadfile lab/tests")
     (parts,) = re.findall(r"^test: ([a-z -]+?)  ##", (clone / "Makefile").read_text(), re.MULTILINE)
     assert {"unit", "drafts-test"} <= set(parts.split())

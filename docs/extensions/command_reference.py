@@ -35,9 +35,9 @@ def commands_of(group: click.Group, prefix: str = "krand") -> Iterator[Named]:
 
 def reference(group: click.Group) -> str:
     """All commands as Markdown, under the titles of the menu that `krand` alone shows."""
-    from krand.cli.menu import MENU
+    from krand.cli.menu import menu
 
-    titles = {f"krand {part.items[0].name}": part.title for part in MENU}
+    titles = {f"krand {part.items[0].name}": part.title for part in menu()}
     parts = []
     for name, command in commands_of(group):
         parts += [f"## {titles[name].capitalize()}"] if name in titles else []

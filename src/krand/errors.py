@@ -70,13 +70,21 @@ class CannotMeet(KrandError):
 
 
 class MissingComponent(KrandError):
-    """The request needs an optional dependency that is not installed."""
+    """The request needs an optional part that is not installed: an extra, or another package."""
 
     exit_code = 4
 
-    def __init__(self, component: str, extra: str) -> None:
+    def __init__(
+        self,
+        component: str,
+        extra: str = "",
+        *,
+        install: str = "",
+        problem: str = "is not installed",
+    ) -> None:
         self.component, self.extra = component, extra
-        super().__init__(f"{component} is not installed; run: pip install 'krand[{extra}]'")
+        wanted = f"'krand[{extra}]'" if extra else install
+        super().__init__(f"{component} {problem}; run: pip install {wanted}")
 
 
 class NoEntropy(KrandError):

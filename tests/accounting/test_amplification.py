@@ -17,8 +17,8 @@ from krand.accounting.blanket import blanket_law
 from krand.accounting.channel import local_epsilon
 from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta
-from krand.drafts.enumeration import exact_worst, report_law, vectors
 from krand.promise import Assurance, FreeBits, Linkage, ResponseFormat
+from krand_lab.enumeration import exact_worst, report_law, vectors
 
 QS = [Fraction(1, 20), Fraction(1, 4), Fraction(2, 5), Fraction(9, 20)]
 LAMBDAS = [Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(4)]

@@ -11,7 +11,7 @@ import pytest
 
 from krand.accounting.backgrounds import Pattern, loudest, sparse_patterns, uphill
 from krand.accounting.ratio import one_way_eta, two_way_delta, two_way_eta
-from krand.drafts.enumeration import Exact, Vector, exact_homogeneous, report_law
+from krand_lab.enumeration import Exact, Vector, exact_homogeneous, report_law
 
 Counts = tuple[int, int, int]
 

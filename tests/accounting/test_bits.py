@@ -17,8 +17,8 @@ from krand.accounting.baselines import gaussian_delta
 from krand.accounting.channel import local_epsilon
 from krand.accounting.composition import LossLaw, compose, loss_step
 from krand.accounting.mechanism import Mechanism
-from krand.drafts.enumeration import exact_one_bit
 from krand.promise import Assurance, Method, ResponseFormat
+from krand_lab.enumeration import exact_one_bit
 
 Floats = NDArray[np.float64]
 

@@ -15,7 +15,6 @@ from krand.accounting.blanket import blanket_law
 from krand.accounting.calibration import plan_noise
 from krand.accounting.channel import ReportLaw, local_epsilon
 from krand.accounting.ratio import one_way_delta
-from krand.drafts.enumeration import Vector, exact_worst, report_law
 from krand.promise import (
     AtMost,
     Block,
@@ -26,6 +25,7 @@ from krand.promise import (
     Policy,
     ResponseFormat,
 )
+from krand_lab.enumeration import Vector, exact_worst, report_law
 
 Exponents = tuple[int, int]
 

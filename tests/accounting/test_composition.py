@@ -19,11 +19,11 @@ from krand.accounting.composition import compose, connect_dots, loss_nodes
 from krand.accounting.mechanism import Mechanism
 from krand.accounting.ratio import one_way_delta
 from krand.accounting.records import record_profile
-from krand.accounting.simulation import simulate
-from krand.drafts.enumeration import exact_copies_outlier
-from krand.drafts.formulas import planner_copies_001_6_3
 from krand.errors import InternalError
 from krand.promise import Assurance, FreeBits, Linkage, Policy, ResponseFormat
+from krand_lab.enumeration import exact_copies_outlier
+from krand_lab.formulas import planner_copies_001_6_3
+from krand_lab.simulation import simulate
 
 
 def randomized_response(epsilon: float, nodes: np.ndarray, step: float):

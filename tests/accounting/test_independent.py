@@ -12,7 +12,7 @@ from components import require
 from krand.accounting import inversion
 from krand.accounting.channel import outlier_law
 from krand.accounting.ratio import RatioLaw, _scores
-from krand.accounting.simulation import simulate
+from krand_lab.simulation import simulate
 
 SETTINGS = 50 if os.environ.get("KRAND_LONG") else 20
 

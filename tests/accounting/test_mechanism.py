@@ -11,8 +11,8 @@ import pytest
 
 from krand.accounting import bits as one_bit
 from krand.accounting.mechanism import Effort, Mechanism
-from krand.drafts.enumeration import exact_worst, report_law, vectors
 from krand.promise import Assurance, Linkage, ResponseFormat
+from krand_lab.enumeration import exact_worst, report_law, vectors
 
 QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))
 LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))

@@ -14,9 +14,9 @@ from krand.accounting.blanket import blanket_law
 from krand.accounting.channel import outlier_law
 from krand.accounting.direct import countable
 from krand.accounting.ratio import RatioLaw, _scores, one_way_delta, one_way_eta, upper_delta
-from krand.drafts.enumeration import exact_outlier
-from krand.drafts.formulas import planner_001_3_12
 from krand.promise import Bounds, FreeBits, TwoWay
+from krand_lab.enumeration import exact_outlier
+from krand_lab.formulas import planner_001_3_12
 
 LN2 = math.log(2)
 SETTINGS = 200 if os.environ.get("KRAND_LONG") else 64

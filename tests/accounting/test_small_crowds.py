@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from enumerated_crowds import Case, answers, exact_delta, judge, random_case
 from krand.accounting.calibration import assess
-from krand.drafts.enumeration import exact_worst
 from krand.errors import InternalError, InvalidInput
 from krand.promise import (
     Assurance,
@@ -27,6 +26,7 @@ from krand.promise import (
     Linkage,
     ResponseFormat,
 )
+from krand_lab.enumeration import exact_worst
 
 
 @pytest.mark.parametrize("number", range(120))

@@ -11,7 +11,6 @@ import pytest
 from krand.accounting.backgrounds import Pattern, record_patterns
 from krand.accounting.calibration import plan_noise
 from krand.accounting.mechanism import Mechanism
-from krand.drafts.enumeration import Vector, exact_worst, vectors
 from krand.errors import InvalidInput
 from krand.promise import (
     Assurance,
@@ -23,6 +22,7 @@ from krand.promise import (
     Policy,
     ResponseFormat,
 )
+from krand_lab.enumeration import Vector, exact_worst, vectors
 
 
 def record(*blocks: Block, copies: int = 1) -> ResponseFormat:

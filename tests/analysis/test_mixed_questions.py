@@ -21,12 +21,12 @@ from krand.analysis.estimates.questions import estimate_question, estimate_quest
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row, Statistic
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.tables import JointTable, joint_table
-from krand.analysis.observe.outcome import MixedSeen, observe
 from krand.analysis.tally import Tally, merged
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, YesNo
+from krand_lab.observe.outcome import MixedSeen, observe
 
 SURVEYS = 320
 CROWDS = (12, 800, 20_000)

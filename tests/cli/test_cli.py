@@ -17,7 +17,7 @@ from click.testing import CliRunner, Result
 from krand import errors
 from krand.cli.exit_codes import CHECK_FAILED, EXIT_CODES, INTERRUPTED, NOT_CHECKED
 from krand.cli.main import krand
-from krand.cli.menu import FLOW, MENU, NAMES, overview
+from krand.cli.menu import FLOW, NAMES, all_names, menu, overview
 from krand.testing import SMALL_SURVEY
 
 README = Path(__file__).parents[2] / "README.md"
@@ -30,13 +30,13 @@ def run(*arguments: str) -> Result:
 
 def options() -> Iterator[tuple[str, click.Option]]:
     """Every option of every command."""
-    for name in NAMES:
+    for name in all_names():
         for parameter in krand.commands[name].params:
             if isinstance(parameter, click.Option):
                 yield name, parameter
 
 
-@pytest.mark.parametrize("item", [item for group in MENU for item in group.items], ids=str)
+@pytest.mark.parametrize("item", [item for group in menu() for item in group.items], ids=str)
 def test_the_menu_says_what_the_command_says(item: click.Command) -> None:
     """The short help that is shown without loading a command is the command's own."""
     command = krand.commands[item.name]
@@ -50,7 +50,7 @@ def test_every_command_of_the_package_is_on_the_menu() -> None:
     (folder,) = commands.__path__
     files = {file.stem for file in Path(folder).glob("*.py")} - {"__init__"}
     assert files == set(NAMES)
-    assert list(krand.commands) == list(NAMES)
+    assert list(krand.commands) == list(all_names())
 
 
 def test_krand_alone_shows_the_flow_within_80_columns() -> None:
@@ -64,7 +64,7 @@ def test_krand_alone_shows_the_flow_within_80_columns() -> None:
     assert backwards == sorted(backwards)
     for step in ("plan", "submit", "serve", "release", "randomize", "tally", "estimate", "report"):
         assert f"{step}" in FLOW.replace("plan.json", "").replace("results.json", "")
-    for name in NAMES:
+    for name in all_names():
         assert f" {name} " in text
     assert "--help" in text
 
@@ -72,20 +72,20 @@ def test_krand_alone_shows_the_flow_within_80_columns() -> None:
 def test_help_lists_the_commands_in_the_order_of_use() -> None:
     """Grouped as on the menu, each with its short help."""
     text = run("--help").stdout
-    places = [text.index(f"\n  {item.name}") for group in MENU for item in group.items]
+    places = [text.index(f"\n  {item.name}") for group in menu() for item in group.items]
     assert places == sorted(places)
-    for group in MENU:
+    for group in menu():
         assert f"\n{group.title.capitalize()}:\n" in text
 
 
 def test_krand_describes_itself_to_programs() -> None:
     """krand --json names version, commands and exit codes."""
     values = json.loads(run("--json").stdout)
-    assert [name for group in values["commands"].values() for name in group] == list(NAMES)
+    assert [name for group in values["commands"].values() for name in group] == list(all_names())
     assert values["exit_codes"] == {str(code): text for code, text in EXIT_CODES.items()}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", all_names())
 def test_every_command_can_speak_to_programs_and_be_quiet(name: str) -> None:
     """--json, --quiet and --no-color everywhere, in the same words."""
     shared = {option.opts[0]: option for option in krand.params if isinstance(option, click.Option)}
@@ -172,7 +172,7 @@ def test_the_readme_names_every_command_in_order() -> None:
     """One row of its table for each."""
     lines = README.read_text(encoding="utf-8").splitlines()
     rows = [line.split("`")[1] for line in lines if line.startswith("| `krand ")]
-    assert rows == [f"krand {name}" for name in NAMES]
+    assert rows == [f"krand {name}" for name in all_names()]
 
 
 def test_quiet_says_nothing_and_does_the_work(tmp_path: Path) -> None:

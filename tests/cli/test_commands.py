@@ -11,10 +11,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from components import require
-from krand import Assurance, Linkage, ResponseFormat, __version__, assess
+from krand import __version__
 from krand.cli.main import krand
-from krand.cli.menu import NAMES
-from krand.showing import at_most, number
+from krand.cli.menu import all_names
+from krand.showing import at_most
 
 CROWD = ["--crowd", "10M", "--bits", "40", "--epsilon", "2"]
 SMALL = ["--crowd", "1000", "--bits", "5", "--epsilon", "0.6931471805599453"]
@@ -33,7 +33,7 @@ def answer(*arguments: str) -> dict[str, Any]:
     return value
 
 
-@pytest.mark.parametrize("command", NAMES)
+@pytest.mark.parametrize("command", all_names())
 def test_help_has_an_example_that_parses(command: str) -> None:
     """Every command's help shows an example, and its options exist."""
     text = run(command, "--help").stdout
@@ -130,38 +130,6 @@ def test_collusion_leaves_nothing_and_the_command_says_so() -> None:
         assert f"there is no protection (ε₀ = {at_most(local)})" in text
 
 
-def test_draft_noise_comes_with_a_warning() -> None:
-    """A draft's formula is never shown without the erratum beside it."""
-    command = ("drafts", "noise", *SMALL, "--linkage", "record")
-    result = run(*command, "--json")
-    found = json.loads(result.stdout)
-    assert found["noise"] == pytest.approx(0.2445, abs=2e-4)
-    assert found["source"] == "001 (3.12)"
-    assert "3.12" in found["warning"]
-    assert result.stderr.startswith("warning: ")
-    text = run(*command, "--no-color").stdout
-    assert "Formula: 001 (3.12)" in text
-    assert f"q = {number(found['noise'], 6)}" in text
-
-
-def test_options_before_the_drafts_count_for_their_noise() -> None:
-    """--json and --quiet may stand before either word."""
-    command = ["noise", *SMALL, "--linkage", "record"]
-    said = [["--json", "drafts", *command], ["drafts", "--json", *command]]
-    first, second = (json.loads(run(*each).stdout) for each in said)
-    assert first == second == answer("drafts", *command)
-    assert run("drafts", "--quiet", *command).stdout == ""
-
-
-@pytest.mark.parametrize("extra", [["--copies", "2"], ["--max-set-bits", "1"]])
-def test_draft_noise_refuses_what_the_drafts_get_wrong(extra: list[str]) -> None:
-    """Copies and sparse vectors are planned with a proof or not at all."""
-    command = ["drafts", "noise", *SMALL, "--linkage", "record"]
-    result = CliRunner().invoke(krand, [*command, *extra, "--json"])
-    assert result.exit_code == 2
-    assert extra[0] in json.loads(result.stdout)["error"]["message"]
-
-
 def test_a_hopeless_request_is_answered_with_what_would_work() -> None:
     """40 linked bits among 100 people at ε = 0.1: exit code 3, a crowd, and no ε above 10."""
     command = ["noise", "--crowd", "100", "--bits", "40", "--epsilon", "0.1"]
@@ -236,63 +204,3 @@ def test_a_figure_is_an_svg_file() -> None:
     result = CliRunner().invoke(krand, command)
     assert result.exit_code == 2
     assert json.loads(result.stdout)["error"]["field"] == "plot"
-
-
-def test_simulation_agrees_with_the_exact_law() -> None:
-    """Monte Carlo lies within five standard errors of the proven bounds, and "agree" is honest.
-
-    All four 95 % intervals meet the bounds for only about 87 % of seeds, so that is not asked.
-    """
-    found = answer("simulate", *SMALL, "--noise", "0.2446", "--samples", "50k", "--seed", "1")
-    exact = assess(
-        ResponseFormat(5, linkage=Linkage.RECORD),
-        0.2446,
-        1000,
-        0.6931471805599453,
-        Assurance.OUTLIER,
-    )
-    assert found["delta_forward"]["exact"]["upper"] == exact.delta.forward.upper
-    agreed = []
-    for key in ("delta_forward", "delta_reverse", "eta_forward", "eta_reverse"):
-        simulated, bounds = found[key]["simulated"], found[key]["exact"]
-        assert simulated["low"] <= simulated["value"] <= simulated["high"]
-        far = 5 * (simulated["high"] - simulated["low"]) / (2 * 1.96)
-        assert far < 0.1 * simulated["value"]  # five standard errors still mean something
-        assert bounds["lower"] - far <= simulated["value"] <= bounds["upper"] + far
-        agreed.append(simulated["low"] <= bounds["upper"] and simulated["high"] >= bounds["lower"])
-        assert found[key]["agree"] is agreed[-1]
-    assert found["agree"] is all(agreed)
-
-
-def test_a_seed_repeats_a_simulation() -> None:
-    """The same seed gives the same numbers, another seed others; the text names the seed."""
-    command = ("simulate", *SMALL, "--noise", "0.2446", "--samples", "2000")
-    first, again = answer(*command, "--seed", "7"), answer(*command, "--seed", "7")
-    assert first == again
-    assert first["delta_forward"] != answer(*command, "--seed", "8")["delta_forward"]
-    assert "simulation with seed 7" in run(*command, "--seed", "7").stdout
-
-
-def test_a_drawn_seed_is_told() -> None:
-    """Without --seed the seed is drawn and reported, so any simulation can be repeated."""
-    command = ("simulate", *SMALL, "--noise", "0.2446", "--samples", "2000")
-    drawn = answer(*command)
-    assert answer(*command, "--seed", str(drawn["seed"])) == drawn
-
-
-def test_several_copies_are_compared_with_a_bound() -> None:
-    """With k copies the composed law bounds the mixed batch, and the output says so."""
-    command = ("simulate", *SMALL, "--noise", "0.3", "--copies", "4", "--samples", "2000")
-    found = answer(*command, "--seed", "5")
-    assert found["exact_is_upper_bound"] is True
-    for key in ("delta_forward", "delta_reverse"):
-        assert found[key]["simulated"]["low"] <= found[key]["exact"]["upper"]
-        assert found[key]["agree"] is True
-    assert "upper bound" in run(*command, "--seed", "5").stdout
-
-
-def test_plain_sampling_is_marked() -> None:
-    """--plain turns importance sampling off, and the output says so."""
-    command = ("simulate", *SMALL, "--noise", "0.2446", "--samples", "2000", "--seed", "3")
-    assert answer(*command)["importance_sampling"] is True
-    assert answer(*command, "--plain")["importance_sampling"] is False

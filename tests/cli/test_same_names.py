@@ -17,11 +17,11 @@ import click
 import pytest
 
 import krand
-from krand.analysis.observe.outcome import observe
 from krand.cli.main import krand as commands
 from krand.errors import InvalidInput
 from krand.promise import Policy, ResponseFormat
 from krand.wording.failures import OPTIONS, describe, explain
+from krand_lab.observe.outcome import observe
 
 FUNCTIONS: dict[str, tuple[Callable[..., Any], ...]] = {
     "noise": (Policy, ResponseFormat),

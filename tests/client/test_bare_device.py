@@ -18,7 +18,7 @@ from mixed_plans import chain_of, survey_for
 
 NEEDED = ("krand", "numpy", "cryptography", "cffi", "_cffi_backend")
 ABSENT = ("scipy", "pyarrow", "pydantic", "click", "rich", "jinja2")
-FORBIDDEN = (*ABSENT, "krand.accounting", "krand.planning", "krand.drafts", "krand.survey.reading")
+FORBIDDEN = (*ABSENT, "krand.accounting", "krand.planning", "krand_lab", "krand.survey.reading")
 
 TAKE_PART = """
 import json, sys

@@ -65,7 +65,7 @@ def test_styles_load_nothing_from_another_host(built: Path) -> None:
 
 def test_formulas_are_mathml(built: Path) -> None:
     """The drafts' formulas are set by the browser: no script, nothing left as LaTeX."""
-    text = (built / "docs" / "drafts.html").read_text(encoding="utf-8")
+    text = (built / "docs" / "lab" / "drafts.html").read_text(encoding="utf-8")
     assert text.count("<math") > 500
     assert "MathJax" not in text
     assert "\\frac" not in text

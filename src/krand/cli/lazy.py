@@ -1,4 +1,4 @@
-"""Commands are loaded when they are used: `krand --help` loads none of them."""
+"""Commands are loaded when they are used: `krand --help` loads none of krand's own."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from krand.cli.menu import MENU, NAMES
-from krand.errors import InvalidInput
+from krand.cli.menu import NAMES, all_names, menu
+from krand.cli.plugins import ELSEWHERE, plugin_named
+from krand.errors import InvalidInput, KrandError, MissingComponent
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -18,17 +19,15 @@ __all__ = ["LazyCommands", "LazyGroup"]
 
 
 class LazyCommands(MutableMapping[str, click.Command]):
-    """Commands by name, in the order of use; `krand.cli.commands.X` holds the command X."""
+    """Commands by name, in the order of use; `krand.cli.commands.X` holds krand's own command X."""
 
     def __init__(self) -> None:
-        self._loaded: dict[str, click.Command | None] = dict.fromkeys(NAMES)
+        self._loaded: dict[str, click.Command] = {}
 
     def __getitem__(self, name: str) -> click.Command:
-        found = self._loaded[name]
-        if found is None:
-            module = import_module(f"krand.cli.commands.{name}")
-            found = self._loaded[name] = getattr(module, name)
-        return found
+        if name not in self._loaded:
+            self._loaded[name] = _load(name)
+        return self._loaded[name]
 
     def __setitem__(self, name: str, command: click.Command) -> None:
         self._loaded[name] = command
@@ -37,10 +36,21 @@ class LazyCommands(MutableMapping[str, click.Command]):
         del self._loaded[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._loaded)
+        return iter(dict.fromkeys((*all_names(), *self._loaded)))
 
     def __len__(self) -> int:
-        return len(self._loaded)
+        return len(list(iter(self)))
+
+
+def _load(name: str) -> click.Command:
+    """krand's own command, or that of another package; raise KeyError if there is none."""
+    if name in NAMES:
+        command: click.Command = getattr(import_module(f"krand.cli.commands.{name}"), name)
+        return command
+    plugin = plugin_named(name)
+    if plugin is None:
+        raise KeyError(name)
+    return plugin.load()
 
 
 class LazyGroup(click.Group):
@@ -52,8 +62,8 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """A section for each group of the menu, all with the same columns."""
-        width = max(map(len, NAMES))
-        for group in MENU:
+        width = max(map(len, all_names()))
+        for group in menu():
             with formatter.section(group.title.capitalize()):
                 formatter.write_dl(
                     [(item.name.ljust(width), item.short_help) for item in group.items]
@@ -62,10 +72,16 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """As click's own, but the error for a mistyped name suggests similar ones."""
+        """As click's own, but the error for an unknown name says what to do."""
         name = args[0]
-        if name not in self.commands and name[:1].isalnum() and not ctx.resilient_parsing:
-            raise InvalidInput("command", "must be a krand command", name, _likely(name))
+        try:
+            known = name in self.commands
+        except KrandError:  # of another package, and broken
+            if ctx.resilient_parsing:  # completing a line
+                return name, None, args[1:]
+            raise
+        if not known and name[:1].isalnum() and not ctx.resilient_parsing:
+            raise _unknown(name)
         return super().resolve_command(ctx, args)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
@@ -74,16 +90,20 @@ class LazyGroup(click.Group):
 
         own = [
             CompletionItem(item.name, help=item.short_help)
-            for group in MENU
+            for group in menu()
             for item in group.items
             if item.name.startswith(incomplete)
         ]
         return own + click.Command.shell_complete(self, ctx, incomplete)
 
 
-def _likely(name: str) -> str:
-    """The command that was probably meant."""
+def _unknown(name: str) -> KrandError:
+    """Which package has the command, or which command was probably meant."""
     from difflib import get_close_matches
 
-    found = [name.lower()] if name.lower() in NAMES else get_close_matches(name.lower(), NAMES)
-    return f"did you mean {' or '.join(found)}?" if found else "run krand to list all commands"
+    if name in ELSEWHERE:
+        return MissingComponent(f"krand {name}", install=ELSEWHERE[name])
+    names, lower = all_names(), name.lower()
+    found = [lower] if lower in names else get_close_matches(lower, names)
+    hint = f"did you mean {' or '.join(found)}?" if found else "run krand to list all commands"
+    return InvalidInput("command", "must be a krand command", name, hint)

@@ -15,7 +15,7 @@ import click
 from krand import __version__
 from krand.cli.exit_codes import EXIT_CODES, INTERRUPTED
 from krand.cli.lazy import LazyCommands, LazyGroup
-from krand.cli.menu import MENU, overview
+from krand.cli.menu import menu, overview
 from krand.cli.options import output_options
 from krand.survey.rules import visible
 from krand.terminal.output import QUIET, no_color_wanted, to_json
@@ -106,7 +106,7 @@ def _values() -> dict[str, Any]:
     return {
         "version": __version__,
         "commands": {
-            group.title: {item.name: item.short_help for item in group.items} for group in MENU
+            group.title: {item.name: item.short_help for item in group.items} for group in menu()
         },
         "exit_codes": {str(code): meaning for code, meaning in EXIT_CODES.items()},
     }

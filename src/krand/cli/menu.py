@@ -1,4 +1,4 @@
-"""All commands with their groups and short help, so that help need not load them.
+"""All commands with their groups and short help, so that help need not load krand's own.
 
 A test compares each line with the command's own short help.
 """
@@ -6,8 +6,12 @@ A test compares each line with the command's own short help.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
 
-__all__ = ["FLOW", "MENU", "NAMES", "Group", "Item", "overview"]
+from krand.cli.plugins import Plugin, plugin_named, plugins
+
+__all__ = ["FLOW", "MENU", "NAMES", "Group", "Item", "all_names", "menu", "overview"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,6 @@ MENU = (
             Item("noise", "Find the smallest noise that keeps a promise."),
             Item("privacy", "Compute the guarantee that a noise gives."),
             Item("frontier", "Compare precision with the data sent."),
-            Item("simulate", "Check the exact guarantee by simulation."),
             Item("plan", "Turn a survey file into a plan with its noise."),
             Item("verify", "Check a plan, a tally, results or a batch."),
         ),
@@ -70,23 +73,39 @@ MENU = (
     ),
     Group(
         "understand",
-        (
-            Item("observe", "Measure how much an observed outcome reveals."),
-            Item("ledger", "Show what a device has answered and the privacy spent."),
-        ),
+        (Item("ledger", "Show what a device has answered and the privacy spent."),),
     ),
     Group(
         "try",
         (
             Item("web", "Show the planner and a collector's dashboard."),
             Item("demo", "Run a whole survey with simulated people."),
-            Item("drafts", "Reproduce and correct the drafts of the method."),
             Item("completion", "Set up shell completion."),
         ),
     ),
 )
 
 NAMES = tuple(item.name for group in MENU for item in group.items)
+"""krand's own commands; `menu` and `all_names` also have those of other packages."""
+
+
+@cache
+def menu() -> tuple[Group, ...]:
+    """krand's own groups, then one for each package that adds commands."""
+    by_package = groupby(plugins(), key=lambda plugin: plugin.package)
+    return (*MENU, *(Group(package, tuple(map(_item, of))) for package, of in by_package))
+
+
+def _item(plugin: Plugin) -> Item:
+    if plugin.name in NAMES or plugin_named(plugin.name) is not plugin:
+        return Item(plugin.name, "not used: there is another command of this name")
+    return Item(plugin.name, plugin.short_help())
+
+
+def all_names() -> tuple[str, ...]:
+    """Every command once, in the order of use."""
+    return tuple(dict.fromkeys((*NAMES, *(plugin.name for plugin in plugins()))))
+
 
 CLAIM = "ask a crowd; learn the totals, and next to nothing about any one person"
 FLOW = """\
@@ -100,9 +119,10 @@ FLOW = """\
 
 def overview() -> str:
     """What `krand` prints without a command: the flow, all commands, where to start."""
-    title, name = max(len(group.title) for group in MENU), max(map(len, NAMES))
+    groups = menu()
+    title, name = max(len(group.title) for group in groups), max(map(len, all_names()))
     lines = [f"krand: {CLAIM}", "", FLOW, ""]
-    for group in MENU:
+    for group in groups:
         for place, item in enumerate(group.items):
             heading = "" if place else group.title
             lines.append(f"{heading:<{title}}  {item.name:<{name}}  {item.short_help}")

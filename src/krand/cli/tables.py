@@ -23,10 +23,9 @@ from krand.wording.phrases import (
 if TYPE_CHECKING:
     from krand.accounting.curator import Curator
     from krand.accounting.frontier import Frontier
-    from krand.cli.agreement import Agreement
     from krand.promise import Bounds, Guarantee, NoisePlan, Precision, ResponseFormat
 
-__all__ = ["agreement_table", "frontier_table", "plan_panel", "privacy_panel", "settings_line"]
+__all__ = ["bounds_text", "frontier_table", "plan_panel", "privacy_panel", "settings_line"]
 
 GRID_BITS = NOISE_GRID.bit_length() - 1
 
@@ -84,11 +83,8 @@ def plan_panel(plan: NoisePlan, curator: Curator, title: str = "smallest noise")
     )
 
 
-def _interval(value: float, low: float, high: float) -> Text:
-    return Text(f"{number(value)}\n[{number(low)}, {number(high)}]")
-
-
-def _bounds(bounds: Bounds) -> Text:
+def bounds_text(bounds: Bounds) -> Text:
+    """A value above its proven ends."""
     return Text(f"{number(bounds.value)}\n[{number(bounds.lower)}, {at_most(bounds.upper)}]")
 
 
@@ -102,7 +98,7 @@ def privacy_panel(
     for direction in ("forward", "reverse"):
         table.add_column(direction, justify="right")
     for symbol, both in (("δ", guarantee.delta), ("η", guarantee.eta)):
-        table.add_row(symbol, _bounds(both.forward), _bounds(both.reverse))
+        table.add_row(symbol, bounds_text(both.forward), bounds_text(both.reverse))
     facts: list[tuple[str, str | Text]] = [
         ("request", settings),
         ("noise", _noise(noise)),
@@ -148,20 +144,4 @@ def frontier_table(frontier: Frontier, width: int = _ROOMY) -> Table:
             Text(known_word(row.guarantee)),
         ]
         table.add_row(*cells, style="bold" if row.best else None)
-    return table
-
-
-def agreement_table(comparison: tuple[Agreement, ...]) -> Table:
-    """Simulated values compared with the exact ones."""
-    table = Table(box=SIMPLE_HEAD)
-    for heading in ("", "simulated\n[95 % interval]", "exact\n[lower, upper]", "agree"):
-        table.add_column(Text(heading), justify="right" if heading else "left", no_wrap=True)
-    for row in comparison:
-        simulated = row.simulated
-        table.add_row(
-            f"{'δ' if row.quantity == 'delta' else 'η'} {row.direction}",
-            _interval(simulated.value, simulated.low, simulated.high),
-            _bounds(row.exact),
-            Text("yes", style="green") if row.agree else Text("no", style="bold red"),
-        )
     return table

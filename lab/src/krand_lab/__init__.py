@@ -1,0 +1,14 @@
+"""Research around krand: the drafts of its method, single outcomes, simulations.
+
+    formulas      every formula of the five drafts, one function each
+    statements    what the drafts claim, tested by complete enumeration
+    reproduction  the page that puts numbers, figures and statements together
+    choice        the noise that the drafts would choose
+    enumeration   exact laws of small crowds, in rational arithmetic
+    simulation    the guarantee for whole records by Monte Carlo
+    observe       how much an observed outcome reveals
+    commands      `krand drafts`, `krand observe` and `krand simulate`
+
+krand imports nothing from here, and plans nothing with the drafts' formulas: they give no
+guarantee.
+"""

@@ -1,0 +1,1 @@
+"""The commands that `krand` has when krand-lab is installed, one module each."""

@@ -1,0 +1,231 @@
+"""R of whole vectors as printed: from all reports, or from their numbers of set bits.
+
+000 §2.1.1, 001 §1–3, 003 §6.1.1. Counts are a histogram {vector: how often it was reported}; T
+counts reports by their number of set bits. D is all zeros and D_m has one outlier of ones, except
+in 000 (R upside down: D_m is all zeros) and in 003 (zeros and ones exchanged). The law of T is in
+`vector_laws`, the moments are in `vector_moments`. 001 (2.1), (2.2) and 000 (2.2), (2.3) only
+divide `collection_probability_000_2_1` by itself for another y.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import factorial, prod
+from typing import TypeVar
+
+from krand_lab.enumeration import Vector
+from krand_lab.formulas.arithmetic import Real
+
+__all__ = [
+    "collection_probability_000_2_1",
+    "count_ratio_000_2_4",
+    "count_ratio_000_2_5",
+    "count_ratio_001_2_3",
+    "count_ratio_003_6_5",
+    "exceedance_001_1_7",
+    "flip_probability_001_1_3",
+    "inverse_ratio_000_2_11",
+    "largest_ratio_001_1_3",
+    "likelihood_ratio_001_3_2",
+    "likelihood_ratio_003_6_9",
+    "local_ratio_001_1_3",
+    "multinomial_probability_001_1_3",
+    "ratio_000_2_7",
+    "ratio_000_2_10",
+    "ratio_001_2_4",
+    "ratio_001_3_1",
+    "ratio_001_3_4",
+    "ratio_001_3_6",
+    "ratio_003_6_7",
+    "ratio_003_6_10",
+    "ratio_law_001_1_6",
+    "report_probability_001_1_3",
+    "set_bit_histogram_001_3_3",
+]
+
+
+Counts = Mapping[Vector, int]
+Outcome = TypeVar("Outcome")
+
+
+# --- one report, and what a ratio is (001 §1) -------------------------------------------------
+
+
+def flip_probability_001_1_3(coin: Real) -> Real:
+    """Randomized response with probability f of a fair coin flips with q = f/2 (001 §1.3)."""
+    return coin / 2
+
+
+def report_probability_001_1_3(s: Vector, x: Vector, q: Real) -> Real:
+    """P[A_0(x) = s] = q^(L-m) p^m, m the number of equal bits (001 §1.3)."""
+    equal = sum(a == b for a, b in zip(s, x, strict=True))
+    return q ** (len(x) - equal) * (1 - q) ** equal
+
+
+def local_ratio_001_1_3(s: Vector, x: Vector, x_prime: Vector, q: Real) -> Real:
+    """R(s; x, x') = P[A_0(x') = s]/P[A_0(x) = s], the ratio without a crowd (001 §1.1, §1.3)."""
+    return report_probability_001_1_3(s, x_prime, q) / report_probability_001_1_3(s, x, q)
+
+
+def largest_ratio_001_1_3(bits: int, q: Real) -> Real:
+    """(p/q)^L, the largest ratio with or without a crowd (001 §1.3, §3.1)."""
+    return ((1 - q) / q) ** bits
+
+
+def ratio_law_001_1_6(
+    law_m: Mapping[Outcome, Real], law: Mapping[Outcome, Real]
+) -> dict[Real, Real]:
+    """Law of R(S) = P(S|D_m)/P(S|D) for S drawn from D_m: {ratio: probability}."""
+    result: dict[Real, Real] = {}
+    for s, chance in law_m.items():
+        ratio = chance / law[s]
+        result[ratio] = result[ratio] + chance if ratio in result else chance
+    return result
+
+
+def exceedance_001_1_7(ratio_law: Mapping[Real, Real], lam: Real) -> Real:
+    """P[R > λ | D_m], which (ε, η)-sufficient privacy wants to be at most η."""
+    return sum((chance for ratio, chance in ratio_law.items() if ratio > lam), 0 * lam)
+
+
+# --- R from the counts of vectors (000 §2.1.1, 001 §2, 003 §6.1.1) ----------------------------
+
+
+def multinomial_probability_001_1_3(counts: Counts, x: Vector, q: Real) -> Real:
+    """MN(m, p): the probability of the counts when all m users hold x (001 §1.3)."""
+    arrangements = factorial(sum(counts.values()))
+    chance = q**0
+    for v, count in counts.items():
+        arrangements //= factorial(count)
+        chance *= report_probability_001_1_3(v, x, q) ** count
+    return arrangements * chance
+
+
+def collection_probability_000_2_1(counts: Counts, x: Vector, y: Vector, q: Real) -> Real:
+    """P(S | D' + y) = Σ P(S less one v_i | D')·p(v_i|y), D' being N-1 times x (001 §2, 003 (6.1)).
+
+    The last term is printed with s_2 - 1 in 000 and 003, where the last count less one is meant.
+    """
+    return sum(
+        (
+            multinomial_probability_001_1_3({**counts, v: count - 1}, x, q)
+            * report_probability_001_1_3(v, y, q)
+            for v, count in counts.items()
+            if count > 0
+        ),
+        0 * q,
+    )
+
+
+def count_ratio_000_2_4(counts: Counts, v: Vector, x: Vector, q: Real) -> Real:
+    """P(…, s_i - 1, … | D')/P(s_1 - 1, … | D'); (2^L)! is printed for (N-1)!, and cancels."""
+
+    def printed(less_one: Vector) -> Real:
+        fewer = {**counts, less_one: counts[less_one] - 1}
+        chances = (report_probability_001_1_3(u, x, q) ** n for u, n in fewer.items())
+        return (
+            factorial(2 ** len(x))
+            * prod(chances, start=q**0)
+            / prod(map(factorial, fewer.values()))
+        )
+
+    return printed(v) / printed((0,) * len(v))
+
+
+def count_ratio_000_2_5(counts: Counts, v: Vector, q: Real) -> Real:
+    """(s_i/s_1)·p^L/p(v_i|0), what (2.4) comes to; v_1 is the vector of zeros."""
+    zeros = (0,) * len(v)
+    return counts[v] * (1 - q) ** len(v) / (counts[zeros] * report_probability_001_1_3(v, zeros, q))
+
+
+def count_ratio_001_2_3(counts: Counts, v: Vector, x: Vector, q: Real) -> Real:
+    """(s_i/s_1)·p(v_1|x)/p(v_i|x), the same for a background of any one vector x."""
+    zeros = (0,) * len(v)
+    return (
+        counts[v]
+        * report_probability_001_1_3(zeros, x, q)
+        / (counts[zeros] * report_probability_001_1_3(v, x, q))
+    )
+
+
+def count_ratio_003_6_5(counts: Counts, v: Vector, q: Real) -> Real:
+    """(s_i/s_1)·q^L/p(v_i|1), the same for a background of ones."""
+    zeros, ones = (0,) * len(v), (1,) * len(v)
+    return counts[v] * q ** len(v) / (counts[zeros] * report_probability_001_1_3(v, ones, q))
+
+
+def ratio_001_2_4(counts: Counts, x: Vector, q: Real) -> Real:
+    """Σ s_i p(v_i|1)/p(v_i|x) over Σ s_i p(v_i|0)/p(v_i|x), the background being N-1 times x."""
+    zeros, ones = (0,) * len(x), (1,) * len(x)
+    over = sum((n * local_ratio_001_1_3(v, x, ones, q) for v, n in counts.items()), 0 * q)
+    under = sum((n * local_ratio_001_1_3(v, x, zeros, q) for v, n in counts.items()), 0 * q)
+    return over / under
+
+
+def ratio_001_3_1(counts: Counts, q: Real) -> Real:
+    """(1/N) Σ s_i p(v_i|1)/p(v_i|0), the background being zeros."""
+    return 1 / ratio_000_2_7(counts, q)
+
+
+def ratio_000_2_7(counts: Counts, q: Real) -> Real:
+    """P(S|D' + 0)/P(S|D' + 1) = N/Σ s_i p(v_i|1)/p(v_i|0), the background being zeros."""
+    terms = (n * local_ratio_001_1_3(v, (0,) * len(v), (1,) * len(v), q) for v, n in counts.items())
+    return sum(counts.values()) / sum(terms, 0 * q)
+
+
+def ratio_003_6_7(counts: Counts, q: Real) -> Real:
+    """P(S|D' + 0)/P(S|D' + 1) = (1/N) Σ s_i p(v_i|0)/p(v_i|1), the background being ones."""
+    terms = (n * local_ratio_001_1_3(v, (1,) * len(v), (0,) * len(v), q) for v, n in counts.items())
+    return sum(terms, 0 * q) / sum(counts.values())
+
+
+# --- R from the numbers of set bits (000 §2.1.1, 001 §3, 003 §6.1.1) --------------------------
+
+
+def likelihood_ratio_001_3_2(set_bits: int, bits: int, q: Real) -> Real:
+    """p(v|1)/p(v|0) = (q/p)^(L-2l) for a vector with l set bits; also 000 (2.9)."""
+    return (q / (1 - q)) ** (bits - 2 * set_bits)
+
+
+def likelihood_ratio_003_6_9(set_bits: int, bits: int, q: Real) -> Real:
+    """p(v|0)/p(v|1) = (p/q)^(L-2l)."""
+    return ((1 - q) / q) ** (bits - 2 * set_bits)
+
+
+def set_bit_histogram_001_3_3(reports: Iterable[Vector], bits: int) -> tuple[int, ...]:
+    """T = (t_0, …, t_L): how many reports have l set bits."""
+    histogram = [0] * (bits + 1)
+    for report in reports:
+        histogram[sum(report)] += 1
+    return tuple(histogram)
+
+
+def ratio_001_3_4(histogram: Sequence[int], q: Real) -> Real:
+    """R(S) = (1/N) Σ t_l (q/p)^(L-2l)."""
+    bits = len(histogram) - 1
+    terms = (n * likelihood_ratio_001_3_2(ones, bits, q) for ones, n in enumerate(histogram))
+    return sum(terms, 0 * q) / sum(histogram)
+
+
+def ratio_001_3_6(histogram: Sequence[int], q: Real) -> Real:
+    """R(T) = q^L/(N p^L)·Σ (p/q)^(2l) T_l."""
+    bits, p = len(histogram) - 1, 1 - q
+    terms = ((p / q) ** (2 * ones) * n for ones, n in enumerate(histogram))
+    return q**bits / (sum(histogram) * p**bits) * sum(terms, 0 * q)
+
+
+def ratio_000_2_10(histogram: Sequence[int], q: Real) -> Real:
+    """P(S|D' + 0)/P(S|D' + 1) = N/Σ s_l (q/p)^(L-2l)."""
+    return 1 / inverse_ratio_000_2_11(histogram, q)
+
+
+def inverse_ratio_000_2_11(histogram: Sequence[int], q: Real) -> Real:
+    """1/R(S) of 000, which is R(S) of 001."""
+    return ratio_001_3_4(histogram, q)
+
+
+def ratio_003_6_10(histogram: Sequence[int], q: Real) -> Real:
+    """(1/N) Σ s_l (p/q)^(L-2l)."""
+    bits = len(histogram) - 1
+    terms = (n * likelihood_ratio_003_6_9(ones, bits, q) for ones, n in enumerate(histogram))
+    return sum(terms, 0 * q) / sum(histogram)

@@ -1,0 +1,227 @@
+"""What does not follow from 003 Theorem 4.1: that the all-equal collection has the worst tail.
+
+One bit, N users, m ones among the N - 1 others; the user in question holds 0 or 1. Both
+directions count, so each number is the larger of the two. A statement about every λ ≥ 1 is
+decided at finitely many λ:
+
+    η   is a step function, continuous from the right, with its steps at the values of R and 1/R;
+    δ   is straight between them in each direction, and the larger of the two directions may have
+        one more corner where they cross. Between neighbouring corners all is straight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise, product
+from math import ceil
+from typing import NamedTuple
+
+from krand_lab.enumeration import Exact, exact_one_bit
+from krand_lab.statements.bit_counts import count_weights, noises
+from krand_lab.statements.notation import tex
+from krand_lab.statements.verdict import Statement, Verdict, check
+
+__all__ = ["Pair", "corners", "delta_of_all_equal", "steps", "tail_of_all_equal"]
+
+MAX_USERS = 10
+NOISES = noises(9)
+
+_COVERED = (
+    rf"All $3 \le N \le {MAX_USERS}$, all $q = a/b < 1/2$ with $b \le {NOISES[-1].denominator}$, "
+    r"all $1 \le m \le N - 2$, every $\lambda \ge 1$: {} A case is one such $\lambda$."
+)
+
+
+class Pair(NamedTuple):
+    """Neighbours of one bit: so many ones among the N - 1 others, and y = 0, y' = 1."""
+
+    users: int
+    ones: int
+    q: Fraction
+
+    def exact(self, lam: Fraction) -> Exact:
+        """The four numbers at λ."""
+        return _exact(self, lam)
+
+    def eta(self, lam: Fraction) -> Fraction:
+        """The larger of P[R > λ | D_m] and P[1/R > λ | D]."""
+        return max(self.exact(lam).eta_forward, self.exact(lam).eta_reverse)
+
+    def delta(self, lam: Fraction) -> Fraction:
+        """The larger of the two δ."""
+        return max(self.exact(lam).delta_forward, self.exact(lam).delta_reverse)
+
+    def smaller(self) -> Pair:
+        """The all-equal pair that is left when the rarer kind among the others stays away."""
+        return Pair(self.users - min(self.ones, self.users - 1 - self.ones), 0, self.q)
+
+
+@cache
+def _exact(pair: Pair, lam: Fraction) -> Exact:
+    """The four numbers, computed once."""
+    return exact_one_bit(pair.users, pair.ones, pair.q, lam)
+
+
+@cache
+def steps(pair: Pair) -> frozenset[Fraction]:
+    """1, and the values of R and 1/R from there on."""
+    d = count_weights(pair.ones, pair.users - pair.ones, pair.q)
+    d_m = count_weights(pair.ones + 1, pair.users - pair.ones - 1, pair.q)
+    ratios = [Fraction(x, y) for x, y in zip(d_m, d, strict=True)]
+    return frozenset({Fraction(1), *(max(r, 1 / r) for r in ratios)})
+
+
+def corners(pair: Pair) -> frozenset[Fraction]:
+    """The steps, and where the δ of the two directions cross in between."""
+
+    def gap(lam: Fraction) -> Fraction:
+        return pair.exact(lam).delta_forward - pair.exact(lam).delta_reverse
+
+    crossings = set()
+    for low, high in pairwise(sorted(steps(pair))):
+        if gap(low) * gap(high) < 0:
+            crossings.add(low + (high - low) * gap(low) / (gap(low) - gap(high)))
+    return steps(pair) | crossings
+
+
+class Comparison(NamedTuple):
+    """A number of a mixed background at λ, and what is said to be at least as large."""
+
+    pair: Pair
+    lam: Fraction
+    value: Fraction
+    bound: Fraction
+
+    def fails(self) -> str | None:
+        """What contradicts the statement."""
+        if self.value <= self.bound:
+            return None
+        users, ones, q = self.pair
+        return (
+            rf"$N = {users}$, $q = {tex(q)}$, $m = {ones}$, $\lambda = {tex(self.lam)}$: "
+            f"${tex(self.value)}$ against ${tex(self.bound)}$ for the all-equal background"
+        )
+
+
+def _mixed_pairs() -> Iterator[Pair]:
+    """Every background with both ones and zeros."""
+    for users, q in product(range(3, MAX_USERS + 1), NOISES):
+        yield from (Pair(users, ones, q) for ones in range(1, users - 1))
+
+
+def _largest_factor(comparisons: Iterable[Comparison]) -> str:
+    """By how much the bound is exceeded at most, rounded up to two decimals."""
+    factor = max(c.value / c.bound for c in comparisons if c.bound)
+    return f"{ceil(100 * factor) / 100:.2f}"
+
+
+# --- η ----------------------------------------------------------------------------------------
+
+
+def _eta_comparisons() -> Iterator[Comparison]:
+    """η of each background against η of the all-equal one."""
+    for pair in _mixed_pairs():
+        equal = Pair(pair.users, 0, pair.q)
+        for lam in sorted(steps(pair) | steps(equal)):
+            yield Comparison(pair, lam, pair.eta(lam), equal.eta(lam))
+
+
+def _eta_conversions() -> Iterator[Comparison]:
+    """(1 - λ'/λ) η(λ) against δ(λ') of the smaller all-equal pair, at the worst λ of each step."""
+    for pair in _mixed_pairs():
+        smaller = pair.smaller()
+        for low, high in pairwise(sorted(steps(pair))):  # η is constant on [low, high)
+            for lam in sorted(corners(smaller)):
+                if lam < high:
+                    value = (1 - lam / high) * pair.eta(low)
+                    yield Comparison(pair, lam, value, smaller.delta(lam))
+
+
+def tail_of_all_equal() -> Verdict:
+    """Whether the all-equal collection has the largest tail η, as Theorem 4.1 may suggest."""
+    comparisons = list(_eta_comparisons())
+    statement = Statement(
+        key="003-theorem-4.1-tail",
+        source="003 Theorem 4.1, §4.3",
+        says=(
+            r"What section 4.3 takes from the theorem when it goes on with set bits only: the "
+            r"all-equal $D$ is the worst for the tail too. With both directions taken together, "
+            r"$\max(P[R > \lambda | D_m], P[1/R > \lambda | D])$ is largest when the "
+            r"others are all equal ($m = 0$ ones among them, or $N - 1$)."
+        ),
+        covered=_COVERED.format(
+            "the tail is a step function, so that the values of $R$ and $1/R$ for both "
+            "backgrounds are enough."
+        ),
+        comment=(
+            r"Each $R_i$ is largest for the all-equal $D$, but its tail adds the probabilities of "
+            r"the outcomes with $R_i > \lambda$, and these change with $D$ too. The first case has "
+            r"$\lambda = 1$, and it is not alone: for $N = 3$, $q = \frac{1}{5}$, $\lambda = 2$ "
+            r"the tail is $\frac{88}{125}$ at $m = 1$ and $\frac{64}{125}$ at $m = 0$. On the "
+            rf"range the factor is at most {_largest_factor(comparisons)}; large factors come from "
+            r"steps that fall on different $\lambda$."
+        ),
+        corrected=(
+            r"For $1 \le \lambda' < \lambda$ the tail at $\lambda$ is at most $\delta(\lambda') / "
+            r"(1 - \lambda'/\lambda)$, where $\delta$ is that of the all-equal background with "
+            r"$N - \min(m, N - 1 - m)$ users: where $R > \lambda$, $R - \lambda'$ is at least "
+            r"$(1 - \lambda'/\lambda) R$, and the next statement bounds $\delta$ (checked on the "
+            r"same range for every $\lambda$ and $\lambda'$)."
+        ),
+    )
+    return Verdict(
+        statement,
+        check(comparisons, Comparison.fails),
+        check(_eta_conversions(), Comparison.fails),
+    )
+
+
+# --- δ ----------------------------------------------------------------------------------------
+
+
+def _delta_comparisons(smaller: bool) -> Iterator[Comparison]:
+    """δ of each background against δ of the all-equal one, of N users or of those that are left."""
+    for pair in _mixed_pairs():
+        bound = pair.smaller() if smaller else Pair(pair.users, 0, pair.q)
+        for lam in sorted(steps(pair) | corners(bound)):
+            yield Comparison(pair, lam, pair.delta(lam), bound.delta(lam))
+
+
+def delta_of_all_equal() -> Verdict:
+    """Whether the all-equal collection has the largest δ, as Theorem 4.1 may suggest."""
+    comparisons = list(_delta_comparisons(smaller=False))
+    statement = Statement(
+        key="003-theorem-4.1-delta",
+        source="003 Theorem 4.1, §4.3",
+        says=(
+            r"The same for $\delta$: the all-equal $D$ is the worst. With both directions taken "
+            r"together, $\max(E_D[(R - \lambda)_+], E_D[(1 - \lambda R)_+])$ is largest when the "
+            "others are all equal."
+        ),
+        covered=_COVERED.format(
+            r"$\delta$ is made of straight pieces, so that the values of $R$ and $1/R$ for both "
+            "backgrounds are enough, together with the points where the two directions of the "
+            "all-equal background cross."
+        ),
+        comment=(
+            r"The cause is the same as for the tail, but the effect is smaller: on the range the "
+            rf"factor is at most {_largest_factor(comparisons)}. At $\lambda = 1$ it is easy to "
+            r"see: $\delta = (p - q) \max_j b_j$, where $b$ is the law of the count of the others, "
+            r"and its peak may well be higher for a mixed background. Nor is it confined to "
+            r"$\lambda = 1$: for $N = 6$, $q = \frac{2}{9}$, $\lambda = \frac{3}{2}$ the value is "
+            r"$\frac{67571}{531441}$ at $m = 1$ and $\frac{67228}{531441}$ at $m = 0$."
+        ),
+        corrected=(
+            r"$\delta$ with $m$ ones among the others is at most $\delta$ of the all-equal "
+            r"background with $N - \min(m, N - 1 - m)$ users, more than half of them: the reports "
+            "of the rarer kind could be added by the observer, and more reports of known law never "
+            r"raise $\delta$ (checked on the same range, for every $\lambda$)."
+        ),
+    )
+    return Verdict(
+        statement,
+        check(comparisons, Comparison.fails),
+        check(_delta_comparisons(smaller=True), Comparison.fails),
+    )

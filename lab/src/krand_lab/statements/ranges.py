@@ -1,0 +1,126 @@
+"""What the statements on single equations share: ranges, exact laws, and words for a case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import cache
+from math import gcd
+
+from krand_lab.enumeration import Multiset, Vector, collection_law
+from krand_lab.statements.notation import tex
+
+__all__ = [
+    "Place",
+    "count_law",
+    "counts",
+    "law",
+    "noises",
+    "noises_in_words",
+    "places",
+    "square_noises",
+    "squares",
+    "squares_in_words",
+    "unequal",
+    "vector_tex",
+    "vectors_tex",
+    "where",
+]
+
+Place = tuple[int, Fraction]
+"""N and q."""
+
+
+def noises(largest_denominator: int) -> tuple[Fraction, ...]:
+    """Every fraction strictly between 0 and 1/2, small denominators first."""
+    return tuple(
+        Fraction(a, b)
+        for b in range(3, largest_denominator + 1)
+        for a in range(1, (b + 1) // 2)
+        if gcd(a, b) == 1
+    )
+
+
+def noises_in_words(largest_denominator: int) -> str:
+    """The range of `noises`, for a statement."""
+    return (
+        rf"all {len(noises(largest_denominator))} fractions $0 < q < 1/2$ with denominator at most "
+        f"{largest_denominator}"
+    )
+
+
+def square_noises(largest_root: int) -> tuple[Fraction, ...]:
+    """Every q = a²/(a² + b²), 0 < a < b: those for which √(pq) is a fraction, as 3σ needs it."""
+    return tuple(
+        sorted(
+            {
+                Fraction(a * a, a * a + b * b)
+                for b in range(2, largest_root + 1)
+                for a in range(1, b)
+            },
+            key=lambda q: (q.denominator, q.numerator),
+        )
+    )
+
+
+def places(users: int, denominator: int) -> Iterator[Place]:
+    """Every N up to `users` with every noise."""
+    return ((n, q) for n in range(1, users + 1) for q in noises(denominator))
+
+
+def counts(users: int, denominator: int) -> Iterator[tuple[int, Fraction, int]]:
+    """Every place with every count from 0 to N."""
+    return ((n, q, i) for n, q in places(users, denominator) for i in range(n + 1))
+
+
+def squares(largest_n: int, largest_root: int) -> Iterator[Place]:
+    """Every square N = n² with every noise for which √(pq) is a fraction: √(pqN) is one, too."""
+    return ((n * n, q) for n in range(1, largest_n + 1) for q in square_noises(largest_root))
+
+
+def squares_in_words(largest_n: int, largest_root: int) -> str:
+    """The range of `squares`, for a statement."""
+    return (
+        rf"$N = n^2$ with $1 \le n \le {largest_n}$ and all "
+        rf"{len(square_noises(largest_root))} noises $q = a^2/(a^2+b^2)$ with "
+        rf"$0 < a < b \le {largest_root}$, so that nothing is rounded"
+    )
+
+
+@cache
+def law(collection: Multiset, q: Fraction, copies: int = 1) -> dict[Multiset, Fraction]:
+    """The exact law of the multiset of reports."""
+    return collection_law(collection, q, copies)
+
+
+@cache
+def count_law(crowd: int, ones: int, q: Fraction, copies: int = 1) -> tuple[Fraction, ...]:
+    """P(0), P(1), …, P(kN) for the observed ones of a collection of bits, by enumeration."""
+    reports = law(((0,),) * (crowd - ones) + ((1,),) * ones, q, copies)
+    chances = [Fraction(0)] * (copies * crowd + 1)
+    for s, chance in reports.items():
+        chances[sum(bit for (bit,) in s)] += chance
+    return tuple(chances)
+
+
+def where(**values: Fraction | int | str) -> str:
+    """The case in words, like `$N=2$, $q=\\frac{1}{3}$`; a string stands for itself."""
+    parts = (f"${k}={v if isinstance(v, str) else tex(v)}$" for k, v in values.items())
+    return ", ".join(parts)
+
+
+def unequal(case: str, printed: Fraction, exact: Fraction) -> str | None:
+    """None where the printed value is the exact one, else both."""
+    if printed == exact:
+        return None
+    return f"{case}: printed ${tex(printed)}$, exact ${tex(exact)}$"
+
+
+def vector_tex(vector: Vector) -> str:
+    """A vector as its bits."""
+    return "".join(map(str, vector))
+
+
+def vectors_tex(vectors: Sequence[Vector]) -> str:
+    r"""A collection in braces, like `\{00, 01\}`."""
+    return r"\{" + ", ".join(map(vector_tex, vectors)) + r"\}"

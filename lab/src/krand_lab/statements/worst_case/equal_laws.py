@@ -1,0 +1,128 @@
+"""Draft 001: different collections under which R has one and the same law (§1.2 and §5).
+
+The whole law of R, under D and under D_m, is computed from every multiset of reports, without any
+of the simplifications that these statements allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache
+from itertools import product
+
+from krand_lab.enumeration import Vector, collection_law, vectors
+from krand_lab.statements.bit_counts import noises
+from krand_lab.statements.verdict import Statement, Verdict, check
+from krand_lab.statements.worst_case.comparison import place
+from krand_lab.statements.worst_case.profiles import Case
+
+__all__ = ["claim_2", "ratio_law", "remark_5"]
+
+NOISES = noises(5)
+MOST_USERS = {1: 12, 2: 7, 3: 4}
+"""By the number of bits, for claim 2."""
+MOST_SPARSE_USERS = {(1, 2): 7, (1, 3): 5, (1, 4): 4, (1, 5): 3, (2, 4): 3, (2, 5): 2}
+"""By set bits and options, for the remark of section 5."""
+
+RatioLaw = dict[Fraction, tuple[Fraction, Fraction]]
+"""For each value of R its chances under D and under D_m."""
+
+
+def ratio_law(case: Case) -> RatioLaw:
+    """The law of R from every multiset of reports."""
+    d, d_m = (collection_law([*case.background, x], case.q) for x in (case.y, case.y_prime))
+    law: RatioLaw = {}
+    for s, chance in d.items():
+        before = law.get(d_m[s] / chance, (Fraction(0), Fraction(0)))
+        law[d_m[s] / chance] = before[0] + chance, before[1] + d_m[s]
+    return law
+
+
+@cache
+def _law_of_zeros(crowd: int, bits: int, q: Fraction) -> RatioLaw:
+    """The law of R for N zero vectors, one of which becomes the vector of ones."""
+    zeros = (0,) * bits
+    return ratio_law(Case((zeros,) * (crowd - 1), zeros, (1,) * bits, q))
+
+
+def _differs(case: Case) -> str | None:
+    """What contradicts that only the bits in which y and y' differ matter, if all others hold y."""
+    distance = sum(a != b for a, b in zip(case.y, case.y_prime, strict=True))
+    if ratio_law(case) == _law_of_zeros(case.crowd, distance, case.q):
+        return None
+    return f"{place(case)}: another law than that of zero vectors with $L = {distance}$"
+
+
+def claim_2() -> Verdict:
+    """001 §1.2, claim 2: all homogeneous collections with their outliers have one law of R."""
+
+    def cases() -> Iterator[Case]:
+        for crowd in range(1, max(MOST_USERS.values()) + 1):
+            for bits, q in product(MOST_USERS, NOISES):
+                for x in vectors(bits) if crowd <= MOST_USERS[bits] else ():
+                    opposite: Vector = tuple(1 - bit for bit in x)
+                    yield Case((x,) * (crowd - 1), x, opposite, q)
+
+    sizes = ", ".join(rf"$N \le {users}$ with $L = {bits}$" for bits, users in MOST_USERS.items())
+    statement = Statement(
+        key="001-1.2-claim-2",
+        source="001 §1.2, claim 2",
+        says=(
+            "The distribution of $R(S)$ is the same for all homogeneous $D$ and $D_m$ with an "
+            "outlier, regardless of which vectors they contain."
+        ),
+        covered=(
+            f"All vectors $x$; {sizes}; all $q = a/b < 1/2$ with "
+            rf"$b \le {NOISES[-1].denominator}$: the whole law of $R$ under $D$ and under $D_m$, "
+            "from every multiset of reports."
+        ),
+        comment=(
+            r"Proof: $p(v \oplus x | y \oplus x) = p(v | y)$, because only the bits count in which "
+            r"report and answer differ. So adding $x$ modulo 2 to all answers and all reports is "
+            r"a renaming of outcomes that keeps $P(S|D)$ and $P(S|D_m)$; it turns $x$ into "
+            r"$\mathbf{0}$ and its opposite into $\mathbf{1}$."
+        ),
+    )
+    return Verdict(statement, check(cases(), _differs))
+
+
+def remark_5() -> Verdict:
+    """001 §5, remark: 10…0 with the outlier 010…0 has the law of R of 00 with the outlier 11."""
+
+    def cases() -> Iterator[Case]:
+        for crowd in range(1, max(MOST_SPARSE_USERS.values()) + 1):
+            for (m, options), q in product(MOST_SPARSE_USERS, NOISES):
+                if crowd <= MOST_SPARSE_USERS[m, options]:
+                    rest = (0,) * (options - 2 * m)
+                    x, other = (1,) * m + (0,) * m + rest, (0,) * m + (1,) * m + rest
+                    yield Case((x,) * (crowd - 1), x, other, q)
+
+    sizes = ", ".join(
+        rf"$N \le {users}$ with $m = {m}$, $C = {options}$"
+        for (m, options), users in MOST_SPARSE_USERS.items()
+    )
+    statement = Statement(
+        key="001-5-remark",
+        source="001 §5, (5.1)–(5.10) and remark",
+        says=(
+            "The setups (5.1)–(5.5) and (5.6)–(5.10) are equivalent; it remains to be shown "
+            "formally that the expressions of $R(S)$ are. More generally: $m$ set bits, and an "
+            "outlier with $m$ others, among $C$ bits, against zero vectors of $2m$ bits and an "
+            "outlier of ones."
+        ),
+        covered=(
+            f"{sizes}; all $q = a/b < 1/2$ with "
+            rf"$b \le {NOISES[-1].denominator}$: the whole law of $R$ under $D$ and under $D_m$, "
+            "from every multiset of reports."
+        ),
+        comment=(
+            "Proof: if all answers agree in a position, every assignment of the reports in $S$ to "
+            "the users has the same factor there, so it leaves $P(S|D)$ and $P(S|D_m)$ as a common "
+            "factor: $R(S)$ is that of the reports without the position, and these are distributed "
+            "as if it did not exist. What remains are $2m$ positions; adding the vector of the "
+            r"others modulo 2 turns it into $\mathbf{0}$ and the outlier into $\mathbf{1}$. So the "
+            "two setups are equivalent. What fails in section 5 is that this setup is the worst."
+        ),
+    )
+    return Verdict(statement, check(cases(), _differs))

@@ -1,0 +1,277 @@
+"""Draft 001, section 5: vectors with few set bits, and the noise they are said to need.
+
+Users answer with exactly m, or with at most m, set bits among C. The draft protects them like
+arbitrary vectors of L = 2m bits. It looks at a background that holds one of the two answers, and
+leaves out a third answer that shares no set bit with either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache, partial
+
+from krand_lab.statements.notation import tex
+from krand_lab.statements.verdict import Count, Statement, Verdict, check
+from krand_lab.statements.worst_case.comparison import Measure, Tally, compare, merged, place
+from krand_lab.statements.worst_case.divergence import (
+    CHI_SQUARED,
+    check_chi_squares,
+    check_means,
+    chi_squared,
+    mean_ratio,
+    phi,
+)
+from krand_lab.statements.worst_case.domains import (
+    AT_MOST,
+    EXACTLY,
+    Domain,
+    covered,
+    range_of_users,
+    roomy,
+    sizes,
+)
+from krand_lab.statements.worst_case.equal_laws import remark_5
+from krand_lab.statements.worst_case.maximality import dense_cases, outlier
+from krand_lab.statements.worst_case.profiles import Bound, Case, profile
+
+__all__ = ["STATEMENTS"]
+
+MEAN_USERS = 5
+CHI_USERS = 3
+"""The largest crowds for which means and χ² are taken; the domains may set a lower limit."""
+
+
+# --- comparison -------------------------------------------------------------------------------
+
+
+@cache
+def _worst_of_twice(crowd: int, set_bits: int, q: Fraction) -> Bound:
+    """The worst of all backgrounds and pairs of arbitrary vectors of 2m bits, at every λ."""
+    return Bound.of([profile(case) for case in dense_cases(crowd, 2 * set_bits, q)])
+
+
+@cache
+def _tallies(exactly: bool) -> tuple[dict[Measure, Tally], dict[Measure, Tally]]:
+    """How the outlier pair fares, and how the worst of all pairs of 2m arbitrary bits does."""
+    found: list[list[dict[Measure, Tally]]] = []
+    for crowd, domain, q in sizes(EXACTLY if exactly else AT_MOST):
+        inside = domain.outlier(crowd, q)
+        # (5.5) where set bits are required, zero vectors of 2m bits where they are only allowed.
+        star = inside if exactly else outlier(crowd, 2 * domain.set_bits, q)
+        outliers = Bound.of([profile(star), profile(star.swapped())])
+        bounds = [outliers, _worst_of_twice(crowd, domain.set_bits, q)]
+        scaled = [bound.in_scale(inside.scale) for bound in bounds]
+        found.append(compare(domain.cases(crowd, q), scaled))
+    first, second = (
+        {measure: merged([tallies[measure] for tallies in by_size]) for measure in Measure}
+        for by_size in zip(*found, strict=True)
+    )
+    return first, second
+
+
+def _how_much(tally: Tally) -> str:
+    """How often and by how much, in words."""
+    if tally.largest is None:
+        return "No case exceeds it."
+    return (
+        f"It fails in {tally.failures} of {tally.cases} cases, by a factor of up to "
+        f"{float(tally.largest.factor):.3f}: {tally.largest.words()}."
+    )
+
+
+# --- what is right ----------------------------------------------------------------------------
+
+
+@cache
+def _means(exactly: bool) -> Count:
+    """Whether the outlier pair, either way, and the third background have the largest means."""
+
+    def cases() -> Iterator[tuple[Case, Fraction]]:
+        for crowd, domain, q in sizes(_mean_users(exactly)):
+            star = domain.outlier(crowd, q)
+            largest = max(map(mean_ratio, (star, star.swapped(), domain.third(crowd, q))))
+            for case in domain.cases(crowd, q):
+                yield case, largest
+
+    return check_means(cases())
+
+
+@cache
+def _chi_squares(exactly: bool) -> Count:
+    """Whether no background has a larger χ² than 2φ^(2m) - 2φ^m, and the third one has this."""
+
+    def cases() -> Iterator[tuple[Case, Fraction]]:
+        for crowd, domain, q in sizes(_chi_users(exactly)):
+            for case in domain.cases(crowd, q):
+                yield case, _third_value(domain, q)
+
+    def third(size: tuple[int, Domain, Fraction]) -> str | None:
+        crowd, domain, q = size
+        case = domain.third(crowd, q)
+        value = chi_squared(case.background, case.y, case.y_prime, q)
+        outlier_value = phi(q) ** (2 * domain.set_bits) - 1
+        excess = (phi(q) ** domain.set_bits - 1) ** 2
+        if value == _third_value(domain, q) == outlier_value + excess:
+            return None
+        return rf"{place(case)}: $\chi^2 = {tex(value)}$"
+
+    within, attained = check_chi_squares(cases()), check(sizes(roomy(_chi_users(exactly))), third)
+    return Count(
+        within.cases + attained.cases,
+        within.failures + attained.failures,
+        within.first_failure or attained.first_failure,
+    )
+
+
+def _third_value(domain: Domain, q: Fraction) -> Fraction:
+    """2φ^(2m) - 2φ^m, the χ² of a third background disjoint from both answers."""
+    power = phi(q) ** domain.set_bits
+    return 2 * power**2 - 2 * power
+
+
+def _mean_users(exactly: bool) -> dict[Domain, int]:
+    """The domains with options enough for a third answer, and users for whom means are taken."""
+    chosen = roomy(EXACTLY if exactly else AT_MOST)
+    return {domain: min(users, MEAN_USERS) for domain, users in chosen.items()}
+
+
+def _chi_users(exactly: bool) -> dict[Domain, int]:
+    """The domains, and users for whom χ² is taken."""
+    chosen = EXACTLY if exactly else AT_MOST
+    return {domain: min(users, CHI_USERS) for domain, users in chosen.items()}
+
+
+def _in_the_mean(exactly: bool) -> str:
+    """What is right of the mean of R, in words."""
+    return (
+        r"No case contradicts this: if $C \ge 3m$, the largest mean of $R$ under $D_m$ is that of "
+        "the pair (5.1)–(5.5) in one of its two directions, or that of the same change before a "
+        "third background, in which all others hold an answer that shares no set bit with either. "
+        f"Enumerated for {range_of_users(_mean_users(exactly))} and the same $q$; not proved."
+    )
+
+
+def _to_leading_order(exactly: bool) -> str:
+    """What is right of χ², in words."""
+    return (
+        r"To leading order the noise is governed by $2\phi^{2m} - 2\phi^m$ in the place of "
+        rf"$\phi^{{2m}} - 1$. {CHI_SQUARED}, and $\chi^2 \le 2\phi^{{2m}} - 2\phi^m$. If "
+        r"$C \ge 3m$, a background that shares no set bit with $y$ and $y'$ has this value; the "
+        r"pair of the draft has $\phi^{2m} - 1$, which is less by $(\phi^m - 1)^2$. Enumerated for "
+        f"{range_of_users(_chi_users(exactly))} and the same $q$."
+    )
+
+
+PROOF = (
+    r"Proof of the corrected statement: with $a$, $b$, $c$ the numbers of bits with "
+    r"$x = y \ne y'$, $x = y' \ne y$, $y = y' \ne x$, put $u = \phi^{a+c}$ and "
+    r"$v = \phi^{b+c}$. If all others hold $x$, then $\chi^2 = u + v - 2\phi^c$. No two answers "
+    r"differ in more than $2m$ bits, so $u$ and $v$ lie between $1$ and $\phi^{2m}$, and "
+    r"$\phi^{2c} = uv \phi^{-a-b} \ge uv \phi^{-2m}$. So "
+    r"$\chi^2 \le u + v - 2\sqrt{uv} \phi^{-m}$, which is convex in $\sqrt{u}$ and in $\sqrt{v}$ "
+    r"and therefore largest in a corner, which is $u = v = \phi^{2m}$. A mixed background has at "
+    r"most the average of the values of its members, because $\frac{1}{f}$ is convex in $f$."
+)
+
+
+# --- statements -------------------------------------------------------------------------------
+
+LARGER = {
+    Measure.ETA: r"$P[R(S; D, D_m) > e^\epsilon]$ under $D_m$",
+    Measure.DELTA: r"$E_D[(R(S; D, D_m) - e^\epsilon)^+]$",
+}
+
+
+def _verdict(
+    key: str, source: str, says: str, why: str, exactly: bool, bound: int, measure: Measure
+) -> Verdict:
+    """One bound in one measure: the correction is of the mean for η, of χ² for δ."""
+    tally = _tallies(exactly)[bound][measure]
+    eta = measure is Measure.ETA
+    comment = f"{_how_much(tally)} {why}" + (f" {PROOF}" if bound == 0 and not eta else "")
+    statement = Statement(
+        key=f"{key}-{'eta' if eta else 'delta'}",
+        source=source if eta else f"{source}, for δ",
+        says=f"{says} {LARGER[measure]}.",
+        covered=covered(EXACTLY if exactly else AT_MOST),
+        comment=comment,
+        corrected=_in_the_mean(exactly) if eta else _to_leading_order(exactly),
+    )
+    return Verdict(statement, tally.count(), _means(exactly) if eta else _chi_squares(exactly))
+
+
+def _one_hot_outlier(measure: Measure) -> Verdict:
+    """001 (5.1)–(5.5): among vectors with required set bits the outlier pair is the worst."""
+    return _verdict(
+        key="001-5.5-outlier",
+        source="001 §5, (5.1)–(5.5)",
+        says="If bits are mutually exclusive and a set bit is required, the outlier construction "
+        "reduces to (5.1)–(5.5). With both directions taken, and the same for exactly $m$ set "
+        "bits: no background and pair of such vectors has a larger",
+        why="A third background makes both answers unusual: a report that shows one or the other "
+        r"is rare then, and each tells. With $C = 2$ there is no third answer; what fails there is "
+        "the statement of section 1.2.",
+        exactly=True,
+        bound=0,
+        measure=measure,
+    )
+
+
+def _one_hot_two_bits(measure: Measure) -> Verdict:
+    """001 (5.6)–(5.10): required set bits need the noise of arbitrary vectors of 2m bits."""
+    return _verdict(
+        key="001-5.10-two-bits",
+        source="001 §5, (5.6)–(5.10)",
+        says="Vectors encoding mutually exclusive categories only need noise enough to protect "
+        "collections of 2 bit vectors that allow for any bit value in any bit position. With "
+        "exactly $m$ set bits: compared with the worst background and pair of all vectors of "
+        r"$2m$ bits, at the same $N$, $q$ and $\lambda$, none of such vectors has a larger",
+        why=r"So it is not the outlier pair alone that misleads: with $C > 2m$ options there are "
+        "backgrounds worse than every collection of $2m$ bits.",
+        exactly=True,
+        bound=1,
+        measure=measure,
+    )
+
+
+def _at_most_outlier(measure: Measure) -> Verdict:
+    """001 §5: at most m set bits need the noise computed from the outlier pair of 2m bits."""
+    return _verdict(
+        key="001-5-set-bits-outlier",
+        source="001 §5",
+        says="If an original vector is not allowed to have more than $m$ set bits, the noise is "
+        "the same as for arbitrary bit vectors of size $L = 2m$. With the noise of these computed, "
+        "as in section 3, from zero vectors and an outlier of ones, both directions taken: no "
+        "background and pair of such vectors has a larger",
+        why="The equivalence in the remark of section 5 is right; that its setup is the worst is "
+        "not.",
+        exactly=False,
+        bound=0,
+        measure=measure,
+    )
+
+
+def _at_most_all(measure: Measure) -> Verdict:
+    """001 §5: at most m set bits need no more noise than all collections of 2m bits."""
+    return _verdict(
+        key="001-5-set-bits",
+        source="001 §5",
+        says="If an original vector is not allowed to have more than $m$ set bits, the noise is "
+        "the same as for arbitrary bit vectors of size $L = 2m$: compared with the worst "
+        r"background and pair of all vectors of $2m$ bits, at the same $N$, $q$ and $\lambda$, "
+        "none of such vectors has a larger",
+        why=r"With $C \le 2m$ it is true, because the vectors are among those of $2m$ bits.",
+        exactly=False,
+        bound=1,
+        measure=measure,
+    )
+
+
+STATEMENTS: tuple[Callable[[], Verdict], ...] = (
+    *(partial(_one_hot_outlier, measure) for measure in Measure),
+    *(partial(_one_hot_two_bits, measure) for measure in Measure),
+    *(partial(_at_most_outlier, measure) for measure in Measure),
+    *(partial(_at_most_all, measure) for measure in Measure),
+    remark_5,
+)

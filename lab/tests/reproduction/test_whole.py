@@ -1,0 +1,274 @@
+"""`krand drafts` from the command line: complete, repeatable, and the documentation agrees.
+
+The suite runs the sections of SAMPLE, which hold numbers, figures, and statements of either
+verdict. KRAND_LONG=1 runs them all. What the others compute, the tests beside this file compute
+too: every number, every figure, and every statement, those on the worst case over fewer users.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pkgutil
+import re
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components import require
+from krand.errors import InternalError
+from krand_lab import statements
+from krand_lab.commands.drafts import SECTIONS
+from krand_lab.reproduction.entries import Number, Section
+from krand_lab.reproduction.findings import FINDINGS, findings_of
+from krand_lab.reproduction.markdown import drafts_markdown
+from krand_lab.reproduction.pictures import PICTURES_OF
+from krand_lab.reproduction.statements import STATEMENTS_OF
+from krand_lab.reproduction.tasks import Reproduction
+
+PAGE = Path(__file__).parents[3] / "docs" / "lab" / "drafts.md"
+LONG = bool(os.environ.get("KRAND_LONG"))
+SAMPLE = (Section.SINGLE_BIT, Section.PRECISION)
+CHOSEN = tuple(Section) if LONG else SAMPLE
+KRAND = (sys.executable, "-c", "from krand.cli.main import main; main()")
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """In a process of its own: the work is spread over further processes."""
+    environment = {**os.environ, "COLUMNS": "100"}
+    return subprocess.run(
+        [*KRAND, "drafts", *arguments], capture_output=True, text=True, env=environment, timeout=900
+    )
+
+
+def only(sections: Iterable[Section]) -> list[str]:
+    """The arguments that choose sections."""
+    return [word for section in sections for word in ("--only", str(section))]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of the chosen sections; the long one names none, and so means all."""
+    directory = tmp_path_factory.mktemp("drafts")
+    done = run(*(() if LONG else only(SAMPLE)), "--output", str(directory))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith(f"Report: {directory / 'drafts.html'}")
+    return directory
+
+
+@pytest.fixture(scope="module")
+def values(written: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((written / "drafts.json").read_text(encoding="utf-8"))
+    return found
+
+
+def entries(values: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*values["numbers"], *values["figures"], *values["statements"]]
+
+
+def test_everything_is_there_with_its_source(values: dict[str, Any]) -> None:
+    """Every figure and statement of the chosen sections; each names document, place and key."""
+    counts = values["counts"]
+    assert values["sections"] == [str(section) for section in CHOSEN]
+    assert counts["numbers"] >= (60 if LONG else 20)
+    assert counts["figures"] == sum(len(PICTURES_OF[section]) for section in CHOSEN)
+    assert counts["statements"] == sum(len(STATEMENTS_OF[section]) for section in CHOSEN)
+    for entry in entries(values):
+        assert re.match(r"00[0-4] ", entry["source"]), entry["key"]
+    assert [key for key, n in Counter(e["key"] for e in entries(values)).items() if n > 1] == []
+
+
+def test_every_statement_of_the_drafts_has_a_verdict(values: dict[str, Any]) -> None:
+    """The range is stated, a failure has a counterexample, a correction holds without exception."""
+    for entry in values["statements"]:
+        assert entry["covered"], entry["key"]
+        assert entry["cases"] > 0, entry["key"]
+        if entry["verdict"] == "fails":
+            assert entry["smallest_counterexample"], entry["key"]
+            assert entry["corrected"], entry["key"]
+            assert entry["correction"]["failures"] == 0, entry["key"]
+            assert entry["correction"]["cases"] > 0, entry["key"]
+        else:
+            assert entry["smallest_counterexample"] is None
+
+
+VERDICTS = {
+    "000-0.1-0.4": "holds",
+    "000-0.24": "fails",
+    "000-1.20": "fails",
+    "003-4.31": "fails",
+    "003-5.13": "holds",
+    "002-proposition-1.1": "holds",
+    "002-lemma-4.1": "holds",
+    "002-lemma-4.2": "holds",
+    "002-lemma-4.3": "holds",
+    "002-claim-3.2": "holds",
+    "003-theorem-4.1": "holds",
+    "003-lemma-1": "holds",
+    "003-4.29": "fails",
+    "003-5.5": "fails",
+    "001-1.2-claim-1-eta": "fails",
+    "001-1.2-claim-1-delta": "fails",
+    "001-5.5-outlier-eta": "fails",
+    "001-5.5-outlier-delta": "fails",
+    "001-1.2-claim-2": "holds",
+    "001-5-set-bits-eta": "fails",
+    "001-5-remark": "holds",
+    "001-8.25": "fails",
+    "001-8.38": "fails",
+    "003-9.3": "fails",
+    "003-8.1-8.3": "fails",
+    "003-8.4-8.8": "holds",
+}
+"""Of some statements; those of SAMPLE first."""
+SAMPLED = 5
+
+
+def test_verdicts(values: dict[str, Any]) -> None:
+    """What the drafts prove, what they conjecture, and how it ended."""
+    found = {entry["key"]: entry["verdict"] for entry in values["statements"]}
+    expected = VERDICTS if LONG else dict(list(VERDICTS.items())[:SAMPLED])
+    assert {key: found[key] for key in expected} == expected
+
+
+def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: Path) -> None:
+    """Bit for bit, in the long version also the simulated ones; `--only` computes nothing else."""
+    sections = {Section.COPIES, Section.TAIL} if LONG else {Section.PRECISION}
+    done = run("--json", *only(sections), "--output", str(tmp_path))
+    again = json.loads(done.stdout)
+    assert again.pop("written") == {
+        "page": str(tmp_path / "drafts.html"),
+        "numbers": str(tmp_path / "drafts.json"),
+    }
+    assert again == json.loads((tmp_path / "drafts.json").read_text(encoding="utf-8"))
+    assert {entry["section"] for entry in entries(again)} == sections
+    assert any(entry["seed"] for entry in again["numbers"]) == LONG
+    for kind in ("numbers", "figures", "statements"):
+        expected = [e for e in values[kind] if e["section"] in sections]
+        assert again[kind] == expected
+
+
+def test_the_documentation_says_what_is_computed(values: dict[str, Any]) -> None:
+    """docs/lab/drafts.md is written from the same values; `make drafts` brings it up to date."""
+    page, computed = PAGE.read_text(encoding="utf-8"), drafts_markdown(values)
+    assert not LONG or page == computed
+    _, summary, *sections = computed.split("\n## ")
+    assert len(sections) == len(CHOSEN)
+    assert set(sections) <= set(page.split("\n## "))
+    assert set(summary.splitlines()[1:]) <= set(page.splitlines())
+
+
+class Page(HTMLParser):
+    """What the page holds, what it would load, and where its links lead."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: Counter[str] = Counter()
+        self.ids: Counter[str] = Counter()
+        self.links: set[str] = set()
+        self.loads: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags[tag] += 1
+        for name, value in attrs:
+            if name == "id" and value:
+                self.ids[value] += 1
+            elif name in ("href", "src", "xlink:href") and value:
+                (self.links.add if value.startswith("#") else self.loads.append)(value)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_begins_with_its_contents_and_folds_its_sections(written: Path) -> None:
+    """Each section has a link, is closed at first, and says beside its title how it ended."""
+    source = (written / "drafts.html").read_text(encoding="utf-8")
+    contents = source[source.index("<nav") : source.index("</nav>")]
+    for section in CHOSEN:
+        assert f'href="#section-{section}"' in contents
+        inside = source.index(f'id="section-{section}"')
+        folded = source[source.rindex('<details class="fold">', 0, inside) : inside]
+        assert re.search(r"</h2> .*\d+ of \d+ .*</summary>", folded)
+
+
+def test_the_documentation_begins_with_its_contents(values: dict[str, Any]) -> None:
+    """A link to every heading of the second level; lists and proofs are folded below them."""
+    page = drafts_markdown(values)
+    contents, *sections = page.split("\n## ")
+    for section in sections:
+        assert f"* [{section.splitlines()[0]}](#" in contents
+    assert page.count("<details>") == page.count("</details>") == page.count("\n### ")
+
+
+def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict[str, Any]) -> None:
+    """Formulas are formulas, every entry can be linked to, nothing is fetched."""
+    require("matplotlib")
+    source = (written / "drafts.html").read_text(encoding="utf-8")
+    page = Page()
+    page.feed(source)
+    assert page.loads == []
+    assert page.tags["script"] == 0
+    assert page.tags["svg"] == len(values["figures"])
+    assert page.tags["math"] > (500 if LONG else 100)
+    assert "$" not in page.text
+    assert "\\frac" not in page.text
+    assert [key for key, n in page.ids.items() if n > 1] == []
+    assert {f"#{entry['key']}" for entry in entries(values)} <= {f"#{i}" for i in page.ids}
+    assert {link[1:] for link in page.links} <= page.ids.keys()
+
+
+def test_every_finding_is_in_the_summary(values: dict[str, Any]) -> None:
+    """A complete run has the evidence for all, a sample for some, and no placeholder is left."""
+    told, known = [entry["source"] for entry in values["summary"]], [f.source for f in FINDINGS]
+    assert told == (known if LONG else [source for source in known if source in told])
+    assert told
+    assert not any("[[" in entry["text"] for entry in values["summary"])
+
+
+def test_a_finding_that_the_numbers_contradict_is_refused() -> None:
+    """The summary cannot say that something falls while its evidence agrees."""
+    kept = [
+        Number(key, Section.SINGLE_BIT, "000", "kept", "99.98", 99.98)
+        for key in ("000-kept", "003-kept")
+    ]
+    with pytest.raises(InternalError, match="contradicts 000-kept"):
+        findings_of(Reproduction((Section.SINGLE_BIT,), tuple(kept), (), ()))
+
+
+def test_no_statement_is_left_out() -> None:
+    """Whatever a module of the package lists is in exactly one section."""
+    listed = Counter(id(test) for tests in STATEMENTS_OF.values() for test in tests)
+    assert set(listed.values()) == {1}
+    for module in pkgutil.walk_packages(statements.__path__, f"{statements.__name__}."):
+        for test in getattr(import_module(module.name), "STATEMENTS", ()):
+            assert id(test) in listed, test
+
+
+def test_the_command_knows_every_section() -> None:
+    """Its choices are spelt out so that help is quick; they are the sections."""
+    assert list(SECTIONS) == [str(section) for section in Section]
+
+
+def test_an_unknown_section_is_refused_by_name() -> None:
+    """With the sections that there are, and exit code 2."""
+    done = run("--only", "nonsense")
+    assert done.returncode == 2
+    assert "nonsense" in done.stderr
+    assert "single-bit" in done.stderr
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_the_work(tmp_path: Path) -> None:
+    """Not after a minute of computing."""
+    blocked = tmp_path / "file"
+    blocked.write_text("", encoding="utf-8")
+    done = run("--output", str(blocked / "below"))
+    assert done.returncode == 2
+    assert "output" in done.stderr

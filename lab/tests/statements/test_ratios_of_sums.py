@@ -1,0 +1,203 @@
+"""Draft 002: the verdicts, their smallest counterexamples, and the enumerations behind them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb
+
+import pytest
+from latex2mathml.converter import convert
+
+from krand_lab.enumeration import collection_law
+from krand_lab.statements.backgrounds import maximal_bits, ratios_of_sums
+from krand_lab.statements.backgrounds.maximal_bits import places, privacy_ratio
+from krand_lab.statements.backgrounds.ratios_of_sums import (
+    STATEMENTS,
+    falling_ratios,
+    least_lambda,
+    masses,
+)
+from krand_lab.statements.bit_counts import (
+    at,
+    count_weights,
+    count_weights_by_outcomes,
+    noises,
+    power,
+    times,
+)
+from krand_lab.statements.notation import tex, tex_list
+from krand_lab.statements.verdict import Verdict
+from verdicts import check_documented, check_verdict
+
+EXPECTED = {
+    "proposition_1_1": ("002-proposition-1.1", 13_000, None),
+    "only_the_count_matters": ("002-2.1-count", 1_000, None),
+    "all_ones_is_maximal": ("002-maximal-ones", 60_000, None),
+    "all_zeros_is_maximal": ("002-maximal-zeros", 60_000, None),
+    "claim_3_2": ("002-claim-3.2", 60_000, None),
+    "step_3_5": ("002-3.5", 120_000, None),
+    "step_3_6": ("002-3.6", 3_000, None),
+    "step_3_6_by_lemma_4_2": (
+        "002-3.6-by-lemma-4.2",
+        3_000,
+        r"$n = 2$, $q = \frac{1}{3}$, $s = 2$: $\lambda = (\frac{2}{3}, 0)$ and "
+        r"$\mu = (\frac{1}{3}, \frac{2}{3})$ are not all positive",
+    ),
+    "lemma_4_1": ("002-lemma-4.1", 60_000, None),
+    "lemma_4_2": ("002-lemma-4.2", 150_000, None),
+    "lemma_4_2_monotone": ("002-lemma-4.2-monotone", 300, None),
+    "lemma_4_2_reversed": ("002-lemma-4.2-reversed", 150_000, None),
+    "lemma_4_3": ("002-lemma-4.3", 40_000, None),
+}
+"""Key, least number of cases, and the first counterexample where the statement fails."""
+
+
+def test_every_statement_is_expected() -> None:
+    """The statements of 002 come in the order of the draft, each once."""
+    assert [statement.__name__ for statement in STATEMENTS] == list(EXPECTED)
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_verdict(statement: Callable[[], Verdict]) -> None:
+    """Each meets the expected fate, a correction holds without exception, and the page says so."""
+    verdict = statement()
+    check_verdict(verdict, *EXPECTED[statement.__name__])
+    check_documented(verdict)
+
+
+@pytest.mark.parametrize("statement", [ratios_of_sums.lemma_4_3, maximal_bits.claim_3_2])
+def test_texts_are_prose_with_formulas(
+    statement: Callable[[], Verdict], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Formulas stand between dollar signs and can be set; nothing of them is left outside."""
+    monkeypatch.setattr(maximal_bits, "MAX_BITS", 3)
+    words = statement().statement
+    for text in (words.says, words.covered, words.comment):
+        formulas = re.findall(r"\$([^$]*)\$", text)
+        assert formulas
+        assert all(convert(formula) for formula in formulas)
+        assert not set("\\_^{}$") & set(re.sub(r"\$[^$]*\$", "", text))
+
+
+# --- laws of counts ---------------------------------------------------------------------------
+
+
+def test_noises_are_all_fractions_below_one_half() -> None:
+    """Every fraction between 0 and 1/2 comes once, smaller denominators first."""
+    assert noises(7) == tuple(
+        map(Fraction, ["1/3", "1/4", "1/5", "2/5", "1/6", "1/7", "2/7", "3/7"])
+    )
+
+
+def test_polynomials_by_hand() -> None:
+    """(2 + 3x)^2 and (1 + x)(1 - x) are what they are, and out of range there is nothing."""
+    assert power(2, 3, 2) == (4, 12, 9)
+    assert times((1, 1), (1, -1)) == (1, 0, -1)
+    assert [at((5, 7), i) for i in (-1, 0, 1, 2)] == [0, 5, 7, 0]
+
+
+@pytest.mark.parametrize("y", [(1,), (0, 1, 1), (1, 0, 0, 1, 0)])
+def test_counts_agree_with_the_law_of_all_multisets(y: tuple[int, ...]) -> None:
+    """The weights of a count are the probabilities of the multisets with so many ones."""
+    q = Fraction(2, 7)
+    law = [Fraction(0)] * (len(y) + 1)
+    for reports, chance in collection_law([(bit,) for bit in y], q).items():
+        law[sum(bit for (bit,) in reports)] += chance
+    scale = 7 ** len(y)
+    assert [Fraction(w, scale) for w in count_weights(sum(y), len(y) - sum(y), q)] == law
+    assert [Fraction(w, scale) for w in count_weights_by_outcomes(y, q)] == law
+
+
+def test_numbers_in_words() -> None:
+    """Whole numbers stay, fractions become LaTeX with the sign in front."""
+    assert (tex(Fraction(-4, 6)), tex(Fraction(6, 3)), tex(7)) == (r"-\frac{2}{3}", "2", "7")
+    assert tex_list((1, Fraction(1, 2))) == r"(1, \frac{1}{2})"
+
+
+# --- Proposition 1.1 and the lemmas -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("outcomes", "grain"), [(1, 3), (2, 5), (3, 4), (4, 6)])
+def test_masses_are_all_laws_of_the_grain(outcomes: int, grain: int) -> None:
+    """Every law with masses in multiples of 1/d comes once, those with zeros included."""
+    laws = list(masses(outcomes, grain))
+    brute = {m for m in product(range(grain + 1), repeat=outcomes) if sum(m) == grain}
+    assert set(laws) == brute
+    assert len(laws) == len(brute) == comb(grain + outcomes - 1, outcomes - 1)
+
+
+def test_least_lambda_by_hand() -> None:
+    """The least λ is the largest ratio, and there is none where an outcome is new."""
+    singles = [(0,), (1,), (2,)]
+    assert least_lambda((3, 1, 0), (1, 3, 0), iter(singles)) == 3
+    assert least_lambda((3, 1, 0), (1, 3, 0), iter([(0, 1)])) == 1
+    assert least_lambda((3, 1, 0), (4, 0, 0), iter(singles)) is None
+    assert least_lambda((3, 1, 0), (4, 0, 0), iter([(0, 1, 2)])) == 1
+
+
+def test_falling_ratios_meet_4_2_and_4_3_for_all_pairs() -> None:
+    """Falling from neighbour to neighbour is falling for all i < j, and nothing is left out."""
+    listed = set(falling_ratios(3, 3))
+    numbers = list(product(range(1, 4), repeat=3))
+    for x, y in product(numbers, numbers):
+        falls = all(
+            Fraction(x[i], y[i]) >= Fraction(x[j], y[j]) for i, j in combinations(range(3), 2)
+        )
+        same_as_4_3 = all(
+            Fraction(x[i], x[j]) >= Fraction(y[i], y[j]) for i, j in combinations(range(3), 2)
+        )
+        assert falls == same_as_4_3 == ((x, y) in listed)
+
+
+def test_with_one_condition_reversed_4_1_is_reversed() -> None:
+    """The remark after Lemma 4.2 needs both conditions reversed: one alone turns (4.1) round."""
+    pairs = list(falling_ratios(2, 4))
+    strict = 0
+    for (a, a_prime), (lam, mu) in product(pairs, pairs):
+        lam, mu = lam[::-1], mu[::-1]
+        left = Fraction(a[0] * lam[0] + a[1] * lam[1], a[0] * mu[0] + a[1] * mu[1])
+        right = Fraction(
+            a_prime[0] * lam[0] + a_prime[1] * lam[1], a_prime[0] * mu[0] + a_prime[1] * mu[1]
+        )
+        assert left <= right
+        strict += left < right
+    assert strict > 1000
+
+
+# --- section 3.1 ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("x_1", [0, 1])
+@pytest.mark.parametrize("others", [(0,), (1, 0), (1, 1, 0)])
+def test_privacy_ratio_agrees_with_the_law_of_all_multisets(
+    x_1: int, others: tuple[int, ...]
+) -> None:
+    """π(s, x, 1 - x_1) is the ratio of the probabilities of s ones in the two collections."""
+    q = Fraction(1, 5)
+    n = len(others) + 1
+    d = collection_law([(x_1,), *((bit,) for bit in others)], q)
+    d_m = collection_law([(1 - x_1,), *((bit,) for bit in others)], q)
+    for s in range(n + 1):
+        reports = ((0,),) * (n - s) + ((1,),) * s
+        expected = d_m[reports] / d[reports]
+        assert privacy_ratio(sum(others), n - 1, x_1, s, q) == expected
+
+
+def test_places_are_complete() -> None:
+    """Each number of ones and each count from the first one on comes once."""
+    few = [place for place in places(2, 1) if place.bits <= 3 and place.q == Fraction(1, 4)]
+    assert len(few) == len(set(few)) == 3 * 2 + 4 * 3
+    assert {place.s for place in few} == {1, 2, 3}
+
+
+def test_a_wrong_claim_would_be_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the laws of ones and zeros exchanged the claim (3.2) fails at the first case."""
+    monkeypatch.setattr(maximal_bits, "MAX_BITS", 3)
+    monkeypatch.setattr(maximal_bits, "count_weights", lambda m, n, q: count_weights(n, m, q))
+    verdict = maximal_bits.claim_3_2()
+    assert not verdict.holds
+    assert verdict.printed.first_failure is not None
+    assert verdict.printed.first_failure.startswith(r"$n = 1$, $q = \frac{1}{3}$, 0 ones, $s = 1$")

@@ -1,0 +1,284 @@
+"""What an outcome with dummies reveals, held against plain enumeration with fractions."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from analysis.mixed_surveys import Wholes, both_tallies, mixed_plan_of, mixed_tallies
+from krand.accounting.dummy_sums import sum_law
+from krand.analysis.tally import Tally
+from krand.errors import InvalidInput
+from krand.promise import DUMMY_GRID, DummyLaw, NoiseSource, Policy
+from krand.survey.choices import Choices
+from krand.survey.plan import Plan
+from krand.survey.questions import Choice, PickAny, Words, YesNo
+from krand.survey.survey import Survey, Trust
+from krand_lab.observe.dummies import Dummies, count_law
+from krand_lab.observe.outcome import MixedSeen, observe
+from mixed_plans import plan_for_mixers
+
+Law = dict[int, Fraction]
+
+BUMPY = DummyLaw((3 * 2**60, 2**60, 2**60 + 2**59))
+"""Its ratios do not grow with the count."""
+
+
+def single(law: DummyLaw) -> Law:
+    return {z: Fraction(w, DUMMY_GRID) for z, w in enumerate(law.weights)}
+
+
+def added(first: Law, second: Law) -> Law:
+    found: Law = {}
+    for (a, p), (b, q) in itertools.product(first.items(), second.items()):
+        found[a + b] = found.get(a + b, Fraction(0)) + p * q
+    return found
+
+
+def summed(law: DummyLaw, draws: int) -> Law:
+    found: Law = {0: Fraction(1)}
+    for _ in range(draws):
+        found = added(found, single(law))
+    return found
+
+
+def log_ratio(one: Law, zero: Law, count: int) -> float:
+    top, bottom = one.get(count, 0), zero.get(count, 0)
+    if not top or not bottom:
+        return math.inf if top else -math.inf
+    return math.log(Fraction(top) / Fraction(bottom))
+
+
+def seen_in(plan: Plan, tally: Tally, most: int = 100) -> MixedSeen:
+    seen = observe(plan, tally, most)
+    assert isinstance(seen, MixedSeen)
+    return seen
+
+
+@pytest.mark.parametrize("draws", [1, 2, 3, 5])
+def test_law_of_sums(draws: int) -> None:
+    """Every probability is that of enumeration, to the last digits also far out."""
+    law = DummyLaw((DUMMY_GRID - 2 * 1001, 1000, 1))
+    start, masses = sum_law(law, draws)
+    exact = summed(law, draws)
+    assert (start, len(masses)) == (0, len(exact))
+    for place, mass in enumerate(masses):
+        assert mass == pytest.approx(float(exact[place]), rel=1e-13)
+
+
+def test_sums_of_many_draws_leave_out_only_the_rarest() -> None:
+    """What is listed has the mean and variance of the sum."""
+    law = DummyLaw((DUMMY_GRID - 2 * 1001, 1000, 1))
+    start, masses = sum_law(law, 40)
+    places = start + np.arange(len(masses))
+    assert len(masses) < 161
+    assert masses.sum() == pytest.approx(1, rel=1e-12)
+    assert places @ masses == pytest.approx(80, rel=1e-12)
+    assert (places - 80) ** 2 @ masses == pytest.approx(40 * law.variance, rel=1e-9)
+
+
+@pytest.mark.parametrize("draws", [1, 3])
+def test_ratio_of_dummies(draws: int) -> None:
+    """R of every count is that of the sums with and without one person; ends tell it for sure."""
+    zero = summed(BUMPY, draws)
+    one = {count + 1: mass for count, mass in zero.items()}
+    law = count_law(Dummies(law=BUMPY, draws=draws))
+    for count in range(4 * draws + 2):
+        own = log_ratio(one, zero, count)
+        assert law.log_ratio(count) == pytest.approx(own, rel=1e-12)
+        far = (p for c, p in zero.items() if abs(log_ratio(one, zero, c)) >= abs(own) * (1 - 1e-9))
+        assert law.as_far(own) == pytest.approx(float(sum(far)), rel=1e-12)
+    assert law.log_ratio(0) == -math.inf
+    assert law.log_ratio(4 * draws + 1) == math.inf
+
+
+def test_ratios_are_in_order_for_the_simulation() -> None:
+    """Sorted by the ratio, with the chances of the same counts."""
+    law = count_law(Dummies(law=BUMPY, draws=1))
+    ordered = law.in_order()
+    assert np.all(np.diff(ordered.log_ratios[1:-1]) >= 0)
+    assert not np.all(np.diff(law.log_ratios[1:-1]) >= 0)
+    pairs = zip(law.log_ratios, law.chances, strict=True)
+    assert sorted(pairs) == sorted(zip(ordered.log_ratios, ordered.chances, strict=True))
+
+
+def flipped(ones: int, zeros: int, q: Fraction) -> Law:
+    found: Law = {0: Fraction(1)}
+    for kept in [1 - q] * ones + [q] * zeros:
+        found = added(found, {1: kept, 0: 1 - kept})
+    return found
+
+
+@pytest.mark.parametrize(("people", "others"), [(6, 0), (6, 2), (6, 5)])
+def test_ratio_of_flips_and_dummies(people: int, others: int) -> None:
+    """R of every count is that of the flips of everybody plus the dummies."""
+    q = Fraction(1, 8)
+    sums = summed(BUMPY, 2)
+    zero = added(flipped(others, people - others, q), sums)
+    one = added(flipped(others + 1, people - others - 1, q), sums)
+    law = count_law(Dummies(law=BUMPY, draws=2, noise=float(q)), people, others)
+    for count in range(people + 9):
+        assert law.log_ratio(count) == pytest.approx(log_ratio(one, zero, count), rel=1e-11)
+    assert law.chances.sum() == pytest.approx(1)
+
+
+COLOURS = Choices(("red", "green", "blue"))
+PETS = Choices(("cat", "dog", "fish", "bird"))
+LONG = Choices(tuple(f"place {n}" for n in range(33)))
+
+
+def unplanned(mixers: int, *questions: YesNo | Choice | PickAny) -> Plan:
+    """The survey with dummies of a law that is quickly enumerated."""
+    policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=2)
+    trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers, batches=2)
+    return plan_for_mixers(Survey(id="seen", policy=policy, questions=questions, trust=trust))
+
+
+def allowed(plan: Plan) -> Iterator[tuple[int, ...]]:
+    """All messages of one person's answers: tokens of every position, then of "no answer"."""
+    of_blocks = []
+    for block in plan.layout.blocks:
+        sizes = range(block.most_ones + 1)
+        picks = [set(p) for m in sizes for p in itertools.combinations(range(block.positions), m)]
+        rows = [tuple(int(place in pick) for place in range(block.positions)) for pick in picks]
+        if plan.lanes[-1].has_noisy_nulls:
+            rows = [(*row, 1 - sum(row)) for row in rows]
+        of_blocks.append(rows)
+    for rows in itertools.product(*of_blocks):
+        yield tuple(itertools.chain(*rows))
+
+
+def chance_of(law: Law, dummies: Wholes, answer: tuple[int, ...]) -> Fraction:
+    """Of these counts beyond the others' messages, if one person sends these."""
+    left = np.subtract(dummies, answer).tolist()
+    return math.prod((law.get(count, Fraction(0)) for count in left), start=Fraction(1))
+
+
+@pytest.mark.parametrize(
+    "questions",
+    [
+        (YesNo(name="a"), YesNo(name="b")),
+        (Choice(name="c", choices=COLOURS),),
+        (PickAny(name="p", choices=PETS, at_most=2),),
+        (PickAny(name="p", choices=PETS, at_most=4),),
+    ],
+)
+def test_the_worst_change_is_that_over_all_changes(
+    questions: Sequence[YesNo | Choice | PickAny],
+) -> None:
+    """Every answer against every other, each outcome's probability a product of fractions."""
+    plan = unplanned(2, *questions)
+    assert plan.mixing is not None
+    law, people = plan.mixing.laws[0], 9
+    true = np.array([7, 2, 0, 4][: plan.layout.positions])
+    zero = summed(law, 2 * 2)
+    for tally in mixed_tallies(plan, true, people, 5, seed=3, batches=2):
+        assert tally.lane_nulls is not None
+        counts = [*tally.counts.tolist()]
+        if plan.lanes[-1].has_noisy_nulls:
+            counts.append(int(tally.lane_nulls[0]))
+        others = [min(max(count - 4 * law.mean, 0), people - 1) for count in counts]
+
+        chances = [chance_of(zero, np.subtract(counts, others), own) for own in allowed(plan)]
+        worst = math.inf if not min(chances) else math.log(max(chances) / min(chances))
+        assert seen_in(plan, tally).worst.seen == pytest.approx(worst, rel=1e-12)
+
+
+def test_outcomes_of_one_honest_mixer() -> None:
+    """The law of the worst change is that of a single Z at every position that one can change."""
+    plan = mixed_plan_of([YesNo(name="a"), Choice(name="c", choices=COLOURS)], mixers=3)
+    (tally,) = mixed_tallies(plan, np.array([300, 100, 200, 50]), 800, 1, seed=4)
+    seen = seen_in(plan, tally)
+    assert plan.mixing is not None
+    of_lanes = [single(plan.law_of(lane)) for lane in plan.lanes]
+    rng = np.random.default_rng(6)
+    draws = 20_000
+    totals = np.zeros(draws)
+    for zero, size in zip(of_lanes, (1, 4), strict=True):
+        one = {count + 1: mass for count, mass in zero.items()}
+        chances = np.array([float(mass) for mass in zero.values()])
+        ratios = np.array([log_ratio(one, zero, count) for count in zero])
+        drawn = rng.choice(ratios, (draws, size), p=chances / chances.sum())
+        if size > 1:  # the person sends an empty message
+            after = np.array([log_ratio(one, zero, count + 1) for count in zero])
+            drawn[:, -1] = rng.choice(after, draws, p=chances / chances.sum())
+        totals += np.abs(drawn[:, 0]) if size == 1 else drawn.max(axis=1) - drawn.min(axis=1)
+    for value, level in ((seen.one_mixer.typical, 0.5), (seen.one_mixer.limit, 0.95)):
+        error = 4.5 * math.sqrt(level * (1 - level) / seen.one_mixer.draws)
+        assert np.mean(totals <= value * (1 + 1e-9)) >= level - error
+        assert np.mean(totals < value * (1 - 1e-9)) <= level + error
+    assert seen.worst.typical < seen.one_mixer.typical
+    assert seen.one_mixer.limit <= plan.promise.epsilon * (1 + 1e-6)
+
+
+def test_positions_of_a_tally() -> None:
+    """Counts, estimated others and names; empty messages are an answer of a choice."""
+    plan = mixed_plan_of([YesNo(name="a"), Choice(name="c", choices=COLOURS)], batches=2)
+    (tally,) = mixed_tallies(plan, np.array([300, 100, 200, 50]), 800, 1, seed=4, batches=2)
+    seen = seen_in(plan, tally)
+    assert tally.lane_nulls is not None
+    rows = {(row.question, row.answer): row for row in seen.extremes}
+    assert set(rows) == {("a", "yes"), *(("c", label) for label in (*COLOURS, "unanswered"))}
+    empty = rows["c", "unanswered"]
+    assert (empty.position, empty.count) == (None, int(tally.lane_nulls[1]))
+    mean = 2 * plan.law_of(plan.lanes[1]).mean
+    assert empty.others == empty.count - mean
+    sizes = [abs(row.log_ratio) for row in seen.extremes]
+    assert sizes == sorted(sizes, reverse=True)
+    assert (seen.people, seen.positions, seen.mixers, seen.batches) == (800, 5, 1, 2)
+    assert len(seen_in(plan, tally, most=2).extremes) == 2
+
+
+def test_forged_messages_are_counted() -> None:
+    """More messages than people and dummies: the position is named, and the most is taken."""
+    plan = unplanned(1, YesNo(name="a"))
+    (tally,) = mixed_tallies(plan, np.array([3]), 5, 1, seed=1)
+    forged = replace(tally, counts=np.array([50]))
+    seen = seen_in(plan, forged)
+    assert (seen.beyond, seen.extremes[0].count, seen.worst.seen) == (1, 50, math.inf)
+    assert seen_in(plan, tally).beyond == 0
+
+
+@pytest.mark.parametrize("at_most", [1, 3])
+def test_words_and_long_lists(at_most: int) -> None:
+    """Each table is a lane; where it has one message, empty ones are counted too."""
+    words = Words(name="w", size=64, hashes=2, at_most=at_most)
+    plan = mixed_plan_of([words, PickAny(name="p", choices=LONG, at_most=at_most)])
+    true = np.zeros(plan.layout.positions, np.int64)
+    (tally,) = mixed_tallies(plan, true, 800, 1, seed=2)
+    seen = seen_in(plan, tally)
+    lanes = len(plan.lanes)
+    assert lanes == len(words.tables) + 1
+    assert seen.positions == plan.layout.positions + (lanes if at_most == 1 else 0)
+    assert 0 < seen.worst.seen < math.inf
+
+
+def test_both_reveal_less_than_dummies_alone() -> None:
+    """Flips and dummies in one count hide more than the dummies of one mixer."""
+    questions = [YesNo(name="a"), Choice(name="c", choices=COLOURS)]
+    plan = mixed_plan_of(questions, noise=NoiseSource.BOTH, mixers=2)
+    (tally,) = both_tallies(plan, np.array([300, 100, 200, 50]), 800, 1, seed=4)
+    seen = seen_in(plan, tally)
+    assert (seen.flips, seen.positions) == (True, 4)
+    assert seen.worst.limit < seen.one_mixer.limit
+    (first,) = (row for row in seen.extremes if row.question == "a")
+    law = Dummies(law=plan.law_of(plan.lanes[0]), draws=2, noise=plan.noises[0])
+    expected = count_law(law, 800, first.others).log_ratio(first.count)
+    assert first.log_ratio == expected
+    assert abs(first.others - 300) < 60
+
+
+def test_what_cannot_be_observed_is_refused() -> None:
+    """A crowd of one, and a tally without its batches."""
+    plan = unplanned(1, YesNo(name="a"))
+    (tally,) = mixed_tallies(plan, np.array([3]), 5, 1, seed=1)
+    with pytest.raises(InvalidInput, match="two people"):
+        observe(plan, replace(tally, people=1))
+    with pytest.raises(InvalidInput, match="batches"):
+        observe(plan, replace(tally, batches=()))
