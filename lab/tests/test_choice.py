@@ -6,15 +6,16 @@ import math
 
 import pytest
 
-from krand import assess, drafts
+from krand import assess
 from krand.errors import InvalidInput
 from krand.promise import NOISE_GRID, Assurance, Linkage, ResponseFormat
+from krand_lab.choice import noise
 from krand_lab.formulas.planners import single_bit_noise_000_0_19, single_bit_noise_003_4_45
 
 
 def test_the_noise_of_a_record_comes_with_what_it_really_gives() -> None:
     """It is that of 001 (3.12), and leaves a larger tail than the .003 the draft hopes for."""
-    found = drafts.noise(1000, 5, math.log(2), Linkage.RECORD)
+    found = noise(1000, 5, math.log(2), Linkage.RECORD)
     assert found.noise == pytest.approx(0.2445, abs=6e-5)
     assert found.source == "001 (3.12)"
     reports = ResponseFormat(5, linkage=Linkage.RECORD)
@@ -25,7 +26,7 @@ def test_the_noise_of_a_record_comes_with_what_it_really_gives() -> None:
 
 def test_the_noise_of_a_bit_is_the_larger_of_two_formulas() -> None:
     """000 (0.19) and 003 (4.45), rounded up to the grid; colluding people hide nobody."""
-    found = drafts.noise(1000, 1, 1.0, colluding=100)
+    found = noise(1000, 1, 1.0, colluding=100)
     least = max(formula(900, math.e) for formula in FORMULAS)
     assert found.noise_numerator == math.ceil(least * NOISE_GRID)
     assert found.guarantee.colluding == 100
@@ -47,5 +48,5 @@ def test_what_the_drafts_have_no_formula_for_is_refused(
 ) -> None:
     """They compose no bits that are reported apart."""
     with pytest.raises(InvalidInput) as error:
-        drafts.noise(*values)
+        noise(*values)
     assert error.value.field == field

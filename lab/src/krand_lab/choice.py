@@ -25,8 +25,8 @@ __all__ = ["DraftNoise", "noise"]
 class DraftNoise:
     """The noise of a formula, where the formula stands, and what the noise gives.
 
-    >>> from krand import drafts
-    >>> drafts.noise(crowd=1000, bits=5, epsilon=1, linkage="record").source
+    >>> from krand_lab.choice import noise
+    >>> noise(crowd=1000, bits=5, epsilon=1, linkage="record").source
     '001 (3.12)'
     """
 
@@ -56,8 +56,8 @@ def noise(
     Their formula aims at no δ and no η; `DRAFT_WARNING` says what it leaves. Their formulas for
     several copies and for sparse answers, 001 (6.3) and §5, are wrong and not offered here.
 
-    >>> from krand import drafts
-    >>> found = drafts.noise(crowd=1000, bits=5, epsilon=1, linkage="record")
+    >>> from krand_lab.choice import noise
+    >>> found = noise(crowd=1000, bits=5, epsilon=1, linkage="record")
     >>> round(found.noise, 3), found.guarantee.eta.upper > 0.003
     (0.197, True)
     """
