@@ -5,11 +5,11 @@ BIN     := .venv/bin
 ORACLES := .venv-oracles
 # All tests of a file in one process: what its fixtures compute is computed once. Three processes for
 # two cores: tests of browsers, servers and kills wait more than they compute.
-# The slowest files come first (tests/timing.py): no process waits for the last one at the end.
+# Files with slow tests come first (tests/conftest.py): no process waits for the last one at the end.
 PARALLEL ?= -n 3 --no-loadscope-reorder --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help demo drafts figures test lint unit drafts-test oracles durations coverage long bench bench-check docs pictures js clean
+.PHONY: help demo drafts figures test check lint unit drafts-test oracles durations coverage long bench bench-check docs pictures sentences vectors js clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z%.-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -25,7 +25,10 @@ figures: .venv/.test  ## the pictures of docs/gallery.md and the notebooks of ex
 	$(BIN)/python docs/make_gallery.py
 	$(BIN)/python examples/notebooks/make.py
 
-test: lint unit drafts-test oracles  ## static checks, unit tests, the drafts, other people's libraries
+test: lint unit drafts-test  ## before every commit: static checks, and of slow tests few variants
+
+check: export KRAND_CHECK = 1
+check: lint unit drafts-test oracles  ## the gate: every variant of every test, other people's libraries
 
 lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/ruff check .
@@ -34,7 +37,7 @@ lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy --strict tests/typing_example.py
 	$(BIN)/lint-imports
 
-unit: .venv/.test  ## pytest without the tests of krand-lab and the oracle tests
+unit: .venv/.test  ## the tests of krand alone, as make test runs them
 	$(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles tests
 
 drafts-test: .venv/.test  ## tests of krand-lab: the drafts, observed outcomes, simulations
@@ -44,10 +47,10 @@ drafts-test: .venv/.test  ## tests of krand-lab: the drafts, observed outcomes, 
 test-%: .venv-%/.test  ## the unit tests and those of krand-lab on another Python, e.g. test-3.12
 	.venv-$*/bin/pytest -q $(PARALLEL) --ignore=tests/oracles
 
-durations: .venv/.test  ## every test but the oracles' once; writes what they cost to tests/durations.md
+durations: .venv/.test  ## the tests of make test, or of PART; writes what they cost to build/durations.md
 	@mkdir -p build && rm -f build/durations.tsv
-	KRAND_DURATIONS=build/durations.tsv $(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles
-	$(BIN)/python tests/write_durations.py build/durations.tsv tests/durations.md
+	KRAND_DURATIONS=build/durations.tsv $(BIN)/pytest -q $(PARALLEL) $(or $(PART),tests --ignore=tests/oracles)
+	$(BIN)/python tests/write_durations.py build/durations.tsv build/durations.md
 
 # Without the processes that tests start: a line that only they run counts as missed.
 coverage: .venv/.test  ## lines and branches that the tests of PART reach (PART=tests/wire), in build/coverage
@@ -66,13 +69,12 @@ oracles:  ## tests against dp-accounting, in an environment of its own
 	    echo "skipped: dp-accounting oracle tests (could not be installed)"; \
 	fi
 
-long: .venv/.test $(ORACLES)/.oracles  ## the long versions of tests: small crowds, extreme requests, faults, attacks, Firefox and WebKitGTK
-	KRAND_LONG=1 $(BIN)/pytest -q $(PARALLEL) tests/accounting tests/analysis/engines/test_engines.py tests/analysis/engines/test_resuming.py tests/analysis/test_both.py tests/analysis/test_conditional.py tests/analysis/test_counting.py tests/analysis/test_mixed_questions.py tests/analysis/test_words_decoding.py tests/attacks/test_copied_folder.py tests/attacks/test_mixers.py tests/attacks/test_pipelines.py tests/browser/test_every_page.py tests/browser/test_form.py tests/browser/test_form_mixers.py tests/browser/test_other_engines.py tests/cli/test_forgeries.py tests/cli/test_mix_bad_input.py tests/cli/test_verify_command.py tests/client/test_ledger.py tests/collector/test_order.py tests/docs/test_explanation_numbers.py tests/docs/test_pages_run.py lab/tests tests/end_to_end/test_collector.py tests/end_to_end/test_messages_say_nothing.py tests/end_to_end/test_mixed_analysis.py tests/js_client tests/mixing/test_dummies.py tests/mixing/test_real_chain.py tests/mixing/test_watching.py tests/planning/test_making.py tests/planning/test_quick.py tests/planning/test_same_bytes.py tests/randomness/test_flips.py tests/randomness/test_shuffling.py tests/randomness/test_sparse.py tests/report/test_languages.py tests/tables/test_randomizing.py tests/test_processes.py
-	KRAND_LONG=1 $(ORACLES)/bin/pytest -q tests/oracles
-	$(BIN)/python benchmarks/small_crowds.py
-	$(BIN)/python benchmarks/extremes.py
-	KRAND_LONG=1 KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 KRAND_MODEL_EXAMPLES=1000 $(BIN)/pytest -q $(PARALLEL) tests/collector/test_kills.py tests/collector/test_kills_at_writes.py tests/collector/test_first_mixer.py tests/collector/test_model.py tests/mixing/test_kills.py tests/collector/test_damage.py tests/analysis/engines/test_resuming_kills.py tests/cli/test_hostile_parquet.py
-	$(BIN)/python benchmarks/copied_folder.py
+# How often, where a test can repeat something without end.
+LONG := KRAND_LONG=1 KRAND_FAULTS=300 KRAND_FLIPS=1000 KRAND_MUTATED_FILES=4000 \
+        KRAND_MODEL_EXAMPLES=1000 KRAND_MUTATED_BODIES=200000 KRAND_PRIVACY_REQUESTS=10000
+
+long: .venv/.test  ## the loops: kills, millions of cases, extreme requests, Firefox and WebKitGTK
+	$(LONG) $(BIN)/pytest -q $(PARALLEL) -m 'loop or long' --ignore=tests/oracles
 
 bench: $(ORACLES)/.oracles  ## krand beside its peers, in one run
 	$(ORACLES)/bin/python benchmarks/privacy.py
@@ -88,6 +90,13 @@ docs: .venv/.test  ## the documentation as HTML in build/docs; every warning is 
 pictures: .venv/.test  ## the pictures in docs/static, made anew; needs chromium
 	@$(BIN)/python -c 'import PIL, playwright' || $(BIN)/python -m pip install -q --disable-pip-version-check -e '.[pictures]'
 	$(BIN)/python docs/make_pictures.py
+
+sentences: .venv/.test  ## every sentence of the report and the planner, to be read in one go: build/sentences.md
+	$(BIN)/python docs/developing/write_sentences.py build/sentences.md
+
+vectors: .venv/.test  ## the test vectors for other implementations, made anew
+	cd tests && ../$(BIN)/python -m wire.vectors >wire/vectors.json.new && mv wire/vectors.json.new wire/vectors.json
+	cd tests && ../$(BIN)/python -m client.vectors >client/vectors.json.new && mv client/vectors.json.new client/vectors.json
 
 js:  ## the JavaScript client: its packages from the lock file, then the bundles that krand ships
 	npm ci --prefix clients/js --ignore-scripts --loglevel=error

@@ -6,22 +6,25 @@ import atexit
 import os
 import shutil
 import signal
+import sys
 import tempfile
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from sampling import beyond_the_sample
-from timing import DURATIONS, Costs, slowest_files
+from covering import SELECTION, left_out
+from effort import CHECK, LONG
+from timing import Costs
 
 if find_spec("hypothesis") is not None:  # absent from the oracles' own environment
     from hypothesis import settings
 
     # No test asserts a duration: a slow machine is not a failure.
-    few = 100 if os.environ.get("KRAND_LONG") == "1" else 50
-    settings.register_profile("krand", deadline=None, print_blob=True, max_examples=few)
+    examples = 100 if LONG else 50 if CHECK else 25
+    settings.register_profile("krand", deadline=None, print_blob=True, max_examples=examples)
     settings.load_profile("krand")
 
 # What krand keeps for its user is kept here, and each test begins without any.
@@ -37,18 +40,23 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """A sample where variants take long; then files with the slowest tests come first."""
-    if os.environ.get("KRAND_LONG") != "1":
-        left_out = beyond_the_sample(items)
-        config.hook.pytest_deselected(items=left_out)
-        names = {item.nodeid for item in left_out}
-        items[:] = [item for item in items if item.nodeid not in names]
-    seconds = slowest_files(DURATIONS.read_text(encoding="utf-8"))
-    items.sort(key=lambda item: -seconds[item.nodeid.partition("::")[0]])
+    """What this command runs; files with slow tests come first, that none is waited for."""
+    gone = set(left_out(items, config.args))
+    config.hook.pytest_deselected(items=[item for item in items if item in gone])
+    items[:] = [item for item in items if item not in gone]
+    config.stash[SELECTION] = list(items), list(gone)
+    slow = Counter(item.path for item in items if _is_slow(item))
+    items.sort(key=lambda item: -slow[item.path])
 
 
-# Containers often forbid bytecode: then every process that a test starts would compile krand anew.
+def _is_slow(item: pytest.Item) -> bool:
+    return any(item.get_closest_marker(name) for name in ("slow", "check", "loop", "long"))
+
+
+# Containers often forbid bytecode: then every worker would compile all tests anew, and every
+# process that a test starts krand.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A shell lets its background jobs ignore Ctrl-C, and whatever they start inherits that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

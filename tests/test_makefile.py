@@ -78,5 +78,26 @@ def test_the_tests_of_krand_lab_are_a_group_that_make_test_runs(clone: Path) -> 
     """No test is in both groups, and none in neither."""
     assert would_run(clone, "unit").rstrip().endswith("--ignore=tests/oracles tests")
     assert would_run(clone, "drafts-test").rstrip().endswith("loadfile lab/tests")
-    (parts,) = re.findall(r"^test: ([a-z -]+?)  ##", (clone / "Makefile").read_text(), re.MULTILINE)
-    assert {"unit", "drafts-test"} <= set(parts.split())
+    assert parts_of(clone, "test") == {"lint", "unit", "drafts-test"}
+
+
+def test_the_gate_runs_all_of_make_test_and_more(clone: Path) -> None:
+    """The same parts with every variant, and other people's libraries."""
+    assert parts_of(clone, "check") == {*parts_of(clone, "test"), "oracles"}
+    makefile = (clone / "Makefile").read_text(encoding="utf-8")
+    assert "\ncheck: export KRAND_CHECK = 1\n" in makefile
+    assert "make -j2 check" in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_make_long_runs_what_is_marked(clone: Path) -> None:
+    """No list of files: whoever writes a loop marks it."""
+    (line,) = (line for line in would_run(clone, "long").splitlines() if "pytest" in line)
+    assert "KRAND_LONG=1" in line
+    assert line.endswith("-m 'loop or long' --ignore=tests/oracles")
+
+
+def parts_of(folder: Path, target: str) -> set[str]:
+    """What a target consists of."""
+    text = (folder / "Makefile").read_text(encoding="utf-8")
+    (parts,) = re.findall(rf"^{target}: ([a-z -]+?)  ##", text, re.MULTILINE)
+    return set(parts.split())

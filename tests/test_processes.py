@@ -44,11 +44,10 @@ tally = tally_batches(chain.plan, [chain.release("batches")], chain.key)
 print(tally.people, "people counted")
 '''
 """Without `if __name__ == "__main__":`, and with more messages than one process mixes alone."""
-PROGRAMS = ["plain.py", *(["-"] if os.environ.get("KRAND_LONG") else [])]
 EXPECTED = "the script runs\n140 people counted\n"
 
 
-@pytest.mark.parametrize("given", PROGRAMS)
+@pytest.mark.parametrize("given", ["plain.py", pytest.param("-", marks=pytest.mark.check)])
 def test_a_plain_program_mixes_and_tallies(given: str, tmp_path: Path) -> None:
     """It runs once, as a script, and as what the interpreter reads."""
     (tmp_path / "plain.py").write_text(SCRIPT, encoding="utf-8")

@@ -6,42 +6,43 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-SLOWEST = 30
+from timing import FIXTURES
 
-HEAD = """# What the tests cost
+SLOWEST = 100
 
-<!-- Written by `make durations`; do not edit. -->
+HEAD = f"""# What the tests cost
 
-Processor seconds of each test with its fixtures, and of all processes that it started. They do not
-depend on what else the machine does; seconds by the clock do.
+Processor seconds of each test, and of all processes that it started. They do not depend on what
+else the machine does; seconds by the clock do. What is made before tests and ended after them is
+counted for their file, as {FIXTURES}.
 """
 
 
 def summary(lines: list[str]) -> str:
-    """A page from lines of processor seconds, seconds and name."""
+    """A page from lines of processor seconds and name."""
     seconds: Counter[str] = Counter()
     for line in lines:
-        spent, _, name = line.rstrip("\n").split("\t")
+        spent, name = line.rstrip("\n").split("\t")
         seconds[name] += float(spent)
     folders: Counter[str] = Counter()
+    files: Counter[str] = Counter()
     for name, spent in seconds.items():
-        folders[_folder(name)] += spent
+        file = name.partition("::")[0]
+        files[file] += spent
+        folders["/".join(file.split("/")[:2])] += spent
+    tests = sum(not name.endswith(FIXTURES) for name in seconds)
     return "\n".join(
         [
             HEAD,
-            f"{len(seconds):,} tests, {seconds.total():,.0f} s in all.\n",
+            f"{tests:,} tests, {seconds.total():,.0f} s in all.\n",
             *_table("folder", folders.most_common()),
             "",
-            f"## The slowest {SLOWEST}\n",
+            *_table("file", files.most_common(SLOWEST)),
+            "",
             *_table("test", seconds.most_common(SLOWEST)),
             "",
         ]
     )
-
-
-def _folder(name: str) -> str:
-    """The room of a test: its folder directly below tests/, or its file."""
-    return "/".join(name.split("::")[0].split("/")[:2])
 
 
 def _table(what: str, rows: list[tuple[str, float]]) -> list[str]:

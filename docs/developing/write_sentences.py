@@ -1,4 +1,4 @@
-"""Write sentences.md: every text of the report and of the planner, to be read in one go.
+"""Write every text of the report and of the planner, to be read in one go: `make sentences`.
 
 Most are fields of `Texts`, and of the planner's `PlannerTexts`. The planner's templates are read
 without filling them in, and its modules for strings that are sentences.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from html.parser import HTMLParser
@@ -22,17 +23,13 @@ from krand.wording.number_format import NumberFormat
 
 __all__ = ["sentences_page"]
 
-PAGE = Path(__file__).with_name("sentences.md")
 READ_ALOUD = ("alt", "aria-label", "placeholder", "title")
 FILLED_IN = re.compile(r"\{\{(.*?)\}\}", re.DOTALL)
 STATEMENT = re.compile(r"\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 SENTENCE = re.compile(r"[A-Za-z][a-z]+ .*[a-z]")
 HEAD = """# Every sentence of the report and the planner
 
-<!-- Written by docs/developing/write_sentences.py; do not edit. -->
-
-For people who check or translate what krand says ([how krand speaks](words.md)). Names in braces
-are filled in.
+For people who check or translate what krand says. Names in braces are filled in.
 """
 
 NO_SENTENCES = ("recipes", "texts")
@@ -154,5 +151,7 @@ def _inline(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(sentences_page(), encoding="utf-8")
-    print(f"wrote docs/developing/{PAGE.name}")
+    (page,) = map(Path, sys.argv[1:])
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(sentences_page(), encoding="utf-8")
+    print(f"wrote {page}")

@@ -141,6 +141,7 @@ def plain_clones(q: Fraction, distance: int, crowd: int, lam: Fraction) -> Fract
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [*LAMBDAS, Fraction(1000)])
 @pytest.mark.parametrize("q", QS)
 @pytest.mark.parametrize(("crowd", "bits"), [(2, 2), (3, 2), (4, 2), (2, 3)])
@@ -162,6 +163,7 @@ def test_published_pair_does_not_cover_two_bits() -> None:
     assert clones(q, 2, 2, 2, lam) == (Fraction(4, 625), Fraction(4, 625))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", LAMBDAS)
 @pytest.mark.parametrize("q", QS)
 @pytest.mark.parametrize(("crowd", "bits"), [(2, 2), (3, 2), (4, 2), (2, 3)])
@@ -175,6 +177,7 @@ def test_clones_told_apart_cover_every_background_and_add_nothing(
     assert blanket.value <= float(bound) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("q", "lam"), list(product(QS, LAMBDAS)))
 @pytest.mark.parametrize(("crowd", "bits"), [(2, 1), (4, 1), (2, 2), (3, 2), (4, 2), (2, 3)])
 def test_certified_delta_covers_every_background(

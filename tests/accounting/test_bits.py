@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
 from itertools import pairwise
 
@@ -12,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from effort import LONG
 from krand.accounting import bits
 from krand.accounting.baselines import gaussian_delta
 from krand.accounting.channel import local_epsilon
@@ -22,7 +22,7 @@ from krand_lab.enumeration import exact_one_bit
 
 Floats = NDArray[np.float64]
 
-LEVELS = 2000 if os.environ.get("KRAND_LONG") else 500
+LEVELS = 2000 if LONG else 500
 EPSILONS = np.array([0.0, 0.02, 0.3, 1.0, 2.0])
 
 
@@ -148,6 +148,7 @@ def test_copies_of_a_bit_follow_the_gaussian() -> None:
         assert mechanism.delta(q).bounds.upper == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("crowd", "q"),
     [(n, q) for n in (2, 3, 5, 20, 101, 500) for q in (0.002, 0.02, 0.2, 0.45)]
@@ -309,6 +310,7 @@ def test_lower_ends_hold_for_the_whole_crowd(assurance: Assurance) -> None:
     assert found.reverse.lower <= reverse * (1 + 1e-9)
 
 
+@pytest.mark.loop
 def test_hundreds_of_different_questions() -> None:
     """500 bits with 500 noise levels compose to what the central limit theorem expects.
 

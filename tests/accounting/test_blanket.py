@@ -216,6 +216,7 @@ def average_over_messages(
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [Fraction(1), Fraction(3, 2), Fraction(4)])
 @pytest.mark.parametrize("q", [Fraction(1, 10), Fraction(2, 5)])
 @pytest.mark.parametrize("block", [FreeBits(1), FreeBits(2), ExactlyOne(3), AtMost(1, 2)])
@@ -230,6 +231,7 @@ def test_average_over_the_number_of_messages_is_one_sum(
     assert found.upper >= float(expected) * (1 - 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lam", [Fraction(11, 10), Fraction(2), Fraction(5)])
 @pytest.mark.parametrize("q", [Fraction(1, 20), Fraction(1, 5), Fraction(2, 5)])
 @pytest.mark.parametrize(

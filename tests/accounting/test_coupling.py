@@ -67,6 +67,7 @@ def true_delta_and_eta(
     return delta, eta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("room", [1, 2])
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 6.0])
 @pytest.mark.parametrize("q", [1 / 64, 1 / 16, 1 / 4])

@@ -123,6 +123,7 @@ def test_unequal_geometric_noise_summed_over_all_outcomes() -> None:
     assert by_definition(losses, 1.0)[0] == pytest.approx(1e-3, rel=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bits", [1, 10**6])
 @pytest.mark.parametrize("rounds", [1, 10**4])
 @pytest.mark.parametrize("epsilon", [0.001, 100.0])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections import defaultdict
 from itertools import product
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import LONG
 from krand.accounting.bits import background_pair
 from krand.accounting.calibration import plan_noise
 from krand.accounting.division import DividedNoise, Share, divide_noise, guarantee_of
@@ -162,7 +162,8 @@ def test_a_certificate_costs_little_more_than_the_drafts_attack() -> None:
     assert 1.0 < ratio < 1.06
 
 
-@settings(max_examples=20 if os.environ.get("KRAND_LONG") else 3, deadline=None)
+@pytest.mark.loop
+@settings(max_examples=20 if LONG else 3, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 8), st.floats(0.25, 4)), min_size=1, max_size=4),
     st.sampled_from([300, 5_000, 10**6]),

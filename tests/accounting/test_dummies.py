@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal, localcontext
@@ -29,8 +28,6 @@ from krand.accounting.dummy_division import MOST_RATIOS, divide_dummies, dummy_g
 from krand.accounting.portable import portable_exp, portable_log, portable_power
 from krand.errors import CannotMeet, InvalidInput
 from krand.promise import DUMMY_GRID, DummyLaw, Policy
-
-LONG = bool(os.environ.get("KRAND_LONG"))
 
 
 def exact_delta(laws: list[DummyLaw], signs: tuple[int, ...], factor: Fraction) -> Fraction:
@@ -98,6 +95,7 @@ PRINTED = {
 """σ at δ = 1e-6 by two other programs, and a reach that must suffice."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "epsilon"), PRINTED)
 def test_sigma_is_what_other_programs_found(count: int, epsilon: float) -> None:
     """Never above what is printed, and below it by a fifth of a per cent at most."""
@@ -155,7 +153,8 @@ def textbook_sigma(count: int, epsilon: float, delta: float) -> float:
     return min(noise(count, epsilon, delta) for noise in (gaussian_sigma, geometric_sigma))
 
 
-@pytest.mark.parametrize(("count", "epsilon", "delta"), GRID if LONG else GRID[2::7])
+@pytest.mark.slow
+@pytest.mark.parametrize(("count", "epsilon", "delta"), GRID)
 def test_no_trusted_curator_needs_less(count: int, epsilon: float, delta: float) -> None:
     """At most a thousandth above the better of geometric and Gaussian noise."""
     policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)
@@ -214,7 +213,7 @@ def test_the_law_of_one_position_is_optimal(
 SMALL = [(1, 0.001, 1e-6), (1, 0.003, 1e-4), (20, 0.005, 1e-6), (20, 0.1, 1e-6), (40, 0.05, 1e-6)]
 
 
-@pytest.mark.parametrize(("count", "epsilon", "delta"), SMALL if LONG else SMALL[:4])
+@pytest.mark.parametrize(("count", "epsilon", "delta"), SMALL)
 def test_a_small_epsilon_gets_the_noise_it_needs(count: int, epsilon: float, delta: float) -> None:
     """The policy is kept, and not above the better of geometric and Gaussian noise."""
     policy = Policy(epsilon=epsilon, delta=delta, minimum_crowd=2)

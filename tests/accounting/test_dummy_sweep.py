@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import random
 from fractions import Fraction
 
@@ -19,12 +18,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
+from effort import LONG
 from krand.accounting.division import Share
 from krand.accounting.dummy_division import LARGEST_REACH, DividedDummies, divide_dummies
 from krand.errors import CannotMeet
 from krand.promise import DummyLaw, Policy
 
-LONG = bool(os.environ.get("KRAND_LONG"))
 GRID = 2**63
 CELLS = (2**12, 2**13)
 """Cells of the checker's grid to either side, for twelve standard deviations of the whole loss or
@@ -138,6 +137,7 @@ def planned(policy: Policy, count: int) -> DividedDummies | str:
         return str(refused)
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("seed", range(167) if LONG else [3])
 def test_random_plans_keep_their_policy_or_name_the_limit(seed: int) -> None:
     """A refusal names the limit, R or 2^-63, and never another reason."""

@@ -7,16 +7,16 @@ and a person is asked up to 10^4 times; what an attacker surely learns is a lowe
 from __future__ import annotations
 
 import math
-import os
 import random
 from dataclasses import dataclass
 
 import pytest
 
+from effort import LONG
 from krand import Assurance, Linkage, ResponseFormat
 from krand.accounting.mechanism import Effort, Mechanism
 
-CASES = 600 if os.environ.get("KRAND_LONG") else 16
+CASES = 600 if LONG else 16
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,7 @@ def advantage(with_person: float, without: float, times: int, case: Case) -> flo
     return math.exp(times * with_person) - math.exp(min(700.0, times * without + case.epsilon))
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("number", range(CASES))
 def test_no_promise_is_better_than_what_an_attacker_surely_learns(number: int) -> None:
     case = random_case(number)

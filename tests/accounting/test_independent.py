@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import os
 
 import numpy as np
 import pytest
 
 from components import require
+from effort import LONG
 from krand.accounting import inversion
 from krand.accounting.channel import outlier_law
 from krand.accounting.ratio import RatioLaw, _scores
 from krand_lab.simulation import simulate
 
-SETTINGS = 50 if os.environ.get("KRAND_LONG") else 20
+SETTINGS = 50 if LONG else 20
 
 
 def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
@@ -32,6 +32,7 @@ def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
     return found
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("chunk", range(5))
 def test_monte_carlo_meets_the_bounds(chunk):
     """For random larger settings the simulated interval meets [lower, upper], all four ways.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
 from itertools import pairwise, product
 
@@ -17,9 +16,8 @@ from krand_lab.enumeration import exact_worst, report_law, vectors
 QS = (Fraction(1, 20), Fraction(1, 4), Fraction(2, 5))
 LAMBDAS = (Fraction(11, 10), Fraction(2), Fraction(5))
 
-LONG = bool(os.environ.get("KRAND_LONG"))
 
-
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("crowd", "bits", "copies", "set_bits"),
     [
@@ -91,8 +89,9 @@ def test_bits_are_covered_whatever_the_others_answer(crowd, bits):
         assert found <= exact * 1.35 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assurance", list(Assurance)[:2])
-@pytest.mark.parametrize("bits", [40, 300, 600, 1000] if LONG else [40, 600, 1000])
+@pytest.mark.parametrize("bits", [40, 300, 600, 1000])
 @pytest.mark.parametrize("crowd", [2, 10, 10**4])
 def test_long_records_with_little_noise_have_no_privacy(crowd, bits, assurance):
     """Probabilities far below floating point do not turn into privacy: δ falls from 1 with q."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from effort import LONG
 from krand import Linkage, Policy, ResponseFormat, plan_noise
 from krand.accounting import suggestions as nearest
 from krand.accounting.division import Share, can_be_met
@@ -22,7 +22,6 @@ from krand.accounting.suggestions import (
 )
 from krand.errors import CannotMeet
 
-LONG = bool(os.environ.get("KRAND_LONG"))
 SUGGESTION = re.compile(r"(crowd|epsilon|delta|max_local_epsilon|bits|copies) ([\d.,e+-]*\d)")
 
 
@@ -63,6 +62,7 @@ requests = st.builds(
 )
 
 
+@pytest.mark.loop
 @settings(max_examples=300 if LONG else 3, deadline=None, derandomize=not LONG)
 @given(requests)
 def test_every_suggestion_can_be_met_and_is_worth_promising(

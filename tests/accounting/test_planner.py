@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import os
 from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from effort import LONG
 from krand.accounting.calibration import SEARCHED, assess, plan_noise, precision
 from krand.accounting.channel import local_epsilon
 from krand.accounting.curator import central_gaussian_sigma, curator
@@ -21,7 +21,6 @@ from krand.promise import NOISE_GRID, Assurance, Linkage, Method, NoisePlan, Pol
 RECORD, BIT = Linkage.RECORD, Linkage.BIT
 OUTLIER, CERTIFIED = Assurance.OUTLIER, Assurance.CERTIFIED
 CROWD = 10**7
-LONG = bool(os.environ.get("KRAND_LONG"))
 
 
 def bound(plan: NoisePlan, numerator: int) -> float:
@@ -137,6 +136,7 @@ formats = st.one_of(
 )
 
 
+@pytest.mark.loop
 @given(policies, formats)
 @settings(max_examples=15 if LONG else 5, deadline=None, derandomize=True)
 def test_noise_is_minimal(policy, responses):

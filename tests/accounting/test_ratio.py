@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from effort import LONG
 from krand.accounting import inversion
 from krand.accounting.blanket import blanket_law
 from krand.accounting.channel import outlier_law
@@ -19,7 +19,7 @@ from krand_lab.enumeration import exact_outlier
 from krand_lab.formulas import planner_001_3_12
 
 LN2 = math.log(2)
-SETTINGS = 200 if os.environ.get("KRAND_LONG") else 64
+SETTINGS = 200 if LONG else 64
 
 
 def close(value: float, printed: str) -> bool:
@@ -107,6 +107,7 @@ def random_small_settings(count: int) -> list[tuple[int, int, Fraction, Fraction
     return settings
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("chunk", range(8))
 def test_bounds_hold_the_exact_value(chunk):
     """For random small settings upper ≥ exact enumeration ≥ lower, by sums and by inversion.

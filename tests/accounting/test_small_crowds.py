@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 import random
+import statistics
+from collections import defaultdict
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from itertools import product
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from effort import LONG
 from enumerated_crowds import Case, answers, exact_delta, judge, random_case
 from krand.accounting.calibration import assess
 from krand.errors import InternalError, InvalidInput
@@ -28,13 +30,26 @@ from krand.promise import (
 )
 from krand_lab.enumeration import exact_worst
 
+CROWDS = 20_000 if LONG else 120
 
-@pytest.mark.parametrize("number", range(120))
-def test_promises_of_small_crowds_hold(number: int) -> None:
-    """upper ≥ exact ≥ lower for random crowds; benchmarks/small_crowds.py does 20,000 of them."""
-    chance = random.Random(number)
-    found = judge(random_case(chance), chance)
-    assert found.holds, found
+
+@pytest.mark.loop
+def test_promises_of_small_crowds_hold() -> None:
+    """upper ≥ exact ≥ lower for random crowds, and most upper ends are the exact δ.
+
+    120 of them; `make long` takes 20,000.
+    """
+    excess = defaultdict(list)
+    for number in range(CROWDS):
+        chance = random.Random(number)
+        found = judge(random_case(chance), chance)
+        assert found.holds, (number, found)
+        if found.truth[0] > 1e-12:
+            kind = (found.case.responses.linkage, found.case.assurance)
+            excess[kind].append(found.upper / found.truth[1])
+    print({" ".join(kind): statistics.median(found) for kind, found in excess.items()})
+    assert len(excess) == 4
+    assert all(statistics.median(found) < 1.001 for found in excess.values())
 
 
 @pytest.mark.parametrize("blocks", [(FreeBits(2),), (AtMost(1, 2),), (ExactlyOne(2), FreeBits(1))])
@@ -73,7 +88,7 @@ def all_ones(crowd: int, bits: int, q: float, epsilon: float) -> float:
     return with_one - math.exp(epsilon) * without
 
 
-EXAMPLES = 100 if os.environ.get("KRAND_LONG") else 8
+EXAMPLES = 100 if LONG else 8
 """Other ones in every run; tests/accounting/test_extreme_attacks.py has the same in every run."""
 LARGE = {
     "crowd": st.integers(2, 10**7),
@@ -85,6 +100,7 @@ LARGE = {
 }
 
 
+@pytest.mark.loop
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(**LARGE)
 def test_linked_records_are_never_promised_more_than_an_attack_allows(
@@ -95,6 +111,7 @@ def test_linked_records_are_never_promised_more_than_an_attack_allows(
     assert found.upper >= all_ones(crowd, bits, q, epsilon) * (1 - 1e-9)
 
 
+@pytest.mark.loop
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(**LARGE)
 def test_single_bits_are_never_promised_more_than_an_attack_allows(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from analysis.mixed_surveys import both_tallies, drawn, mixed_plan_of
 from analysis.simulated_surveys import true_counts
+from effort import LONG
 from krand.accounting.dummies import dummy_law
 from krand.analysis.actual_promise import actual_flips, actual_promise
 from krand.analysis.estimates.both import BothModel
@@ -41,7 +41,7 @@ from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
 
-SURVEYS = 400 if os.environ.get("KRAND_LONG") else 100
+SURVEYS = 400 if LONG else 100
 PLANNED = 2_000
 QUESTIONS = (
     Choice(name="colour", choices=Choices(["red", "green", "blue"])),
@@ -210,6 +210,7 @@ def _inside(interval: Interval, value: float) -> bool:
     return interval.low - 1e-9 <= value <= interval.high + 1e-9
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("people", [12, PLANNED, 40_000])
 def test_questions_are_unbiased_and_covered_in_any_crowd(people: int) -> None:
     """A simulation with seed 3 of surveys with two batches: every row, "unanswered" included.

@@ -225,6 +225,7 @@ def test_tokens(count: int, positions: int, seed: int, kind: str) -> None:
         assert np.array_equal(into, np.bincount(part.astype(np.int64), minlength=positions))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("kind", TOKENS)
 @pytest.mark.parametrize("positions", [1, 2, 40, 63, 64, 65, 100])
@@ -270,6 +271,7 @@ def test_runs() -> None:
         assert not miscounted(np.repeat(positions, lengths), 33)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("positions", [1, 40, 64, 65, 1000, 100_000])
 @pytest.mark.parametrize("kind", ["i4", "i8"])
@@ -309,6 +311,7 @@ def test_chunks_add_up(cuts: list[int]) -> None:
     assert np.array_equal(places, np.bincount(tokens, minlength=40))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("way")
 @pytest.mark.parametrize("bits", [1, 3, 7, 9, 13, 39, 41])
 @pytest.mark.parametrize("rows", [1, 1000, 100_000])

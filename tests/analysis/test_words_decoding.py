@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
@@ -13,6 +12,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
+from effort import LONG
 from krand.analysis.words import regression as words_regression
 from krand.analysis.words.candidates import grouped
 from krand.analysis.words.decoding import WordsEstimate, decode_words, planned_limit
@@ -235,12 +235,13 @@ def test_counts_are_unbiased_and_intervals_cover(hashes: int, outside: int) -> N
     assert 0.94 <= np.mean(inside) <= 0.975
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("hashes", [1, 2, 3])
 def test_few_positions_bias_no_counts(hashes: int) -> None:
     """On 256 positions most words share some, and most of those named are not found."""
     question = Words(name="town", size=256, hashes=hashes)
     named = {word: 1_000 // (place + 1) for place, word in enumerate(LISTED[:80])}
-    runs = 2_500 if os.environ.get("KRAND_LONG") else 50
+    runs = 2_500 if LONG else 50
     errors = []
     for seed in range(runs):
         rows = decoded(simulated(named, seed, question)).rows

@@ -11,6 +11,7 @@ import hashlib
 import math
 import os
 import shutil
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -95,6 +96,7 @@ def chance_at_most(mean: float, ways: int = WAYS) -> float:
     return mean + math.sqrt(2 * mean * level) + level
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("people", [60, 300])
 @pytest.mark.parametrize("group", [1, 3])
 @pytest.mark.parametrize("quiet", [False, True])
@@ -110,6 +112,7 @@ def test_no_person_is_tied_to_a_message(place: Path, people: int, group: int, qu
     assert right <= chance_at_most(guessed / min(people, MINIMUM_GROUP))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("people", "group"), [(60, 1), (300, 1), (300, 3), (300, 40)])
 @pytest.mark.parametrize("quiet", [False, True])
 def test_lanes_do_not_tie_messages_of_one_person(
@@ -177,6 +180,56 @@ def test_a_batch_that_is_complete_does_not_tell_who_completed_it(
     late, of = best_late_guess(copy, crowd)
     print(f"\nlate {late:.3f} of {of}")
     assert late * of <= chance_at_most(0.1 * of, 400)
+
+
+SCENES = {
+    "60, one by one": (60, 1, (), 0.3, 0.3),
+    "300, one by one": (300, 1, (), 0.3, 0.3),
+    "1,000, one by one": (1_000, 1, (), 0.1, 0.3),
+    "1,000, 40 at a time": (1_000, 40, (), 0.1, 0.2),
+    "300, then a quiet second": (300, 1, (300,), 0.0, 0.1),
+    "1,000, two quiet seconds": (1_000, 1, (900, 1_000), 0.0, 0.1),
+    "5,000, 40 at a time": (5_000, 40, (), 1.0, 1.0),
+    "5,000, then a quiet second": (5_000, 40, (5_000,), 0.0, 0.1),
+}
+"""People, how many came at a time, after whom it was quiet; then the most that may be learned of
+the order (a rank correlation) and of the last tenth (the share that is guessed)."""
+COPIES = 20
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("scene", SCENES)
+def test_many_copies_tell_no_more_than_one(scene: str) -> None:
+    """The attacker chooses on half of the copies how to guess, and is measured on the other half.
+
+    Where nothing may be learned, chance is allowed for: four standard errors of the mean.
+    """
+    people, group, quiet, most_order, most_late = SCENES[scene]
+    tied: list[list[float]] = []
+    order: list[list[float]] = []
+    late: list[list[float]] = []
+    for _ in range(COPIES):
+        with quick_folder() as folder:
+            copy, crowd = copied(folder, people, group, quiet)
+        assert tied_by_journal(copy, crowd.digests, crowd.messages) == (0, 0)
+        right, guessed = tied_by_place(copy, crowd.digests, crowd.messages)
+        tied.append([one / guessed for one in right])
+        order.append(orders(copy, [own[0] for own in crowd.messages])[0])
+        late.append(late_guesses(copy, crowd.flat, len(crowd.flat) // 10)[0])
+    limits = (1 / min(people, MINIMUM_GROUP), most_order, most_late)
+    found = [learned(ways) for ways in (tied, order, late)]
+    print(f"\n{scene}: owner, order, last tenth:", [f"{x:.4f} ± {e:.4f}" for x, e in found])
+    for (mean, error), limit in zip(found, limits, strict=True):
+        assert mean <= limit + 4 * error
+
+
+def learned(copies: list[list[float]]) -> tuple[float, float]:
+    """Of the way that is best on the first half: its mean on the second, and the standard error."""
+    half = len(copies) // 2
+    means = [abs(statistics.mean(way)) for way in zip(*copies[:half], strict=True)]
+    best = means.index(max(means))
+    values = [copy[best] for copy in copies[half:]]
+    return abs(statistics.mean(values)), statistics.stdev(values) / math.sqrt(len(values))
 
 
 def test_the_folder_alone_does_not_tell_whose_ids_came(place: Path) -> None:

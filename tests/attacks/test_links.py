@@ -101,6 +101,7 @@ PLANTED: dict[str, tuple[Callable[[Path, Path], None], str]] = {
 """What somebody may put in the place of a file of the spool, and the rule that it breaks."""
 
 
+@pytest.mark.slow
 @COMMANDS
 @FILES
 @pytest.mark.parametrize("what", PLANTED)

@@ -13,7 +13,6 @@ dropped lanes, tests/wire another hop, tests/client two plans for two people.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -27,6 +26,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 from scipy.special import betaincinv
 
+from effort import LONG
 from krand.client.client import Client
 from krand.mixing.dummies import draw_lane
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
@@ -43,7 +43,7 @@ from krand.wire.plan_signatures import sign_plan
 from mixing.chains import QUESTIONS, Party, batch_id, mixed_plan_for, rows_in, stores_of
 from wire.test_independent_hpke import open_sealed
 
-TRIALS = 10**5 if os.environ.get("KRAND_LONG") == "1" else 2 * 10**4
+TRIALS = 10**5 if LONG else 2 * 10**4
 ALPHA = 1e-6
 """How often a test may fail by chance."""
 EPSILON, DELTA = 1.0, 0.02
@@ -196,6 +196,7 @@ def advantages(
     return [advantage(plan, dummies, *pair, nulls) for pair in permutations(answers, 2)]
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("name", SURVEYS)
 def test_a_made_up_crowd_around_one_person_learns_no_more_than_promised(name: str) -> None:
     """The best test of any two answers stays within ε and δ.

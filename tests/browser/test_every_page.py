@@ -5,7 +5,6 @@ KRAND_SCREENSHOTS=1 keeps pictures of all of them in build/screenshots.
 
 from __future__ import annotations
 
-import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -152,11 +151,10 @@ def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return built_documentation(tmp_path_factory) / "docs"
 
 
-DOCUMENTATION = ["index", "explanation/faq", "explanation/compare"]
-if os.environ.get("KRAND_LONG"):
-    DOCUMENTATION.append("drafts")  # a thousand formulas
+DOCUMENTATION = ["index", "explanation/faq", "explanation/compare", "drafts"]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
 @pytest.mark.parametrize("name", DOCUMENTATION)
 def test_a_page_of_the_documentation_is_for_everybody(
@@ -173,6 +171,7 @@ LOWERED = """() => {
     return lower.getBoundingClientRect().bottom - base.getBoundingClientRect().bottom; }"""
 
 
+@pytest.mark.check
 def test_subscripts_are_lowered(visit: Begin, documentation: Path) -> None:
     """The page finds a font that knows how formulas are set."""
     fonts = subprocess.run(["fc-list", ":", "family"], capture_output=True, text=True, check=False)

@@ -1,11 +1,7 @@
-"""The survey as a form: people answer in a browser, and the collector gets what they saw.
-
-Two screens. KRAND_LONG=1: four of them.
-"""
+"""The survey as a form: people answer in a browser, and the collector gets what they saw."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -47,9 +43,8 @@ TRANSFERRED = 60_000
 UNPACKED = 112_000
 """The same files as they are; whoever needs more raises it knowingly."""
 SMALLEST_TARGET = 44
-LONG = os.environ.get("KRAND_LONG") == "1"
-SCREENS = [(DESKTOP, False), (PHONE, True), *([(DESKTOP, True), (PHONE, False)] if LONG else [])]
-"""Devices, and whether they are dark; all four with KRAND_LONG=1."""
+SCREENS = [(DESKTOP, False), (PHONE, True), (DESKTOP, True), (PHONE, False)]
+"""Devices, and whether they are dark."""
 
 
 @pytest.fixture
@@ -215,6 +210,7 @@ def test_a_plan_that_was_changed_is_refused(form: FormSite, visit: Begin) -> Non
     assert "ask the organiser" in page.inner_text("main")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("device", "dark"),
     SCREENS,

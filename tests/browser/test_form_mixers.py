@@ -5,7 +5,6 @@ Four people. KRAND_LONG=1: 60 people.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +25,7 @@ from browser.mixed_forms import check_counts, mixed, mixed_party, signed
 from browser.visiting import DESKTOP, PHONE, Visit
 from collecting import running
 from components import require
+from effort import LONG
 from mixing.chains import drawn_dummies, stores_of
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 require("starlette")
 require("uvicorn")
 
-CROWD = 60 if os.environ.get("KRAND_LONG") == "1" else 4
+CROWD = 60 if LONG else 4
 
 
 def answered(begun: Visit, url: str, number: int) -> list[int]:
@@ -59,6 +59,7 @@ def _has_a_receipt(page: Page) -> None:
     assert page.inner_text("#said") == "Your answers have been sent."
 
 
+@pytest.mark.loop
 def test_results_are_what_browsers_sent_and_mixers_added(
     tmp_path: Path,
     visit: Callable[..., Visit],

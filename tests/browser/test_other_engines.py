@@ -1,12 +1,11 @@
 """Firefox and WebKitGTK: the form is answered, the vectors hold, a ledger keeps its submission.
 
-Only with KRAND_ENGINES=1 or KRAND_LONG=1, and only in those engines that are installed: Debian has
+Only in `make long`, and only in those engines that are installed: Debian has
 them as firefox-esr, and as webkit2gtk-driver with xvfb.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -29,10 +28,7 @@ from krand.survey.encoding import encode
 from krand.testing import FakeCollector, small_plan
 from mixing.chains import drawn_dummies, stores_of
 
-pytestmark = pytest.mark.skipif(
-    "1" not in (os.environ.get("KRAND_ENGINES"), os.environ.get("KRAND_LONG")),
-    reason="other engines: only with KRAND_ENGINES=1 or KRAND_LONG=1",
-)
+pytestmark = pytest.mark.long
 require("starlette")
 require("uvicorn")
 

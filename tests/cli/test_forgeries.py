@@ -7,7 +7,6 @@ fails, so that nobody adds one without saying what protects it.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
@@ -24,6 +23,7 @@ import pytest
 from click.testing import CliRunner, Result
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
+from effort import CHECK
 from krand import (
     Client,
     generate_private_key,
@@ -349,8 +349,8 @@ def bare(kind: str, content: bytes) -> bytes:
     return manifest_bytes(forged, generate_signing_key())
 
 
-SAMPLE = 1 if os.environ.get("KRAND_LONG") else 60
-"""The suite tries one of so many changes; `make long` all of them, which takes some minutes."""
+SAMPLE = 1 if CHECK else 60
+"""`make test` tries one of so many changes, `make check` all of them, which takes some minutes."""
 
 
 @pytest.fixture(autouse=True)

@@ -196,6 +196,7 @@ MUTATIONS = (
 )
 
 
+@pytest.mark.loop
 def test_mutated_files_are_refused_or_as_good_as_any(place: Path) -> None:
     draw, seen = random.Random(MUTATED), Counter[str]()
     for number in range(MUTATED):
@@ -330,6 +331,7 @@ def test_rows_that_are_not_there_are_missed(place: Path, command: str, more: int
     assert megabytes() < MEGABYTES
 
 
+@pytest.mark.loop
 def test_indices_out_of_range_are_refused(place: Path) -> None:
     """A dictionary of three words, and somebody who said the hundredth."""
     indices = pa.array([99] * PEOPLE, pa.int32())

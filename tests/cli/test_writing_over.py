@@ -145,6 +145,7 @@ def _linked(file: Path, link: Callable[[Path, Path], None]) -> str:
     return other.name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", LINKS)
 @pytest.mark.parametrize(("name", "file"), READ)
 def test_no_command_writes_over_what_it_reads(name: str, file: str, way: str, place: Path) -> None:

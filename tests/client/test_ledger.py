@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from effort import LONG
 from krand.client import ledger as ledger_module
 from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.errors import InvalidInput
@@ -25,7 +26,7 @@ from krand.survey.survey import Survey
 
 ROUNDS = 400
 
-KILLS = 200 if os.environ.get("KRAND_LONG") else 50
+KILLS = 200 if LONG else 50
 
 
 @pytest.fixture(scope="module")
@@ -277,6 +278,7 @@ def killed_child(file: Path, plan: Plan, start: int, after: float) -> bytes:
         return stream.read()
 
 
+@pytest.mark.loop
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_kills_never_give_two_randomizations(plan: Plan, tmp_path: Path) -> None:
     """kill -9 at random moments: whatever left the device for a round is always the same."""

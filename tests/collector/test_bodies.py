@@ -92,6 +92,7 @@ def overwrite(body: bytearray, _: SubmissionFormat, draw: random.Random) -> None
 CHANGES = (flip, cut, lengthen, put_in, take_out, repeat, overwrite)
 
 
+@pytest.mark.loop
 def test_mutated_bodies_are_read_or_refused_by_name() -> None:
     """No other exception, and the verdict that an independent reading of the rules gives."""
     draw = random.Random(20_240_611)

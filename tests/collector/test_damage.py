@@ -180,6 +180,7 @@ TO_THE_FILE = (
 TO_THE_JOURNAL = (one_bit, a_sector_of_zeros, cut_short)
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("change", TO_THE_FILE)
 def test_damage_to_a_spool_at_rest_is_named_or_harmless(
     closed: Image, tmp_path: Path, change: Callable[[bytes, random.Random], bytes]
@@ -191,6 +192,7 @@ def test_damage_to_a_spool_at_rest_is_named_or_harmless(
         assert not seen["harmless"]
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("change", TO_THE_JOURNAL)
 def test_damage_to_the_journal_is_named_or_harmless(
     crashed: Image, tmp_path: Path, change: Callable[[bytes, random.Random], bytes]
@@ -202,6 +204,7 @@ def test_damage_to_the_journal_is_named_or_harmless(
         assert not seen["harmless"]
 
 
+@pytest.mark.loop
 def test_damage_is_named_or_harmless_in_bit_linkage(tmp_path: Path) -> None:
     """The other tests here are about records; a plan of bits has messages of another size."""
     few = max(4, FLIPS // 5)
@@ -217,6 +220,7 @@ def test_damage_is_named_or_harmless_in_bit_linkage(tmp_path: Path) -> None:
     assert all(seen["named"] for seen in (*file[1:], *journal))
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("change", [one_bit, cut_short])
 def test_damage_to_the_mark_is_named(
     closed: Image, tmp_path: Path, change: Callable[[bytes, random.Random], bytes]
@@ -226,6 +230,7 @@ def test_damage_to_the_mark_is_named(
     assert seen["named"] > FLIPS / 8
 
 
+@pytest.mark.loop
 def test_pages_of_an_older_state_are_named_or_harmless(tmp_path: Path) -> None:
     """A disk that forgot a write leaves an old page: sound by itself, and yet it is noticed."""
     filled(tmp_path / "s", CROWD, range(CROWD + 5)).close()

@@ -444,6 +444,8 @@ class Releases:
         return files_in(self.folder / "out") if (self.folder / "out").exists() else {}
 
 
+@pytest.mark.check
+@pytest.mark.loop
 def test_a_killed_release_never_leaves_with_two_draws_of_noise(home: Nursery) -> None:
     """Killed where it changes files, then run to its end: one output, and one closing."""
     with quick_folder() as place:

@@ -71,6 +71,8 @@ def check_released(collector: Collector, count: int) -> None:
     assert submissions == [CROWD] * (count // CROWD)
 
 
+@pytest.mark.check
+@pytest.mark.loop
 def test_kills_of_a_serving_collector_lose_and_double_nobody(
     tmp_path: Path, home: Nursery, faults: int
 ) -> None:
@@ -96,6 +98,7 @@ def test_kills_of_a_serving_collector_lose_and_double_nobody(
     )
 
 
+@pytest.mark.loop
 def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
     tmp_path: Path, home: Nursery, faults: int
 ) -> None:
@@ -154,6 +157,8 @@ def calls_of_a_release(collector: Collector, full: Path) -> int:
     return int(counted.read_text())
 
 
+@pytest.mark.check
+@pytest.mark.loop
 @pytest.mark.parametrize("way", ["at a time", "at a call"])
 def test_kills_of_a_release_leave_whole_files_and_the_same_bytes(
     tmp_path: Path, home: Nursery, way: str

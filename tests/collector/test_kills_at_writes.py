@@ -90,6 +90,7 @@ class ResultsFolder:
         return state
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize(("way", "linkage"), [("in memory", "bit"), ("in piles", "record")])
 def test_kills_while_a_release_writes_leave_whole_files(
     tmp_path: Path, home: Nursery, way: str, linkage: str

@@ -314,6 +314,7 @@ class Collector(RuleBasedStateMachine):
         return Counter(rows[at + 8 : at + width] for at in range(0, len(rows), width))
 
 
+@pytest.mark.loop
 def test_the_collector_follows_its_model() -> None:
     """Submit, retry, crash, restart, close, release in any order: never below N, nobody lost or
     counted twice who is not named as erased."""

@@ -141,6 +141,7 @@ def test_a_collector_whose_disk_turns_read_only_by_an_error(tmp_path: Path, home
         check_everybody(collector)
 
 
+@pytest.mark.loop
 def test_a_release_whose_disk_turns_read_only(tmp_path: Path, home: Nursery, errors: Path) -> None:
     """From any of its calls on: a sentence, no half file; with a disk that works, the same bytes"""
     require_held_calls()
@@ -227,6 +228,7 @@ def content_of(disk: Path) -> dict[str, bytes]:
     return {str(p): p.read_bytes() for p in sorted(disk.rglob("*")) if p.is_file()}
 
 
+@pytest.mark.loop
 def test_a_spool_on_a_read_only_disk_is_not_changed_in_part(tmp_path: Path, home: Nursery) -> None:
     """A writer meets the read-only disk at any of its calls: whom it told of is there, once."""
     require_held_calls()

@@ -180,6 +180,7 @@ CLOSINGS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CLOSINGS.values(), ids=CLOSINGS)
 @pytest.mark.parametrize("group", [7, 200])
 def test_closing_leaves_nobody_out_unnoticed(

@@ -35,8 +35,8 @@ class Computed:
 
     text: str
     values: Callable[[], Sequence[str]]
-    long: bool = False
-    """Takes seconds: computed where KRAND_LONG is set."""
+    slow: bool = False
+    """Takes seconds: computed by `make check`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -187,7 +187,7 @@ MIXED_METHOD: tuple[Computed | Given, ...] = (
         Computed(
             f"| {changes} | {{}} | {{}} | {{}} | {{}} | {{}} | {{}} | {{}} |",
             mixer_row(changes),
-            long=changes in (4, 8, 40),
+            slow=changes in (4, 8, 40),
         )
         for changes in (1, 2, 4, 8, 16, 40)
     ),

@@ -11,6 +11,7 @@ import pytest
 
 from docs.pages import ROOT, pages
 
+pytestmark = pytest.mark.check
 LOADING = {
     "link": "href",
     "script": "src",

@@ -1,13 +1,12 @@
 """Every number on the pages that explain: computed here, read in a benchmark's results, or given.
 
 A number that is wrong fails with what the page prints and what krand computes. A number without a
-source fails too: say where it comes from, in the list of its page. KRAND_LONG=1 computes them all.
+source fails too: say where it comes from, in the list of its page.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from collections import Counter
 from collections.abc import Callable
 from decimal import ROUND_CEILING, Decimal
@@ -48,7 +47,6 @@ from krand.wire.messages import length_at
 from krand.wording.collusion import REAL, SLIGHT, WEAK, protection
 
 FOLDER = ROOT / "docs" / "explanation"
-LONG = bool(os.environ.get("KRAND_LONG"))
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 TWENTY = ResponseFormat(20)
 
@@ -210,7 +208,7 @@ METHOD = (
             f"{planned(crowd=10**7).noise:.7f}",
             f"{planned(crowd=10**7).precision.half_width_95:.0f}",
         ],
-        long=True,
+        slow=True,
     ),
     Computed(
         "| a trusted curator who sees all answers | – | {} |",
@@ -456,10 +454,10 @@ RELATED_WORK = (
     ),
     Computed("| 1: one yes/no question | {} | {} | geometric | {} |", beside_curator(1)),
     Computed("| 2: one choice | {} | {} | geometric | {} |", beside_curator(2)),
-    Computed("| 4 | {} | {} | geometric | {} |", beside_curator(4), long=True),
-    Computed("| 8 | {} | {} | geometric | {} |", beside_curator(8), long=True),
+    Computed("| 4 | {} | {} | geometric | {} |", beside_curator(4), slow=True),
+    Computed("| 8 | {} | {} | geometric | {} |", beside_curator(8), slow=True),
     Computed("| 16 | {} | {} | Gaussian | {} |", beside_curator(16)),
-    Computed("| 40 | {} | {} | Gaussian | {} |", beside_curator(40), long=True),
+    Computed("| 40 | {} | {} | Gaussian | {} |", beside_curator(40), slow=True),
     Given("the row of 16 in the table above it", ("can change some 16 positions or more",)),
     Given(
         "what others prove, and settings",
@@ -496,16 +494,16 @@ THREAT_MODEL = (
             f"{planned(colluding=1_000).precision.sigma:.2f}",
             f"{planned().precision.sigma:.2f}",
         ],
-        long=True,
+        slow=True,
     ),
     Computed("does not protect it (ε₀ = {})", lambda: [up(planned().guarantee.local_epsilon, 3)]),
     Computed(
         "| bit linkage | {} | {} | none |",
         lambda: [f"{planned().precision.sigma:.1f}", up(planned().guarantee.local_epsilon, 3)],
     ),
-    Computed("`max_local_epsilon = 20` | {} |", capped(20), long=True),
-    Computed("`max_local_epsilon = 8` | {} |", capped(8), long=True),
-    Computed("`max_local_epsilon = 3` | {} |", capped(3), long=True),
+    Computed("`max_local_epsilon = 20` | {} |", capped(20), slow=True),
+    Computed("`max_local_epsilon = 8` | {} |", capped(8), slow=True),
+    Computed("`max_local_epsilon = 3` | {} |", capped(3), slow=True),
     Computed(
         "| record linkage, one copy | {} | {} | none |",
         lambda: [
@@ -557,7 +555,7 @@ THREAT_MODEL = (
             "over the whole batch it is at most 10/32",
         ),
     ),
-    Given("benchmarks/small_crowds.md", ("20,000 small crowds",)),
+    Given("tests/accounting/test_small_crowds.py, as make long runs it", ("20,000 small crowds",)),
 )
 
 READ_ME = Policy(epsilon=2.0, minimum_crowd=10_000_000, delta=1e-6)
@@ -630,10 +628,15 @@ FAULTS = "reliability.md"
 
 def _each(kind: type[Computed] | type[Measured]) -> list[object]:
     return [
-        pytest.param(page, claim, id=f"{page}: {claim.text[:60]}")
+        pytest.param(
+            page,
+            claim,
+            id=f"{page}: {claim.text[:60]}",
+            marks=[pytest.mark.check] if getattr(claim, "slow", False) else [],
+        )
         for page, claims in CLAIMS.items()
         for claim in claims
-        if isinstance(claim, kind) and (LONG or not getattr(claim, "long", False))
+        if isinstance(claim, kind)
     ]
 
 

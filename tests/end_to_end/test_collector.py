@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -15,6 +14,7 @@ from click.testing import CliRunner
 
 from collecting import KEY, Running, answers_of, exact_plan, quick_folder, released, running
 from components import require
+from effort import LONG
 from krand.cli.main import krand
 from krand.client.client import Client
 from krand.client.ledger import Ledger
@@ -32,7 +32,6 @@ require("starlette")
 
 SIGNER = generate_signing_key()
 THREADS = 8
-LONG = bool(os.environ.get("KRAND_LONG"))
 PEOPLE, LINKED_PEOPLE = (2_000, 300) if LONG else (350, 150)
 
 
@@ -82,6 +81,7 @@ TALLY = (
 )
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize(
     ("linkage", "copies", "people", "side"),
     [(Linkage.BIT, 1, PEOPLE, 45), (Linkage.RECORD, 2, LINKED_PEOPLE, 18)],

@@ -16,9 +16,9 @@ from datetime import date
 from random import Random
 from typing import Any
 
-from krand.client.vector_cases import Case
-from krand.client.vector_plans import known_plan
-from krand.client.vectors import case_values
+from client.vector_cases import Case
+from client.vector_plans import known_plan
+from client.vectors import case_values
 from krand.errors import InvalidInput
 from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy
 from krand.survey.about import About

@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
+from client.vector_plans import known_key, known_plan
 from collecting import quick_folder, serving
 from components import require
 from js_client.chromium import running_origin
 from js_client.javascript import asked
-from krand.client.vector_plans import known_key, known_plan
 from krand.collector.opening import open_spool, read_batches
 from krand.collector.settings import Settings, receipt_of
 from krand.survey.encoding import encode

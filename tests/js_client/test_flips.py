@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
 from scipy.special import ndtri
 
 from browser.conftest import browser as browser
 from browser.conftest import chromium as chromium
+from effort import LONG
 from js_client.chromium import running_origin
 from js_client.javascript import FOLDER, asked
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-DRAWS = 10**7 if os.environ.get("KRAND_LONG") == "1" else 10**6
+DRAWS = 10**7 if LONG else 10**6
 ALPHA = 1e-6
 GRID = 2**32
 NUMERATORS = [0, 4295, 42_949_673, 301_994_896, 1_431_655_765, GRID // 2 - 1]
@@ -32,6 +33,7 @@ def check(counts: list[int]) -> None:
         assert distance <= z * (q * (1 - q) / DRAWS) ** 0.5, (numerator, count)
 
 
+@pytest.mark.loop
 def test_flips_in_node(internals: Path) -> None:
     check(asked([{"ask": "flips", "numerators": NUMERATORS, "draws": DRAWS}])[0])
 
@@ -42,6 +44,7 @@ COUNT = """async (asked) => {
 }"""
 
 
+@pytest.mark.loop
 def test_flips_in_chromium(browser: Browser, internals: Path) -> None:
     scripts = {path.name: path.read_bytes() for path in (internals, FOLDER / "test" / "cases.mjs")}
     with running_origin(scripts) as origin:

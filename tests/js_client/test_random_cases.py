@@ -6,13 +6,13 @@ Every disagreement is a mistake in one of them; docs/reference/formats.md decide
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from effort import LONG
 from js_client.cases import random_cases
 from js_client.javascript import asked
 from krand.survey.plan import Plan
@@ -23,7 +23,6 @@ from krand.wire.submissions import format_of
 from wire.test_independent_hpke import open_sealed
 
 pytestmark = pytest.mark.usefixtures("internals")
-LONG = os.environ.get("KRAND_LONG") == "1"
 COUNT, SEED = (2_000, 2026) if LONG else (300, 18)
 EVERY = 20 if LONG else 15
 """One case in so many is also sealed and opened."""
@@ -47,12 +46,14 @@ def sample(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return cases[::EVERY]
 
 
+@pytest.mark.loop
 def test_positions_plaintexts_and_infos_agree(cases: list[dict[str, Any]]) -> None:
     told = asked([{"ask": "found", **case} for case in cases])
     for case, found in zip(cases, told, strict=True):
         assert found == {name: case[name] for name in STATED} | {"left": 0}, case["name"]
 
 
+@pytest.mark.loop
 def test_refused_answers_name_the_same_question(cases: list[dict[str, Any]]) -> None:
     wrong = [(case, each) for case in cases for each in case["refused"]]
     assert len(wrong) > COUNT // 2
@@ -68,6 +69,7 @@ def keys_of(case: dict[str, Any]) -> list[str]:
     return [key["private_key"] for key in usable]
 
 
+@pytest.mark.loop
 def test_python_and_the_second_hpke_open_what_javascript_sealed(
     sample: list[dict[str, Any]],
 ) -> None:
@@ -100,6 +102,7 @@ def opened_by_rfc(case: dict[str, Any], infos: list[str], sealed: bytes) -> byte
     return sealed
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("package", ["own", "other"])
 def test_javascript_opens_what_python_sealed(sample: list[dict[str, Any]], package: str) -> None:
     """With the package that the client uses, and with another one."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +11,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from effort import LONG
 from krand.accounting.dummies import dummy_law
 from krand.batches.chain import dummies_allowed
 from krand.mixing.dummies import (
@@ -27,7 +27,7 @@ from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from mixing.chains import mixed_plan_for
 
-DRAWS = 10**7 if os.environ.get("KRAND_LONG") == "1" else 10**6
+DRAWS = 10**7 if LONG else 10**6
 ALPHA = 1e-6
 LAWS = (
     dummy_law(1.0, 1.0, 14),
@@ -64,6 +64,7 @@ def p_value(law: DummyLaw, drawn: NDArray[np.int64]) -> float:
     return float(chdtrc(keep.sum() - 1, statistic))
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("law", LAWS, ids=[f"reach {law.reach}" for law in LAWS])
 def test_numbers_have_their_law(law: DummyLaw) -> None:
     """A chi-square test over all outcomes; KRAND_LONG=1 draws ten times as many."""

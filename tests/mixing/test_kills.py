@@ -127,6 +127,7 @@ def seen_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in out.iterdir()} if out.exists() else {}
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("hop", [1, 2])
 def test_rule_3_a_killed_run_shows_one_output_or_none(
     setting: Setting, hop: int, tmp_path: Path

@@ -19,7 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pyarrow.parquet as pq
+import pytest
 
+from effort import LONG
 from krand.analysis.results import ResultsOptions, make_results
 from krand.analysis.tallying import tally_batches
 from krand.batches.chain import read_chain, verify_chain
@@ -30,7 +32,6 @@ from krand.wire.sealing import SUITE
 from krand.wire.submissions import Submitted
 from mixing.chains import NULL, Party, mixed_plan_for, payloads_of, random_answers, stores_of, told
 
-LONG = os.environ.get("KRAND_LONG") == "1"
 PEOPLE, KILLED_PEOPLE, KILLS = (20_000, 2_000, 100) if LONG else (150, 40, 1)
 ADDED = 500
 """People that are put into a spool at a time."""
@@ -118,6 +119,7 @@ class Place:
         assert child.returncode == 0, errors.decode()
 
 
+@pytest.mark.loop
 def test_twenty_thousand_people_pass_three_processes(tmp_path: Path) -> None:
     """Every payload exactly once, in its lane; estimates within their intervals."""
     place = Place(tmp_path, PEOPLE)
@@ -216,6 +218,8 @@ def copied(source: Path, target: Path) -> None:
     shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
 
 
+@pytest.mark.check
+@pytest.mark.loop
 def test_each_mixer_in_turn_is_killed_and_shows_one_output(tmp_path: Path) -> None:
     """Killed several times, then run to its end: each file had one content, whenever read."""
     place = Place(tmp_path, KILLED_PEOPLE)

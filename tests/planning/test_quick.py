@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import replace
 
 import pytest
 
+from effort import LONG
 from krand.accounting.calibration import assess, plan_noise, quick_noise
 from krand.errors import CannotMeet
 from krand.planning.making import make_plan, planned_from, verify_promise
@@ -18,7 +18,6 @@ from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
 
-LONG = os.environ.get("KRAND_LONG") == "1"
 SURVEYS = range(60 if LONG else 5)
 REQUESTS = range(60 if LONG else 6)
 
@@ -49,6 +48,7 @@ def flips_of(quick: QuickPlan) -> Plan:
     return planned_from(survey, quick.numerators, like.promise)
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("seed", SURVEYS)
 def test_a_quick_plan_is_proven_and_the_plan_is_at_least_as_precise(seed: int) -> None:
     """δ or η of its noise, computed once more, is what the survey asks for or less."""
@@ -72,11 +72,13 @@ def test_a_quick_plan_is_proven_and_the_plan_is_at_least_as_precise(seed: int) -
         assert (found.delta if policy.eta is None else found.eta) <= limit
 
 
+@pytest.mark.loop
 def test_most_surveys_have_a_quick_plan() -> None:
     """Otherwise the test above would say nothing."""
     assert sum(quick_plan(random_survey(seed)) is not None for seed in range(6)) >= 4
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("seed", REQUESTS)
 def test_quick_noise_is_proven_and_not_below_the_smallest(seed: int) -> None:
     """For bits and records; the guarantee of that noise is assessed independently."""
@@ -105,6 +107,7 @@ def test_quick_noise_is_proven_and_not_below_the_smallest(seed: int) -> None:
     assert bound <= policy.delta
 
 
+@pytest.mark.loop
 def test_a_survey_of_only_noise_has_no_quick_plan() -> None:
     """A bound that says nothing is not shown."""
     survey = random_survey(0)

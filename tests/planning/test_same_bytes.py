@@ -7,7 +7,6 @@ no search lets them decide. The errors here are ten thousand times those of real
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +27,6 @@ from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Wor
 from krand.survey.survey import Survey, Together, Trust
 from perturbing import DIRECTIONS, forget_results, perturbed
 
-LONG = os.environ.get("KRAND_LONG") == "1"
 OLDER = sorted((Path(__file__).parents[1] / "survey" / "data").glob("plan-5*.json"))
 """Plans with all digits that one machine computed."""
 Asked = Callable[[str], Question]
@@ -143,9 +141,9 @@ SLOW = {
 }
 SURVEYS = QUICK | SLOW
 CASES = [
-    (name, direction)
-    for place, name in enumerate(SURVEYS if LONG else QUICK)
-    for direction in (DIRECTIONS if LONG else [DIRECTIONS[place % 3]])
+    pytest.param(name, direction, marks=[pytest.mark.check] if name in SLOW else [])
+    for name in SURVEYS
+    for direction in DIRECTIONS
 ]
 
 
@@ -172,6 +170,7 @@ def test_there_are_surveys_of_all_kinds() -> None:
     assert {one.trust.noise for one in SURVEYS.values()} == set(NoiseSource)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "direction"), CASES)
 def test_rounding_errors_do_not_change_a_plan(
     name: str, direction: str, plans: Callable[[str], Plan]

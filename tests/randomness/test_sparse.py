@@ -38,6 +38,7 @@ def distribution(size: int, numerator: int) -> list[Fraction]:
 # --- the number of flips -------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numerator", [1, 3, 429, 2**20 + 1, 2**27, 2**30, 2**31 - 1])
 @pytest.mark.parametrize("size_bits", [0, 1, 3, 6])
 @pytest.mark.parametrize("precision", [3, 16, 64, 128])

@@ -17,7 +17,7 @@ from krand.survey.lanes import Lane
 from krand.wire.layers import layer_info, open_layers
 from krand.wire.messages import MessageFormat, Null, Payload, Token, Vector
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.vectors import make_vectors, packed
+from wire.vectors import make_vectors, packed
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parent / "vectors.json").read_text(encoding="utf-8")
@@ -153,7 +153,7 @@ def test_the_generator_makes_this_file() -> None:
 
 
 def test_the_generator_writes_json() -> None:
-    """`python -m krand.wire.vectors` prints the file."""
-    command = [sys.executable, "-m", "krand.wire.vectors"]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    """As `make vectors` runs it."""
+    command, tests = [sys.executable, "-m", "wire.vectors"], Path(__file__).parents[1]
+    run = subprocess.run(command, cwd=tests, capture_output=True, text=True, check=True)
     assert without_seals(json.loads(run.stdout)) == without_seals(VECTORS)

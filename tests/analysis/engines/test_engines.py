@@ -49,6 +49,7 @@ def count(request: pytest.FixtureRequest) -> Iterator[Count]:
     yield lambda case: _counted(case, "local", Options(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [unsealed, sealed])
 @pytest.mark.parametrize("name", PLANS)
 def test_counts_are_those_of_the_content(
@@ -95,6 +96,7 @@ def test_batches_of_mixers_are_counted_lane_by_lane(count: Count, tmp_path: Path
     assert found.manifests == (case.source.manifest,)
 
 
+@pytest.mark.check
 def test_an_engine_of_its_own_cluster(tmp_path: Path) -> None:
     """Without an address Dask and Spark start their own workers, and stop them again."""
     case = sealed(PLANS["bit"], tmp_path / "responses.parquet")

@@ -108,6 +108,7 @@ def _inputs(folder: Path, plan: Plan) -> list[str]:
     return [str(folder / "batch.parquet"), *options]
 
 
+@pytest.mark.loop
 @pytest.mark.parametrize("kind", PLANS)
 def test_a_tally_killed_at_any_write_goes_on(tmp_path: Path, home: Nursery, kind: str) -> None:
     """Killed once or twice, in the middle of a checkpoint or between two: the same bytes."""
@@ -128,6 +129,7 @@ def test_a_tally_killed_at_any_write_goes_on(tmp_path: Path, home: Nursery, kind
     print(f"\n{seen.total()} kills of a tally, {kind}, {saves} checkpoints: before {dict(seen)}")
 
 
+@pytest.mark.loop
 def test_a_tally_whose_disk_turns_read_only_says_so(
     tmp_path: Path, home: Nursery, errors: Path
 ) -> None:
@@ -142,6 +144,8 @@ def test_a_tally_whose_disk_turns_read_only_says_so(
         assert tallies.finish() == expected
 
 
+@pytest.mark.check
+@pytest.mark.loop
 def test_an_estimate_whose_disk_turns_read_only_says_so(
     tmp_path: Path, home: Nursery, errors: Path
 ) -> None:

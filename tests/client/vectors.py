@@ -1,4 +1,4 @@
-"""End-to-end test vectors: `python -m krand.client.vectors > tests/client/vectors.json`.
+"""End-to-end test vectors: `make vectors` writes tests/client/vectors.json.
 
 From a plan, answers and given random bytes to positions, plaintexts and what every layer is bound
 to. An implementation is correct if it finds the same from the same bytes, refuses what is refused,
@@ -16,10 +16,10 @@ from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from client.vector_cases import CASES, REFUSED, SEALED, Case
+from client.vector_plans import known_key, known_signatures
+from client.vector_seals import sealed_with
 from krand.client.randomizer import message_lanes, payloads, reported_positions
-from krand.client.vector_cases import CASES, REFUSED, SEALED, Case
-from krand.client.vector_plans import known_key, known_signatures
-from krand.client.vector_seals import sealed_with
 from krand.errors import InternalError
 from krand.promise import Linkage
 from krand.randomness.generator import SecureRandom
@@ -30,7 +30,7 @@ from krand.wire.layers import layer_info
 from krand.wire.messages import ANALYST, MessageFormat, layers_at
 from krand.wire.plan_signatures import FORMAT as SIGNATURE_FORMAT
 from krand.wire.submissions import ID_LENGTH, format_of
-from krand.wire.vectors import SUITE_VALUES, WARNING, digest
+from wire.vectors import SUITE_VALUES, WARNING, digest
 
 __all__ = ["KnownBytes", "case_values", "make_vectors", "vectors_text"]
 

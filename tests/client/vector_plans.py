@@ -1,7 +1,7 @@
 """Plans for test vectors: written by hand, with keys that everybody can derive.
 
 No noise is searched for, so their promises are not meant to be kept: they are for tests only. The
-keys are those of `krand.wire.vectors`, derived from public words.
+keys are those of `wire.vectors`, derived from public words.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from krand.survey.plan import Mixer, Mixing, Plan, Promise, WorstShift
 from krand.survey.survey import Survey
 from krand.wire.messages import ANALYST, FIRST_WITH_LAYER
 from krand.wire.plan_signatures import PlanSignature, sign_plan
-from krand.wire.vectors import digest
+from wire.vectors import digest
 
 __all__ = ["known_key", "known_plan", "known_signatures"]
 

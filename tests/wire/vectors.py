@@ -1,4 +1,4 @@
-"""Test vectors for other implementations: `python -m krand.wire.vectors > vectors.json`.
+"""Test vectors for other implementations: `make vectors` writes tests/wire/vectors.json.
 
 Messages through chains of one, two and three mixers; one mixer is the collector, which opens
 nothing. Each run gives the same file except for the values called "sealed", because sealing draws a

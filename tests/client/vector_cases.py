@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from krand.client.vector_plans import known_plan
+from client.vector_plans import known_plan
 from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy
 from krand.survey.about import About
 from krand.survey.choices import Choices
@@ -16,7 +16,7 @@ from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.invitations import CODE_BYTES, code_text
-from krand.wire.vectors import digest
+from wire.vectors import digest
 
 __all__ = ["CASES", "REFUSED", "SEALED", "Case"]
 

@@ -1,0 +1,124 @@
+"""`make test` leaves out variants of slow tests and what is marked, but no level and no pair."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from covering import SELECTION, covering, left_out, parameters_of
+
+pytest_plugins = ["pytester"]
+SUITE = """
+import pytest
+
+@pytest.mark.slow
+@pytest.mark.parametrize("linkage", ["bit", "record"])
+@pytest.mark.parametrize(("people", "bits"), [(12, 1), (12, 40), (20_000, 1), (20_000, 40)])
+@pytest.mark.parametrize("seed", range(3))
+def test_crossed(people, bits, linkage, seed): ...
+
+@pytest.mark.slow
+@pytest.mark.parametrize("one", range(5))
+def test_alone(one): ...
+
+@pytest.mark.parametrize("one", [1, pytest.param(2, marks=pytest.mark.check)])
+def test_with_a_slow_level(one): ...
+
+@pytest.mark.check
+def test_whole(): ...
+
+@pytest.mark.loop
+def test_repeated(): ...
+
+@pytest.mark.long
+def test_endless(): ...
+"""
+EVERYTHING = 24 + 5 + 2 + 3
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester) -> list[pytest.Item]:
+    """The tests above, all of them."""
+    items, _ = pytester.inline_genitems(pytester.makepyfile(SUITE))
+    assert len(items) == EVERYTHING
+    return items
+
+
+def names(items: list[pytest.Item]) -> list[str]:
+    return [item.name.partition("[")[0] for item in items]
+
+
+def run(items: list[pytest.Item], *named: str, **kind: bool) -> list[pytest.Item]:
+    gone = left_out(items, named, **{"check": False, "long": False} | kind)
+    return [item for item in items if item not in gone]
+
+
+def test_make_test_tries_every_level_and_every_pair_that_crosses(suite: list[pytest.Item]) -> None:
+    """Levels of one list of cases do not cross: (12, 1) and (20,000, 40) show all four."""
+    crossed = [item for item in run(suite) if item.name.startswith("test_crossed")]
+    seen = [item.callspec.params for item in crossed]  # type: ignore[attr-defined]
+    linkages = {"bit", "record"}
+    levels: dict[str, set[object]] = {"people": {12, 20_000}, "bits": {1, 40}, "seed": {0, 1, 2}}
+    for name, values in levels.items():
+        assert {(params[name], params["linkage"]) for params in seen} == {
+            *product(values, linkages)
+        }
+    for one in ("people", "bits"):
+        expected = {*product(levels[one], levels["seed"])}
+        assert {(params[one], params["seed"]) for params in seen} == expected
+    assert 6 <= len(seen) < 24
+
+
+def test_the_other_markers_leave_out_what_they_say(suite: list[pytest.Item]) -> None:
+    quick, check, long = run(suite), run(suite, check=True), run(suite, check=True, long=True)
+    assert names(quick).count("test_alone") == 5
+    assert names(quick)[-2:] == ["test_with_a_slow_level", "test_repeated"]
+    assert [name for name in names(suite) if name not in names(check)] == ["test_endless"]
+    assert len(check) == EVERYTHING - 1
+    assert long == suite
+
+
+def test_what_is_named_is_run(suite: list[pytest.Item]) -> None:
+    """Whole tests, and single variants; a file's name is not a test's."""
+    file = suite[0].nodeid.partition("::")[0]
+    chosen = run(suite, f"{file}::test_whole", f"{file}::test_crossed", file)
+    assert names(chosen).count("test_crossed") == 24
+    assert "test_whole" in names(chosen)
+    assert "test_endless" not in names(chosen)
+
+
+@pytest.mark.parametrize("sizes", [(1,), (4,), (3, 3), (2, 3, 4), (5, 5, 5), (2, 2, 2, 2, 2)])
+def test_few_variants_cover_a_product(sizes: tuple[int, ...]) -> None:
+    """Every pair of levels is there; three dimensions of five take at most 40 variants of 125."""
+    whole = list(product(*map(range, sizes)))
+    variants = [[{f"d{place}": level} for place, level in enumerate(one)] for one in whole]
+    chosen = [whole[place] for place in covering(variants)]
+    for one, other in combinations(range(len(sizes)), 2):
+        pairs = {(variant[one], variant[other]) for variant in chosen}
+        assert pairs == set(product(range(sizes[one]), range(sizes[other])))
+    assert {variant[0] for variant in chosen} == set(range(sizes[0]))
+    assert len(chosen) <= max(40, sizes[0]) if len(sizes) > 2 else len(whole)
+
+
+def test_values_that_cannot_be_hashed_are_levels_too() -> None:
+    """And 1 is not True."""
+    variants: list[list[dict[str, Any]]] = [[{"a": [1]}], [{"a": [2]}], [{"a": 1}], [{"a": True}]]
+    assert covering([*variants, variants[0]]) == {0, 1, 2, 3}
+
+
+def test_a_test_without_parameters_stays() -> None:
+    item: Any = SimpleNamespace(nodeid="tests/a.py::test_a")
+    assert parameters_of(item) == ()
+    assert covering([parameters_of(item)]) == {0}
+
+
+def test_every_file_has_a_test_in_make_test(pytestconfig: pytest.Config) -> None:
+    """A file that is left to `make check` as a whole says so at its top."""
+    kept, gone = pytestconfig.stash[SELECTION]
+    for file in {item.path for item in gone} - {item.path for item in kept}:
+        text = Path(file).read_text(encoding="utf-8")
+        assert "\npytestmark = " in text, f"{file}: nothing of it is in make test"
