@@ -314,7 +314,7 @@ def test_lower_ends_hold_for_the_whole_crowd(assurance: Assurance) -> None:
 def test_hundreds_of_different_questions() -> None:
     """500 bits with 500 noise levels compose to what the central limit theorem expects.
 
-    KRAND_LONG=1 takes 2000 of each; twice the deviation, and twice the ε.
+    `make long` takes 2000 of each; twice the deviation, and twice the ε.
     """
     crowd, epsilon, buckets = 10**6, 3.0 * math.sqrt(LEVELS / 2000), 2
     noises = np.geomspace(1e-3, 4e-3, LEVELS)

@@ -37,7 +37,7 @@ def larger_settings(count: int) -> list[tuple[int, int, float, float]]:
 def test_monte_carlo_meets_the_bounds(chunk):
     """For random larger settings the simulated interval meets [lower, upper], all four ways.
 
-    20 of them, four in each chunk; KRAND_LONG=1 takes 50.
+    20 of them, four in each chunk; `make long` takes 50.
     """
     for bits, crowd, q, epsilon in larger_settings(SETTINGS)[chunk::5]:
         law = RatioLaw(q, bits, crowd)

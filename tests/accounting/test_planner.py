@@ -142,7 +142,7 @@ formats = st.one_of(
 def test_noise_is_minimal(policy, responses):
     """Whatever the policy, a passes and a-1 fails, and the guarantee says so.
 
-    Of five policies and formats; KRAND_LONG=1 takes fifteen.
+    Of five policies and formats; `make long` takes fifteen.
     """
     try:
         plan = plan_noise(policy, responses)

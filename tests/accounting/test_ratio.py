@@ -112,7 +112,7 @@ def random_small_settings(count: int) -> list[tuple[int, int, Fraction, Fraction
 def test_bounds_hold_the_exact_value(chunk):
     """For random small settings upper ≥ exact enumeration ≥ lower, by sums and by inversion.
 
-    64 of them, eight in each chunk; KRAND_LONG=1 takes 200.
+    64 of them, eight in each chunk; `make long` takes 200.
     """
     for crowd, bits, q, lam in random_small_settings(SETTINGS)[chunk::8]:
         exact = exact_outlier(crowd, bits, q, lam)

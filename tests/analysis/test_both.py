@@ -216,7 +216,7 @@ def test_questions_are_unbiased_and_covered_in_any_crowd(people: int) -> None:
     """A simulation with seed 3 of surveys with two batches: every row, "unanswered" included.
 
     Of 100 surveys; intervals half as wide as they should be cover 67 %, the test allows 86 %. A
-    bias is seen from half a standard error on. KRAND_LONG=1 simulates 400 surveys.
+    bias is seen from half a standard error on. `make long` simulates 400 surveys.
     """
     plan, half = _plan(), people // 2
     truth = {"red": half, "green": 0, "blue": 0, "yes": half, "no": 0}

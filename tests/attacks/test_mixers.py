@@ -7,7 +7,7 @@ defence is: tests/mixing has those named after the rules 1 to 9 (another lane or
 restored backup, a mixer run twice, closed rounds, malformed layers), tests/batches/test_chain.py
 dropped lanes, tests/wire another hop, tests/client two plans for two people.
 
-2·10^4 trials; KRAND_LONG=1 makes it 10^5.
+2·10^4 trials; `make long` makes it 10^5.
 """
 
 from __future__ import annotations

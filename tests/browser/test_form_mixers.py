@@ -1,6 +1,6 @@
 """People answer the form in a browser, and three mixers add the noise.
 
-Four people. KRAND_LONG=1: 60 people.
+Four people. `make long`: 60 people.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def p_value(law: DummyLaw, drawn: NDArray[np.int64]) -> float:
 @pytest.mark.loop
 @pytest.mark.parametrize("law", LAWS, ids=[f"reach {law.reach}" for law in LAWS])
 def test_numbers_have_their_law(law: DummyLaw) -> None:
-    """A chi-square test over all outcomes; KRAND_LONG=1 draws ten times as many."""
+    """A chi-square test over all outcomes; `make long` draws ten times as many."""
     drawn = draw_numbers(law, DRAWS, SecureRandom())
     assert drawn.min() >= 0
     assert drawn.max() <= 2 * law.reach

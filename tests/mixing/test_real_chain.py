@@ -1,6 +1,6 @@
 """Three mixers as processes of their own, over files: every payload once, and kill -9 at any time.
 
-A few people and kills. KRAND_LONG=1: 20,000 people once through the chain, and 100 kills of each
+A few people and kills. `make long`: 20,000 people once through the chain, and 100 kills of each
 mixer with 2,000 people.
 """
 

@@ -29,6 +29,8 @@ from krand_lab.reproduction.entries import Picture, Section, Series
 from krand_lab.reproduction.pictures import PICTURES, PICTURES_OF
 from krand_lab.simulation import simulate
 
+pytestmark = pytest.mark.check
+
 
 @cache
 def computed(compute: Callable[[], Picture]) -> Picture:

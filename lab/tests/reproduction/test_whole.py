@@ -1,7 +1,7 @@
 """`krand drafts` from the command line: complete, repeatable, and the documentation agrees.
 
-The suite runs the sections of SAMPLE, which hold numbers, figures, and statements of either
-verdict. KRAND_LONG=1 runs them all. What the others compute, the tests beside this file compute
+`make test` runs the sections of SAMPLE, which hold numbers, figures, and statements of either
+verdict. `make check` runs them all. What the others compute, the tests beside this file compute
 too: every number, every figure, and every statement, those on the worst case over fewer users.
 """
 
@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from components import require
+from effort import CHECK
 from krand.errors import InternalError
 from krand_lab import statements
 from krand_lab.commands.drafts import SECTIONS
@@ -34,9 +35,8 @@ from krand_lab.reproduction.statements import STATEMENTS_OF
 from krand_lab.reproduction.tasks import Reproduction
 
 PAGE = Path(__file__).parents[3] / "docs" / "lab" / "drafts.md"
-LONG = bool(os.environ.get("KRAND_LONG"))
 SAMPLE = (Section.SINGLE_BIT, Section.PRECISION)
-CHOSEN = tuple(Section) if LONG else SAMPLE
+CHOSEN = tuple(Section) if CHECK else SAMPLE
 KRAND = (sys.executable, "-c", "from krand.cli.main import main; main()")
 
 
@@ -57,7 +57,7 @@ def only(sections: Iterable[Section]) -> list[str]:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of the chosen sections; the long one names none, and so means all."""
     directory = tmp_path_factory.mktemp("drafts")
-    done = run(*(() if LONG else only(SAMPLE)), "--output", str(directory))
+    done = run(*(() if CHECK else only(SAMPLE)), "--output", str(directory))
     assert done.returncode == 0, done.stderr
     assert done.stdout.rstrip().endswith(f"Report: {directory / 'drafts.html'}")
     return directory
@@ -77,7 +77,7 @@ def test_everything_is_there_with_its_source(values: dict[str, Any]) -> None:
     """Every figure and statement of the chosen sections; each names document, place and key."""
     counts = values["counts"]
     assert values["sections"] == [str(section) for section in CHOSEN]
-    assert counts["numbers"] >= (60 if LONG else 20)
+    assert counts["numbers"] >= (60 if CHECK else 20)
     assert counts["figures"] == sum(len(PICTURES_OF[section]) for section in CHOSEN)
     assert counts["statements"] == sum(len(STATEMENTS_OF[section]) for section in CHOSEN)
     for entry in entries(values):
@@ -134,13 +134,13 @@ SAMPLED = 5
 def test_verdicts(values: dict[str, Any]) -> None:
     """What the drafts prove, what they conjecture, and how it ended."""
     found = {entry["key"]: entry["verdict"] for entry in values["statements"]}
-    expected = VERDICTS if LONG else dict(list(VERDICTS.items())[:SAMPLED])
+    expected = VERDICTS if CHECK else dict(list(VERDICTS.items())[:SAMPLED])
     assert {key: found[key] for key in expected} == expected
 
 
 def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: Path) -> None:
-    """Bit for bit, in the long version also the simulated ones; `--only` computes nothing else."""
-    sections = {Section.COPIES, Section.TAIL} if LONG else {Section.PRECISION}
+    """Bit for bit, in `make check` also the simulated ones; `--only` computes nothing else."""
+    sections = {Section.COPIES, Section.TAIL} if CHECK else {Section.PRECISION}
     done = run("--json", *only(sections), "--output", str(tmp_path))
     again = json.loads(done.stdout)
     assert again.pop("written") == {
@@ -149,7 +149,7 @@ def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: P
     }
     assert again == json.loads((tmp_path / "drafts.json").read_text(encoding="utf-8"))
     assert {entry["section"] for entry in entries(again)} == sections
-    assert any(entry["seed"] for entry in again["numbers"]) == LONG
+    assert any(entry["seed"] for entry in again["numbers"]) == CHECK
     for kind in ("numbers", "figures", "statements"):
         expected = [e for e in values[kind] if e["section"] in sections]
         assert again[kind] == expected
@@ -158,7 +158,7 @@ def test_a_second_run_gives_the_same_numbers(values: dict[str, Any], tmp_path: P
 def test_the_documentation_says_what_is_computed(values: dict[str, Any]) -> None:
     """docs/lab/drafts.md is written from the same values; `make drafts` brings it up to date."""
     page, computed = PAGE.read_text(encoding="utf-8"), drafts_markdown(values)
-    assert not LONG or page == computed
+    assert not CHECK or page == computed
     _, summary, *sections = computed.split("\n## ")
     assert len(sections) == len(CHOSEN)
     assert set(sections) <= set(page.split("\n## "))
@@ -217,7 +217,7 @@ def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict
     assert page.loads == []
     assert page.tags["script"] == 0
     assert page.tags["svg"] == len(values["figures"])
-    assert page.tags["math"] > (500 if LONG else 100)
+    assert page.tags["math"] > (500 if CHECK else 100)
     assert "$" not in page.text
     assert "\\frac" not in page.text
     assert [key for key, n in page.ids.items() if n > 1] == []
@@ -228,7 +228,7 @@ def test_the_page_shows_everything_and_needs_nothing(written: Path, values: dict
 def test_every_finding_is_in_the_summary(values: dict[str, Any]) -> None:
     """A complete run has the evidence for all, a sample for some, and no placeholder is left."""
     told, known = [entry["source"] for entry in values["summary"]], [f.source for f in FINDINGS]
-    assert told == (known if LONG else [source for source in known if source in told])
+    assert told == (known if CHECK else [source for source in known if source in told])
     assert told
     assert not any("[[" in entry["text"] for entry in values["summary"])
 
