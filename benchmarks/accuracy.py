@@ -134,7 +134,7 @@ def pair_section(seen: World, plans: Sequence[Plan], size: Size) -> str:
     declared = replace(seen.survey, together=(*seen.survey.together, Together(PAIR)))
     plan = make_plan(declared)
     block = plan.layout.first_block_of(PAIR[0])
-    cell = plan.precisions[plan.layout.blocks.index(block)].sigma
+    cell = plan.blocks[plan.layout.blocks.index(block)].precision.sigma
     rows = [pair_row(seen, one, size.records) for one in plans]
     # Half of the cells compared are one cell here, the others, "no or unanswered", are two.
     rows.append(

@@ -149,7 +149,7 @@ def by_bits(seen: World, plan: Plan, repeats: int) -> Way:
         people = seen.people
         return estimated(plan, replace(tally, people=people, crowd=people, responses=people))
 
-    sigma = seen.of_blocks([known.sigma for known in plan.precisions])
+    sigma = seen.of_blocks([b.precision.sigma for b in plan.blocks])
     return Way(KRAND, "shuffler", sigma, run, repeats)
 
 
@@ -160,7 +160,7 @@ def by_records(seen: World, plan: Plan, repeats: int) -> Way:
         rows = reported_rows(plan, seen.encoded, seen.people, random)
         return estimated(plan, tally_of(plan, seen.people, rows))
 
-    sigma = seen.of_blocks([known.sigma for known in plan.precisions])
+    sigma = seen.of_blocks([b.precision.sigma for b in plan.blocks])
     return Way(f"krand, record linkage, k = {copies}", "shuffler", sigma, run, repeats)
 
 

@@ -240,7 +240,7 @@ def estimate_section(quick: bool) -> str:
         )
         random = np.random.default_rng(1)
         true = np.sort(random.multinomial(people, random.dirichlet(np.full(1_000, 0.2))))
-        noise = plan.noises[0]
+        noise = plan.blocks[0].noise
         counts = random.binomial(true, 1 - noise) + random.binomial(people - true, noise)
         empty = empty_tally(plan.hash, Linkage.BIT, 1_000)
         tally = replace(empty, people=people, crowd=people, responses=people, counts=counts)

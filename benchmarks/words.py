@@ -304,7 +304,7 @@ def measured(way: Way, limit: float) -> tuple[list[Score], float]:
 
 
 def ways(plan: Plan, size: Size) -> list[Way]:
-    noise, local = plan.noises[0], rappor_noise()
+    noise, local = plan.blocks[0].noise, rappor_noise()
     users = "" if size.users == PEOPLE else f" ({size.users:,} users)"
     return [
         Way("krand", deviation(noise), by_krand(noise), size.repeats),
@@ -345,7 +345,7 @@ def size_section() -> str:
         for hashes in HASHES:
             question = Words(name="word", size=positions, hashes=hashes)
             plan = make_plan(survey(question, "words"))
-            sigma = plan.precisions[0].sigma
+            sigma = plan.blocks[0].precision.sigma
             quiet = planned_limit(question, sigma, LISTED, (), (), RATE)
             limits = [number(quiet), number(supposed(question, sigma))]
             chosen = " (chosen)" if question == QUESTION else ""
@@ -385,7 +385,7 @@ def how(plan: Plan, size: Size, quick: bool, missing: list[str]) -> str:
         f"name one of those. The list has {LISTED:,} words, {LISTED - len(USED):,} of which nobody "
         "names.\n"
         f"- krand: bit linkage, ε = {EPSILON:g}, δ = {DELTA:g}, certified; {QUESTION.size:,} "
-        f"positions, {QUESTION.hashes} hashes, q = {plan.noises[0]:.3g}. "
+        f"positions, {QUESTION.hashes} hashes, q = {plan.blocks[0].noise:.3g}. "
         f"{if_they_collude(plan.promise.local_epsilon)}.\n"
         f"- RAPPOR: the same positions and hashes, permanent randomized response with ε = "
         f"{EPSILON:g} for each report (f/2 = {rappor_noise():.4f}); the lasso keeps at most about "
@@ -415,7 +415,7 @@ def row(way: Way, scores: list[Score], seconds: float) -> list[str]:
 
 def report(size: Size, quick: bool) -> str:
     plan = make_plan(survey(QUESTION, "words"))
-    limit = supposed(QUESTION, plan.precisions[0].sigma)
+    limit = supposed(QUESTION, plan.blocks[0].precision.sigma)
     assert limit is not None
     rows, missing, scores = [], [], {}
     for way in ways(plan, size):

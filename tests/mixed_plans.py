@@ -17,7 +17,7 @@ from krand.promise import (
 from krand.survey.choices import Choices
 from krand.survey.lanes import lanes_of
 from krand.survey.layout import layout_of
-from krand.survey.plan import Mixer, Mixing, Plan, WorstShift
+from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, WorstShift
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey, Trust
 from krand.wire.plan_signatures import PlanSignature, sign_plan
@@ -74,17 +74,21 @@ def plan_for_mixers(survey: Survey) -> Plan:
     """The survey with hardly any dummies; its promise is not meant to be kept."""
     layout = layout_of(survey)
     lanes = lanes_of(survey, layout)
-    policy, blocks = survey.policy, layout.blocks
+    policy = survey.policy
     return Plan(
         survey=survey,
-        numerators=(0,) * len(blocks),
+        blocks=tuple(
+            PlannedBlock(
+                block=block,
+                numerator=0,
+                precision=Precision(1.0, 2.0, 3.0),
+                shift=WorstShift(block.name, 1, 1.0, 1.0),
+            )
+            for block in layout.blocks
+        ),
         messages=sum(lane.messages for lane in lanes),
-        rooms=(),
         overflow=0.0,
         promise=replace(PROMISE, epsilon=policy.epsilon, crowd=policy.minimum_crowd),
-        precisions=(Precision(1.0, 2.0, 3.0),) * len(blocks),
-        margins=((),) * len(blocks),
-        shifts=tuple(WorstShift(block.name, 1, 1.0, 1.0) for block in blocks),
         mixing=Mixing(
             laws=(LAW,),
             lane_laws=(0,) * len(lanes),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from krand.planning.making import planned_from, verify_promise
@@ -11,7 +12,15 @@ from krand.survey.layout import layout_of
 from krand.survey.plan import Plan, Promise
 from krand.survey.survey import Survey
 
-__all__ = ["PROMISE", "plan_with_noise", "planned_by_test", "true_plan"]
+__all__ = [
+    "PROMISE",
+    "numerators_of",
+    "plan_with_noise",
+    "planned_by_test",
+    "true_plan",
+    "with_numerators",
+    "with_rooms",
+]
 
 PROMISE = Promise(
     epsilon=1.0,
@@ -52,3 +61,21 @@ def true_plan(survey: Survey, numerators: tuple[int, ...]) -> Plan:
     """The survey with this noise and what it really promises, for whoever computes it anew."""
     plan = planned_from(survey, numerators, PROMISE)
     return replace(plan, promise=verify_promise(plan))
+
+
+def numerators_of(plan: Plan) -> tuple[int, ...]:
+    """The devices' noise of every block."""
+    return tuple(block.numerator for block in plan.blocks)
+
+
+def with_numerators(plan: Plan, numerators: Sequence[int]) -> Plan:
+    """The plan with other noise, and nothing that follows from it."""
+    pairs = zip(plan.blocks, numerators, strict=True)
+    return replace(plan, blocks=tuple(replace(block, numerator=n) for block, n in pairs))
+
+
+def with_rooms(plan: Plan, rooms: Sequence[int]) -> Plan:
+    """The plan with so many messages of every block."""
+    pairs = zip(plan.blocks, rooms, strict=True)
+    blocks = tuple(replace(block, room=room) for block, room in pairs)
+    return replace(plan, blocks=blocks, messages=sum(rooms))

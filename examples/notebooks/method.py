@@ -257,7 +257,9 @@ print(f"the plan's proof  δ ≤ {team.promise.delta:.3e}")
 
 # %%
 sums = sum(random.choice(len(weights), 100_000, p=weights) for _ in range(2)) - 2 * law.mean
-print(f"standard deviation, simulated {sums.std():.2f}, planned {team.precisions[0].sigma:.2f}")
+print(
+    f"standard deviation, simulated {sums.std():.2f}, planned {team.blocks[0].precision.sigma:.2f}"
+)
 
 # %% [markdown]
 # ## What you have seen

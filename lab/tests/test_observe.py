@@ -183,7 +183,7 @@ def test_tails_are_calibrated(bits: int, noise: float, people: int, copies: int)
     draws = 40_000
     for changed, seed in ((False, 11), (True, 12)):
         rng = np.random.default_rng(seed)
-        q = plan.noises[0]
+        q = plan.blocks[0].noise
         drawn = draw_histograms(rng, bits, q, people, draws, copies, changed)
         log_r = log_ratio(drawn, q, copies)
         for place in np.argsort(log_r)[[20, 2000, 12_000, 20_000, 30_000, 38_000, 39_900]]:
@@ -363,7 +363,7 @@ def test_worst_change_is_that_of_all_pairs_of_answers(seed: int) -> None:
     people = 30
     counts = np.random.default_rng(seed).integers(0, people + 1, plan.layout.positions)
     seen = seen_bits(plan, counts.tolist(), people)
-    found, rows = see_counts(people, counts, np.full(counts.size, plan.noises[0]))
+    found, rows = see_counts(people, counts, np.full(counts.size, plan.blocks[0].noise))
     log_r = np.array([found[row].log_here for row in rows])
     worst = 0.0
     for block in plan.layout.blocks:
@@ -435,7 +435,7 @@ def test_extremes_are_the_largest_ratios_and_named() -> None:
 def test_a_crowd_of_zeros_lies_inside_its_law_and_a_real_one_outside() -> None:
     """Positions are outside where real ones are, and only there."""
     plan = planned(yes_no(40), 0.01)
-    noise, people = plan.noises[0], 10_000
+    noise, people = plan.blocks[0].noise, 10_000
     counts = np.random.default_rng(2).binomial(people, noise, 40)
     assert seen_bits(plan, counts.tolist(), people).outside == 0
     counts[:7] += 2000
@@ -445,7 +445,7 @@ def test_a_crowd_of_zeros_lies_inside_its_law_and_a_real_one_outside() -> None:
 def test_an_estimated_crowd_fits_its_count() -> None:
     """Where true ones are estimated, the ratio is near 1 whatever was counted: by construction."""
     plan = planned(yes_no(60), 0.01)
-    people, noise = 10_000, plan.noises[0]
+    people, noise = 10_000, plan.blocks[0].noise
     counts = np.random.default_rng(4).integers(200, 9800, 60)
     seen = seen_bits(plan, counts.tolist(), people, most=60)
     assert max(abs(row.log_here) for row in seen.extremes) < 1.2 / (people * noise)

@@ -268,7 +268,7 @@ def test_both_reveal_less_than_dummies_alone() -> None:
     assert (seen.flips, seen.positions) == (True, 4)
     assert seen.worst.limit < seen.one_mixer.limit
     (first,) = (row for row in seen.extremes if row.question == "a")
-    law = Dummies(law=plan.law_of(plan.lanes[0]), draws=2, noise=plan.noises[0])
+    law = Dummies(law=plan.law_of(plan.lanes[0]), draws=2, noise=plan.blocks[0].noise)
     expected = count_law(law, 800, first.others).log_ratio(first.count)
     assert first.log_ratio == expected
     assert abs(first.others - 300) < 60

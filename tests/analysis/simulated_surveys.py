@@ -68,12 +68,7 @@ def noisy_counts(
 ) -> Wholes:
     """What is counted at every position, in so many surveys of the same crowd."""
     copies = plan.survey.copies
-    noise = np.concatenate(
-        [
-            np.full(block.positions, q)
-            for block, q in zip(plan.layout.blocks, plan.noises, strict=True)
-        ]
-    )
+    noise = np.concatenate([np.full(block.positions, block.noise) for block in plan.blocks])
     size = (repeats, len(true))
     kept = random.binomial(copies * true, 1 - noise, size)
     return kept + random.binomial(copies * (people - true), noise, size)
@@ -115,7 +110,7 @@ def simulated_tallies(
 def noisy_tables(plan: Plan, patterns: Wholes, repeats: int, random: np.random.Generator) -> Wholes:
     """Reported patterns of whole records, for a crowd with so many people of each pattern."""
     bits = plan.layout.positions
-    channel = _channel(bits, plan.noises[0])
+    channel = _channel(bits, plan.blocks[0].noise)
     tables = np.zeros((repeats, 2**bits), dtype=np.int64)
     for pattern in np.flatnonzero(patterns):
         responses = plan.survey.copies * patterns[pattern]

@@ -53,7 +53,7 @@ def test_patterns_are_unbiased_as_precise_as_said_and_covered() -> None:
     tables = [bit_table(t, 0.2, (0, 1, 2)) for t in record_tallies(plan, PATTERNS, 1_500, seed=41)]
     counts = np.array([table.counts.ravel() for table in tables])
     errors = np.array([table.standard_errors.ravel() for table in tables])
-    spreads = [np.full(2, bit_variance(plan.noises[0]))] * 3
+    spreads = [np.full(2, bit_variance(plan.blocks[0].noise))] * 3
     truth = PATTERNS.reshape(2, 2, 2).astype(float)
     sigma = np.sqrt(product_variance(truth, spreads).ravel() / 2)
     off = (counts - PATTERNS) / sigma

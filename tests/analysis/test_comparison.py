@@ -52,7 +52,9 @@ def test_differences_are_unbiased_and_covered() -> None:
     found = [compare_surveys(*pair, LAWS) for pair in pairs]
     truth = SECOND / 10_000 - FIRST / 4_000
     off = np.array([[row.difference for row in rows] for rows in found]) - truth
-    sigma = np.hypot(LOUD.precisions[0].sigma / 4_000, QUIET.precisions[0].sigma / 10_000)
+    sigma = np.hypot(
+        LOUD.blocks[0].precision.sigma / 4_000, QUIET.blocks[0].precision.sigma / 10_000
+    )
     assert found[0][0].standard_error == pytest.approx(sigma)
     assert np.abs(off.mean(axis=0)).max() < 3 * sigma / 1_000**0.5
     covered = [
@@ -106,7 +108,7 @@ def test_rounds_with_different_noise_combine_by_inverse_variance() -> None:
     pairs = zip(_estimates(loud, true, 1_000, 76), _estimates(QUIET, true, 1_000, 77), strict=True)
     found = [combine_surveys(pair) for pair in pairs]
     shares = np.array([[row.share for row in rows] for rows in found])
-    one, other = (plan.precisions[0].sigma / 10_000 for plan in (loud, QUIET))
+    one, other = (plan.blocks[0].precision.sigma / 10_000 for plan in (loud, QUIET))
     sigma = (1 / (one**-2 + other**-2)) ** 0.5
     assert found[0][0].standard_error == pytest.approx(sigma)
     off = (shares - true / 10_000) / sigma

@@ -24,7 +24,7 @@ def test_tokens_of_a_submission_can_all_be_the_same() -> None:
     plan = plan_of([A, C], [0.1, 0.02], 1_000)
     honest = tally_of(plan, 1_000, np.array([400, 300, 200, 100]))
     shift = {found.name: found for found in worst_shifts(plan, honest, 10)}
-    added = 10 * plan.rooms[1]
+    added = 10 * plan.blocks[1].room
     attacked = replace(honest, counts=honest.counts + np.array([0, added, 0, 0]))
     before, after = (estimate_question(plan, t, "c").rows[0].count for t in (honest, attacked))
     assert after - before == pytest.approx(shift["c"].too_high)
@@ -37,7 +37,7 @@ def test_the_plan_says_what_one_client_can_do() -> None:
     for changes in ({}, {"linkage": Linkage.RECORD, "copies": 3}):
         plan = plan_of([A, C], 0.1, 100, **changes)
         tally = tally_of(plan, 100, np.array([50, 30, 20, 10]))
-        assert plan.shifts == worst_shifts(plan, tally, 1)
+        assert tuple(b.shift for b in plan.blocks) == worst_shifts(plan, tally, 1)
         assert worst_shifts(plan, tally, 0)[0].too_high == 0
 
 
@@ -65,7 +65,9 @@ def test_linked_cells_move_by_no_more_than_their_bound() -> None:
                 table[other] += 1
                 ones = np.array([[p >> 2 & 1, p >> 1 & 1, p & 1] for p in range(8)])
                 tally = tally_of(plan, 100, table @ ones, table=table)
-                cells.append(bit_table(tally, plan.noises[0], tuple(range(bits))).counts.ravel())
+                cells.append(
+                    bit_table(tally, plan.blocks[0].noise, tuple(range(bits))).counts.ravel()
+                )
             most = max(most, float(np.ptp(np.array(cells), axis=0).max()))
         assert most == pytest.approx(worst_linked_shift(plan, tally, 1, bits))
 

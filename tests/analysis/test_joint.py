@@ -79,7 +79,7 @@ def test_declared_questions_have_a_table(grouped: Plan) -> None:
     true = true_counts(grouped, _crowd())
     tallies = simulated_tallies(grouped, true, PEOPLE, 1_000, seed=51)
     tables = [joint_table(grouped, tally, ["engine", "age"]) for tally in tallies]
-    one = grouped.precisions[0].sigma
+    one = grouped.blocks[0].precision.sigma
     sigma = np.full((4, 3), one)
     sigma[-1, -1] = one * 11**0.5
     _check(tables, CELLS, sigma)
@@ -92,16 +92,18 @@ def test_a_plan_says_how_precise_each_question_of_a_group_will_be(grouped: Plan)
     true = true_counts(grouped, _crowd())
     counts = noisy_counts(grouped, true, PEOPLE, 1_000, np.random.default_rng(57))
     (block, *_) = block_counts(grouped, tally_of(grouped, PEOPLE, counts[0]))
-    for place, (margin, cells) in enumerate(zip(grouped.margins[0], (3, 4), strict=True)):
+    for place, (margin, cells) in enumerate(zip(grouped.blocks[0].margins, (3, 4), strict=True)):
         assert margin.cells == cells
         assert margin.precision == grouped.precision_of(margin.question)
         assert margin.precision.sigma == pytest.approx(block.margin_law(place).sigma)
-        assert margin.precision.sigma == pytest.approx(grouped.precisions[0].sigma * cells**0.5)
+        assert margin.precision.sigma == pytest.approx(
+            grouped.blocks[0].precision.sigma * cells**0.5
+        )
         sums = [block.margin(np.append(0, ones[: len(block.ones)]), place)[1:] for ones in counts]
         spread = block.margin_law(place).estimate(np.array(sums)).std(axis=0)
         assert spread == pytest.approx(np.full(len(spread), margin.precision.sigma), rel=0.08)
-    assert grouped.margins[1] == ()
-    assert grouped.precision_of("blocker") == grouped.precisions[1]
+    assert grouped.blocks[1].margins == ()
+    assert grouped.precision_of("blocker") == grouped.blocks[1].precision
 
 
 def test_the_order_of_questions_turns_the_table(grouped: Plan) -> None:
@@ -128,7 +130,7 @@ def test_two_questions_of_a_larger_group_add_the_others_up() -> None:
     random = np.random.default_rng(53)
     counts = noisy_counts(plan, true, PEOPLE, 1_000, random)
     tables = [joint_table(plan, tally_of(plan, PEOPLE, c), ["engine", "age"]) for c in counts]
-    sigma = np.full((4, 3), plan.precisions[0].sigma * 3**0.5)
+    sigma = np.full((4, 3), plan.blocks[0].precision.sigma * 3**0.5)
     sigma[-1, -1] *= 11**0.5
     _check(tables, CELLS, sigma)
     whole = joint_table(plan, tally_of(plan, PEOPLE, counts[0]), ["engine", "blocker", "age"])
@@ -179,7 +181,7 @@ def record_tables(linked: Plan) -> list[JointTable]:
 
 def test_whole_records_have_any_table(linked: Plan, record_tables: list[JointTable]) -> None:
     """With the exact variance at the true counts."""
-    v = bit_variance(linked.noises[0])
+    v = bit_variance(linked.blocks[0].noise)
     spreads = [np.diag(factor_covariance(bits, v)) for bits in (3, 2)]
     sigma = np.sqrt(product_variance(CELLS.astype(float), spreads) / 2)
     _check(record_tables, CELLS, sigma)
@@ -189,7 +191,7 @@ def test_cells_of_records_vary_together_as_computed(
     linked: Plan, record_tables: list[JointTable]
 ) -> None:
     """The whole covariance matrix, silence included, against the simulated one."""
-    v = bit_variance(linked.noises[0])
+    v = bit_variance(linked.blocks[0].noise)
     factors = (factor_covariance(3, v), factor_covariance(2, v))
     margins = (CELLS.sum(axis=1).astype(float), CELLS.sum(axis=0).astype(float))
     said = LinkedCells(margins, factors, PEOPLE, 2).of_cells([0, 1, 2, 3], [0, 1, 2])

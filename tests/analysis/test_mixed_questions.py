@@ -210,7 +210,7 @@ def test_groups_and_their_margins_cover(people: int) -> None:
     true[0, 0], true[1, 2], true[2, 2] = 3 * sixth, sixth, people - 4 * sixth
     tallies = list(mixed_tallies(plan, true_counts(plan, crowd), people, SURVEYS, seed=7))
     tables = [joint_table(plan, tally, ["smokes", "pet"]) for tally in tallies]
-    _check_tables(tables, true, plan.precisions[0].sigma)
+    _check_tables(tables, true, plan.blocks[0].precision.sigma)
     smokes = [estimate_question(plan, tally, "smokes") for tally in tallies]
     margins = true.sum(axis=1).tolist()
     columns = zip(*(estimate.all_rows for estimate in smokes), strict=True)

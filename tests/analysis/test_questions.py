@@ -142,7 +142,7 @@ def test_estimates_are_as_precise_as_planned(simulated: Simulated, plan: Plan) -
         chosen = [place for place, other in enumerate(simulated.names) if other == name]
         one = (off[:, chosen] ** 2).mean() ** 0.5
         assert one == pytest.approx(1, rel=5 / (2 * SURVEYS * len(chosen)) ** 0.5)
-    by_name = dict(zip((b.name for b in plan.layout.blocks), plan.precisions, strict=True))
+    by_name = {block.name: block.precision for block in plan.blocks}
     for estimate in simulated.surveys[0]:
         if estimate.name in by_name:
             planned = by_name[estimate.name].sigma
@@ -205,8 +205,7 @@ def test_picks_of_a_person(simulated: Simulated) -> None:
 
 def test_margins_of_a_group_have_the_deviation_of_a_sum(plan: Plan) -> None:
     """Each engine is a sum over three cells, each blocker over four; silence over all of them."""
-    sigma = dict(zip((b.name for b in plan.layout.blocks), plan.precisions, strict=True))
-    one = sigma["engine+blocker"].sigma
+    (one,) = (b.precision.sigma for b in plan.blocks if b.name == "engine+blocker")
     tally = tally_of(plan, PEOPLE, np.full(plan.layout.positions, 2_000))
     engine = estimate_question(plan, tally, "engine")
     blocker = estimate_question(plan, tally, "blocker")

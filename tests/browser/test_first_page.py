@@ -58,7 +58,7 @@ def opened(site: Site, visit: Begin, **options: object) -> Page:
 def agrees(page: Page) -> None:
     """What the page shows is the plan of what its form says."""
     plan = make_plan(asked_from(page.evaluate(FORM)).survey())
-    worst = max(plan.precisions, key=lambda known: known.half_width_95)
+    worst = max((b.precision for b in plan.blocks), key=lambda known: known.half_width_95)
     assert page.inner_text("#half-width-value") == unbroken(people(worst))
     assert page.inner_text("#guess") == promised_guess(plan)
     assert page.text_content("#promise-sentence") == unbroken(promise_sentence(plan))

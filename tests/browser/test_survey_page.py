@@ -51,9 +51,8 @@ def planned(text: str) -> Plan:
 
 def agrees(page: Page, plan: Plan) -> None:
     """Every number that the page shows of a plan is the API's."""
-    rows = zip(plan.layout.blocks, plan.noises, plan.precisions, strict=True)
-    shown = page.evaluate(TABLE)
-    for row, (block, noise, precision) in zip(shown, rows, strict=True):
+    for row, planned in zip(page.evaluate(TABLE), plan.blocks, strict=True):
+        block, noise, precision = planned.block, planned.noise, planned.precision
         name, asked, positions, width, exact_width, flips, exact_flips = row
         assert (name, int(positions)) == (block.name, block.positions)
         assert asked.startswith(" + ".join(block.question_names))
@@ -62,7 +61,7 @@ def agrees(page: Page, plan: Plan) -> None:
         assert width == each + (" per cell" if len(block.question_names) > 1 else "")
         assert float(exact_width) == precision.half_width_95
         assert (flips, float(exact_flips)) == (number(noise), noise)
-    margins = [[m.question, m.precision.half_width_95] for group in plan.margins for m in group]
+    margins = [[m.question, m.precision.half_width_95] for b in plan.blocks for m in b.margins]
     assert page.evaluate(MARGINS) == margins
     facts = {
         "crowd-value": f"{plan.promise.crowd:,}",

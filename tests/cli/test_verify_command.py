@@ -32,6 +32,7 @@ from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.plan import FORMAT as PLAN_FORMAT
 from krand.survey.plan import Plan
 from krand.wire.keys import generate_signing_key, write_key_pair
+from plans import numerators_of
 from report.examples import Example, bit_example, record_example, refused_example
 
 Edit = Callable[[dict[str, Any]], object]
@@ -136,7 +137,7 @@ def plan_values(example: Example) -> dict[str, Any]:
 def less_noise(example: Example) -> dict[str, Any]:
     """A plan with nine tenths of the noise and everything that follows, but the old promise."""
     plan = example.plan
-    less = tuple(numerator * 9 // 10 for numerator in plan.numerators)
+    less = tuple(numerator * 9 // 10 for numerator in numerators_of(plan))
     made: dict[str, Any] = json.loads(planned_from(plan.survey, less, plan.promise).bytes)
     return made
 
@@ -313,7 +314,7 @@ def test_numbers_picks_and_words_are_caught_too(expected: str, edit: Edit, tmp_p
 def test_a_count_moved_to_another_possible_one_needs_all_its_numbers_moved(tmp_path: Path) -> None:
     """One report more is possible; share and intervals then give it away."""
     example = bit_example()
-    step = 1 / (1 - 2 * example.plan.noises[-1])
+    step = 1 / (1 - 2 * example.plan.blocks[-1].noise)
 
     def edit(values: dict[str, Any]) -> None:
         row = values["questions"][-1]["rows"][0]

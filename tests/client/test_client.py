@@ -75,9 +75,9 @@ def test_every_position_is_flipped_with_its_own_noise(apart: Plan) -> None:
         for _ in range(draws)
         for position in reported_positions(apart, truth, secure_random())
     )
-    for block, q in zip(apart.layout.blocks, apart.noises, strict=True):
-        for position in apart.layout.positions_of(block):
-            expected = 1 - q if position in truth else q
+    for block in apart.blocks:
+        for position in apart.layout.positions_of(block.block):
+            expected = 1 - block.noise if position in truth else block.noise
             assert far(ones[position], draws, expected) < 5, position
 
 
@@ -89,7 +89,7 @@ def test_records_are_flipped_bit_by_bit(linked: Plan) -> None:
     bits = np.unpackbits(rows, axis=1)
     assert not bits[:, linked.layout.positions :].any()
     for position in range(linked.layout.positions):
-        expected = 1 - linked.noises[0] if position in truth else linked.noises[0]
+        expected = 1 - linked.blocks[0].noise if position in truth else linked.blocks[0].noise
         assert far(int(bits[:, position].sum()), 3 * draws, expected) < 5, position
 
 
@@ -97,7 +97,7 @@ def test_copies_are_randomized_independently(linked: Plan) -> None:
     """Two copies agree in a bit as often as two coins do, not always."""
     pairs = np.array([reported_vectors(linked, (), secure_random())[:2, 0] for _ in range(5_000)])
     first, second = (np.unpackbits(pairs[:, k : k + 1], axis=1)[:, :5] for k in (0, 1))
-    q = linked.noises[0]
+    q = linked.blocks[0].noise
     assert far(int((first & second).sum()), first.size, q * q) < 5
 
 

@@ -24,7 +24,7 @@ from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey
-from plans import plan_with_noise
+from plans import numerators_of, plan_with_noise, with_numerators
 
 Bits = NDArray[np.int64]
 Report = Callable[[Plan, Iterable[int], SecureRandom], NDArray[np.int64]]
@@ -169,8 +169,8 @@ def test_tokens_and_vectors_have_one_law(noise: str) -> None:
 
 def with_less_noise(plan: Plan, truth: Iterable[int], random: SecureRandom) -> NDArray[np.int64]:
     """A planted fault: 0.9 q."""
-    less = tuple(numerator * 9 // 10 for numerator in plan.numerators)
-    return reported_positions(replace(plan, numerators=less), truth, random)
+    less = [numerator * 9 // 10 for numerator in numerators_of(plan)]
+    return reported_positions(with_numerators(plan, less), truth, random)
 
 
 def with_a_lost_flip(plan: Plan, truth: Iterable[int], random: SecureRandom) -> NDArray[np.int64]:

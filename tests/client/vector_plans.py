@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from krand.promise import DUMMY_GRID, DummyLaw, Method, NoiseSource, Precision
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import layout_of
-from krand.survey.plan import Mixer, Mixing, Plan, Promise, WorstShift
+from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, Promise, WorstShift
 from krand.survey.survey import Survey
 from krand.wire.messages import ANALYST, FIRST_WITH_LAYER
 from krand.wire.plan_signatures import PlanSignature, sign_plan
@@ -34,19 +34,29 @@ def known_plan(survey: Survey, numerators: Sequence[int] = (), rooms: Sequence[i
 
     Where mixers alone add noise, both are left out; whole records have no rooms.
     """
-    blocks = layout_of(survey).blocks
-    lanes = lanes_of(survey, layout_of(survey), tuple(rooms))
-    noise = survey.trust.noise
+    layout, noise = layout_of(survey), survey.trust.noise
+    nothing = (0,) * len(layout.blocks)
+    lanes = lanes_of(survey, layout, rooms or nothing)
     plan = Plan(
         survey=survey,
-        numerators=tuple(numerators) if noise.has_flips else (0,) * len(blocks),
+        blocks=tuple(
+            PlannedBlock(
+                block=block,
+                numerator=numerator,
+                precision=Precision(1.0, 2.0, 3.0),
+                shift=WorstShift(block.name, 1, 1.0, 1.0),
+                room=room,
+            )
+            for block, numerator, room in zip(
+                layout.blocks,
+                numerators if noise.has_flips else nothing,
+                rooms or nothing,
+                strict=True,
+            )
+        ),
         messages=sum(lane.messages for lane in lanes),
-        rooms=tuple(rooms),
         overflow=0.0,
         promise=_promise(survey, math.inf if noise.has_dummies else LOCAL_EPSILON),
-        precisions=(Precision(1.0, 2.0, 3.0),) * len(blocks),
-        margins=((),) * len(blocks),
-        shifts=tuple(WorstShift(block.name, 1, 1.0, 1.0) for block in blocks),
         mixing=_mixing(survey, lanes) if noise.has_dummies else None,
         flips=_promise(survey, LOCAL_EPSILON) if noise is NoiseSource.BOTH else None,
     )

@@ -51,7 +51,7 @@ def mixed(questions: tuple[Question, ...], mixers: int, crowd: int = 100_000) ->
 
 def by_mixers(mixers: int) -> Callable[[], list[str]]:
     return lambda: shown(
-        [mixed(asked, mixers).precisions[0].sigma for asked in (YES_NO, TEN, TWENTY_YES_NO)]
+        [mixed(asked, mixers).blocks[0].precision.sigma for asked in (YES_NO, TEN, TWENTY_YES_NO)]
     )
 
 
@@ -111,7 +111,7 @@ COMPARE = (
     Computed(
         "± {} people with three mixers. RAPPOR's margin of error is ± {}.",
         lambda: [
-            f"{mixed(YES_NO, 3, 300).precisions[0].half_width_95:.1f}",
+            f"{mixed(YES_NO, 3, 300).blocks[0].precision.half_width_95:.1f}",
             f"{Z95 * rappor_sigma(SMALL, ONE):.0f}",
         ],
     ),
@@ -142,7 +142,7 @@ def margins_of(
     def row() -> list[str]:
         widths = [
             plan_noise(SMALL, responses).precision.half_width_95,
-            *(mixed(questions, mixers, 300).precisions[0].half_width_95 for mixers in (1, 3)),
+            *(mixed(questions, mixers, 300).blocks[0].precision.half_width_95 for mixers in (1, 3)),
         ]
         return [f"{width:.1f}" if width < 10 else f"{width:.0f}" for width in widths]
 

@@ -239,10 +239,10 @@ def power_of_ten(value: float) -> str:
 
 MIXED_RELATED_WORK: tuple[Computed | Given, ...] = (
     Computed("| δ | 9·10⁻⁷ | {} |", lambda: [power_of_ten(census().promise.delta)]),
-    Computed("| σ of a count | 2.80 | {} |", lambda: [f"{census().precisions[0].sigma:.2f}"]),
+    Computed("| σ of a count | 2.80 | {} |", lambda: [f"{census().blocks[0].precision.sigma:.2f}"]),
     Computed("| messages a person | 1 | {} |", lambda: [str(census().messages)]),
     Computed("| dummies for each option | 25 | {} |", lambda: [str(reach(census()))]),
-    Computed("krand's σ grows to √h·{}.", lambda: [f"{census().precisions[0].sigma:.2f}"]),
+    Computed("krand's σ grows to √h·{}.", lambda: [f"{census().blocks[0].precision.sigma:.2f}"]),
     Computed(
         "| messages a person | 9.5 | 1.06 | {} |",
         lambda: [str(mixed_choice(915, 100_000).messages)],
@@ -302,7 +302,7 @@ def coalition_row(mixers: int, *coalitions: Coalition) -> Callable[[], list[str]
             assert delta is not None
             assert 0.999e-6 < delta <= 1e-6
         assert left[Coalition.ALL_MIXERS].remains is Remains.NOTHING
-        return [f"{plan.precisions[0].sigma:.1f}", *("10⁻⁶" for _ in coalitions)]
+        return [f"{plan.blocks[0].precision.sigma:.1f}", *("10⁻⁶" for _ in coalitions)]
 
     return row
 

@@ -110,7 +110,11 @@ def test_a_liar_moves_a_count_by_what_the_plan_says(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         results = counted(plan, everybody, tmp_path / name)
         counts.append(results.questions[1].rows[0].count)
-    (said,) = (shift for shift in plan.shifts if shift.name == plan.layout.blocks[1].name)
+    said = plan.blocks[1].shift
     assert counts[1] - counts[0] == pytest.approx(said.too_high, rel=2e-5)
-    assert tuple(shift.rounded() for shift in results.shifts) == plan.shifts
-    assert said.too_high == pytest.approx(plan.rooms[1] / (1 - 2 * plan.noises[1]), rel=2e-5)
+    assert tuple(shift.rounded() for shift in results.shifts) == tuple(
+        block.shift for block in plan.blocks
+    )
+    assert said.too_high == pytest.approx(
+        plan.blocks[1].room / (1 - 2 * plan.blocks[1].noise), rel=2e-5
+    )

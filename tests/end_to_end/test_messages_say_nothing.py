@@ -23,14 +23,13 @@ from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.randomness.generator import secure_random
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
-from krand.survey.layout import Block
-from krand.survey.plan import Plan
+from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.questions import Choice, PickAny
 from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import MessageFormat, Token, length_at
 from krand.wire.submissions import ID_LENGTH
-from plans import plan_with_noise
+from plans import numerators_of, plan_with_noise, with_rooms
 
 ALPHA = 1e-6
 SUBMISSIONS = 100_000
@@ -111,7 +110,7 @@ def test_of_too_many_tokens_every_choice_is_equally_likely() -> None:
     """Room for three of six, of any three, in any order; the noise is too small to disturb."""
     pick = PickAny(name="p", choices=Choices("abcdef"), at_most=6)
     roomy = plan_with_noise(replace(SURVEY, questions=(pick,)), 1)
-    tight, draws = replace(roomy, rooms=(3,), messages=3), 6_000
+    tight, draws = with_rooms(roomy, (3,)), 6_000
     found = Counter(tuple(payloads(tight, range(6), secure_random())) for _ in range(draws))
     every = [tuple(map(Token, kept)) for kept in permutations(range(6), 3)]
     assert set(found) <= set(every)
@@ -135,13 +134,14 @@ def demanding(request: pytest.FixtureRequest) -> Plan:
 def tokens_law(plan: Plan, answered: bool) -> NDArray[np.float64]:
     """How likely one person has 0, 1, 2, … tokens, exactly: the most true ones, or none."""
     law = np.ones(1)
-    for block, q in zip(plan.layout.blocks, plan.noises, strict=True):
-        law = np.convolve(law, block_law(block, q, answered))
+    for block in plan.blocks:
+        law = np.convolve(law, block_law(block, answered))
     return law
 
 
-def block_law(block: Block, q: float, answered: bool) -> NDArray[np.float64]:
+def block_law(planned: PlannedBlock, answered: bool) -> NDArray[np.float64]:
     """The same for the tokens of one lane."""
+    block, q = planned.block, planned.noise
     ones = block.most_ones if answered else 0
     laws = [
         stats.binom.pmf(np.arange(count + 1), count, p)
@@ -153,7 +153,7 @@ def block_law(block: Block, q: float, answered: bool) -> NDArray[np.float64]:
 def sizes(plan: Plan) -> list[int]:
     """How many messages the client makes of 0, 1, 2, … tokens."""
     quiet = plan_with_noise(plan.survey, 1)  # so that there are exactly as many as are asked for
-    quiet = replace(quiet, messages=plan.messages, rooms=plan.rooms)
+    quiet = with_rooms(quiet, [block.room for block in plan.blocks])
     every = range(plan.layout.positions + 1)
     return [len(payloads(quiet, range(tokens), secure_random())) for tokens in every]
 
@@ -177,11 +177,10 @@ def test_the_total_of_messages_betrays_nobody(demanding: Plan) -> None:
 def test_dropped_tokens_are_part_of_the_promise(demanding: Plan) -> None:
     """P is at least the exact tail and small enough; what all of it costs stands in δ."""
     promise, crowd = demanding.promise, demanding.survey.policy.minimum_crowd
-    lanes = zip(demanding.layout.blocks, demanding.noises, demanding.rooms, strict=True)
-    exact = sum(float(block_law(block, q, True)[room + 1 :].sum()) for block, q, room in lanes)
+    exact = sum(float(block_law(each, True)[each.room + 1 :].sum()) for each in demanding.blocks)
     assert 0 < exact <= demanding.overflow <= DELTA / (1000 * crowd * (1 + math.e))
     shares = [Share(block.sensitivity, block.weight) for block in demanding.layout.blocks]
-    ideal = guarantee_of(demanding.survey.policy, shares, demanding.numerators).delta.upper
+    ideal = guarantee_of(demanding.survey.policy, shares, numerators_of(demanding)).delta.upper
     lost = crowd * (1 + math.e) * demanding.overflow
     assert ideal + lost <= promise.delta * (1 + 1e-15) <= DELTA * (1 + 1e-15)
     assert verify_promise(demanding).delta <= ideal + 1.000001 * lost
@@ -200,7 +199,7 @@ def test_true_tokens_stand_anywhere() -> None:
     """
     pick = PickAny(name="p", choices=Choices("ab"), at_most=2)
     plan = plan_with_noise(replace(SURVEY, questions=(pick,)), 1)
-    plan = replace(plan, rooms=(6,), messages=6)
+    plan = with_rooms(plan, (6,))
     pairs, draws = list(permutations(range(6), 2)), 10_000
     found = Counter(places(plan, (0, 1)) for _ in range(draws))
     assert set(found) <= set(pairs)

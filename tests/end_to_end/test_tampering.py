@@ -20,6 +20,7 @@ from krand.survey.survey import Survey
 from krand.wire.keys import generate_private_key
 from krand.wire.messages import length_at
 from krand.wire.rejections import Rejection
+from plans import numerators_of, with_numerators, with_rooms
 from seals import opened_in_lanes
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=500)
@@ -92,7 +93,7 @@ def test_another_plan_opens_nothing(
     """Another survey, another noise, another promise: each is another plan."""
     others = (
         replace(plan, survey=replace(plan.survey, id="habits2")),
-        replace(plan, numerators=tuple(numerator + 1 for numerator in plan.numerators)),
+        with_numerators(plan, [numerator + 1 for numerator in numerators_of(plan)]),
         replace(plan, promise=replace(plan.promise, crowd=501)),
     )
     for other in others:
@@ -106,7 +107,7 @@ def test_the_other_linkage_opens_nothing(
     """Its messages have another length, or do not open."""
     record = plan.survey.linkage is Linkage.RECORD
     survey = replace(plan.survey, linkage=Linkage.BIT if record else Linkage.RECORD, copies=1)
-    other = replace(plan, survey=survey, rooms=(len(messages), 1) if record else ())
+    other = with_rooms(replace(plan, survey=survey), (len(messages), 1) if record else (0, 0))
     sealed = list(messages)[: other.lanes[0].messages]
     assert sealed
     found = opened_in_lanes(other, key, sealed, [other.lanes[0]] * len(sealed)).rejected

@@ -27,6 +27,7 @@ from krand.survey.survey import Together
 from krand.tables.answers import open_answers
 from krand.tables.columns import encode_columns
 from krand.testing import simulated_people, simulated_table, unsafe_exact_plan
+from plans import numerators_of
 
 PEOPLE = 4_000
 SURVEY = """
@@ -76,16 +77,18 @@ def test_the_promise_counts_both_groups(plan: Plan) -> None:
     assert plan.layout.most_ones == 2
     shares = [Share(block.sensitivity, block.weight) for block in plan.layout.blocks]
     policy = plan.survey.policy
-    both = guarantee_of(policy, shares, plan.numerators, 1, 0.0)
-    one = guarantee_of(policy, shares[:1], plan.numerators[:1], 1, 0.0)
+    numerators = numerators_of(plan)
+    both = guarantee_of(policy, shares, numerators, 1, 0.0)
+    one = guarantee_of(policy, shares[:1], numerators[:1], 1, 0.0)
     assert one.delta.upper < both.delta.upper <= plan.promise.delta <= 1e-4
     survey = plan.survey
     rating, town, smokes = survey.questions
     again = (rating, town, smokes, replace(rating, name="again"))
     apart = (survey.together[0], Together(("smokes", "again")))
-    assert make_plan(replace(survey, questions=again, together=apart)).numerators == plan.numerators
+    other = make_plan(replace(survey, questions=again, together=apart))
+    assert numerators_of(other) == numerators
     alone = replace(survey, questions=(rating, town), together=survey.together[:1])
-    assert make_plan(alone).numerators[0] < plan.numerators[0]
+    assert make_plan(alone).blocks[0].numerator < plan.blocks[0].numerator
 
 
 def test_the_margin_comes_from_the_more_precise_group(plan: Plan) -> None:
@@ -93,10 +96,8 @@ def test_the_margin_comes_from_the_more_precise_group(plan: Plan) -> None:
     town, smokes = plan.layout.blocks_of("rating")
     assert (town.name, smokes.name) == ("rating+town", "smokes+rating")
     assert (town.cells_of("rating"), smokes.cells_of("rating")) == (5, 3)
-    assert plan.block_of("rating") == smokes
-    widths = [
-        m.precision.sigma for margins in plan.margins for m in margins if m.question == "rating"
-    ]
+    assert plan.block_of("rating").block == smokes
+    widths = [m.precision.sigma for b in plan.blocks for m in b.margins if m.question == "rating"]
     assert plan.precision_of("rating").sigma == min(widths) < max(widths)
 
 

@@ -184,7 +184,7 @@ def test_a_survey_and_its_plan_show_their_questions(results: Results) -> None:
     assert [row[0] for row in shown(SURVEY).rows] == ["question", "children", "dog"]
     found = shown(results.plan)
     assert [row[0] for row in found.rows] == ["block", "children", "dog"]
-    assert found.rows[1][3] == showing.number(results.plan.noises[0])
+    assert found.rows[1][3] == showing.number(results.plan.blocks[0].noise)
     assert results.plan.hash[:16] in found.other
 
 

@@ -28,6 +28,7 @@ from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey, Trust
 from krand.wording.coalitions import remains_text
 from krand.wording.plans import division_sentence, promise_sentence, sources_table, survey_table
+from plans import numerators_of, with_numerators, with_rooms
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=20_000, colluding=200)
 LONG_LIST = Choices(tuple(f"option {number}" for number in range(40)))
@@ -62,10 +63,11 @@ def devices() -> Plan:
 
 def test_flips_are_those_of_devices_alone(plan: Plan, devices: Plan) -> None:
     """Numerators, rooms and promise: dummies take nothing from it."""
-    assert plan.numerators == devices.numerators
-    assert (plan.rooms, plan.messages) == (devices.rooms, devices.messages)
+    for both, alone in zip(plan.blocks, devices.blocks, strict=True):
+        assert (both.numerator, both.room) == (alone.numerator, alone.room)
+        assert both.shift == alone.shift
+    assert plan.messages == devices.messages
     assert plan.flips == devices.promise
-    assert plan.shifts == devices.shifts
 
 
 def test_the_promise_is_that_of_one_honest_mixer(plan: Plan) -> None:
@@ -89,11 +91,10 @@ def test_dummies_are_those_of_mixers_alone(plan: Plan) -> None:
 
 def test_variances_add_up(plan: Plan, devices: Plan) -> None:
     """Npq/(p-q)² of flips, and 2σ²/(p-q)² of the dummies of two mixers."""
-    for lane, both, flips, q in zip(
-        plan.lanes, plan.precisions, devices.precisions, plan.noises, strict=True
-    ):
-        added = 2 * plan.law_of(lane).variance / (1 - 2 * q) ** 2
-        assert both.sigma**2 == pytest.approx(flips.sigma**2 + added, rel=1e-4)
+    for lane, both, flips in zip(plan.lanes, plan.blocks, devices.blocks, strict=True):
+        added = 2 * plan.law_of(lane).variance / (1 - 2 * both.noise) ** 2
+        sum_of_both = flips.precision.sigma**2 + added
+        assert both.precision.sigma**2 == pytest.approx(sum_of_both, rel=1e-4)
 
 
 def test_a_choice_is_padded(plan: Plan) -> None:
@@ -114,7 +115,7 @@ def test_a_choice_is_padded(plan: Plan) -> None:
 
 def test_an_overflow_of_one_person_is_part_of_the_promise(plan: Plan) -> None:
     """With less room it is likelier; anybody's counts for the flips, one's for the mixers."""
-    less = replace(plan, rooms=(1, 3, 6), messages=10)
+    less = with_rooms(plan, (1, 3, 6))
     true, flips = verify_promise(less), verify_flips(less)
     assert plan.flips is not None
     assert flips is not None
@@ -135,9 +136,9 @@ def _changed(plan: Plan, what: str) -> Plan:
     assert plan.mixing is not None
     mixing = plan.mixing
     if what == "numerators":
-        return replace(plan, numerators=tuple(n * 9 // 10 for n in plan.numerators))
+        return with_numerators(plan, [n * 9 // 10 for n in numerators_of(plan)])
     if what == "rooms":
-        return replace(plan, rooms=(1, 3, 7), messages=11)
+        return with_rooms(plan, (1, 3, 7))
     if what == "laws":
         return replace(plan, mixing=replace(mixing, laws=tuple(map(_weaker, mixing.laws))))
     paddings = tuple(padding * 9 // 10 for padding in mixing.paddings)
@@ -230,7 +231,7 @@ def test_flips_keep_a_limit_of_what_is_left() -> None:
     capped = replace(asked, policy=replace(POLICY, max_local_epsilon=12.0))
     found, free = make_plan(capped), make_plan(asked)
     assert found.promise.local_epsilon <= 12.0 < free.promise.local_epsilon
-    assert found.numerators > free.numerators
+    assert numerators_of(found) > numerators_of(free)
     rows = {row.coalition: row for row in coalitions_of(found)}
     last = rows[Coalition.EVERYBODY]
     assert (last.remains, last.epsilon) == (Remains.LOCAL, found.promise.local_epsilon)

@@ -27,6 +27,7 @@ from krand.survey.plan_file import parse_plan, save_plan
 from krand.tables.whole_table import randomize_table
 from krand.testing import UnsafeMemoryLedger, simulated_table, small_plan
 from krand.wire.keys import generate_signing_key, write_key_pair
+from plans import numerators_of, with_rooms
 
 KEY = generate_private_key()
 
@@ -60,7 +61,7 @@ def edited(plan: Plan, **sensitivity: Any) -> bytes:
 def quieter() -> Plan:
     """Half the noise, and the promise as it was."""
     plan = small_plan()
-    numerators = tuple(numerator // 2 for numerator in plan.numerators)
+    numerators = tuple(numerator // 2 for numerator in numerators_of(plan))
     return planned_from(plan.survey, numerators, plan.promise)
 
 
@@ -148,10 +149,10 @@ def test_no_function_takes_such_a_plan_either(tmp_path: Path, forgetful: None) -
 def test_room_for_too_few_messages_breaks_the_promise(room: int, forgetful: None) -> None:
     """Whatever the plan claims about overflows: what follows from its lanes' messages counts."""
     plan = small_plan()
-    assert plan.rooms[-1] > room
-    rooms = (*plan.rooms[:-1], room)
+    assert plan.blocks[-1].room > room
+    rooms = [*(block.room for block in plan.blocks[:-1]), room]
     with pytest.raises(InvalidInput, match="must not promise more than its noise gives"):
-        check_promise(replace(plan, rooms=rooms, messages=sum(rooms), overflow=0.0))
+        check_promise(replace(with_rooms(plan, rooms), overflow=0.0))
 
 
 def test_each_process_computes_a_promise_once_and_a_mixer_always(

@@ -38,7 +38,8 @@ def planned(expected: int | None, more: str = "", **policy: str) -> Plan:
 
 
 def all_of(plan: Plan) -> list[Precision]:
-    return [*plan.precisions, *(m.precision for own in plan.margins for m in own)]
+    alone = (margin.precision for block in plan.blocks for margin in block.margins)
+    return [*(block.precision for block in plan.blocks), *alone]
 
 
 @pytest.mark.parametrize("source", [DEVICES, MIXERS, BOTH])
@@ -56,8 +57,8 @@ def test_devices_noise_grows_with_the_root_of_the_people() -> None:
     for now, least in zip(all_of(shown), all_of(plan), strict=True):
         assert now.sigma == pytest.approx(2 * least.sigma, rel=2e-5)
         assert now.half_width_percent == pytest.approx(least.half_width_percent / 2, rel=2e-5)
-    again = precision(ResponseFormat(1), plan.noises[0], 8000)
-    assert shown.precisions[0].sigma == pytest.approx(again.sigma, rel=2e-5)
+    again = precision(ResponseFormat(1), plan.blocks[0].noise, 8000)
+    assert shown.blocks[0].precision.sigma == pytest.approx(again.sigma, rel=2e-5)
 
 
 def test_mixers_noise_stays_and_its_share_falls() -> None:
@@ -71,15 +72,16 @@ def test_mixers_noise_stays_and_its_share_falls() -> None:
 def test_noise_of_both_grows_by_the_part_of_the_devices() -> None:
     """σ² is that of the dummies, and that of as many flips as people."""
     plan = planned(8000, **BOTH)
-    flips = [precision(ResponseFormat(1), q, 2000).sigma for q in plan.noises]
-    for now, least, own in zip(as_expected(plan).precisions, plan.precisions, flips, strict=True):
-        assert now.sigma == pytest.approx(math.sqrt(least.sigma**2 + 3 * own**2))
+    for now, least in zip(as_expected(plan).blocks, plan.blocks, strict=True):
+        own = precision(ResponseFormat(1), least.noise, 2000).sigma
+        sigma = math.sqrt(least.precision.sigma**2 + 3 * own**2)
+        assert now.precision.sigma == pytest.approx(sigma)
 
 
 def test_cells_that_drown_are_named_whoever_adds_the_noise() -> None:
     """39 cells with 10 people in each; many more people make them readable."""
     few, many = planned(390, **MIXERS), planned(39_000, **MIXERS)
-    width = few.precisions[0].half_width_95
+    width = few.blocks[0].precision.half_width_95
     assert 390 / 39 / 2 < width < 0.15 * 390
     assert "cells of a + b (±" in unreadable(few)
     assert "where a cell has 10 on average" in unreadable(few)

@@ -27,6 +27,7 @@ from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import SMALL_SURVEY
+from plans import numerators_of, with_numerators
 
 POLICY = Policy(epsilon=1.0, delta=1e-5, minimum_crowd=20_000)
 QUESTIONS = (
@@ -45,7 +46,7 @@ def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> Non
     """Computed again from the plan's own numbers, and not above the policy."""
     shares = [Share(block.sensitivity, block.weight) for block in plan.layout.blocks]
     lost = POLICY.minimum_crowd * plan.overflow
-    again = guarantee_of(POLICY, shares, plan.numerators, distance=lost)
+    again = guarantee_of(POLICY, shares, numerators_of(plan), distance=lost)
     assert Promise.of(again).rounded(POLICY) == plan.promise
     assert plan.promise.delta <= 1e-5
     assert plan.promise.assurance == "certified"
@@ -54,7 +55,7 @@ def test_the_promise_holds_for_exactly_the_noise_that_is_used(plan: Plan) -> Non
 def test_a_promise_can_be_verified(plan: Plan) -> None:
     """Anew from the plan's noise: the same; and less noise does not keep it."""
     assert verify_promise(plan).rounded(POLICY) == plan.promise
-    quieter = tuple(numerator * 9 // 10 for numerator in plan.numerators)
+    quieter = tuple(numerator * 9 // 10 for numerator in numerators_of(plan))
     assert verify_promise(planned_from(plan.survey, quieter, plan.promise)).delta > 1e-5
 
 
@@ -69,7 +70,7 @@ def test_overflows_of_everybody_in_every_round_are_counted(
     made = make_plan(Survey(id="s", policy=policy, questions=(asked,), rounds=rounds))
     everybody = policy.minimum_crowd * rounds
     assert 0 < made.overflow <= max(limit.values()) / (1000 * everybody * (1 + math.e))
-    bare = guarantee_of(policy, [Share(2)], made.numerators, rounds)
+    bare = guarantee_of(policy, [Share(2)], numerators_of(made), rounds)
     lost = everybody * made.overflow * (1 + math.e)
     found = verify_promise(made)
     assert found.delta == pytest.approx(bare.delta.upper + lost, rel=1e-9)
@@ -88,9 +89,9 @@ def test_a_larger_crowd_keeps_the_promise(plan: Plan, times: int) -> None:
 
 def test_every_block_has_its_noise_and_precision(plan: Plan) -> None:
     """Weight buys precision; the precision is that of the noise."""
-    by_name = dict(zip((b.name for b in plan.layout.blocks), plan.precisions, strict=True))
+    by_name = {block.name: block.precision for block in plan.blocks}
     assert by_name["engine"].sigma < by_name["smokes"].sigma < by_name["sports"].sigma
-    for q, precision in zip(plan.noises, plan.precisions, strict=True):
+    for q, precision in ((block.noise, block.precision) for block in plan.blocks):
         sigma = (POLICY.minimum_crowd * q * (1 - q)) ** 0.5 / (1 - 2 * q)
         assert precision.sigma == pytest.approx(sigma, rel=1e-5)
 
@@ -201,7 +202,7 @@ def test_whole_records_have_one_noise_and_copies_as_messages() -> None:
     )
     plan = make_plan(survey)
     expected = plan_noise(POLICY, record_reports(survey, layout_of(survey)))
-    assert set(plan.numerators) == {expected.noise_numerator}
+    assert set(numerators_of(plan)) == {expected.noise_numerator}
     assert plan.messages == 4
     assert plan.promise == Promise.of(expected.guarantee).rounded(POLICY)
     assert plan.promise.delta <= 1e-5
@@ -215,9 +216,9 @@ def test_whole_records_with_two_noises_or_other_messages_are_refused() -> None:
     plan = make_plan(
         Survey(id="habits", policy=POLICY, questions=questions, linkage=Linkage.RECORD)
     )
-    first = plan.numerators[0]
+    first = plan.blocks[0].numerator
     with pytest.raises(InvalidInput, match="same for all bits"):
-        parse_plan(replace(plan, numerators=(first, first + 1)).bytes)
+        parse_plan(with_numerators(plan, (first, first + 1)).bytes)
     with pytest.raises(InvalidInput, match="those of all lanes"):
         parse_plan(replace(plan, messages=2).bytes)
 
@@ -230,7 +231,7 @@ def test_what_is_asked_together_is_one_choice() -> None:
     )
     joint, alone = plan.layout.blocks
     assert (joint.positions, joint.sensitivity, alone.positions) == (8, 2, 1)
-    assert plan.numerators[0] > plan.numerators[1]
+    assert plan.blocks[0].numerator > plan.blocks[1].numerator
 
 
 def test_a_survey_that_would_be_all_noise_is_refused() -> None:
@@ -259,7 +260,7 @@ def test_a_crowd_that_is_offered_will_do(crowd: int) -> None:
 
 def test_noise_lies_on_the_grid(plan: Plan) -> None:
     """a/2^32 with 0 < a < 2^31, which the randomizer compares as integers."""
-    assert all(0 < n < NOISE_GRID // 2 for n in plan.numerators)
+    assert all(0 < n < NOISE_GRID // 2 for n in numerators_of(plan))
 
 
 @pytest.mark.parametrize("crowd", [2, 3])

@@ -54,20 +54,21 @@ def test_other_crowds_are_promised_the_same(plan: Plan) -> None:
 
 def test_every_mixer_adds_noise_that_suffices_alone(plan: Plan) -> None:
     """σ of a count is √3 times that of one mixer; five batches cost √5 more."""
-    for block, precision in zip(plan.layout.blocks, plan.precisions, strict=True):
+    for block in plan.blocks:
         lane = next(lane for lane in plan.lanes if lane.block == block.name)
         sigma = math.sqrt(3 * plan.law_of(lane).variance)
-        assert precision.sigma == pytest.approx(sigma, rel=1e-5)
+        assert block.precision.sigma == pytest.approx(sigma, rel=1e-5)
     batches = replace(plan.survey, trust=replace(TRUST, batches=5))
     more = make_plan(batches)
-    sigma = math.sqrt(5) * plan.precisions[0].sigma
-    assert more.precisions[0].sigma == pytest.approx(sigma, rel=1e-5)
+    sigma = math.sqrt(5) * plan.blocks[0].precision.sigma
+    assert more.blocks[0].precision.sigma == pytest.approx(sigma, rel=1e-5)
 
 
 def test_one_message_for_each_answer(plan: Plan) -> None:
     """Flips need no room; a liar moves a yes/no or a choice by one."""
     assert plan.messages == 1 + 1 + 2
-    assert [(shift.too_high, shift.too_low) for shift in plan.shifts] == [(1, 1), (1, 1), (2, 1)]
+    shifts = [(block.shift.too_high, block.shift.too_low) for block in plan.blocks]
+    assert shifts == [(1, 1), (1, 1), (2, 1)]
 
 
 def test_a_choice_of_915_options_takes_one_message() -> None:
@@ -78,7 +79,7 @@ def test_a_choice_of_915_options_takes_one_message() -> None:
     trust = Trust(noise=NoiseSource.MIXERS)
     found = make_plan(Survey(id="census", policy=policy, questions=asked, trust=trust))
     assert found.messages == 1
-    assert found.precisions[0].sigma <= 2.80
+    assert found.blocks[0].precision.sigma <= 2.80
 
 
 def test_forty_yes_no_questions() -> None:
@@ -87,10 +88,10 @@ def test_forty_yes_no_questions() -> None:
     policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
     trust = Trust(noise=NoiseSource.MIXERS)
     found = make_plan(Survey(id="many", policy=policy, questions=asked, trust=trust))
-    assert {round(precision.sigma, 9) for precision in found.precisions} == {
-        round(found.precisions[0].sigma, 9)
+    assert {round(block.precision.sigma, 9) for block in found.blocks} == {
+        round(found.blocks[0].precision.sigma, 9)
     }
-    assert found.precisions[0].sigma <= 14.06
+    assert found.blocks[0].precision.sigma <= 14.06
 
 
 def test_padding_is_part_of_the_promise(plan: Plan) -> None:
@@ -161,4 +162,4 @@ def test_a_group_is_estimated_by_its_cells() -> None:
     asked, groups = QUESTIONS[:2], (Together(("smokes", "pet")),)
     found = make_plan(Survey(id="s", policy=POLICY, questions=asked, together=groups, trust=TRUST))
     smokes = found.precision_of("smokes")
-    assert smokes.sigma == pytest.approx(math.sqrt(4) * found.precisions[0].sigma, rel=1e-5)
+    assert smokes.sigma == pytest.approx(math.sqrt(4) * found.blocks[0].precision.sigma, rel=1e-5)

@@ -45,7 +45,7 @@ def flips_of(quick: QuickPlan) -> Plan:
     """A plan of devices with the quick plan's noise; its promise is only a placeholder."""
     survey = replace(quick.survey, trust=replace(quick.survey.trust, noise="devices", mixers=1))
     like = mixed_plan(replace(quick.survey, trust=replace(quick.survey.trust, noise="mixers")))
-    return planned_from(survey, quick.numerators, like.promise)
+    return planned_from(survey, tuple(b.numerator for b in quick.blocks), like.promise)
 
 
 @pytest.mark.loop
@@ -61,8 +61,8 @@ def test_a_quick_plan_is_proven_and_the_plan_is_at_least_as_precise(seed: int) -
         return
     if quick is None:  # allowed, but then nothing is shown
         return
-    for quickly, exactly in zip(quick.precisions, exact.precisions, strict=True):
-        assert quickly.sigma >= exactly.sigma
+    for quickly, exactly in zip(quick.blocks, exact.blocks, strict=True):
+        assert quickly.precision.sigma >= exactly.precision.sigma
     policy = survey.policy
     limit = policy.delta if policy.eta is None else policy.eta
     assert limit is not None

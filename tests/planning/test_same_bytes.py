@@ -214,8 +214,8 @@ def test_computed_numbers_are_rounded_up(name: str, plans: Callable[[str], Plan]
     ):
         assert told == rounded_up(told, BOUND_DIGITS)
         assert found <= told <= found * (1 + 10 ** (1 - BOUND_DIGITS)) or told == asked.limit
-    for known in plan.precisions:
-        assert known.sigma == rounded_up(known.sigma, PRECISION_DIGITS)
+    for block in plan.blocks:
+        assert block.precision.sigma == rounded_up(block.precision.sigma, PRECISION_DIGITS)
     assert plan.promise.delta <= (asked.delta or 1)
     assert plan.promise.eta <= (asked.eta or 1)
     assert plan.rounded() == plan

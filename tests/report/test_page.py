@@ -381,7 +381,7 @@ def test_both_linkages_read_well() -> None:
     bits, records = (page_of(e().values).text for e in (bit_example, record_example))
     assert "sent by itself in a sealed message" in bits
     assert "sent 3 copies, each with its own noise, of the whole record of 5 bits" in records
-    assert f"q = {record_example().plan.noises[0]:.4g}" in records
+    assert f"q = {record_example().plan.blocks[0].noise:.4g}" in records
 
 
 def test_hash_versions_batches_and_the_command_are_there() -> None:
@@ -641,7 +641,7 @@ def test_mixers_take_the_place_of_crowd_and_flips() -> None:
     assert "was flipped" not in page
     assert "If collector and analyst collude" not in page
     plan = mixed_example().plan
-    assert shown_number(plan.precisions[0].sigma) in page
+    assert shown_number(plan.blocks[0].precision.sigma) in page
 
 
 @pytest.mark.parametrize("example", [bit_example, refused_example, mixed_example, both_example])

@@ -233,15 +233,10 @@ def _one_message(results: Results) -> Results:
     return replace(results, plan=replace(results.plan, messages=1))
 
 
-FIRST = ("numerators", "rooms", "precisions", "margins")
-"""What a plan has for each question."""
-
-
 def _one_question(results: Results) -> Results:
     plan = results.plan
     survey = replace(plan.survey, questions=plan.survey.questions[:1], together=())
-    first = {name: getattr(plan, name)[:1] for name in FIRST}
-    asked = replace(plan, survey=survey, **first)
+    asked = replace(plan, survey=survey, blocks=plan.blocks[:1])
     only = replace(results, plan=asked, questions=results.questions[:1])
     return replace(only, words=(), joint=(), shifts=())
 

@@ -38,7 +38,7 @@ def test_a_team_is_hidden_by_mixers() -> None:
     """Too few people for devices' noise: the promise names no crowd, and counts say something."""
     survey = read_survey(EXAMPLES / "team.toml")
     assert (survey.trust.noise, survey.trust.mixers) == ("mixers", 3)
-    assert make_plan(survey).precisions[0].half_width_95 < 6
+    assert make_plan(survey).blocks[0].precision.half_width_95 < 6
 
 
 def test_home_pages_are_a_hundred_thousand(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def test_a_crowd_is_counted_like_its_members(
     for counts in found:
         add_reported_counts(apart, encoded, len(people), secure_random(), counts)
     truth = np.bincount(encoded.positions, minlength=apart.layout.positions)
-    q = np.repeat(apart.noises, [block.positions for block in apart.layout.blocks])
+    q = np.concatenate([np.full(b.positions, b.noise) for b in apart.blocks])
     mean, variance = truth * (1 - q) + (200 - truth) * q, 200 * q * (1 - q)
     assert np.all(np.abs(found.mean(axis=0) - mean) < 5 * np.sqrt(variance / len(found)))
     assert np.all(np.abs(found.var(axis=0) / variance - 1) < 5 * np.sqrt(2 / len(found)) * 1.2)
@@ -123,7 +123,7 @@ def test_tokens_are_sorted_and_say_who_took_part(
     assert len(tokens) == done.rows
     assert np.all(np.diff(tokens) >= 0)
     counts = np.bincount(tokens, minlength=apart.layout.positions)
-    q = np.repeat(apart.noises, [block.positions for block in apart.layout.blocks])
+    q = np.concatenate([np.full(b.positions, b.noise) for b in apart.blocks])
     truth = np.zeros(apart.layout.positions)
     truth[list(encode(apart.layout, PERSON))] = 400
     mean = truth * (1 - q) + (400 - truth) * q
@@ -137,7 +137,7 @@ def test_records_are_shuffled_copies(linked: Plan, tmp_path: Path) -> None:
     rows = np.concatenate(list(response_batches(done.output, 1_000)))
     assert (len(rows), done.rows, done.people) == (18_000, 18_000, 6_000)
     bits = np.unpackbits(rows, axis=1)[:, : linked.layout.positions].astype(float)
-    q = linked.noises[0]
+    q = linked.blocks[0].noise
     ones = list(encode(linked.layout, PERSON))
     mean = np.full(linked.layout.positions, 18_000 * q)
     mean[ones] = 9_000.0

@@ -62,7 +62,7 @@ def test_the_page_shows_the_plan_of_its_survey(
     """Margin of error, crowd, promise, liars, coalitions: all of them are the API's."""
     plan = make_plan(asked_from({}).survey())
     page = planner.get("/").text
-    worst = max(plan.precisions, key=lambda known: known.half_width_95)
+    worst = max((b.precision for b in plan.blocks), key=lambda known: known.half_width_95)
     assert value_of(page, "half-width-value") == worst.half_width_95
     assert text_of(page, "half-width-value") == people(worst)
     assert value_of(page, "needed-value") == plan.survey.policy.minimum_crowd == 480
@@ -75,7 +75,7 @@ def test_the_page_shows_the_plan_of_its_survey(
         '<summary id="promise-details">Details</summary>'
         in page[page.index('id="guess"') : page.index("promise-sentence")]
     )
-    assert text_of(page, "liars") == liars_can(plan.shifts)
+    assert text_of(page, "liars") == liars_can([block.shift for block in plan.blocks])
     assert text_of(page, "plan-hash") == plan.hash
     shown = [row[0] for row in rows_of(page, "precision")]
     assert shown == [question.text for question in plan.survey.questions]
@@ -106,7 +106,7 @@ def test_the_quick_part_is_the_quick_plan_rounded_up(planner: TestClient) -> Non
     widths = [
         float(value) for value in re.findall(r'<td class="n" data-value="([^"]*)"', answer.text)
     ]
-    assert widths == [known.half_width_95 for known in quick.precisions]
+    assert widths == [block.precision.half_width_95 for block in quick.blocks]
     assert unbroken(f"at most {people_at_most(max(widths))}") in answer.text
     assert "refining" in answer.text
 
@@ -132,7 +132,7 @@ def test_every_preset_has_a_quick_plan(name: str) -> None:
     """With a useful precision."""
     quick = quick_plan(asked_from({"preset": name}).survey())
     assert quick is not None
-    assert all(known.readable for known in quick.precisions)
+    assert all(block.precision.readable for block in quick.blocks)
 
 
 @pytest.mark.parametrize(
@@ -292,8 +292,8 @@ def test_a_preview_has_the_noise_of_its_plan(noise: NoiseSource) -> None:
     survey = asked_from({**SMALL, "noise": str(noise), "mixers": "2"}).survey()
     plan, random = make_plan(survey), np.random.default_rng(7)
     crowd, truth = survey.expected, 100
-    estimates = _estimates(plan, plan.layout.blocks[0], np.full(4000, truth), random)
-    sigma = plan.precisions[0].sigma
+    estimates = _estimates(plan, plan.blocks[0], np.full(4000, truth), random)
+    sigma = plan.blocks[0].precision.sigma
     assert abs(float(estimates.mean()) - truth) < 5 * sigma / np.sqrt(4000)
     assert 0.93 < float(estimates.std()) / sigma < 1.07
     (preview,) = preview_of(plan, {survey.questions[0].name: ("yes",)})

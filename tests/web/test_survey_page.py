@@ -133,8 +133,7 @@ def test_a_survey_is_planned_as_the_api_plans_it(
         page.text,
         re.DOTALL,
     )
-    blocks = zip(plan.layout.blocks, plan.precisions, plan.noises, strict=True)
-    expected = [(b.name, repr(p.half_width_95), repr(q)) for b, p, q in blocks]
+    expected = [(b.name, repr(b.precision.half_width_95), repr(b.noise)) for b in plan.blocks]
     assert [(html.unescape(n), width, q) for n, width, q in rows] == expected
     assert len({width for _, width, _ in rows}) == len(rows) == 2
     margins = re.findall(r'<tr data-margin="(\w+)">.*?data-value="([^"]*)"', page.text, re.DOTALL)
@@ -160,7 +159,7 @@ def test_noise_of_mixers_is_planned_too(
     page = planner.post("/survey", data={"survey": text})
     assert page.status_code == 200
     assert re.findall(r'data-noise="([^"]*)"', page.text) == [
-        repr(p.sigma) for p in plan.precisions
+        repr(block.precision.sigma) for block in plan.blocks
     ]
     assert "noise σ" in page.text
     assert value_of(page.text, "messages-value") == plan.messages

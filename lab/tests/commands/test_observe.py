@@ -84,7 +84,7 @@ def record_tally(plan: Plan, density: float = 0.0, lost: int = 0) -> Tally:
     """Records of people who answer 1 with this probability, everywhere."""
     rng = np.random.default_rng(7)
     responses = PEOPLE * plan.survey.copies - lost
-    q = plan.noises[0]
+    q = plan.blocks[0].noise
     share = density * (1 - q) + (1 - density) * q
     return counted(plan, PEOPLE, rng.random((responses, 12)) < share)
 

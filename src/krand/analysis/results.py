@@ -285,7 +285,7 @@ def counted_responses(results: Results) -> int:
     refused = sum(results.rejected.values())
     if not refused or not results.questions:
         return all_of_them
-    noise, error = plan.noises[0], results.questions[0].rows[0].standard_error
+    noise, error = plan.blocks[0].noise, results.questions[0].rows[0].standard_error
     if error <= 0:
         return all_of_them
     found = round(noise * (1 - noise) * (people / (1 - 2 * noise) / error) ** 2)

@@ -56,7 +56,8 @@ def _lane_payloads(
 ) -> list[Payload]:
     """The messages of one lane; `ones` are all reported positions, in rising order."""
     first, last = np.searchsorted(ones, (lane.offset, lane.offset + lane.positions))
-    if last - first > lane.messages and not plan.rooms:  # without flips every answer fits
+    without_flips = not any(block.numerator for block in plan.blocks)
+    if last - first > lane.messages and without_flips:  # then every answer fits
         raise InternalError(f"lane {lane.number} has too few messages for its answers")
     found: list[Payload] = [Token(position) for position in ones[first:last].tolist()]
     found += [Null()] * (lane.messages - len(found))
@@ -88,9 +89,9 @@ def reported_positions(
     Where mixers alone add noise, nothing is flipped.
     """
     flips = [
-        block.offset + np.flatnonzero(_flips(block.positions, numerator, random))
-        for block, numerator in zip(plan.layout.blocks, plan.numerators, strict=True)
-        if numerator
+        block.offset + np.flatnonzero(_flips(block.positions, block.numerator, random))
+        for block in plan.blocks
+        if block.numerator
     ]
     ones = np.array(sorted(true_ones), dtype=np.int64)
     return np.setxor1d(ones, np.concatenate([*flips, ones[:0]]), assume_unique=True)
@@ -103,7 +104,7 @@ def reported_vectors(
     record = np.zeros(plan.layout.positions, dtype=np.bool_)
     record[list(true_ones)] = True
     copies = (
-        np.packbits(record ^ _flips(record.size, plan.numerators[0], random))
+        np.packbits(record ^ _flips(record.size, plan.blocks[0].numerator, random))
         for _ in range(plan.survey.copies)
     )
     return np.array(list(copies))

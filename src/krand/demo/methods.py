@@ -69,7 +69,7 @@ def expected(method: Baseline, layout: Layout, sigmas: Sequence[float]) -> Basel
 
 def planned(method: Baseline, layout: Layout, plan: Plan) -> Baseline:
     """The method with the precision of its plan; blocks are those of the layout."""
-    return expected(method, layout, [precision.sigma for precision in plan.precisions])
+    return expected(method, layout, [block.precision.sigma for block in plan.blocks])
 
 
 def error_of(plan: Plan, tally: Tally, truth: Counts) -> float:

@@ -115,7 +115,8 @@ def _processes(mixers: int) -> str:
 def _flips(plan: Plan) -> str:
     if not plan.survey.trust.noise.has_flips:
         return "added no noise"
-    low, high = number(min(plan.noises), 3), number(max(plan.noises), 3)
+    noises = [block.noise for block in plan.blocks]
+    low, high = number(min(noises), 3), number(max(noises), 3)
     q = low if low == high else f"{low} to {high}"
     return f"flipped every bit with probability q = {q}"
 

@@ -95,7 +95,7 @@ def with_mixers(
     of_plan = mixed.survey.trust.mixers
     for mixers in chains:
         times = math.sqrt(mixers / of_plan)
-        sigmas = [times * precision.sigma for precision in mixed.precisions]
+        sigmas = [times * block.precision.sigma for block in mixed.blocks]
         error = root_mean_square(_dummies_beyond_mean(mixed, mixers, chance))
         yield replace(expected(_chain(mixers), mixed.layout, sigmas), error=error)
 

@@ -59,10 +59,11 @@ def density_of(plan: NoisePlan | Plan) -> RatioDensity:
         return plan_density(plan)
     survey = plan.survey
     if survey.linkage is Linkage.RECORD:
-        return reports_density(plan.noises[0], survey.policy, record_reports(survey, plan.layout))
+        records = record_reports(survey, plan.layout)
+        return reports_density(plan.blocks[0].noise, survey.policy, records)
     noises: Counter[float] = Counter()
-    for q, block in zip(plan.noises, plan.layout.blocks, strict=True):
-        noises[q] += block.sensitivity * survey.rounds
+    for each in plan.blocks:
+        noises[each.noise] += each.block.sensitivity * survey.rounds
     if len(noises) > MANY_NOISES:
         return bits_density(noises, survey.policy, buckets=FEW_BUCKETS)
     return bits_density(noises, survey.policy)

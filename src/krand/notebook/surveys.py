@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
 
 from krand.notebook.html import MOST_ROWS
 from krand.notebook.promises import policy_line
@@ -50,13 +49,14 @@ def survey_note(survey: Survey) -> str:
 
 def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
     """The noise of every block, and how precise its counts will be."""
-    blocks = zip(plan.layout.blocks, plan.noises, plan.precisions, plan.margins, strict=True)
     rows: list[tuple[str, ...]] = []
-    for block, q, known, margins in islice(blocks, MOST_ROWS):
-        width = number(known.half_width_95) + (" per cell" if margins else "")
-        rows.append((block.name, block.kind.value, f"{block.positions:,}", number(q), width))
+    for each in plan.blocks[:MOST_ROWS]:
+        width = number(each.precision.half_width_95) + (" per cell" if each.margins else "")
+        kind, positions = each.block.kind.value, f"{each.positions:,}"
+        rows.append((each.name, kind, positions, number(each.noise), width))
         rows += [
-            (f"{m.question} alone", "", "", "", number(m.precision.half_width_95)) for m in margins
+            (f"{m.question} alone", "", "", "", number(m.precision.half_width_95))
+            for m in each.margins
         ]
     return rows
 
@@ -64,10 +64,10 @@ def plan_rows(plan: Plan) -> list[tuple[str, ...]]:
 def plan_note(plan: Plan) -> str:
     """The promise, what is sent, and the plan's name."""
     sent = "1 message" if plan.messages == 1 else f"{plan.messages:,} messages"
-    moved = math.ceil(max(shift.too_high for shift in plan.shifts))
+    moved = math.ceil(max(block.shift.too_high for block in plan.blocks))
     liar = f"one dishonest person moves a count by at most {moved:,}"
     parts = [promise_line(plan.promise), f"{sent} a person", liar, f"plan {plan.hash[:16]}…"]
-    return "; ".join([*parts, *_more(len(plan.numerators), "blocks")])
+    return "; ".join([*parts, *_more(len(plan.blocks), "blocks")])
 
 
 def promise_line(promise: Promise) -> str:

@@ -138,8 +138,8 @@ def _both(plan: Plan, crowd: _Crowd) -> Remainder | None:
     policy, trust, rounds = plan.survey.policy, plan.survey.trust, plan.survey.rounds
     honest = crowd.people - policy.colluding - crowd.refused
     parts: Counter[tuple[float, DummyLaw]] = Counter()
-    for block, noise, lane in zip(plan.layout.blocks, plan.noises, plan.lanes, strict=True):
-        parts[noise, plan.law_of(lane)] += rounds * block.sensitivity
+    for each, lane in zip(plan.blocks, plan.lanes, strict=True):
+        parts[each.noise, plan.law_of(lane)] += rounds * each.block.sensitivity
     if len(parts) > MOST_PARTS or honest < 2:
         return None
     rare = crowd.people * plan.overflow + trust.mixers * plan.mixing.surplus

@@ -7,14 +7,14 @@ of devices adds up n times, so σ grows as √(n/N); dummies of mixers stay as m
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from krand.promise import Z95, Precision
-from krand.survey.plan import Margin, Plan
+from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.survey import Survey
 
-__all__ = ["as_expected", "for_people", "people_shown", "precisions_for"]
+__all__ = ["as_expected", "blocks_for", "for_people", "people_shown"]
 
 
 def people_shown(survey: Survey) -> int | None:
@@ -33,28 +33,24 @@ def as_expected(plan: Plan) -> Plan:
 
 def for_people(plan: Plan, people: int) -> Plan:
     """The plan with margins of error for so many people."""
-    precisions, margins = precisions_for(
-        plan.survey, plan.noises, plan.precisions, plan.margins, people
-    )
-    return replace(plan, precisions=precisions, margins=margins)
+    return replace(plan, blocks=blocks_for(plan.survey, plan.blocks, people))
 
 
-def precisions_for(
-    survey: Survey,
-    noises: Sequence[float],
-    precisions: Sequence[Precision],
-    margins: Sequence[tuple[Margin, ...]],
-    people: int,
-) -> tuple[tuple[Precision, ...], tuple[tuple[Margin, ...], ...]]:
-    """The precisions of blocks and of their questions for so many people instead of the crowd."""
-    added = [_added(survey, noise, people) for noise in noises]
-    return (
-        tuple(_for(known, people, more) for known, more in zip(precisions, added, strict=True)),
-        tuple(
-            tuple(
-                Margin(m.question, m.cells, _for(m.precision, people, m.cells * more)) for m in own
-            )
-            for own, more in zip(margins, added, strict=True)
+def blocks_for(
+    survey: Survey, blocks: Iterable[PlannedBlock], people: int
+) -> tuple[PlannedBlock, ...]:
+    """The blocks with precisions for so many people instead of the crowd."""
+    return tuple(_block_for(survey, each, people) for each in blocks)
+
+
+def _block_for(survey: Survey, planned: PlannedBlock, people: int) -> PlannedBlock:
+    more = _added(survey, planned.noise, people)
+    return replace(
+        planned,
+        precision=_for(planned.precision, people, more),
+        margins=tuple(
+            replace(margin, precision=_for(margin.precision, people, margin.cells * more))
+            for margin in planned.margins
         ),
     )
 

@@ -17,22 +17,15 @@ flips. It applies to one position. A number that is computed from several counts
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from krand.survey.layout import Block
 from krand.survey.plan import WorstShift
 
-__all__ = ["worst_shifts"]
+__all__ = ["worst_shift"]
 
 
-def worst_shifts(
-    blocks: Iterable[tuple[Block, float, int]], corrupted: int
-) -> tuple[WorstShift, ...]:
-    """For each block, its noise and its messages: the most that so many people together can do.
+def worst_shift(name: str, noise: float, room: int, corrupted: int) -> WorstShift:
+    """The most that so many people together can do to a block with this noise and these messages.
 
-    Whole records count as one message for each position.
+    Whole records, which have no room, count as one message for each position.
     """
-    return tuple(
-        WorstShift(block.name, corrupted, corrupted * room / (1 - 2 * q), corrupted / (1 - 2 * q))
-        for block, q, room in blocks
-    )
+    each = corrupted / (1 - 2 * noise)
+    return WorstShift(name, corrupted, corrupted * max(1, room) / (1 - 2 * noise), each)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
@@ -19,21 +19,22 @@ from krand.accounting.division import (
 from krand.accounting.suggestions import Nearest, cannot_meet, nearest_policies
 from krand.accounting.volume import Tokens, messages_needed, overflow_bound
 from krand.errors import CannotMeet
-from krand.planning.lying import worst_shifts
+from krand.planning.lying import worst_shift
 from krand.planning.mixers import mixed_plan, mixed_promise, with_dummies
 from krand.planning.record import record_reports
 from krand.planning.remembered import remember_here
 from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy, ResponseFormat
 from krand.survey.layout import Block, Layout, layout_of
-from krand.survey.plan import Margin, Plan, Promise
+from krand.survey.plan import Margin, Plan, PlannedBlock, Promise
 from krand.survey.plan_check import less_than_asked, promises_of
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
 __all__ = [
+    "flipped_blocks",
     "flips_for",
     "make_plan",
-    "margins_of",
+    "overflow_of",
     "planned_from",
     "promise_for",
     "quick_flips",
@@ -59,7 +60,7 @@ def make_plan(survey: Survey, suggestions: bool = True) -> Plan:
     >>> from krand import make_plan
     >>> from krand.testing import small_survey
     >>> plan = make_plan(small_survey())
-    >>> [round(precision.half_width_95) for precision in plan.precisions]  # ± people (95 %)
+    >>> [round(block.precision.half_width_95) for block in plan.blocks]  # ± people (95 %)
     [6, 7]
     """
     plan = _plan_of(survey, suggestions)
@@ -116,27 +117,36 @@ def planned_from(
 ) -> Plan:
     """The plan with this noise: messages and precision follow from it."""
     layout = layout_of(survey)
-    crowd, responses = survey.policy.minimum_crowd, ResponseFormat(1, copies=survey.copies)
-    noises = [numerator / NOISE_GRID for numerator in numerators]
     rooms, overflow = rooms_of(survey, layout, numerators)
-    each = rooms or (1,) * len(layout.blocks)
     return Plan(
         survey=survey,
-        numerators=numerators,
-        messages=sum(rooms) if rooms else survey.copies,
-        rooms=rooms,
+        blocks=flipped_blocks(survey, layout, numerators, rooms),
+        messages=sum(rooms) or survey.copies,
         overflow=overflow,
         promise=promise,
-        precisions=tuple(precision(responses, q, crowd) for q in noises),
-        margins=tuple(
-            margins_of(survey, block, q) for block, q in zip(layout.blocks, noises, strict=True)
-        ),
-        shifts=worst_shifts(zip(layout.blocks, noises, each, strict=True), 1),
         analyst_key=analyst_key,
     )
 
 
-def margins_of(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
+def flipped_blocks(
+    survey: Survey, layout: Layout, numerators: tuple[int, ...], rooms: tuple[int, ...]
+) -> tuple[PlannedBlock, ...]:
+    """The blocks with this noise of devices and this room for messages: precision follows."""
+    crowd, responses = survey.policy.minimum_crowd, ResponseFormat(1, copies=survey.copies)
+    return tuple(
+        PlannedBlock(
+            block=block,
+            numerator=numerator,
+            precision=precision(responses, numerator / NOISE_GRID, crowd),
+            shift=worst_shift(block.name, numerator / NOISE_GRID, room, 1),
+            room=room,
+            margins=_margins(survey, block, numerator / NOISE_GRID),
+        )
+        for block, numerator, room in zip(layout.blocks, numerators, rooms, strict=True)
+    )
+
+
+def _margins(survey: Survey, block: Block, noise: float) -> tuple[Margin, ...]:
     """The precision of each question in a group, whose counts are sums over cells."""
     if block.kind is not Kind.TOGETHER:
         return ()
@@ -154,23 +164,29 @@ def rooms_of(
     """The messages of each block, and the probability that one person needs more in any.
 
     An overflow of any person in any round and lane counts, so all of them share the allowed
-    probability. A block of one position cannot overflow, and takes no share.
+    probability. A block of one position cannot overflow, and takes no share. Whole records need no
+    room.
     """
     if survey.linkage is Linkage.RECORD:
-        return (), 0.0
+        return (0,) * len(layout.blocks), 0.0
     sharing = max(1, sum(block.positions > 1 for block in layout.blocks))
     most = allowed_distance(survey.policy) / (survey.policy.minimum_crowd * survey.rounds * sharing)
     rooms = tuple(messages_needed(tokens, most) for tokens in _tokens(layout, numerators))
     return rooms, _overflow(layout, numerators, rooms)
 
 
-def _overflow(layout: Layout, numerators: tuple[int, ...], rooms: tuple[int, ...]) -> float:
-    """At most so likely has one person more tokens than room, in any lane of a round."""
+def overflow_of(plan: Plan) -> float:
+    """The probability that one person has more tokens than room in any lane of a round."""
+    numerators = [each.numerator for each in plan.blocks]
+    return _overflow(plan.layout, numerators, [each.room for each in plan.blocks])
+
+
+def _overflow(layout: Layout, numerators: Sequence[int], rooms: Sequence[int]) -> float:
     bounds = map(overflow_bound, _tokens(layout, numerators), rooms)
     return float(sum(Decimal(repr(bound)) for bound in bounds))  # of two digits each: exactly
 
 
-def _tokens(layout: Layout, numerators: tuple[int, ...]) -> list[Tokens]:
+def _tokens(layout: Layout, numerators: Sequence[int]) -> list[Tokens]:
     return [
         Tokens(block.positions, block.most_ones, numerator)
         for block, numerator in zip(layout.blocks, numerators, strict=True)
@@ -194,7 +210,7 @@ def promise_for(plan: Plan, policy: Policy) -> Promise:
     noise = plan.survey.trust.noise
     if not noise.has_dummies:
         return flips_for(plan, policy)
-    overflow = _overflow(plan.layout, plan.numerators, plan.rooms) if noise.has_flips else 0.0
+    overflow = overflow_of(plan) if noise.has_flips else 0.0
     found = mixed_promise(plan, overflow)
     return replace(found, crowd=policy.minimum_crowd, colluding=policy.colluding)
 
@@ -205,7 +221,7 @@ def flips_for(plan: Plan, policy: Policy) -> Promise:
     if survey.linkage is Linkage.RECORD:
         found = assess(
             record_reports(survey, plan.layout),
-            plan.noises[0],
+            plan.blocks[0].noise,
             policy.minimum_crowd,
             policy.epsilon,
             policy.assurance,
@@ -213,9 +229,9 @@ def flips_for(plan: Plan, policy: Policy) -> Promise:
         )
         return Promise.of(found)
     counted, shares = _counted(survey, policy), _shares(plan.layout)
-    overflow = _overflow(plan.layout, plan.numerators, plan.rooms)
-    distance = _distance(survey, counted, overflow)
-    found = guarantee_of(counted, shares, plan.numerators, survey.rounds, distance)
+    distance = _distance(survey, counted, overflow_of(plan))
+    numerators = [each.numerator for each in plan.blocks]
+    found = guarantee_of(counted, shares, numerators, survey.rounds, distance)
     return replace(Promise.of(found), crowd=policy.minimum_crowd)
 
 
@@ -289,11 +305,10 @@ def _check_use(plan: Plan, suggestions: bool) -> None:
 def _drowned(plan: Plan) -> tuple[str, str] | None:
     """The question whose counts would be the noisiest, if they are only noise, and that as text."""
     crowd = plan.survey.policy.minimum_crowd
-    blocks = zip(plan.layout.blocks, plan.precisions, strict=True)
-    drowned = [(b.name, p.half_width_95) for b, p in blocks if 2 * p.half_width_95 >= crowd]
-    if not drowned:
+    noisiest = max(plan.blocks, key=lambda each: each.precision.half_width_95)
+    name, width = noisiest.name, noisiest.precision.half_width_95
+    if 2 * width < crowd:
         return None
-    name, width = max(drowned, key=lambda entry: entry[1])
     return name, (
         f"the margin of error (95 %) of {name} would be ± {width:,.0f} people in a crowd of"
         f" {crowd:,}, so the counts would be only noise"

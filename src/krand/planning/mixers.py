@@ -35,19 +35,19 @@ from krand.errors import InvalidInput
 from krand.promise import Z95, DummyLaw, Policy, Precision
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout, layout_of
-from krand.survey.plan import Margin, Mixing, Plan, Promise, WorstShift
+from krand.survey.plan import Margin, Mixing, Plan, PlannedBlock, Promise, WorstShift
 from krand.survey.questions import Kind
 from krand.survey.survey import Survey
 
 __all__ = [
+    "dummy_blocks",
     "mixed_from",
     "mixed_plan",
     "mixed_promise",
-    "precision_of",
     "quick_mixing",
-    "sigma_margins",
     "with_dummies",
     "with_mixing",
+    "with_sigmas",
 ]
 
 KEPT = 8
@@ -74,25 +74,54 @@ def with_dummies(plan: Plan, suggestions: bool = True) -> Plan:
 
 def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
     """A plan of devices with these dummies: its own promise is that of flips; precision follows."""
-    survey, blocks = plan.survey, plan.layout.blocks
     _check_mixing(mixing, plan.lanes)
-    laws = [mixing.laws[mixing.lane_laws[_first_lane(plan.lanes, b).number]] for b in blocks]
-    mixes = survey.trust.mixers * survey.trust.batches
-    sigmas = [
-        math.hypot(known.sigma, math.sqrt(mixes * law.variance) / (1 - 2 * q))
-        for known, law, q in zip(plan.precisions, laws, plan.noises, strict=True)
-    ]
+    sigmas = _sigmas(plan.survey, plan.layout, plan.lanes, mixing)
     return replace(
         plan,
         promise=promise,
         flips=plan.promise,
-        precisions=tuple(precision_of(sigma, survey.policy) for sigma in sigmas),
-        margins=tuple(
-            sigma_margins(block, sigma, survey.policy)
-            for block, sigma in zip(blocks, sigmas, strict=True)
-        ),
+        blocks=with_sigmas(plan.survey, plan.blocks, sigmas),
         mixing=replace(mixing, surplus=_surplus(mixing, plan.layout, plan.lanes)),
     )
+
+
+def with_sigmas(
+    survey: Survey, blocks: Sequence[PlannedBlock], sigmas: Sequence[float]
+) -> tuple[PlannedBlock, ...]:
+    """Blocks of devices with dummies of these σ on top."""
+    return tuple(
+        _known(survey, each, math.hypot(each.precision.sigma, sigma / (1 - 2 * each.noise)))
+        for each, sigma in zip(blocks, sigmas, strict=True)
+    )
+
+
+def _known(survey: Survey, planned: PlannedBlock, sigma: float) -> PlannedBlock:
+    """The block with a precision that follows from σ."""
+    policy, margins = survey.policy, _margins(planned.block, sigma, survey.policy)
+    return replace(planned, precision=_precision(sigma, policy), margins=margins)
+
+
+def dummy_blocks(
+    survey: Survey, layout: Layout, lanes: Sequence[Lane], sigmas: Sequence[float]
+) -> tuple[PlannedBlock, ...]:
+    """Blocks to whose counts mixers alone add noise, of these σ."""
+    return tuple(
+        PlannedBlock(
+            block=block,
+            numerator=0,
+            precision=_precision(sigma, survey.policy),
+            shift=_shift(block, lanes),
+            margins=_margins(block, sigma, survey.policy),
+        )
+        for block, sigma in zip(layout.blocks, sigmas, strict=True)
+    )
+
+
+def _sigmas(survey: Survey, layout: Layout, lanes: Sequence[Lane], mixing: Mixing) -> list[float]:
+    """σ of the dummies that all mixers add to a count of every block, in all batches of a round."""
+    laws = [mixing.laws[mixing.lane_laws[_first_lane(lanes, b).number]] for b in layout.blocks]
+    mixes = survey.trust.mixers * survey.trust.batches
+    return [math.sqrt(mixes * law.variance) for law in laws]
 
 
 def _least(
@@ -114,11 +143,11 @@ def _divided(
 
 def quick_mixing(
     survey: Survey, layout: Layout, lanes: Sequence[Lane], overflow: float = 0.0
-) -> tuple[tuple[DummyLaw, ...], tuple[float, ...], float] | None:
-    """Laws of one mixer that keep the policy, rarely the best ones, and what is proven for them.
+) -> tuple[tuple[float, ...], float] | None:
+    """What is proven for laws of one mixer that keep the policy and are rarely the best ones.
 
-    The second value has a σ for every block that the best laws do not exceed, for all mixes of a
-    round. The third is the proven δ or η. None if the proof fails.
+    The first value has a σ for every block that the best laws do not exceed, for all mixes of a
+    round. The second is the proven δ or η. None if the proof fails.
     """
     shares, policy = _shares(layout), survey.policy
     laws = quick_dummies(_reserved(survey, lanes), shares, survey.rounds)
@@ -133,7 +162,7 @@ def quick_mixing(
     if proven > policy.limit:
         return None
     mixes = math.sqrt(survey.trust.mixers * survey.trust.batches)
-    return laws, tuple(mixes * sigma for sigma in most_sigmas(shares, laws)), proven
+    return tuple(mixes * sigma for sigma in most_sigmas(shares, laws)), proven
 
 
 def mixed_from(
@@ -143,22 +172,13 @@ def mixed_from(
     layout = layout_of(survey)
     lanes = lanes_of(survey, layout)
     _check_mixing(mixing, lanes)
-    laws = [mixing.laws[mixing.lane_laws[_first_lane(lanes, b).number]] for b in layout.blocks]
-    mixes = survey.trust.mixers * survey.trust.batches
-    sigmas = [math.sqrt(mixes * law.variance) for law in laws]
+    sigmas = _sigmas(survey, layout, lanes, mixing)
     return Plan(
         survey=survey,
-        numerators=(0,) * len(layout.blocks),
+        blocks=dummy_blocks(survey, layout, lanes, sigmas),
         messages=sum(lane.messages for lane in lanes),
-        rooms=(),
         overflow=0.0,
         promise=promise,
-        precisions=tuple(precision_of(sigma, survey.policy) for sigma in sigmas),
-        margins=tuple(
-            sigma_margins(block, sigma, survey.policy)
-            for block, sigma in zip(layout.blocks, sigmas, strict=True)
-        ),
-        shifts=tuple(_shift(block, lanes) for block in layout.blocks),
         analyst_key=analyst_key,
         mixing=replace(mixing, surplus=_surplus(mixing, layout, lanes)),
     )
@@ -195,7 +215,8 @@ def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
     found = Promise.of(dummy_guarantee(survey.policy, shares, laws, survey.rounds, surplus))
     if not survey.trust.noise.has_flips:
         return found
-    local = composed_local_epsilon(shares, plan.numerators, survey.rounds)
+    numerators = [each.numerator for each in plan.blocks]
+    local = composed_local_epsilon(shares, numerators, survey.rounds)
     return replace(found, local_epsilon=local)
 
 
@@ -271,18 +292,18 @@ def _first_lane(lanes: Sequence[Lane], block: Block) -> Lane:
     return next(lane for lane in lanes if lane.block == block.name)
 
 
-def precision_of(sigma: float, policy: Policy) -> Precision:
+def _precision(sigma: float, policy: Policy) -> Precision:
     half = Z95 * sigma
     return Precision(sigma, half, 100 * half / policy.minimum_crowd)
 
 
-def sigma_margins(block: Block, sigma: float, policy: Policy) -> tuple[Margin, ...]:
+def _margins(block: Block, sigma: float, policy: Policy) -> tuple[Margin, ...]:
     """One question of a group: an answer adds up cells, each with its noise."""
     if block.kind is not Kind.TOGETHER:
         return ()
     cells = {name: block.cells_of(name) for name in block.question_names}
     return tuple(
-        Margin(name, count, precision_of(math.sqrt(count) * sigma, policy))
+        Margin(name, count, _precision(math.sqrt(count) * sigma, policy))
         for name, count in cells.items()
     )
 

@@ -6,18 +6,15 @@ collected with it.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
-from krand.accounting.calibration import precision
 from krand.errors import CannotMeet
-from krand.planning.expected import people_shown, precisions_for
-from krand.planning.making import margins_of, quick_flips, rooms_of
-from krand.planning.mixers import precision_of, quick_mixing, sigma_margins
-from krand.promise import NOISE_GRID, DummyLaw, Precision, ResponseFormat
+from krand.planning.expected import blocks_for, people_shown
+from krand.planning.making import flipped_blocks, quick_flips, rooms_of
+from krand.planning.mixers import dummy_blocks, quick_mixing, with_sigmas
 from krand.survey.lanes import lanes_of
 from krand.survey.layout import layout_of
-from krand.survey.plan import Margin
+from krand.survey.plan import PlannedBlock
 from krand.survey.survey import Survey
 
 __all__ = ["QuickPlan", "quick_plan"]
@@ -31,14 +28,8 @@ class QuickPlan:
     survey: Survey
     bounds: tuple[float, ...]
     """The proven δ or η of devices' noise, of mixers' noise, or of both."""
-    numerators: tuple[int, ...]
-    """Noise of devices for every block; 0 without it."""
-    laws: tuple[DummyLaw, ...]
-    """Dummies of a mixer for every block; empty without them."""
-    precisions: tuple[Precision, ...]
-    """Of every block: the plan will be at least as precise."""
-    margins: tuple[tuple[Margin, ...], ...]
-    """For every block that is a group: the same for each of its questions alone."""
+    blocks: tuple[PlannedBlock, ...]
+    """The plan will be at least as precise in every block."""
 
 
 def quick_plan(survey: Survey) -> QuickPlan | None:
@@ -47,7 +38,8 @@ def quick_plan(survey: Survey) -> QuickPlan | None:
     >>> from krand import make_plan
     >>> from krand.testing import small_survey
     >>> quick, exact = quick_plan(small_survey()), make_plan(small_survey())
-    >>> all(a.sigma >= b.sigma for a, b in zip(quick.precisions, exact.precisions))
+    >>> pairs = zip(quick.blocks, exact.blocks)
+    >>> all(a.precision.sigma >= b.precision.sigma for a, b in pairs)
     True
     """
     try:
@@ -57,75 +49,32 @@ def quick_plan(survey: Survey) -> QuickPlan | None:
     people = people_shown(survey)
     if found is None or people is None:
         return found
-    found = _for_people(found, people)
-    return None if any(_is_noise(one, people) for one in found.precisions) else found
-
-
-def _for_people(quick: QuickPlan, people: int) -> QuickPlan:
-    noises = [numerator / NOISE_GRID for numerator in quick.numerators]
-    precisions, margins = precisions_for(
-        quick.survey, noises, quick.precisions, quick.margins, people
-    )
-    return replace(quick, precisions=precisions, margins=margins)
-
-
-def _is_noise(known: Precision, people: int) -> bool:
-    return 2 * known.half_width_95 >= people
+    found = replace(found, blocks=blocks_for(survey, found.blocks, people))
+    widest = max(each.precision.half_width_95 for each in found.blocks)
+    return None if 2 * widest >= people else found
 
 
 def _quick_plan(survey: Survey) -> QuickPlan | None:
     layout, noise = layout_of(survey), survey.trust.noise
-    numerators, bounds, overflow = (0,) * len(layout.blocks), [], 0.0
-    rooms: tuple[int, ...] = ()
-    if noise.has_flips:
-        flips = quick_flips(survey)
-        if flips is None:
+    if not noise.has_flips:
+        lanes = lanes_of(survey, layout)
+        mixed = quick_mixing(survey, layout, lanes)
+        if mixed is None:
             return None
-        numerators = flips[0]
-        bounds.append(flips[1])
-        rooms, overflow = rooms_of(survey, layout, numerators)
+        sigmas, bound = mixed
+        blocks = dummy_blocks(survey, layout, lanes, sigmas)
+        return QuickPlan(survey=survey, bounds=(bound,), blocks=blocks)
+    flips = quick_flips(survey)
+    if flips is None:
+        return None
+    numerators, bound = flips
+    rooms, overflow = rooms_of(survey, layout, numerators)
+    devices = flipped_blocks(survey, layout, numerators, rooms)
     if not noise.has_dummies:
-        return _of_flips(survey, numerators, bounds[0])
+        return QuickPlan(survey=survey, bounds=(bound,), blocks=devices)
     mixed = quick_mixing(survey, layout, lanes_of(survey, layout, rooms), overflow)
     if mixed is None:
         return None
-    laws, dummy_sigmas, bound = mixed
-    sigmas = [
-        math.hypot(_flips_sigma(survey, a), sigma / (1 - 2 * a / NOISE_GRID))
-        for a, sigma in zip(numerators, dummy_sigmas, strict=True)
-    ]
-    return QuickPlan(
-        survey=survey,
-        bounds=(*bounds, bound),
-        numerators=numerators,
-        laws=laws,
-        precisions=tuple(precision_of(sigma, survey.policy) for sigma in sigmas),
-        margins=tuple(
-            sigma_margins(block, sigma, survey.policy)
-            for block, sigma in zip(layout.blocks, sigmas, strict=True)
-        ),
-    )
-
-
-def _flips_sigma(survey: Survey, numerator: int) -> float:
-    if numerator == 0:
-        return 0.0
-    responses = ResponseFormat(1, copies=survey.copies)
-    return precision(responses, numerator / NOISE_GRID, survey.policy.minimum_crowd).sigma
-
-
-def _of_flips(survey: Survey, numerators: tuple[int, ...], bound: float) -> QuickPlan:
-    layout, crowd = layout_of(survey), survey.policy.minimum_crowd
-    responses = ResponseFormat(1, copies=survey.copies)
-    noises = [numerator / NOISE_GRID for numerator in numerators]
-    return QuickPlan(
-        survey=survey,
-        bounds=(bound,),
-        numerators=numerators,
-        laws=(),
-        precisions=tuple(precision(responses, noise, crowd) for noise in noises),
-        margins=tuple(
-            margins_of(survey, block, noise)
-            for block, noise in zip(layout.blocks, noises, strict=True)
-        ),
-    )
+    sigmas, of_mixers = mixed
+    blocks = with_sigmas(survey, devices, sigmas)
+    return QuickPlan(survey=survey, bounds=(bound, of_mixers), blocks=blocks)

@@ -52,7 +52,7 @@ def noise(results: Results, language: Language) -> Named:
 
 def _flips(results: Results, language: Language) -> str:
     own, number = language.texts.collected, language.numbers.number
-    noises = sorted(set(results.plan.noises))
+    noises = sorted({block.noise for block in results.plan.blocks})
     if len(noises) == 1:
         return own.one_noise[results.provenance].format(noise=number(noises[0]))
     least, most = number(noises[0]), number(noises[-1])

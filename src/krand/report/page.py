@@ -253,11 +253,11 @@ def _typical(results: Results) -> tuple[float, float] | None:
 def _blocks(results: Results, language: Language) -> tuple[tuple[str, str, str], ...]:
     """Of every block its questions, positions and noise: q of flips, or σ with dummies."""
     plan, numbers = results.plan, language.numbers
-    noises = plan.noises
+    noises = [block.noise for block in plan.blocks]
     if plan.survey.trust.noise.has_dummies:
         batches = len(results.batches)
-        laws = [mixed_law(plan, block, results.people, batches) for block in plan.layout.blocks]
-        noises = tuple(law.sigma for law in laws)
+        laws = [mixed_law(plan, block, results.people, batches) for block in plan.blocks]
+        noises = [law.sigma for law in laws]
     return tuple(
         (
             " + ".join(block.question_names),

@@ -30,13 +30,23 @@ from krand.showing import Shown, at_most, one_line, rounded_up, some
 from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
 from krand.survey.lanes import Lane, lanes_of
-from krand.survey.layout import Block, Layout, layout_of
+from krand.survey.layout import Block, Layout
 from krand.survey.survey import Survey
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
-__all__ = ["FORMAT", "OLD_FORMAT", "Margin", "Mixer", "Mixing", "Plan", "Promise", "WorstShift"]
+__all__ = [
+    "FORMAT",
+    "OLD_FORMAT",
+    "Margin",
+    "Mixer",
+    "Mixing",
+    "Plan",
+    "PlannedBlock",
+    "Promise",
+    "WorstShift",
+]
 
 FORMAT = "krand-plan-6"
 OLD_FORMAT = "krand-plan-5"
@@ -133,6 +143,75 @@ class WorstShift:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedBlock:
+    """A block of the survey with its noise, and what follows from that for its counts."""
+
+    block: Block
+    numerator: int
+    """Noise of devices as a/2^32; 0 where they add none, and alike for all bits of a record."""
+    precision: Precision
+    """How precise every count will be."""
+    shift: WorstShift
+    """How far one person who lies as well as possible can move a count."""
+    room: int = 0
+    """How many messages there are, where devices flip single bits; otherwise 0."""
+    margins: tuple[Margin, ...] = ()
+    """Of a group: how precise each of its questions alone will be."""
+
+    @property
+    def name(self) -> str:
+        return self.block.name
+
+    @property
+    def offset(self) -> int:
+        return self.block.offset
+
+    @property
+    def positions(self) -> int:
+        return self.block.positions
+
+    @property
+    def noise(self) -> float:
+        """q, exact in binary floating point."""
+        return self.numerator / NOISE_GRID
+
+    def precision_of(self, question: str) -> Precision:
+        """How precise the count of one answer to a question of the block will be."""
+        found = (m.precision for m in self.margins if m.question == question)
+        return next(found, self.precision)
+
+    def rounded(self) -> PlannedBlock:
+        return replace(
+            self,
+            precision=_rounded(self.precision),
+            shift=self.shift.rounded(),
+            margins=tuple(margin.rounded() for margin in self.margins),
+        )
+
+    def values(self) -> dict[str, Any]:
+        """Plain data; the shift stands in a list of its own."""
+        block, known = self.block, self.precision
+        alone = [
+            {"question": m.question, "cells": m.cells, **asdict(m.precision)} for m in self.margins
+        ]
+        return {
+            "name": block.name,
+            "kind": block.kind.value,
+            "questions": list(block.question_names),
+            "offset": block.offset,
+            "positions": block.positions,
+            "sensitivity": block.sensitivity,
+            "most_ones": block.most_ones,
+            "noise_numerator": self.numerator,
+            "sigma": known.sigma,
+            "half_width_95": known.half_width_95,
+            "half_width_percent": known.half_width_percent,
+            **({"margins": alone} if alone else {}),
+            **({"messages": self.room} if self.room else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mixer:
     """A party that mixes: its name, and the keys by which others know it and seal for it."""
 
@@ -183,21 +262,13 @@ class Plan(Shown):
     """
 
     survey: Survey
-    numerators: tuple[int, ...]
-    """Noise of every block as a/2^32; in record linkage all are alike."""
+    blocks: tuple[PlannedBlock, ...]
+    """Every question or group, with its noise and its precision."""
     messages: int
     """How many messages every submission consists of."""
-    rooms: tuple[int, ...]
-    """Where devices flip single bits: how many of them each block has; otherwise empty."""
     overflow: float
     """At most so likely does one person have more tokens in a lane, of which some are dropped."""
     promise: Promise
-    precisions: tuple[Precision, ...]
-    """How precise every count of a block will be."""
-    margins: tuple[tuple[Margin, ...], ...]
-    """For every block that is a group: how precise each of its questions alone will be."""
-    shifts: tuple[WorstShift, ...]
-    """For every block: how far one person who lies as well as possible can move a count."""
     analyst_key: str | None = None
     """The public key that messages are sealed for, 32 bytes in hexadecimal; None where a data
     holder randomizes a whole table, and nothing is sealed."""
@@ -229,9 +300,7 @@ class Plan(Shown):
             self,
             overflow=rounded_up(self.overflow, BOUND_DIGITS),
             promise=self.promise.rounded(self.survey.policy),
-            precisions=tuple(map(_rounded, self.precisions)),
-            margins=tuple(tuple(one.rounded() for one in each) for each in self.margins),
-            shifts=tuple(shift.rounded() for shift in self.shifts),
+            blocks=tuple(block.rounded() for block in self.blocks),
             mixing=mixing,
             flips=None if self.flips is None else self.flips.rounded(self.survey.policy),
         )
@@ -261,12 +330,13 @@ class Plan(Shown):
 
     @cached_property
     def layout(self) -> Layout:
-        return layout_of(self.survey)
+        """Which position belongs to what."""
+        return Layout(self.survey.id, tuple(each.block for each in self.blocks))
 
     @cached_property
     def lanes(self) -> tuple[Lane, ...]:
         """Which messages of a submission are about what."""
-        return lanes_of(self.survey, self.layout, self.rooms)
+        return lanes_of(self.survey, self.layout, [each.room for each in self.blocks])
 
     def law_of(self, lane: Lane) -> DummyLaw:
         """How many dummies a mixer adds to each position of a lane."""
@@ -280,9 +350,9 @@ class Plan(Shown):
         >>> round(small_plan().precision_of("pet").half_width_95)  # ± people, at 95 %
         7
         """
-        return self._precision_in(question, self.block_of(question))
+        return self.block_of(question).precision_of(question)
 
-    def block_of(self, question: str) -> Block:
+    def block_of(self, question: str) -> PlannedBlock:
         """The block that a question is estimated from.
 
         Of several groups it is the one in which the question alone is most precise, the first of
@@ -293,18 +363,9 @@ class Plan(Shown):
         >>> small_plan().block_of("pet").positions
         3
         """
-        blocks = self.layout.blocks_of(question)
-        return min(blocks, key=lambda block: self._precision_in(question, block).sigma)
-
-    def _precision_in(self, question: str, block: Block) -> Precision:
-        place = self.layout.blocks.index(block)
-        found = (m.precision for m in self.margins[place] if m.question == question)
-        return next(found, self.precisions[place])
-
-    @property
-    def noises(self) -> tuple[float, ...]:
-        """q of every block, exact in binary floating point."""
-        return tuple(numerator / NOISE_GRID for numerator in self.numerators)
+        names = {block.name for block in self.layout.blocks_of(question)}
+        blocks = (each for each in self.blocks if each.name in names)
+        return min(blocks, key=lambda each: each.precision_of(question).sigma)
 
     @cached_property
     def bytes(self) -> bytes:
@@ -318,26 +379,17 @@ class Plan(Shown):
 
     def values(self) -> dict[str, Any]:
         """Everything as plain data."""
-        blocks = [
-            _block_values(*entry)
-            for entry in zip(
-                self.layout.blocks, self.numerators, self.precisions, self.margins, strict=True
-            )
-        ]
-        if self.rooms:
-            rooms = zip(blocks, self.rooms, strict=True)
-            blocks = [{**block, "messages": room} for block, room in rooms]
         key = {} if self.analyst_key is None else {"analyst_key": self.analyst_key}
         return {
             "format": self.format,
             **key,
             "survey": document_of(self.survey),
             "positions": self.layout.positions,
-            "blocks": blocks,
+            "blocks": [each.values() for each in self.blocks],
             "messages": self.messages,
             **({} if self.mixing is None else {"mixing": self.mixing.values()}),
             "overflow": self.overflow,
-            "shifts": [asdict(shift) for shift in self.shifts],
+            "shifts": [asdict(each.shift) for each in self.blocks],
             "promise": self.promise.values(),
             **({} if self.flips is None else {"flips": self.flips.values()}),
         }
@@ -349,23 +401,3 @@ def _stated(bound: float, limit: float) -> float:
 
 def _rounded(known: Precision) -> Precision:
     return Precision(*(rounded_up(each, PRECISION_DIGITS) for each in astuple(known)))
-
-
-def _block_values(
-    block: Block, numerator: int, known: Precision, margins: tuple[Margin, ...]
-) -> dict[str, Any]:
-    alone = [{"question": m.question, "cells": m.cells, **asdict(m.precision)} for m in margins]
-    return {
-        "name": block.name,
-        "kind": block.kind.value,
-        "questions": list(block.question_names),
-        "offset": block.offset,
-        "positions": block.positions,
-        "sensitivity": block.sensitivity,
-        "most_ones": block.most_ones,
-        "noise_numerator": numerator,
-        "sigma": known.sigma,
-        "half_width_95": known.half_width_95,
-        "half_width_percent": known.half_width_percent,
-        **({"margins": alone} if alone else {}),
-    }

@@ -86,9 +86,10 @@ def _check_messages(plan: Plan) -> None:
 
 def _check_records(plan: Plan) -> None:
     """A device flips all bits of a record with one noise."""
-    if len(set(plan.numerators)) > 1:
+    different = {each.numerator for each in plan.blocks}
+    if len(different) > 1:
         rule = "must be the same for all bits of whole records"
-        raise InvalidInput("noise_numerator", rule, sorted(set(plan.numerators)), HINT)
+        raise InvalidInput("noise_numerator", rule, sorted(different), HINT)
 
 
 def keeps_policy(plan: Plan, promise: Promise) -> bool:

@@ -28,7 +28,18 @@ from krand.promise import (
     Precision,
 )
 from krand.survey.document import survey_of
-from krand.survey.plan import FORMAT, OLD_FORMAT, Margin, Mixer, Mixing, Plan, Promise, WorstShift
+from krand.survey.layout import Block, layout_of
+from krand.survey.plan import (
+    FORMAT,
+    OLD_FORMAT,
+    Margin,
+    Mixer,
+    Mixing,
+    Plan,
+    PlannedBlock,
+    Promise,
+    WorstShift,
+)
 from krand.survey.plan_check import HINT, check_asked
 from krand.survey.survey import Survey
 
@@ -99,20 +110,16 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
     blocks, survey = values["blocks"], survey_of(values["survey"])
     if values["format"] == OLD_FORMAT and (survey.expected or survey.release_every):
         raise ValueError(f"expected, release_every: not in the format {OLD_FORMAT}")
-    least = 0 if survey.trust.noise is NoiseSource.MIXERS else 1
+    shifts = map(_shift, values["shifts"])
     return Plan(
         survey=survey,
-        numerators=tuple(
-            whole("noise_numerator", block["noise_numerator"], least, NOISE_GRID // 2 - 1)
-            for block in blocks
+        blocks=tuple(
+            _block(survey, *each)
+            for each in zip(layout_of(survey).blocks, blocks, shifts, strict=True)
         ),
         messages=whole("messages", values["messages"], 1),
-        rooms=_rooms(survey, blocks),
         overflow=_number("overflow", values["overflow"]),
         promise=_promise(values["promise"]),
-        precisions=tuple(_precision(block) for block in blocks),
-        margins=tuple(tuple(map(_margin, block.get("margins", []))) for block in blocks),
-        shifts=tuple(map(_shift, values["shifts"])),
         analyst_key=key,
         mixing=mixing_of(values["mixing"]) if "mixing" in values else None,
         flips=_promise(values["flips"]) if "flips" in values else None,
@@ -120,11 +127,19 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
     )
 
 
-def _rooms(survey: Survey, blocks: list[dict[str, Any]]) -> tuple[int, ...]:
-    """The messages of each block, where devices flip single bits."""
-    if survey.linkage is Linkage.RECORD or survey.trust.noise is NoiseSource.MIXERS:
-        return ()
-    return tuple(whole("messages", block["messages"], 1) for block in blocks)
+def _block(survey: Survey, block: Block, values: dict[str, Any], shift: WorstShift) -> PlannedBlock:
+    """A block with its noise, and with its messages where devices flip single bits."""
+    mixers = survey.trust.noise is NoiseSource.MIXERS
+    roomy = survey.linkage is Linkage.BIT and not mixers
+    numerator, least = values["noise_numerator"], 0 if mixers else 1
+    return PlannedBlock(
+        block=block,
+        numerator=whole("noise_numerator", numerator, least, NOISE_GRID // 2 - 1),
+        precision=_precision(values),
+        shift=shift,
+        room=whole("messages", values["messages"], 1) if roomy else 0,
+        margins=tuple(map(_margin, values.get("margins", []))),
+    )
 
 
 def mixing_of(values: dict[str, Any]) -> Mixing:

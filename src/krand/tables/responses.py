@@ -26,8 +26,9 @@ def add_reported_counts(
     This is the same as counting `reported_positions` for each person: flips fall anywhere among all
     bits of all people, and a flip of a true one removes it.
     """
-    for block, numerator in zip(plan.layout.blocks, plan.numerators, strict=True):
-        width, counts = block.positions, into[block.offset : block.offset + block.positions]
+    for block in plan.blocks:
+        width, numerator = block.positions, block.numerator
+        counts = into[block.offset : block.offset + width]
         step = max(1, MOST_FLIPS * NOISE_GRID // (numerator * width))
         inside = (encoded.positions >= block.offset) & (encoded.positions < block.offset + width)
         ones = encoded.rows[inside] * width + (encoded.positions[inside] - block.offset)
@@ -49,4 +50,4 @@ def reported_rows(
     records = np.zeros((people, bits), dtype=np.uint8)
     records[encoded.rows, encoded.positions] = 1
     rows = np.repeat(np.packbits(records, axis=1), plan.survey.copies, axis=0)
-    return flip_packed(rows, plan.numerators[0], random, bits=bits)
+    return flip_packed(rows, plan.blocks[0].numerator, random, bits=bits)

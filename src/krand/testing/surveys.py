@@ -75,7 +75,7 @@ def unsafe_exact_plan(survey: Survey) -> Plan:
     (δ = 1). Only the program that made it takes it: read from a file it is refused.
 
     >>> from krand.testing import small_survey, unsafe_exact_plan
-    >>> max(unsafe_exact_plan(small_survey()).noises) < 1e-9
+    >>> max(block.noise for block in unsafe_exact_plan(small_survey()).blocks) < 1e-9
     True
     """
     policy = survey.policy

@@ -37,7 +37,7 @@ def unsafe_simulated_tally(plan: Plan, answers: Any, seed: int, round_number: in
     true, people = _true_counts(plan, answers)
     check_crowd(plan, people)
     rng = np.random.default_rng([seed, round_number])
-    noises = np.repeat(plan.noises, [block.positions for block in plan.layout.blocks])
+    noises = np.concatenate([np.full(block.positions, block.noise) for block in plan.blocks])
     counts = rng.binomial(true, 1 - noises) + rng.binomial(people - true, noises)
     return Tally(
         plan_hash=plan.hash,

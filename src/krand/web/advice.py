@@ -84,7 +84,7 @@ def _planned(survey: Survey) -> Plan | None:
     except KrandError:
         return None
     plan = as_expected(plan)
-    widest = max(known.half_width_percent for known in plan.precisions)
+    widest = max(block.precision.half_width_percent for block in plan.blocks)
     return None if widest >= MOST_PERCENT else plan
 
 
@@ -134,7 +134,7 @@ def _first_useful(asked: Asked, tried: Sequence[dict[str, str]]) -> dict[str, st
     """The first of some changes after which results are useful; if none is, the first of all."""
     for fields in tried:
         quick = quick_plan(Asked({**asked.texts, **fields}).survey())
-        if quick is not None and all(known.readable for known in quick.precisions):
+        if quick is not None and all(block.precision.readable for block in quick.blocks):
             return fields
     return tried[0]
 

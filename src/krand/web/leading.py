@@ -10,7 +10,6 @@ from krand.planning.quick import QuickPlan, quick_plan
 from krand.promise import Precision
 from krand.survey.kinds.choice import Choice
 from krand.survey.kinds.yes_no import YesNo
-from krand.survey.layout import layout_of
 from krand.survey.limits import crowd_needed
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
@@ -39,8 +38,12 @@ def quick_part(survey: Survey) -> tuple[str, str] | None:
         return None
     names = {question.name: question.text or question.name for question in survey.questions}
     rows = [
-        (" + ".join(names[name] for name in block.question_names), known, EACH.get(block.kind, ""))
-        for block, known in zip(layout_of(survey).blocks, quick.precisions, strict=True)
+        (
+            " + ".join(names[name] for name in each.block.question_names),
+            each.precision,
+            EACH.get(each.block.kind, ""),
+        )
+        for each in quick.blocks
     ]
     worst = _widest(quick)
     html = render(
@@ -56,8 +59,11 @@ def quick_part(survey: Survey) -> tuple[str, str] | None:
 
 
 def _widest(quick: QuickPlan) -> Precision:
-    alone = [margin.precision for margins in quick.margins for margin in margins]
-    return max((*quick.precisions, *alone), key=lambda known: known.half_width_95)
+    alone = [margin.precision for block in quick.blocks for margin in block.margins]
+    return max(
+        (*(block.precision for block in quick.blocks), *alone),
+        key=lambda known: known.half_width_95,
+    )
 
 
 def leading_part(asked: Asked) -> tuple[str, Plan]:
@@ -80,7 +86,7 @@ def leading_part(asked: Asked) -> tuple[str, Plan]:
         trust=plan.survey.trust,
         guess=promised_guess(plan),
         promise=promise_sentence(plan),
-        liars=liars_can(plan.shifts),
+        liars=liars_can([block.shift for block in plan.blocks]),
         people=people,
         percent=percent,
     )

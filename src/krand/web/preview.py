@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from krand.planning.expected import as_expected, people_shown
 from krand.promise import Z95
 from krand.showing import decimals_for
-from krand.survey.layout import Block
-from krand.survey.plan import Plan
+from krand.survey.plan import Plan, PlannedBlock
 from krand.wording.texts import ENGLISH
 
 __all__ = ["Bar", "Preview", "preview_of", "previewed_people"]
@@ -80,10 +79,10 @@ def _shares(answers: int, random: np.random.Generator) -> Floats:
 
 
 def _estimates(
-    plan: Plan, block: Block, true: NDArray[np.int64], random: np.random.Generator
+    plan: Plan, block: PlannedBlock, true: NDArray[np.int64], random: np.random.Generator
 ) -> Floats:
     """Counts with the noise of devices and of mixers, corrected as an analyst does."""
-    crowd, q = previewed_people(plan), plan.noises[plan.layout.blocks.index(block)]
+    crowd, q = previewed_people(plan), block.noise
     counts = random.binomial(true, 1 - q) + random.binomial(crowd - true, q) - crowd * q
     if plan.mixing is not None:
         law = plan.law_of(next(lane for lane in plan.lanes if lane.block == block.name))

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from krand.accounting.baselines import rappor_sigma
 from krand.accounting.curator import curator
@@ -37,14 +36,14 @@ __all__ = ["survey_part"]
 def survey_part(plan: Plan) -> str:
     """The part of the page that a change of the survey replaces."""
     policy, mixed = plan.survey.policy, plan.survey.trust.noise.has_dummies
-    sigmas = [precision.sigma for precision in plan.precisions]
     responses = replace(record_reports(plan.survey, plan.layout), copies=1)
     return render(
         "survey_result.html",
         plan=plan,
         survey_name=survey_name(plan.survey),
         about=about_sentence(plan.survey),
-        rows=_rows(as_expected(plan), sigmas if mixed else plan.noises),
+        rows=as_expected(plan).blocks,
+        noises={b.name: b.precision.sigma if mixed else b.noise for b in plan.blocks},
         expected=people_shown(plan.survey),
         margins=margins_sentence(plan),
         noise_name="noise σ" if mixed else "noise q",
@@ -54,7 +53,7 @@ def survey_part(plan: Plan) -> str:
         unreadable=unreadable(plan),
         guess=promised_guess(plan),
         promise=promise_sentence(plan),
-        shift=max(plan.shifts, key=lambda shift: shift.too_high),
+        shift=max((block.shift for block in plan.blocks), key=lambda shift: shift.too_high),
         whole_people=whole_people,
         message_bytes=sealed_bytes(plan.survey.trust.mixers) if mixed else length_at(plan, 1),
         rappor=Z95 * rappor_sigma(policy, responses),
@@ -67,11 +66,6 @@ def survey_part(plan: Plan) -> str:
         width=width,
         each=lambda kind: EACH.get(kind, ""),
     )
-
-
-def _rows(plan: Plan, noises: Sequence[float]) -> list[tuple[Any, ...]]:
-    """Of every block its noise: q of flips, or σ in people where mixers add dummies."""
-    return list(zip(plan.layout.blocks, noises, plan.precisions, plan.margins, strict=True))
 
 
 def _coalitions(plan: Plan) -> list[tuple[str, str]]:

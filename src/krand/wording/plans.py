@@ -165,17 +165,16 @@ def survey_table(plan: Plan) -> Table:
     table.add_column(positions, justify="right")
     table.add_column(MARGIN, justify="right")
     table.add_column(noise, justify="right")
-    shown = as_expected(plan)
-    rows = zip(plan.layout.blocks, _amounts(plan), shown.precisions, shown.margins, strict=True)
-    for block, amount, precision, margins in rows:
+    for planned, amount in zip(as_expected(plan).blocks, _amounts(plan), strict=True):
+        block = planned.block
         table.add_row(
             " + ".join(block.question_names),
             block.kind.value,
             f"{block.positions:,}",
-            f"{_width(plan, precision)}{EACH.get(block.kind, '')}",
+            f"{_width(plan, planned.precision)}{EACH.get(block.kind, '')}",
             amount,
         )
-        for margin in margins:
+        for margin in planned.margins:
             name = TEXTS.alone.format(question=margin.question)
             table.add_row(name, "", "", _width(plan, margin.precision), "")
     return table
@@ -183,7 +182,7 @@ def survey_table(plan: Plan) -> Table:
 
 def _amounts(plan: Plan) -> list[str]:
     """The noise of every block: q of devices, or how many dummies a mixer adds to a position."""
-    flips, source = [number(noise) for noise in plan.noises], plan.survey.trust.noise
+    flips, source = [number(block.noise) for block in plan.blocks], plan.survey.trust.noise
     if not source.has_dummies:
         return flips
     means = {lane.block: plan.law_of(lane).mean for lane in plan.lanes}
@@ -223,9 +222,9 @@ def unreadable(plan: Plan) -> str:
     shown = as_expected(plan)
     names = [n for n in plan.layout.question_names if not shown.precision_of(n).readable]
     cells = [
-        (block, precision)
-        for block, precision in zip(plan.layout.blocks, shown.precisions, strict=True)
-        if block.kind is Kind.TOGETHER
+        (planned.block, planned.precision)
+        for planned in shown.blocks
+        if planned.block.kind is Kind.TOGETHER
     ]
     names += [_cells_of(block) for block, precision in cells if not precision.readable]
     drowned = [

@@ -20,6 +20,7 @@ from krand.batches.responses import ResponsesHeader, ResponsesWriter
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.limits import CrowdTooSmall
+from plans import with_rooms
 
 SENT = PEOPLE * BIT.messages
 """The messages of everybody."""
@@ -103,9 +104,10 @@ def test_a_batch_must_be_the_one_its_manifest_vouches_for(tmp_path: Path) -> Non
 def test_a_batch_with_messages_of_larger_submissions_is_refused(tmp_path: Path) -> None:
     """Each person sends as many as the plan says, or somebody could have lied with more."""
     sealed(BIT, tmp_path / "b")
-    fewer = replace(BIT, rooms=(BIT.rooms[0] - 1, *BIT.rooms[1:]))
+    room, *others = (block.room for block in BIT.blocks)
+    fewer = with_rooms(BIT, (room - 1, *others))
     manifest = signed(fewer, tmp_path / "b", SENT)
-    said = rf" {fewer.rooms[0]} messages of each of 152 people in lane 0.*{PEOPLE * BIT.rooms[0]:,}"
+    said = rf" {room - 1} messages of each of 152 people in lane 0.*{PEOPLE * room:,}"
     with pytest.raises(InvalidInput, match=said):
         open_batch(str(tmp_path / "b"), fewer, manifest)
 

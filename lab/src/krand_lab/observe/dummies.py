@@ -154,7 +154,7 @@ def blocks_alone(plan: Plan) -> Iterator[BlockSeen]:
 
 
 def _parts(plan: Plan) -> Iterator[tuple[Block, float, list[Lane]]]:
-    for block, noise in zip(plan.layout.blocks, plan.noises, strict=True):
+    for block, noise in ((each.block, each.noise) for each in plan.blocks):
         end = block.offset + block.positions
         lanes = [lane for lane in plan.lanes if block.offset <= lane.offset < end]
         if block.kind is Kind.WORDS:

@@ -138,7 +138,7 @@ def observe(
 def _observe_bits(plan: Plan, tally: Tally, most: int, seed: int) -> BitsSeen:
     people, blocks = tally.people, plan.layout.blocks
     counts = np.minimum(tally.counts, people)
-    noises = np.repeat(plan.noises, [block.positions for block in blocks])
+    noises = np.concatenate([np.full(block.positions, block.noise) for block in plan.blocks])
     found, rows = see_counts(people, counts, noises)
     log_outlier = np.array([seen.log_outlier for seen in found])[rows]
     zeros = np.array([seen.zeros for seen in found])[rows]

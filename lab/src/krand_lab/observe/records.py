@@ -61,7 +61,7 @@ class RecordSeen:
 
 def observe_records(plan: Plan, tally: Tally, seed: int = 0) -> RecordSeen:
     """R of the set-bit histogram, and how likely one so large is under both of the pair."""
-    copies, noise = plan.survey.copies, plan.noises[0]
+    copies, noise = plan.survey.copies, plan.blocks[0].noise
     assert tally.histogram is not None
     histogram, bits = tally.histogram, tally.positions
     responses = int(histogram.sum())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
-from krand.planning import lying
+from krand.planning.lying import worst_shift
 from krand.survey.plan import Plan, WorstShift
 
 __all__ = ["WorstShift", "worst_linked_shift", "worst_shifts"]
@@ -20,16 +20,17 @@ def worst_shifts(plan: Plan, tally: Tally, corrupted: int) -> tuple[WorstShift, 
     if plan.mixing is not None:  # nothing is divided by: the shifts of single people add up
         return tuple(
             WorstShift(each.name, corrupted, corrupted * each.too_high, corrupted * each.too_low)
-            for each in plan.shifts
+            for each in (block.shift for block in plan.blocks)
         )
-    rooms = plan.rooms or (1,) * len(plan.layout.blocks)
-    return lying.worst_shifts(zip(plan.layout.blocks, plan.noises, rooms, strict=True), corrupted)
+    return tuple(
+        worst_shift(block.name, block.noise, block.room, corrupted) for block in plan.blocks
+    )
 
 
 def worst_linked_shift(plan: Plan, tally: Tally, corrupted: int, bits: int) -> float:
     """For a cell of so many linked bits of whole records: the most people, either way."""
     _check_corrupted(tally, corrupted)
-    noise = plan.noises[0]
+    noise = plan.blocks[0].noise
     return corrupted * (1 - noise) ** (bits - 1) / (1 - 2 * noise) ** bits
 
 

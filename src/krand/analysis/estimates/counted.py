@@ -20,7 +20,7 @@ from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.survey.lanes import Lane
 from krand.survey.layout import Block
-from krand.survey.plan import Plan
+from krand.survey.plan import Plan, PlannedBlock
 
 __all__ = ["BlockCounts", "block_counts", "check_fits", "counts_nulls", "mixed_law", "question_law"]
 
@@ -98,16 +98,15 @@ def _check_mixed(plan: Plan, tally: Tally) -> None:
 def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
     """The counts of every block, once the tally is seen to be of this plan."""
     check_fits(plan, tally)
-    blocks = plan.layout.blocks
     if plan.survey.trust.noise.has_dummies:
-        return tuple(_mixed_counts(plan, tally, block) for block in blocks)
+        return tuple(_mixed_counts(plan, tally, block) for block in plan.blocks)
     return tuple(
         BlockCounts(
-            block=block,
-            ones=_ones(tally, block),
-            law=NoiseModel(people=tally.people, responses=tally.responses, noise=noise),
+            block=each.block,
+            ones=_ones(tally, each.block),
+            law=NoiseModel(people=tally.people, responses=tally.responses, noise=each.noise),
         )
-        for block, noise in zip(blocks, plan.noises, strict=True)
+        for each in plan.blocks
     )
 
 
@@ -124,15 +123,14 @@ def counts_nulls(plan: Plan, lane: Lane, block: Block) -> bool:
     return lane.has_noisy_nulls and bool(block.levels) and not flips
 
 
-def mixed_law(plan: Plan, block: Block, people: int, batches: int) -> DummyModel | BothModel:
+def mixed_law(plan: Plan, block: PlannedBlock, people: int, batches: int) -> DummyModel | BothModel:
     """The law of one position of a block, with the dummies of all mixers and batches."""
     lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
     mixes = plan.survey.trust.mixers * batches
     dummies = DummyModel(people=people, law=plan.law_of(lane), mixes=mixes)
     if not plan.survey.trust.noise.has_flips:
         return dummies
-    noise = plan.noises[plan.layout.blocks.index(block)]
-    flips = NoiseModel(people=people, responses=people, noise=noise)
+    flips = NoiseModel(people=people, responses=people, noise=block.noise)
     return BothModel(flips=flips, dummies=dummies)
 
 
@@ -142,19 +140,19 @@ def question_law(plan: Plan, name: str, people: int, responses: int, batches: in
     if plan.survey.trust.noise.has_dummies:
         law: CountModel = mixed_law(plan, block, people, batches)
     else:
-        noise = plan.noises[plan.layout.blocks.index(block)]
-        law = NoiseModel(people=people, responses=responses, noise=noise)
-    return law.summed(block.cells_of(name))
+        law = NoiseModel(people=people, responses=responses, noise=block.noise)
+    return law.summed(block.block.cells_of(name))
 
 
-def _mixed_counts(plan: Plan, tally: Tally, block: Block) -> BlockCounts:
+def _mixed_counts(plan: Plan, tally: Tally, planned: PlannedBlock) -> BlockCounts:
     """All lanes of a block have one law; only a lane of its own has nulls that are an answer."""
+    block = planned.block
     lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
     assert tally.lane_nulls is not None
     return BlockCounts(
         block=block,
         ones=_ones(tally, block),
-        law=mixed_law(plan, block, tally.people, len(tally.batches)),
+        law=mixed_law(plan, planned, tally.people, len(tally.batches)),
         nulls=int(tally.lane_nulls[lane.number]) if counts_nulls(plan, lane, block) else None,
         refused=sum(tally.rejected.values()),
     )

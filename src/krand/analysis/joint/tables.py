@@ -178,7 +178,7 @@ def _arranged(counts: BlockCounts, cells: Floats | Counts, places: list[int]) ->
 
 
 def _of_records(plan: Plan, tally: Tally, axes: tuple[Axis, ...], confidence: float) -> JointTable:
-    noise, copies = plan.noises[0], tally.responses / tally.people
+    noise, copies = plan.blocks[0].noise, tally.responses / tally.people
     counts = _record_counts(tally, noise, axes) / copies
     consistent = nearest_possible(counts.ravel(), tally.people).reshape(counts.shape)
     factors = [factor_covariance(len(axis.bits), bit_variance(noise)) for axis in axes]

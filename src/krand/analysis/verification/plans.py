@@ -260,7 +260,7 @@ def _other_room(values: Mapping[str, Any], plan: Plan) -> Iterator[str]:
     told, overflow = values["messages"], values.get("overflow")
     if told != plan.messages:
         yield f"{told:,} messages are claimed, noise and policy need {plan.messages:,}"
-    elif plan.rooms and tuple(block.get("messages") for block in values["blocks"]) != plan.rooms:
+    elif [b.get("messages", 0) for b in values["blocks"]] != [b.room for b in plan.blocks]:
         yield "the messages of a question are not those that its noise and the policy need"
     elif not _same_bound(overflow, plan.overflow):
         yield f"an overflow of {overflow!r:.40} is claimed, it is {plan.overflow:g}"

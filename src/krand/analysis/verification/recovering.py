@@ -21,7 +21,7 @@ from krand.analysis.estimates.counted import counts_nulls, mixed_law
 from krand.analysis.results import Results, counted_responses
 from krand.analysis.tally import Tally, empty_tally
 from krand.survey.layout import Block
-from krand.survey.plan import Plan
+from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.questions import Kind
 
 __all__ = ["Recovered", "recovered"]
@@ -47,7 +47,8 @@ def recovered(plan: Plan, results: Results) -> Recovered:
     lost: list[str] = []
     lanes = len(plan.lanes) if survey.trust.noise.has_dummies else 0
     lane_nulls = np.zeros(lanes, dtype=np.int64)
-    for block, noise in zip(layout.blocks, plan.noises, strict=True):
+    for planned in plan.blocks:
+        block, noise = planned.block, planned.noise
         if block.kind is Kind.WORDS:
             continue
         estimates = _estimates(block, results)
@@ -56,7 +57,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
             continue
         place = slice(block.offset, block.offset + block.positions)
         if lanes:
-            cells = _mixed(plan, block, results, estimates)
+            cells = _mixed(plan, planned, results, estimates)
             lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
             counts[place] = cells[1:]
             lane_nulls[lane.number] = cells[0] if counts_nulls(plan, lane, block) else 0
@@ -83,7 +84,7 @@ def recovered(plan: Plan, results: Results) -> Recovered:
 
 
 def _mixed(
-    plan: Plan, block: Block, results: Results, estimates: NDArray[np.float64]
+    plan: Plan, block: PlannedBlock, results: Results, estimates: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Counted messages: first empty ones, then tokens."""
     law = mixed_law(plan, block, results.people, len(results.batches))

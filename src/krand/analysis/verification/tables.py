@@ -90,7 +90,7 @@ def _from_own_counts(
 ) -> JointTable:
     """What a table of records must be, given its unbiased counts."""
     counts, people = told.counts, found.tally.people
-    copies, variance = found.tally.responses / people, bit_variance(plan.noises[0])
+    copies, variance = found.tally.responses / people, bit_variance(plan.blocks[0].noise)
     consistent = nearest_possible(counts.ravel(), people).reshape(counts.shape)
     factors = [factor_covariance(len(axis.bits), variance) for axis in axes]
     spread = product_variance(consistent, [np.diag(factor) for factor in factors])

@@ -132,8 +132,9 @@ def plan(
         console.print(margins, markup=False, highlight=False)
     console.print(promise_sentence(made), markup=False)
     sealed = "message" if made.messages == 1 else "messages"
+    liars = liars_can([block.shift for block in made.blocks])
     console.print(
-        f"Each submission has {made.messages:,} sealed {sealed}. {liars_can(made.shifts)}",
+        f"Each submission has {made.messages:,} sealed {sealed}. {liars}",
         markup=False,
         highlight=False,
     )
