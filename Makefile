@@ -36,6 +36,7 @@ lint: .venv/.test  ## ruff, mypy --strict, import-linter
 	$(BIN)/mypy --strict
 	$(BIN)/mypy --strict tests/typing_example.py
 	$(BIN)/lint-imports
+	$(BIN)/lint-imports --config lab/pyproject.toml
 
 unit: .venv/.test  ## the tests of krand alone, as make test runs them
 	$(BIN)/pytest -q $(PARALLEL) --ignore=tests/oracles tests
