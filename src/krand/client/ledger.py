@@ -15,11 +15,12 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from krand.errors import InvalidInput
+from krand.sqlite_files import checked_version, connected, make_private, transaction
 from krand.survey.limits import check_round
 from krand.survey.plan import Plan
 
@@ -48,6 +49,8 @@ CREATE TABLE IF NOT EXISTS answers (
 FORGET = "messages = NULL, submission = x''"
 PENDING = "messages IS NOT NULL"
 WAIT_SECONDS = 30.0
+PRAGMAS = ("synchronous = FULL", "secure_delete = ON")
+"""What was acknowledged is on the disk; what is erased is overwritten."""
 
 
 class AlreadySubmitted(InvalidInput):
@@ -112,7 +115,7 @@ class Ledger:
             hint = "it is created when the first survey is answered"
             raise InvalidInput("ledger", "must be a file that exists", str(path), hint)
         with self._open() as connection:
-            version = _version(connection)
+            version = checked_version(connection, VERSION, "ledger")
             if version == 0 and not create:
                 raise InvalidInput("ledger", "must be a krand ledger", str(path))
             if not create:
@@ -217,38 +220,24 @@ class Ledger:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            connection = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode=rw",  # a lost file is not recreated
-                timeout=WAIT_SECONDS,
-                isolation_level=None,
-                uri=True,
-            )
-        except sqlite3.Error as error:
-            raise _unreadable(self.path, error) from None
-        try:
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA secure_delete = ON")  # erased data is overwritten
-            yield connection
+            with closing(connected(self.path, *PRAGMAS, seconds=WAIT_SECONDS)) as connection:
+                yield connection
         except (sqlite3.DatabaseError, OSError) as error:
             raise _unreadable(self.path, error) from None
-        finally:
-            connection.close()
 
     @contextmanager
     def _at_once(self, connection: sqlite3.Connection) -> Iterator[None]:
         """A transaction that locks the file from the first read until its journal is erased."""
         connection.execute("PRAGMA journal_mode = PERSIST")
-        connection.execute("BEGIN EXCLUSIVE")
-        connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # beyond the end of the transaction
+        is_mine = False  # another process may have the lock, and needs its journal
         try:
-            yield
-            connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            self._wipe_journal(connection)
-            raise
-        self._wipe_journal(connection)
+            with transaction(connection, "EXCLUSIVE"):
+                is_mine = True
+                connection.execute("PRAGMA locking_mode = EXCLUSIVE")  # beyond the end of it
+                yield
+        finally:
+            if is_mine:
+                self._wipe_journal(connection)
 
     def _wipe_journal(self, connection: sqlite3.Connection) -> None:
         """Erase the journal, which holds old pages and is not needed after the transaction."""
@@ -269,8 +258,7 @@ class Ledger:
 def _create(path: Path) -> None:
     """Only its owner may read the file: it reveals which surveys somebody has answered."""
     try:
-        with suppress(FileExistsError):  # a link that leads nowhere is not followed
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        make_private(path)
     except OSError as error:
         raise _unreadable(path, error) from None
 
@@ -282,15 +270,6 @@ def _overwrite(path: Path) -> None:
         stream.write(bytes(os.fstat(handle).st_size))
         stream.flush()
         os.fsync(handle)
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    """The version of the file's format, 0 for a new file; others are refused."""
-    (version,) = connection.execute("PRAGMA user_version").fetchone()
-    if not 0 <= version <= VERSION:
-        rule = f"must have version {VERSION} or an earlier one"
-        raise InvalidInput("ledger", rule, version, "use a newer krand")
-    return int(version)
 
 
 def _unreadable(path: Path, error: Exception) -> InvalidInput:

@@ -38,6 +38,7 @@ from krand.errors import InvalidInput, KrandError, Unavailable
 from krand.files import complete_file, read_whole, sync_folder, unwritable
 from krand.mixing.keys import MixerKeys, descriptor_bytes
 from krand.promise import MAX_ROUNDS
+from krand.sqlite_files import OWNER_ONLY, connected, make_private, may_pass, transaction
 
 if TYPE_CHECKING:
     from io import FileIO
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 __all__ = ["BUCKETS", "DIGEST", "Digests", "Mixed", "MixerStore", "create_store", "in_bucket"]
 
 FILE, LOCK, OUTBOX = "mixer.sqlite", "lock", "outbox"
-OWNER_ONLY, OWNER_FOLDER = 0o600, 0o700
+OWNER_FOLDER = 0o700
 FORMAT = "krand-mixer-store-1"
 ANCHOR_FORMAT = b"krand-anchor-1 "
 ANCHOR_BYTES, NONCE_BYTES = 32, 12
@@ -67,14 +68,7 @@ CREATE TABLE digests (
     PRIMARY KEY (round, bucket, input)
 ) WITHOUT ROWID;
 """
-PASSING = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_LOCKED,
-)
-"""Kinds of errors that are not the store's fault."""
+WAIT_SECONDS = 5.0
 PRAGMAS = ("journal_mode = WAL", "synchronous = FULL", "secure_delete = ON")
 
 DIGEST = np.dtype("<u8")
@@ -409,25 +403,16 @@ def _locked_file(folder: Path) -> FileIO:
 
 def _connected(path: Path, *, create: bool) -> sqlite3.Connection:
     if create:
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, OWNER_ONLY))
-    address = f"{path.absolute().as_uri()}?mode=rw"
+        make_private(path)
     try:
-        connection = sqlite3.connect(address, isolation_level=None, uri=True)
+        return connected(path, *PRAGMAS, seconds=WAIT_SECONDS)
     except sqlite3.DatabaseError as error:
         raise _failure(path, error) from None
-    try:
-        for pragma in PRAGMAS:
-            connection.execute(f"PRAGMA {pragma}")
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise _failure(path, error) from None
-    return connection
 
 
 def _failure(path: Path, error: sqlite3.DatabaseError) -> KrandError:
     """A disk that is full or fails, which may pass; or a file that is no store."""
-    # An extended code has its kind in the lowest byte.
-    if getattr(error, "sqlite_errorcode", 0) & 0xFF in PASSING:
+    if may_pass(error):
         return Unavailable(f"the store {path} cannot be used now: {error}")
     return InvalidInput("store", "must be a mixer's store", str(path), str(error))
 
@@ -435,14 +420,8 @@ def _failure(path: Path, error: sqlite3.DatabaseError) -> KrandError:
 @contextmanager
 def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
     try:
-        connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(connection):
             yield
-            connection.execute("COMMIT")
-        except BaseException:
-            with suppress(sqlite3.DatabaseError):
-                connection.execute("ROLLBACK")
-            raise
     except sqlite3.OperationalError as error:
         raise Unavailable(f"the store cannot be written now: {error}") from None
 

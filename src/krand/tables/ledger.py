@@ -10,13 +10,14 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, fields
 from enum import Enum
 from pathlib import Path
 
 from krand.errors import InvalidInput
 from krand.files import state_folder
+from krand.sqlite_files import checked_version, connected, make_private, transaction
 from krand.survey.plan import Plan
 
 __all__ = [
@@ -114,10 +115,7 @@ class TableLedger:
         self.path = default_table_ledger() if path is None else Path(path)
         _create(self.path)
         with self._open() as connection:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            if version not in (0, VERSION):
-                rule = f"must have version {VERSION}"
-                raise InvalidInput("ledger", rule, version, "use a newer krand")
+            checked_version(connection, VERSION, "ledger")
             connection.execute(SCHEMA)
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -133,7 +131,7 @@ class TableLedger:
 
     def add(self, plan: Plan, run: Run, declared: Declared) -> None:
         """Record a run if it is still allowed: another one may have finished in the meantime."""
-        with self._open() as connection, _at_once(connection):
+        with self._open() as connection, transaction(connection):
             _admitted(connection, plan, run.round, declared)
             if declared is Declared.DISCARDED:
                 of = (plan.hash, run.round)
@@ -149,21 +147,11 @@ class TableLedger:
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
-            connection = sqlite3.connect(
-                f"{self.path.absolute().as_uri()}?mode=rw",
-                timeout=WAIT_SECONDS,
-                isolation_level=None,
-                uri=True,
-            )
-        except sqlite3.Error as error:
-            raise _unusable(self.path, error) from None
-        try:
-            connection.execute("PRAGMA synchronous = FULL")
-            yield connection
+            opened = connected(self.path, "synchronous = FULL", seconds=WAIT_SECONDS)
+            with closing(opened) as connection:
+                yield connection
         except sqlite3.DatabaseError as error:
             raise _unusable(self.path, error) from None
-        finally:
-            connection.close()
 
 
 def _admitted(
@@ -192,23 +180,11 @@ def _read(
     return tuple(Run(**dict(zip(names, row, strict=True))) for row in rows)
 
 
-@contextmanager
-def _at_once(connection: sqlite3.Connection) -> Iterator[None]:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
-    connection.execute("COMMIT")
-
-
 def _create(path: Path) -> None:
     """Only its owner may read the file: it reveals which tables somebody holds."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(FileExistsError):  # a link that leads nowhere is not followed
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        make_private(path)
     except OSError as error:
         raise _unusable(path, error) from None
 

@@ -23,10 +23,12 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 
+from krand import sqlite_files
 from krand.collector.sqlite.damage import Damage
 from krand.collector.store import StoreUnavailable
 from krand.errors import InvalidInput
 from krand.files import sync_folder
+from krand.sqlite_files import OWNER_ONLY, may_pass
 
 __all__ = [
     "PAGE_BYTES",
@@ -39,7 +41,6 @@ __all__ = [
     "opened_file",
 ]
 
-OWNER_ONLY = 0o600
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 NO_LINK: int = getattr(os, "O_NOFOLLOW", 0)  # Windows has neither these links nor these owners
 ROOT = 0
@@ -56,22 +57,6 @@ PRAGMAS = (
     "cache_size = -65536",
     "cell_size_check = ON",
 )
-PASSING = (
-    sqlite3.SQLITE_BUSY,
-    sqlite3.SQLITE_LOCKED,
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR,
-    sqlite3.SQLITE_CANTOPEN,
-    sqlite3.SQLITE_INTERRUPT,
-    sqlite3.SQLITE_PROTOCOL,
-)
-"""Failures that may pass."""
-LOST = (
-    sqlite3.SQLITE_IOERR_SHORT_READ,
-    sqlite3.SQLITE_IOERR_CORRUPTFS,
-    sqlite3.SQLITE_IOERR_DATA,
-)
-"""Failed reads that do not pass."""
 
 
 @contextmanager
@@ -82,9 +67,8 @@ def named(path: Path) -> Iterator[None]:
     except sqlite3.ProgrammingError:  # a bug in krand
         raise
     except sqlite3.DatabaseError as error:
-        # Python's own errors, about text that cannot be decoded, have no code: they are damage too.
         code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT)
-        if code & 0xFF in PASSING and code not in LOST:
+        if may_pass(error):
             raise StoreUnavailable(f"the spool cannot be written now: {error}") from None
         if code & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM):
             rule = "must be a file that can be written to"
@@ -96,13 +80,7 @@ def named(path: Path) -> Iterator[None]:
 
 def connected(path: Path) -> sqlite3.Connection:
     """A connection that acknowledges only what is on the disk, and overwrites what it deletes."""
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode=rw",
-        timeout=WAIT_SECONDS,
-        isolation_level=None,
-        check_same_thread=False,
-        uri=True,
-    )
+    connection = sqlite_files.connected(path, seconds=WAIT_SECONDS, any_thread=True)
     try:
         _check_opened(path)
         for pragma in PRAGMAS:

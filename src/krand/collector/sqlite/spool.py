@@ -54,6 +54,7 @@ from krand.collector.store import (
 )
 from krand.errors import InternalError, InvalidInput
 from krand.randomness.generator import SecureRandom, secure_random
+from krand.sqlite_files import transaction
 from krand.wire.submissions import ID_LENGTH, Submitted
 
 __all__ = ["Spool"]
@@ -460,14 +461,8 @@ class Spool:
     def _transaction(self) -> Iterator[None]:
         """Everything in the block is written, or nothing."""
         self._check_process()
-        self._connection.execute("BEGIN IMMEDIATE")
-        try:
+        with transaction(self._connection):
             yield
-            self._connection.execute("COMMIT")
-        except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-            raise
 
     @contextmanager
     def _snapshot(self) -> Iterator[None]:
