@@ -13,7 +13,9 @@ import ast
 import json
 import re
 from collections.abc import Iterator
+from contextlib import chdir
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import matplotlib
@@ -82,10 +84,11 @@ def main() -> None:
     for old in DRAWN.parent.glob("*.svg"):
         old.unlink()
     drawn = {}
-    for picture, plot in plots(PAGE):
-        plot.save(DOCS / picture)
-        drawn[picture] = described(plot.figure)
-        print(f"{picture}  {(DOCS / picture).stat().st_size:,} bytes")
+    with TemporaryDirectory() as folder, chdir(folder):  # for the files that the page writes
+        for picture, plot in plots(PAGE):
+            plot.save(DOCS / picture)
+            drawn[picture] = described(plot.figure)
+            print(f"{picture}  {(DOCS / picture).stat().st_size:,} bytes")
     about = {"matplotlib": matplotlib.__version__, "pictures": drawn}
     DRAWN.write_text(json.dumps(about, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
