@@ -308,7 +308,7 @@ def _joint(plan: Plan, tally: Tally, names: Names, options: ResultsOptions) -> J
     )
     try:
         test = independence_test(table)
-    except InvalidInput:  # too few answers are left, or far too many cells
+    except InvalidInput:  # too few answers, far too many cells, or mostly noise
         test = None
     return JointResult(table, given, test)
 

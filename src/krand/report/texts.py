@@ -338,7 +338,10 @@ class JointTexts:
         " error of ± {margin}."
     )
     only_two: str = "Independence is tested for two questions only."
-    not_tested: str = "Independence was not tested: there are too few answers, or too many cells."
+    not_tested: str = (
+        "Independence was not tested: there are too few answers, too many cells, or too much noise"
+        " in them."
+    )
     related: str = "The answers to the two questions are related."
     perhaps: str = "There is weak evidence that the answers to the two questions are related."
     unrelated: str = "Nothing here shows that the answers to the two questions are related."

@@ -306,7 +306,8 @@ JOINT = JointTexts(
     ),
     only_two="Unabhängigkeit wird nur für zwei Fragen geprüft.",
     not_tested=(
-        "Unabhängigkeit wurde nicht geprüft: Es gibt zu wenige Antworten oder zu viele Zellen."
+        "Unabhängigkeit wurde nicht geprüft: Es gibt zu wenige Antworten, zu viele Zellen oder zu"
+        " viel Rauschen darin."
     ),
     related="Die Antworten auf die beiden Fragen hängen zusammen.",
     perhaps=(

@@ -78,6 +78,11 @@ class BothModel:
         dummies, tail = self.dummies, (1 - confidence) / 2
         return _distance(dummies.law, dummies.draws, math.sqrt(self.flips.spread), tail)
 
+    def jumps(self) -> tuple[Floats, Floats]:
+        """Errors that are not nearly normal, in people, and their probabilities."""
+        errors, masses = self.dummies.jumps()
+        return errors / (1 - 2 * self.flips.noise) / self.flips.copies, masses
+
     def quantile(self, confidence: float) -> float:
         """How many standard deviations suffice for weighted sums of rows."""
         sums = (self.summed(rows) for rows in range(1, ROWS + 1))

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from krand.accounting.dummy_sums import sum_distance, sum_tails
+from krand.accounting.dummy_sums import sum_distance, sum_law, sum_tails
 from krand.analysis.estimates.inversion import Counts, Floats
 from krand.promise import DummyLaw
 
@@ -69,6 +69,12 @@ class DummyModel:
     def distance(self, confidence: float) -> int:
         """w: the estimate is further than this from the truth with at most 1 - confidence."""
         return sum_distance(self.law, self.draws, (1 - confidence) / 2)
+
+    def jumps(self) -> tuple[Floats, Floats]:
+        """Errors that are not nearly normal, in people, and their probabilities."""
+        start, masses = sum_law(self.law, self.draws)
+        errors = np.arange(len(masses), dtype=np.float64) + (start - self.draws * self.law.mean)
+        return errors, masses
 
     def quantile(self, confidence: float) -> float:
         """How many standard deviations suffice for weighted sums of rows."""

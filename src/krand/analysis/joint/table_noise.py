@@ -52,6 +52,10 @@ class IndependentCells:
         """How often a sum over cells lies further out than so many standard deviations."""
         return chance_beyond(self.law, z)
 
+    def jumps(self) -> tuple[Floats, Floats]:
+        """Errors of one cell that are not nearly normal, and their probabilities."""
+        return self.law.jumps()
+
     def of_row(self, row: int, columns: int) -> Floats:
         """The covariance of the first cells of one row."""
         return self.variance * np.eye(columns)
@@ -81,6 +85,10 @@ class LinkedCells:
     def chance(self, z: Floats) -> Floats:
         """How often a sum over cells lies further out than so many standard deviations."""
         return np.asarray(2 * ndtr(-np.abs(z)))
+
+    def jumps(self) -> tuple[Floats, Floats]:
+        """Errors of one cell that are not nearly normal, and their probabilities: none."""
+        return np.zeros(1), np.ones(1)
 
     def of_row(self, row: int, columns: int) -> Floats:
         """The covariance of the first cells of one row."""
