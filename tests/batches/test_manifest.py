@@ -49,7 +49,8 @@ def test_every_changed_byte_is_noticed() -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"submissions": 99_999}, {"plan": "ff" * 32}, {"round": 2}, {"batch_sha256": ""}]
+    "change",
+    [{"submissions": 99_999}, {"plan": "ff" * 32}, {"round": 2}, {"batch_sha256": "ab" * 32}],
 )
 def test_other_values_need_another_signature(change: dict[str, object]) -> None:
     """A signature of one manifest is none of another."""

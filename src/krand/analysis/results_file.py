@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from krand.analysis.joint.tables import JointTable
-from krand.analysis.plain_values import (
+from krand.analysis.results import Results
+from krand.errors import InvalidInput, KrandError
+from krand.files import complete_file, json_object, read_whole
+from krand.planning.coalitions import Coalition
+from krand.promise import MAX_CROWD
+from krand.survey.canonical import canonical_json
+from krand.survey.plain_values import (
     Malformed,
     infinite_epsilon,
     plain,
@@ -23,12 +29,6 @@ from krand.analysis.plain_values import (
     typed_fields,
     written_names,
 )
-from krand.analysis.results import Results
-from krand.errors import InvalidInput, KrandError
-from krand.files import complete_file, json_object, read_whole
-from krand.planning.coalitions import Coalition
-from krand.promise import MAX_CROWD
-from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan
 

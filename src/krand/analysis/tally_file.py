@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from krand.analysis.plain_values import typed
 from krand.analysis.tally import FORMAT, MAX_TABLE_BITS, UNSIGNED, Bits, Counts, Tally
 from krand.analysis.tally_signatures import TallySignature
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole, whole, write_atomically
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
+from krand.survey.plain_values import typed
 
 __all__ = ["NAMES", "read_tally", "tally_from", "write_tally"]
 

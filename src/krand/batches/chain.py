@@ -10,20 +10,30 @@ What a chain cannot show is that a mixer was honest: whoever lies about a number
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from krand.batches.provenance import is_random_id
+from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
-from krand.files import json_object, read_whole, whole
-from krand.survey.canonical import EXACT, canonical_json
+from krand.files import read_whole
+from krand.survey.canonical import canonical_json
 from krand.survey.lanes import Lane
+from krand.survey.plain_values import (
+    Count,
+    Digits,
+    Malformed,
+    Sha256,
+    Signature,
+    as_file,
+    typed,
+    values_in,
+)
 from krand.survey.plan import Mixer, Plan
 from krand.wire.mixers import check_mixers
 
@@ -43,7 +53,7 @@ __all__ = [
 
 FORMAT = "krand-mix-1"
 CHAIN_FORMAT = "krand-chain-1"
-RULE = f"must be a file of the format {CHAIN_FORMAT}"
+HINT = "the mixer that wrote the batch writes it beside the batch"
 PURPOSE = b"krand mix link"
 """Signed before the content, so that a signature cannot be mistaken for one of another kind."""
 COUNTS = ("messages_in", "repeats", "refused", "dummies", "messages_out")
@@ -53,11 +63,11 @@ COUNTS = ("messages_in", "repeats", "refused", "dummies", "messages_out")
 class LaneCounts:
     """What happened to the messages of one lane."""
 
-    messages_in: int
-    repeats: int
-    refused: int
-    dummies: int
-    messages_out: int
+    messages_in: Count
+    repeats: Count
+    refused: Count
+    dummies: Count
+    messages_out: Count
 
     @property
     def balance(self) -> int:
@@ -69,27 +79,27 @@ class LaneCounts:
 class Link:
     """What one mixer vouches for."""
 
-    plan: str
-    round: int
-    hop: int
+    plan: Sha256
+    round: Count
+    hop: Count
     """The mixer's place in the chain; the collector is 1."""
-    mixer: str
+    mixer: Sha256
     """Its identity: the Ed25519 public key in hexadecimal."""
-    submissions: int
+    submissions: Count
     """Distinct submissions, each by one person, as the collector counted them."""
-    messages_in: int
-    repeats: int
-    refused: Mapping[str, int]
+    messages_in: Count
+    repeats: Count
+    refused: Mapping[str, Count]
     """How many messages were refused, by reason."""
-    dummies: int
-    messages_out: int
+    dummies: Count
+    messages_out: Count
     lanes: tuple[LaneCounts, ...]
-    input_sha256: str
+    input_sha256: Annotated[str, Digits(64, may_be_empty=True)]
     """Of the file that was mixed; empty for the collector, which received submissions."""
-    output_sha256: str
-    batch_id: str
+    output_sha256: Sha256
+    batch_id: RandomId
     """Random, drawn by the collector when the batch began; the same along the chain."""
-    previous: str
+    previous: Annotated[str, Digits(64, may_be_empty=True)]
     """The SHA-256 of the link before it, with its signature; empty for the first."""
 
 
@@ -128,13 +138,12 @@ def read_chain(path: str | Path) -> tuple[SignedLink, ...]:
 
 def parse_chain(content: bytes, source: str = "chain") -> tuple[SignedLink, ...]:
     """The links in these bytes; nothing is verified yet."""
-    values = json_object("chain", content, source, RULE)
-    try:
-        if values.pop("format") != CHAIN_FORMAT or set(values) != {"links"}:
-            raise _malformed(source)
-        return tuple(map(_signed_link, values["links"]))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _malformed(source, str(error) if isinstance(error, ValueError) else "") from None
+    values = values_in(content, "chain", CHAIN_FORMAT, source, HINT)
+    with as_file("chain", CHAIN_FORMAT, source, HINT):
+        links = typed(Mapping[str, tuple[Any, ...]], values)
+        if links.keys() != {"links"}:
+            raise Malformed("should have links, and nothing else")
+        return tuple(map(_signed_link, links["links"]))
 
 
 def verify_chain(plan: Plan, links: Sequence[SignedLink]) -> None:
@@ -250,45 +259,10 @@ def _content(link: Link) -> dict[str, Any]:
     return {"format": FORMAT, **asdict(link)}
 
 
-def _signed_link(values: dict[str, Any]) -> SignedLink:
-    left = dict(values)
-    signature = bytes.fromhex(left.pop("signature"))
-    if left.pop("format") != FORMAT:
-        raise ValueError(f"a link must have the format {FORMAT}")
-    lanes = tuple(LaneCounts(**counts) for counts in left.pop("lanes"))
-    link = Link(**left, lanes=lanes)
-    _check_types(link)
-    return SignedLink(link, signature)
-
-
-def _check_types(link: Link) -> None:
-    for name in ("round", "hop", "submissions", *COUNTS):
-        if name != "refused":
-            whole(name, getattr(link, name), 0, EXACT)
-    for counts in link.lanes:
-        for name in COUNTS:
-            whole(name, getattr(counts, name), 0, EXACT)
-    for reason, count in link.refused.items():
-        whole(f"refused.{reason:.40}", count, 0, EXACT)
-    texts: tuple[tuple[str, Callable[[str], bool]], ...] = (
-        ("plan", _is_hash),
-        ("mixer", _is_hash),
-        ("output_sha256", _is_hash),
-        ("input_sha256", lambda text: text == "" or _is_hash(text)),
-        ("previous", lambda text: text == "" or _is_hash(text)),
-    )
-    for name, holds in texts:
-        value = getattr(link, name)
-        if not isinstance(value, str) or not holds(value):
-            raise ValueError(f"{name} must be 64 hexadecimal digits")
-    if not is_random_id(link.batch_id):
-        raise ValueError("batch_id must be 32 hexadecimal digits")
-
-
-def _is_hash(text: str) -> bool:
-    return len(text) == 64 and all(digit in "0123456789abcdef" for digit in text)
-
-
-def _malformed(source: str, fault: str = "") -> InvalidInput:
-    hint = "the mixer that wrote the batch writes it beside the batch"
-    return InvalidInput("chain", RULE, source, f"{fault}; {hint}" if fault else hint)
+def _signed_link(values: Any) -> SignedLink:
+    """A link has its format and its signature beside its fields."""
+    left = typed(Mapping[str, Any], values)
+    signature = typed(Signature, left.pop("signature", None))
+    if left.pop("format", None) != FORMAT:
+        raise Malformed(f"should be a link of the format {FORMAT}")
+    return SignedLink(typed(Link, left), bytes.fromhex(signature))

@@ -13,10 +13,11 @@ from typing import Any
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-from krand.batches.provenance import is_random_id
+from krand.batches.provenance import RandomId
 from krand.errors import InvalidInput
-from krand.files import json_object, read_whole, whole
-from krand.survey.canonical import EXACT, canonical_json
+from krand.files import read_whole
+from krand.survey.canonical import canonical_json
+from krand.survey.plain_values import Count, Sha256, Signature, as_file, typed, values_in
 
 __all__ = [
     "FORMAT",
@@ -28,7 +29,7 @@ __all__ = [
 ]
 
 FORMAT = "krand-manifest-2"
-RULE = f"must be a file of the format {FORMAT}"
+HINT = "a collector of this version of krand writes it"
 PURPOSE = b"krand manifest"
 """Signed before the content, so that a signature cannot be mistaken for one of another kind."""
 
@@ -37,14 +38,14 @@ PURPOSE = b"krand manifest"
 class Manifest:
     """What the collector vouches for."""
 
-    plan: str
-    round: int
-    submissions: int
+    plan: Sha256
+    round: Count
+    submissions: Count
     """Distinct submissions, each by one person."""
-    messages: int
-    batch_sha256: str
+    messages: Count
+    batch_sha256: Sha256
     """The hash of the batch file; it identifies the batch from here on."""
-    batch_id: str
+    batch_id: RandomId
     """Random, drawn when the batch began: it reveals a second release from a copied spool."""
 
 
@@ -73,32 +74,11 @@ def parse_manifest(content: bytes, key: Ed25519PublicKey, source: str = "manifes
 
 def manifest_in(content: bytes, source: str = "manifest") -> tuple[Manifest, bytes]:
     """The content of these bytes, and the signature, which is not verified yet."""
-    values = json_object("manifest", content, source, RULE)
-    try:
-        signature = bytes.fromhex(values.pop("signature"))
-        if values.pop("format") != FORMAT:
-            raise _malformed(source)
-        manifest = Manifest(**values)
-        _check_types(manifest)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise _malformed(source, str(error) if isinstance(error, ValueError) else "") from None
-    return manifest, signature
+    values = values_in(content, "manifest", FORMAT, source, HINT)
+    with as_file("manifest", FORMAT, source, HINT):
+        signature = typed(Signature, values.pop("signature", None))
+        return typed(Manifest, values), bytes.fromhex(signature)
 
 
 def _content(manifest: Manifest) -> dict[str, Any]:
     return {"format": FORMAT, **asdict(manifest)}
-
-
-def _check_types(manifest: Manifest) -> None:
-    for name in ("round", "submissions", "messages"):
-        whole(name, getattr(manifest, name), 0, EXACT)
-    for name in ("plan", "batch_sha256"):
-        if not isinstance(getattr(manifest, name), str):
-            raise ValueError(f"{name} must be text")
-    if not is_random_id(manifest.batch_id):
-        raise ValueError("batch_id must be 32 hexadecimal digits")
-
-
-def _malformed(source: str, fault: str = "") -> InvalidInput:
-    hint = "a collector of this version of krand writes it"
-    return InvalidInput("manifest", RULE, source, f"{fault}; {hint}" if fault else hint)

@@ -11,16 +11,17 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from krand.batches.provenance import Provenance, is_random_id
+from krand.batches.provenance import Provenance, RandomId
 from krand.batches.sealed import fixed_column, fixed_rows, positions_in
 from krand.errors import InvalidInput
-from krand.files import json_object, unreadable, whole
+from krand.files import unreadable
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
+from krand.survey.plain_values import Whole, as_file, typed, values_in
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +36,7 @@ __all__ = [
 ]
 
 FORMAT = "krand-responses-2"
-RULE = f"must be a file of the format {FORMAT}"
+HINT = "krand randomize writes it"
 KEY = b"krand"
 POSITION, VECTOR = "position", "vector"
 
@@ -45,15 +46,20 @@ class ResponsesHeader:
     """The metadata of a file of responses."""
 
     plan: str
-    round: int
-    people: int
+    round: Annotated[int, Whole(1)]
+    people: Annotated[int, Whole(0, MAX_CROWD)]
     linkage: Linkage
-    positions: int
-    run: str
+    positions: Annotated[int, Whole(1, MAX_BITS)]
+    run: RandomId
     """A random id of the randomization: two files of one run are copies."""
     provenance: Provenance = Provenance.TABLE
-    distinct_from: tuple[str, ...] = ()
+    distinct_from: tuple[RandomId, ...] = ()
     """Earlier runs that have no people in common with this one, as the data holder declared."""
+
+    def __post_init__(self) -> None:
+        if self.provenance is Provenance.DEVICES:
+            rule = "must not be devices, because they seal what they send"
+            raise InvalidInput("provenance", rule, self.provenance.value)
 
     @property
     def schema(self) -> pa.Schema:
@@ -123,39 +129,16 @@ def _opened(path: str | Path) -> pq.ParquetFile:
 
 def header_of(file: pq.ParquetFile, path: str | Path) -> ResponsesHeader:
     """The metadata of an open file."""
-    try:
-        values = json_object("responses", (file.schema_arrow.metadata or {})[KEY], str(path), RULE)
-        if values.pop("format") != FORMAT:
-            raise _not_responses(path)
-        header = ResponsesHeader(
-            **{
-                **values,
-                "linkage": Linkage(values["linkage"]),
-                "provenance": Provenance(values["provenance"]),
-                "distinct_from": tuple(values["distinct_from"]),
-            }
-        )
-        _check_types(header)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        fault = str(error) if isinstance(error, ValueError) else ""
-        raise _not_responses(path, fault) from None
+    content = (file.schema_arrow.metadata or {}).get(KEY)
+    if content is None:
+        raise _not_responses(path)
+    values = values_in(content, "responses", FORMAT, str(path), HINT)
+    with as_file("responses", FORMAT, str(path), HINT):
+        header: ResponsesHeader = typed(ResponsesHeader, values)
     if not file.schema_arrow.equals(header.schema):
         raise _not_responses(path)
     return header
 
 
-def _check_types(header: ResponsesHeader) -> None:
-    if not isinstance(header.plan, str):
-        raise ValueError("plan must be text")
-    whole("round", header.round, 1)
-    whole("people", header.people, 0, MAX_CROWD)
-    whole("positions", header.positions, 1, MAX_BITS)
-    if header.provenance is Provenance.DEVICES:
-        raise ValueError("provenance must not be devices, because they seal what they send")
-    if not all(map(is_random_id, (header.run, *header.distinct_from))):
-        raise ValueError("run and distinct_from must be random ids")
-
-
-def _not_responses(path: str | Path, fault: str = "") -> InvalidInput:
-    hint = "krand randomize writes it"
-    return InvalidInput("responses", RULE, str(path), f"{fault}; {hint}" if fault else hint)
+def _not_responses(path: str | Path) -> InvalidInput:
+    return InvalidInput("responses", f"must be a file of the format {FORMAT}", str(path), HINT)

@@ -6,7 +6,6 @@ cannot be given a plan of its own, with mixers that were invented for it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,8 +15,9 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from krand.errors import InvalidInput
-from krand.files import json_object, read_whole
+from krand.files import read_whole
 from krand.survey.canonical import canonical_json
+from krand.survey.plain_values import Sha256, Signature, as_file, typed, values_in
 from krand.wire.mixers import check_mixers
 
 if TYPE_CHECKING:
@@ -36,10 +36,9 @@ __all__ = [
 ]
 
 FORMAT = "krand-plan-signature-1"
-RULE = f"must be a file of the format {FORMAT}"
+HINT = "a mixer of this version of krand writes it: krand mix sign plan.json"
 PURPOSE = b"krand plan"
 """Signed before the hash, so that a signature cannot be mistaken for one of another kind."""
-DIGITS = {"plan": 64, "mixer": 64, "signature": 128}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +51,11 @@ class PlanSignature:
     128
     """
 
-    plan: str
+    plan: Sha256
     """The plan's hash."""
-    mixer: str
+    mixer: Sha256
     """The mixer's identity, an Ed25519 public key."""
-    signature: str
+    signature: Signature
 
 
 def sign_plan(plan: Plan, key: Ed25519PrivateKey) -> PlanSignature:
@@ -111,16 +110,10 @@ def read_signature(path: str | Path) -> PlanSignature:
 
 def parse_signature(content: bytes, source: str = "signature") -> PlanSignature:
     """The signature in these bytes, which is not verified yet."""
-    values = json_object("signature", content, source, RULE)
-    hint = "a mixer of this version of krand writes it: krand mix sign plan.json"
-    if values.pop("format", None) != FORMAT or values.keys() != DIGITS.keys():
-        raise InvalidInput("signature", RULE, source, hint)
-    for name, digits in DIGITS.items():
-        value = values[name]
-        if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
-            rule = f"must be {digits} hexadecimal digits"
-            raise InvalidInput(f"signature.{name}", rule, value, f"in {source}; {hint}")
-    return PlanSignature(**values)
+    values = values_in(content, "signature", FORMAT, source, HINT)
+    with as_file("signature", FORMAT, source, HINT):
+        signature: PlanSignature = typed(PlanSignature, values)
+        return signature
 
 
 def _signed(plan: Plan) -> bytes:

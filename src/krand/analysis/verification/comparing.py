@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from krand.analysis.checks import same
-from krand.analysis.plain_values import written_names
+from krand.survey.plain_values import written_names
 
 __all__ = ["differences", "odd_names"]
 

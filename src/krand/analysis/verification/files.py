@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from krand.analysis import results_file, tally
 from krand.analysis.checks import Check, State, state_of
-from krand.analysis.plain_values import said_format
 from krand.analysis.tally_checks import tally_checks
 from krand.analysis.tally_file import read_tally
 from krand.analysis.verification.manifests import (
@@ -35,6 +34,7 @@ from krand.batches import chain, manifest
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole
 from krand.survey import plan as plans
+from krand.survey.plain_values import said_format
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:

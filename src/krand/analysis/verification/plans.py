@@ -16,7 +16,6 @@ from krand.analysis.checks import (
     promise_check,
     same,
 )
-from krand.analysis.plain_values import Malformed, infinite_epsilon, said_format, typed
 from krand.analysis.verification.comparing import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import planned_from, verify_flips, verify_promise
@@ -26,6 +25,7 @@ from krand.showing import rounded_up
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
+from krand.survey.plain_values import Malformed, infinite_epsilon, said_format, typed
 from krand.survey.plan import FORMAT, OLD_FORMAT, Mixing, Plan, Promise
 from krand.survey.plan_file import mixing_of, plan_of
 from krand.survey.reading import survey_from_document

@@ -1,41 +1,46 @@
-"""Frozen values as plain data, and back.
+"""Frozen values as plain data, and back: the one reader of krand's own JSON files.
 
 Reading is strict: every field of a value is there, nothing else is, and each has the type that it
-was declared with. An error says where the data is wrong. Fields that two equal values need not
-share (`compare=False`) are neither written nor read.
+was declared with. A type may have a rule of its own: `Annotated[int, Whole(1)]`. An error says
+where the data is wrong. Fields that two equal values need not share (`compare=False`) are neither
+written nor read.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-import numpy as np
-from numpy.typing import NDArray
-
-from krand.errors import KrandError
+from krand.errors import InvalidInput, KrandError
+from krand.files import json_object
+from krand.survey.canonical import EXACT
 from krand.survey.rules import path_text
 
 __all__ = [
+    "Count",
+    "Digits",
     "Malformed",
+    "Sha256",
+    "Signature",
+    "Whole",
+    "as_file",
     "infinite_epsilon",
     "plain",
     "said_format",
     "typed",
     "typed_fields",
+    "values_in",
     "written_names",
 ]
 
 Reader = Callable[[Any], Any]
 
-EXACT = 2**53
-"""Whole numbers beyond it are rounded where a number is asked for."""
-ARRAY: Any = get_origin(NDArray[Any])
 NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
 
 
@@ -49,6 +54,57 @@ class Malformed(ValueError):
     def inside(self, step: str | int) -> Malformed:
         """The same error, seen from the value around."""
         return Malformed(self.rule, (step, *self.path))
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """A rule: a whole number in this range."""
+
+    low: int = 0
+    high: int = EXACT
+
+    def check(self, value: Any) -> None:
+        """Raise an error for any other value."""
+        if type(value) is not int or not self.low <= value <= self.high:
+            raise Malformed(f"should be a whole number from {self.low:,} to {self.high:,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """A rule: a text of so many hexadecimal digits, or none where it may be empty."""
+
+    count: int
+    may_be_empty: bool = False
+
+    def check(self, value: Any) -> None:
+        """Raise an error for any other value."""
+        known = isinstance(value, str) and set(value) <= set("0123456789abcdef")
+        if not known or len(value) not in (self.count, 0 if self.may_be_empty else self.count):
+            raise Malformed(f"should be {self.count} hexadecimal digits")
+
+
+Count = Annotated[int, Whole()]
+Sha256 = Annotated[str, Digits(64)]
+Signature = Annotated[str, Digits(128)]
+
+
+def values_in(content: bytes, name: str, form: str, source: str, hint: str) -> dict[str, Any]:
+    """The fields of a file that must have this format, without the format."""
+    rule = f"must be a file of the format {form}"
+    values = json_object(name, content, source, rule)
+    if values.pop("format", None) != form:
+        raise InvalidInput(name, rule, source, hint)
+    return values
+
+
+@contextmanager
+def as_file(name: str, form: str, source: str, hint: str) -> Iterator[None]:
+    """Errors about plain data, told as errors about the file that it came from."""
+    try:
+        yield
+    except Malformed as error:
+        rule = f"must be a file of the format {form}"
+        raise InvalidInput(name, rule, source, f"{error}; {hint}") from None
 
 
 def said_format(values: Mapping[str, Any]) -> str:
@@ -71,7 +127,7 @@ def plain(value: Any) -> Any:
         return {name: plain(getattr(value, name)) for name in written_names(type(value))}
     if isinstance(value, Enum):
         return value.value
-    if isinstance(value, np.ndarray):
+    if hasattr(value, "tolist"):  # an array
         return plain(value.tolist())
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}
@@ -94,7 +150,7 @@ def typed(kind: Any, value: Any) -> Any:
 
 def typed_fields(kind: Any, values: Any, but: tuple[str, ...] = ()) -> dict[str, Any]:
     """The fields of a dataclass by name, all but some."""
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     names = [name for name in written_names(kind) if name not in but]
     return _named({name: _reader(hints[name]) for name in names}, values)
 
@@ -118,11 +174,6 @@ def _named(parts: Mapping[str, Reader], values: Any) -> dict[str, Any]:
     return found
 
 
-def _element(arguments: tuple[Any, ...]) -> Any:
-    """What an array holds: NDArray is the class itself, or since numpy 2.5 a name for it."""
-    return get_args(arguments[1])[0] if ARRAY is np.ndarray else arguments[0]
-
-
 @cache
 def _reader(kind: Any) -> Reader:
     """What turns plain data into a value of this type; made once for each type."""
@@ -133,6 +184,8 @@ def _reader(kind: Any) -> Reader:
         return _float
     if kind in NAMES:
         return _exactly(kind)
+    if origin is Annotated:
+        return _ruled(*arguments)
     if origin is UnionType:
         (inner,) = (argument for argument in arguments if argument is not NoneType)
         read = _reader(inner)
@@ -141,9 +194,21 @@ def _reader(kind: Any) -> Reader:
         return _tuple(arguments)
     if origin is Mapping:
         return _mapping(_reader(arguments[1]))
-    if origin is ARRAY:
-        return _array(_element(arguments))
+    if getattr(origin, "__module__", "").startswith("numpy"):
+        return _array(arguments)
     return _enum(kind) if issubclass(kind, Enum) else _dataclass(kind)
+
+
+def _ruled(kind: Any, *rules: Any) -> Reader:
+    read = _reader(kind)
+
+    def ruled(value: Any) -> Any:
+        found = read(value)
+        for rule in rules:
+            rule.check(found)
+        return found
+
+    return ruled
 
 
 def _exactly(kind: type) -> Reader:
@@ -193,7 +258,11 @@ def _mapping(entry: Reader) -> Reader:
     return read
 
 
-def _array(scalar: type[Any]) -> Reader:
+def _array(arguments: tuple[Any, ...]) -> Reader:
+    import numpy as np  # which no device needs for the files that it reads
+
+    # NDArray is the class itself, or since numpy 2.5 a name for it.
+    scalar = get_args(arguments[1])[0] if len(arguments) > 1 else arguments[0]
     allowed = {bool} if scalar is np.bool_ else {int, float}
 
     def read(value: Any) -> np.ndarray:
@@ -221,7 +290,7 @@ def _enum(kind: type[Enum]) -> Reader:
 
 
 def _dataclass(kind: Any) -> Reader:
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     parts = {name: _reader(hints[name]) for name in written_names(kind)}
 
     def read(value: Any) -> Any:
