@@ -29,7 +29,8 @@ from krand.mixing.mixer import (
 )
 from krand.mixing.store import MixerStore, create_store
 from krand.planning.making import make_plan
-from krand.promise import NoiseSource, Policy
+from krand.promise import Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
@@ -103,7 +104,7 @@ class Chain:
 @cache
 def chain_of(mixers: int) -> Chain:
     policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100)
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
     question = Choice(name="asked", choices=Choices(OPTIONS))
     survey = Survey(id="benchmark", policy=policy, questions=(question,), trust=trust)
     keys = tuple(generate_mixer_keys(int(hop > 1)) for hop in range(1, mixers + 1))

@@ -10,10 +10,10 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from krand.promise import (
     DUMMY_GRID,
     DummyLaw,
-    NoiseSource,
     Policy,
     Precision,
 )
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.lanes import lanes_of
 from krand.survey.layout import layout_of
@@ -66,7 +66,7 @@ class Chain:
 
 def survey_for(mixers: int, rounds: int = 2) -> Survey:
     """A small survey that so many mixers mix."""
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
     return Survey(id="mixed", policy=POLICY, questions=QUESTIONS, rounds=rounds, trust=trust)
 
 

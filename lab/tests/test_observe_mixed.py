@@ -15,7 +15,8 @@ from analysis.mixed_surveys import Wholes, both_tallies, mixed_plan_of, mixed_ta
 from krand.accounting.dummy_sums import sum_law
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
-from krand.promise import DUMMY_GRID, DummyLaw, NoiseSource, Policy
+from krand.promise import DUMMY_GRID, DummyLaw, Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, PickAny, Words, YesNo
@@ -136,7 +137,7 @@ LONG = Choices(tuple(f"place {n}" for n in range(33)))
 def unplanned(mixers: int, *questions: YesNo | Choice | PickAny) -> Plan:
     """The survey with dummies of a law that is quickly enumerated."""
     policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=2)
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers, batches=2)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers, batches=2)
     return plan_for_mixers(Survey(id="seen", policy=policy, questions=questions, trust=trust))
 
 
@@ -262,7 +263,7 @@ def test_words_and_long_lists(at_most: int) -> None:
 def test_both_reveal_less_than_dummies_alone() -> None:
     """Flips and dummies in one count hide more than the dummies of one mixer."""
     questions = [YesNo(name="a"), Choice(name="c", choices=COLOURS)]
-    plan = mixed_plan_of(questions, noise=NoiseSource.BOTH, mixers=2)
+    plan = mixed_plan_of(questions, noise=mechanisms.BOTH, mixers=2)
     (tally,) = both_tallies(plan, np.array([300, 100, 200, 50]), 800, 1, seed=4)
     seen = seen_in(plan, tally)
     assert (seen.flips, seen.positions) == (True, 4)

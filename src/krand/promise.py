@@ -27,7 +27,6 @@ __all__ = [
     "Linkage",
     "Method",
     "NoisePlan",
-    "NoiseSource",
     "Policy",
     "Precision",
     "ResponseFormat",
@@ -72,27 +71,6 @@ class Assurance(StrEnum):
     def shown(self) -> str:
         """For people: the code "certified" reads like somebody's seal."""
         return "proven" if self is Assurance.CERTIFIED else "not proven"
-
-
-class NoiseSource(StrEnum):
-    """Who adds the noise that hides a person."""
-
-    DEVICES = "devices"
-    """Each device flips bits: the promise needs a crowd, and a collector that keeps secrets."""
-    MIXERS = "mixers"
-    """Every mixer adds dummies: the promise needs one honest mixer, and no crowd."""
-    BOTH = "both"
-    """Both promises at once."""
-
-    @property
-    def has_flips(self) -> bool:
-        """Whether devices flip bits."""
-        return self is not NoiseSource.MIXERS
-
-    @property
-    def has_dummies(self) -> bool:
-        """Whether mixers add dummies."""
-        return self is not NoiseSource.DEVICES
 
 
 class Method(StrEnum):

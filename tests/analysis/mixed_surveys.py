@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from analysis.simulated_surveys import noisy_counts, tally_of
 from krand.analysis.tally import Tally
 from krand.planning.making import make_plan
-from krand.promise import DUMMY_GRID, DummyLaw, NoiseSource, Policy
+from krand.promise import DUMMY_GRID, DummyLaw, Policy
+from krand.survey import mechanisms
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.survey.questions import Question
@@ -35,7 +36,7 @@ def mixed_plan_of(
     batches: int = 1,
     epsilon: float = 1.0,
     crowd: int = 800,
-    noise: NoiseSource = NoiseSource.MIXERS,
+    noise: mechanisms.Mechanism = mechanisms.MIXERS,
 ) -> Plan:
     """A plan of mixers' noise, or of both, planned for real."""
     return make_plan(

@@ -33,10 +33,11 @@ from krand.analysis.tally import Tally
 from krand.analysis.verification.results import results_checks, tally_agrees
 from krand.cli.result_tables import remarks
 from krand.errors import InvalidInput
-from krand.promise import DUMMY_GRID, DummyLaw, NoiseSource
+from krand.promise import DUMMY_GRID, DummyLaw
 from krand.report.languages import language_of
 from krand.report.page import report_page
 from krand.report.promise import promise_view
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Words, YesNo
@@ -186,7 +187,7 @@ def _plan() -> Plan:
         batches=2,
         epsilon=4.0,
         crowd=PLANNED,
-        noise=NoiseSource.BOTH,
+        noise=mechanisms.BOTH,
     )
 
 

@@ -24,7 +24,7 @@ from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import QuestionEstimate
 from krand.errors import InvalidInput
-from krand.promise import NoiseSource
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
@@ -144,7 +144,7 @@ def test_only_what_was_asked_alike_is_compared() -> None:
 def _law(noise: str, people: int) -> CountModel:
     if noise == "devices":
         return NoiseModel(people=people, responses=people, noise=0.05 if people == 100 else 0.03)
-    source = NoiseSource.BOTH if noise == "both" else NoiseSource.MIXERS
+    source = mechanisms.BOTH if noise == "both" else mechanisms.MIXERS
     mixers = 3 if noise == "three mixers" else 1
     plan = mixed_plan_of([YesNo(name="asked")], mixers=mixers, noise=source)
     return question_law(plan, "asked", people, people, 1)

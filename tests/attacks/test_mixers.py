@@ -32,8 +32,9 @@ from krand.mixing.dummies import draw_lane
 from krand.mixing.mixer import MixedFiles, MixOptions, first_mix, mix_batch
 from krand.mixing.store import MixerStore
 from krand.planning.making import make_plan
-from krand.promise import DUMMY_GRID, DummyLaw, NoiseSource, Policy
+from krand.promise import DUMMY_GRID, DummyLaw, Policy
 from krand.randomness.generator import SecureRandom
+from krand.survey import mechanisms
 from krand.survey.lanes import Lane
 from krand.survey.plan import Plan
 from krand.survey.questions import Question
@@ -66,7 +67,7 @@ class Seen:
 @cache
 def plan_of(*questions: Question) -> Plan:
     policy = Policy(epsilon=EPSILON, delta=DELTA, minimum_crowd=12)
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=1)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=1)
     return make_plan(Survey(id="s", policy=policy, questions=questions, trust=trust))
 
 

@@ -16,11 +16,11 @@ from krand.client.randomizer import message_lanes, payloads
 from krand.collector.opening import config_of
 from krand.errors import InternalError, InvalidInput
 from krand.planning.making import make_plan
-from krand.promise import NoiseSource
 from krand.randomness.generator import secure_random
+from krand.survey import mechanisms
 from krand.survey.encoding import encode
 from krand.survey.lanes import Lane
-from krand.survey.plan import Plan
+from krand.survey.plan import Mixing, Plan
 from krand.survey.survey import Survey, Trust
 from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
 from krand.wire.layers import LaneOpener, length_at, open_layer
@@ -64,7 +64,7 @@ def by_lane(plan: Plan, made: list[Payload]) -> dict[int, list[Payload]]:
 @st.composite
 def mixed(draw: st.DrawFn) -> Survey:
     """A survey with questions of any kinds and groups, for mixers."""
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=draw(st.integers(1, 3)))
+    trust = Trust(noise=mechanisms.MIXERS, mixers=draw(st.integers(1, 3)))
     return replace(draw(surveys()), trust=trust)
 
 
@@ -185,11 +185,11 @@ def test_another_plan_with_invented_mixers_is_refused() -> None:
         client_of(other, expected_hash=CHAIN.plan.hash)
 
 
-@pytest.mark.parametrize("noise", [NoiseSource.MIXERS, NoiseSource.BOTH])
-def test_a_plan_that_only_asks_for_mixers_is_refused(noise: NoiseSource) -> None:
+@pytest.mark.parametrize("noise", [mechanisms.MIXERS, mechanisms.BOTH])
+def test_a_plan_that_only_asks_for_mixers_is_refused(noise: mechanisms.Mechanism) -> None:
     """Without laws of dummies nobody would add noise; devices' noise is not what was asked."""
     survey = replace(CHAIN.plan.survey, trust=Trust(noise=noise, mixers=3))
-    plan = replace(CHAIN.plan, survey=survey, mixing=None)
+    plan = replace(CHAIN.plan, survey=survey, mixing=Mixing(), flips=CHAIN.plan.promise)
     with pytest.raises(InvalidInput, match="plan: must be a plan in which mixers add the noise"):
         client_of(replace(CHAIN, plan=plan), signatures=())
 

@@ -8,7 +8,8 @@ from datetime import date
 from typing import Any
 
 from client.vector_plans import known_plan
-from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy
+from krand.promise import NOISE_GRID, Linkage, Policy
+from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
@@ -119,7 +120,7 @@ def _by_devices(survey: Survey, numerator: int, spare: int) -> Plan:
     return known_plan(survey, (numerator,) * len(blocks), rooms)
 
 
-def _mixed(mixers: int, noise: NoiseSource = NoiseSource.MIXERS) -> Trust:
+def _mixed(mixers: int, noise: mechanisms.Mechanism = mechanisms.MIXERS) -> Trust:
     return Trust(noise=noise, mixers=mixers)
 
 
@@ -131,7 +132,7 @@ LONG_LIST = known_plan(_survey("lists", LISTS, trust=_mixed(1)))
 WORDS = known_plan(_survey("words", FREE, trust=_mixed(2)))
 TWO_MIXERS = known_plan(_survey("two", GROUPED, together=GROUPS, rounds=2, trust=_mixed(2)))
 BOTH = _by_devices(
-    _survey("both", LISTS[:1] + GROUPED, rounds=3, trust=_mixed(3, NoiseSource.BOTH)), SOMETIMES, 2
+    _survey("both", LISTS[:1] + GROUPED, rounds=3, trust=_mixed(3, mechanisms.BOTH)), SOMETIMES, 2
 )
 RECORD = _by_devices(_survey("record", KINDS[:3], linkage=Linkage.RECORD), OFTEN, 0)
 COPIES = _by_devices(

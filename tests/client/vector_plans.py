@@ -13,7 +13,8 @@ from functools import cache
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
-from krand.promise import DUMMY_GRID, DummyLaw, Method, NoiseSource, Precision
+from krand.promise import DUMMY_GRID, DummyLaw, Method, Precision
+from krand.survey import mechanisms
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import layout_of
 from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, Promise, WorstShift
@@ -57,8 +58,8 @@ def known_plan(survey: Survey, numerators: Sequence[int] = (), rooms: Sequence[i
         messages=sum(lane.messages for lane in lanes),
         overflow=0.0,
         promise=_promise(survey, math.inf if noise.has_dummies else LOCAL_EPSILON),
-        mixing=_mixing(survey, lanes) if noise.has_dummies else None,
-        flips=_promise(survey, LOCAL_EPSILON) if noise is NoiseSource.BOTH else None,
+        mixing=_mixing(survey, lanes) if noise.has_dummies else Mixing(),
+        flips=_promise(survey, LOCAL_EPSILON) if noise is mechanisms.BOTH else None,
     )
     return plan.sealed_for(known_key(ANALYST).public_key())
 
@@ -101,8 +102,6 @@ def _mixer(hop: int, rounds: int) -> Mixer:
 
 def known_signatures(plan: Plan) -> tuple[PlanSignature, ...]:
     """Of all mixers of such a plan; none where devices alone add noise."""
-    if plan.mixing is None:
-        return ()
     hops = range(1, len(plan.mixing.mixers) + 1)
     return tuple(sign_plan(plan, _identity(hop)) for hop in hops)
 

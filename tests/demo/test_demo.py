@@ -33,8 +33,9 @@ from krand.demo.truth import Answer, held
 from krand.demo.values import demonstration_values
 from krand.errors import CannotMeet, InvalidInput
 from krand.planning.making import make_plan
-from krand.promise import PRECISION_DIGITS, NoiseSource
+from krand.promise import PRECISION_DIGITS
 from krand.showing import unbroken
+from krand.survey import mechanisms
 from krand.survey.layout import layout_of
 from krand.survey.reading import parse_survey, read_survey
 from krand.survey.survey import Trust
@@ -359,7 +360,7 @@ def test_margins_of_error_are_those_of_the_plans(small: Small) -> None:
     own = small.shown.plan
     plans = {"krand, devices": own}
     for name, mixers in (("krand, 1 mixer", 1), ("krand, 3 mixers", 3)):
-        trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers)
+        trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
         plans[name] = make_plan(replace(own.survey, trust=trust))
     ways = {way.name: way for way in small.shown.baselines}
     for name, plan in plans.items():

@@ -22,7 +22,7 @@ from krand.demo import live
 from krand.demo.live import for_a_small_crowd
 from krand.demo.screen import opening_lines
 from krand.demo.story import Asked, Demonstration, demonstrate, example_text
-from krand.promise import NoiseSource
+from krand.survey import mechanisms
 from krand.survey.reading import parse_survey
 from krand.terminal.output import Output
 
@@ -74,7 +74,7 @@ def twice(survey: Path, workplace: Path, tmp_path_factory: pytest.TempPathFactor
         survey=survey,
         crowd=PEOPLE,
         live=True,
-        noise=NoiseSource.DEVICES,
+        noise=mechanisms.DEVICES,
     )
     return Twice([demonstrate(asked, Output(True, True)) for _ in range(2)], workplace)
 
@@ -133,7 +133,7 @@ def test_an_interruption_leaves_nothing_running(
         survey=survey,
         crowd=PEOPLE,
         live=True,
-        noise=NoiseSource.DEVICES,
+        noise=mechanisms.DEVICES,
     )
     with pytest.raises(KeyboardInterrupt):
         demonstrate(asked, Interrupting(True, True))

@@ -27,7 +27,7 @@ from krand.demo.screen import opening_lines, promise_lines
 from krand.demo.story import Asked, Demonstration, demonstrate
 from krand.demo.values import demonstration_values
 from krand.errors import Unavailable
-from krand.promise import NoiseSource
+from krand.survey import mechanisms
 from krand.survey.reading import read_survey
 from krand.terminal.output import Output
 
@@ -264,7 +264,7 @@ def test_who_adds_the_noise_by_default(extra: str, tmp_path: Path) -> None:
     text = SURVEY.replace("delta = 1e-4", f"delta = 1e-4\n{extra}")
     file.write_text(text, encoding="utf-8")
     found = _with_noise(Asked(folder=tmp_path, live=True), read_survey(file)).trust
-    assert found.noise is (NoiseSource.DEVICES if extra else NoiseSource.MIXERS)
+    assert found.noise is (mechanisms.DEVICES if extra else mechanisms.MIXERS)
     assert extra or found.mixers == 3
 
 

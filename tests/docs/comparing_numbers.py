@@ -14,7 +14,8 @@ from krand import ResponseFormat, make_plan, plan_noise
 from krand.accounting.baselines import optimized_unary_sigma, rappor_sigma
 from krand.accounting.curator import curator
 from krand.planning.noise_sources import sealed_bytes
-from krand.promise import Z95, NoiseSource, Policy
+from krand.promise import Z95, Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Question, YesNo
@@ -44,7 +45,7 @@ def shown(sigmas: list[float]) -> list[str]:
 
 @cache
 def mixed(questions: tuple[Question, ...], mixers: int, crowd: int = 100_000) -> Plan:
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
     policy = replace(POLICY, minimum_crowd=crowd)
     return make_plan(Survey(id="one", policy=policy, questions=questions, trust=trust))
 

@@ -16,7 +16,8 @@ from krand.accounting.division import Share
 from krand.accounting.dummy_division import LARGEST_REACH, DividedDummies, divide_dummies
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
 from krand.planning.noise_sources import dummies_of, sealed_bytes
-from krand.promise import DUMMY_GRID, NoiseSource, Policy
+from krand.promise import DUMMY_GRID, Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
@@ -45,7 +46,7 @@ def mixed_choice(options: int, crowd: int, delta: float = 1e-6, mixers: int = 1)
     """One question with a long list."""
     asked = Choice(name="which", choices=Choices(f"option {n}" for n in range(options)))
     policy = Policy(epsilon=1.0, minimum_crowd=crowd, delta=delta)
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
     return make_plan(Survey(id="one", policy=policy, questions=(asked,), trust=trust))
 
 
@@ -54,7 +55,7 @@ def mixed_twenty(mixers: int) -> Plan:
     """The example of the threat model."""
     asked = tuple(YesNo(name=f"q{number}") for number in range(20))
     policy = Policy(epsilon=1.0, minimum_crowd=100_000, delta=1e-6)
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
     return make_plan(Survey(id="twenty", policy=policy, questions=asked, trust=trust))
 
 

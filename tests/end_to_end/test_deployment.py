@@ -27,7 +27,7 @@ from docs.pages import ROOT, blocks
 from krand.collector.invitations import KEY_BYTES, write_invitations
 from krand.collector.opening import config_of
 from krand.planning.making import make_plan
-from krand.promise import NoiseSource
+from krand.survey import mechanisms
 from krand.survey.survey import Survey, Trust
 from krand.web.form.site import site_of
 from krand.wire.plan_signatures import PlanSignature, sign_plan, signature_bytes
@@ -55,7 +55,7 @@ SIGNERS = ("collector", "university")
 @pytest.fixture(scope="module")
 def party() -> Party:
     """A survey with everything: two mixers, and invitations."""
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=2)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=2)
     survey = Survey(id="s", policy=POLICY, questions=QUESTIONS, trust=trust, invitations=True)
     return party_of(make_plan(survey))
 

@@ -15,7 +15,8 @@ from krand.analysis.results import Results, ResultsOptions
 from krand.analysis.results_file import save_results
 from krand.cli.main import krand
 from krand.planning.making import make_plan
-from krand.promise import NoiseSource, Policy
+from krand.promise import Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.questions import Choice, Question, Words, YesNo
 from krand.survey.survey import Survey, Together, Trust
@@ -26,7 +27,7 @@ SMOKES, PET = YesNo(name="smokes"), Choice(name="pet", choices=Choices(("cat", "
 
 
 def chain_for(
-    *questions: Question, noise: NoiseSource = NoiseSource.MIXERS, together: bool = False
+    *questions: Question, noise: mechanisms.Mechanism = mechanisms.MIXERS, together: bool = False
 ) -> FakeChain:
     """Two mixers, and little noise, so that few people are enough."""
     survey = Survey(
@@ -68,8 +69,8 @@ def test_words_that_were_said_are_found(at_most: int, said: list[str], tmp_path:
         assert abs(row.unclipped - true) < 8 * row.standard_error < 30
 
 
-@pytest.mark.parametrize("noise", [NoiseSource.MIXERS, NoiseSource.BOTH])
-def test_questions_are_seen_together(noise: NoiseSource, tmp_path: Path) -> None:
+@pytest.mark.parametrize("noise", [mechanisms.MIXERS, mechanisms.BOTH])
+def test_questions_are_seen_together(noise: mechanisms.Mechanism, tmp_path: Path) -> None:
     """A table of two questions, with the noise of dummies in each of its cells."""
     chain = chain_for(SMOKES, PET, noise=noise, together=True)
     people = [{"smokes": True, "pet": "cat"}] * 50 + [{"smokes": False, "pet": "dog"}] * 30
@@ -90,8 +91,8 @@ def test_questions_are_seen_together(noise: NoiseSource, tmp_path: Path) -> None
     assert joint.independence.p_value < 0.01
 
 
-@pytest.mark.parametrize("noise", [NoiseSource.MIXERS, NoiseSource.BOTH])
-def test_two_surveys_are_compared(noise: NoiseSource, tmp_path: Path) -> None:
+@pytest.mark.parametrize("noise", [mechanisms.MIXERS, mechanisms.BOTH])
+def test_two_surveys_are_compared(noise: mechanisms.Mechanism, tmp_path: Path) -> None:
     """By krand compare, from their files; z is that of the dummies, above the normal one."""
     found = []
     for name, cats in (("spring", 20), ("autumn", 60)):

@@ -16,7 +16,8 @@ from krand.analysis.tally_checks import tally_checks
 from krand.cli.main import krand
 from krand.mixing.store import MixerStore
 from krand.planning.making import make_plan
-from krand.promise import NoiseSource, Policy
+from krand.promise import Policy
+from krand.survey import mechanisms
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey, Trust
 from krand.testing import FakeCollector, UnsafeMemoryLedger
@@ -146,7 +147,7 @@ def test_one_person_fewer_than_planned(tmp_path: Path) -> None:
         policy=Policy(epsilon=4.0, delta=1e-4, minimum_crowd=2),
         expected=800,
         questions=(YesNo(name="fair"),),
-        trust=Trust(noise=NoiseSource.MIXERS, mixers=1),
+        trust=Trust(noise=mechanisms.MIXERS, mixers=1),
     )
     party = party_of(make_plan(survey))
     plan, collector = party.plan, FakeCollector(party.plan)

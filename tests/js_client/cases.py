@@ -20,7 +20,8 @@ from client.vector_cases import Case
 from client.vector_plans import known_plan
 from client.vectors import case_values
 from krand.errors import InvalidInput
-from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy
+from krand.promise import NOISE_GRID, Linkage, Policy
+from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.choices import Choices
 from krand.survey.kinds.words import WHITE_SPACE, normalized
@@ -52,7 +53,7 @@ SHOWN = "abcdefgXYZ0189äöüßéñçŁжЖΣσא漢字🟣\"\\/'&<>"
 """For choices, which have no controls and no spaces at their ends."""
 MOST_RANDOMNESS = 2**17
 CHOICE_COUNTS = (2, 3, 5, 9, 31, 32, 33, 40, 60)
-NOISES = (NoiseSource.DEVICES, NoiseSource.MIXERS, NoiseSource.BOTH)
+NOISES = (mechanisms.DEVICES, mechanisms.MIXERS, mechanisms.BOTH)
 WRONG = ({}, [[]], {"a": 1}, [None])
 """Fit no question."""
 
@@ -112,7 +113,7 @@ def _room(chance: Random, block: Block) -> int:
 
 def _survey(chance: Random, number: int) -> Survey:
     linkage = Linkage.RECORD if chance.random() < 0.15 else Linkage.BIT
-    noise = NoiseSource.DEVICES if linkage is Linkage.RECORD else chance.choice(NOISES)
+    noise = mechanisms.DEVICES if linkage is Linkage.RECORD else chance.choice(NOISES)
     asked = [_question(chance, f"q{place}") for place in range(chance.randint(1, 6))]
     rounds = chance.choice((1, 1, 2, 4)) if noise.has_dummies else chance.choice((1, 3, 9999))
     return Survey(

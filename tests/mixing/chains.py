@@ -23,8 +23,9 @@ from krand.mixing.keys import MixerKeys
 from krand.mixing.mixer import MixedFiles
 from krand.mixing.store import create_store
 from krand.planning.making import make_plan
-from krand.promise import NoiseSource, Policy
+from krand.promise import Policy
 from krand.randomness.generator import SecureRandom
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.lanes import Lane
 from krand.survey.plan import Mixer, Plan
@@ -73,7 +74,7 @@ class Party:
 
 @cache
 def _bare_plan(mixers: int, rounds: int, batches: int) -> Plan:
-    trust = Trust(noise=NoiseSource.MIXERS, mixers=mixers, batches=batches)
+    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers, batches=batches)
     survey = Survey(id="s", policy=POLICY, questions=QUESTIONS, rounds=rounds, trust=trust)
     return make_plan(survey)
 

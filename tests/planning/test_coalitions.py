@@ -8,7 +8,8 @@ import pytest
 
 from krand.planning.coalitions import Coalition, Remainder, Remains, coalitions_of
 from krand.planning.making import make_plan, promise_for
-from krand.promise import NoiseSource, Policy
+from krand.promise import Policy
+from krand.survey import mechanisms
 from krand.survey.questions import YesNo
 from krand.survey.survey import Survey, Trust
 from krand.testing import small_plan
@@ -19,7 +20,7 @@ MIXED = Survey(
     id="s",
     policy=POLICY,
     questions=(YesNo(name="a"),),
-    trust=Trust(noise=NoiseSource.MIXERS, mixers=3),
+    trust=Trust(noise=mechanisms.MIXERS, mixers=3),
 )
 
 
@@ -65,10 +66,10 @@ def test_one_honest_mixer_keeps_the_promise() -> None:
 @pytest.mark.parametrize(
     "trust",
     [
-        Trust(noise=NoiseSource.DEVICES),
-        Trust(noise=NoiseSource.MIXERS, mixers=1),
-        Trust(noise=NoiseSource.MIXERS, mixers=3),
-        Trust(noise=NoiseSource.BOTH, mixers=2),
+        Trust(noise=mechanisms.DEVICES),
+        Trust(noise=mechanisms.MIXERS, mixers=1),
+        Trust(noise=mechanisms.MIXERS, mixers=3),
+        Trust(noise=mechanisms.BOTH, mixers=2),
     ],
     ids=lambda trust: f"{trust.noise}-{trust.mixers}",
 )
@@ -88,7 +89,7 @@ def test_whoever_serves_the_form_is_trusted_by_those_who_use_it(trust: Trust) ->
 @pytest.mark.parametrize("mixers", [1, 3])
 def test_every_row_has_words(mixers: int) -> None:
     """Who it is, and what is left, for one mixer and for several."""
-    plan = make_plan(replace(MIXED, trust=Trust(noise=NoiseSource.MIXERS, mixers=mixers)))
+    plan = make_plan(replace(MIXED, trust=Trust(noise=mechanisms.MIXERS, mixers=mixers)))
     rows = coalitions_of(plan)
     said = [coalition_text(row, plan) for row in rows]
     assert len(set(said)) == len(rows)
@@ -140,7 +141,7 @@ def test_mixers_promise_holds_for_any_crowd(crowd: int) -> None:
 
 def test_both_hide_less_in_a_smaller_crowd() -> None:
     """What flips and dummies together leave is that of the people who came."""
-    trust = Trust(noise=NoiseSource.BOTH, mixers=2)
+    trust = Trust(noise=mechanisms.BOTH, mixers=2)
     policy = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=300)
     plan = make_plan(replace(MIXED, policy=policy, trust=trust))
     deltas = [

@@ -10,7 +10,8 @@ import pytest
 from krand.errors import InvalidInput
 from krand.planning.checking import check_promise, too_good
 from krand.planning.making import make_plan, promise_for, verify_promise
-from krand.promise import Assumption, Linkage, Method, NoiseSource, Policy
+from krand.promise import Assumption, Linkage, Method, Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Mixer, Plan
 from krand.survey.plan_file import parse_plan
@@ -18,7 +19,7 @@ from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey, Together, Trust
 
 POLICY = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=12)
-TRUST = Trust(noise=NoiseSource.MIXERS, mixers=3)
+TRUST = Trust(noise=mechanisms.MIXERS, mixers=3)
 LONG_LIST = Choices(tuple(f"option {number}" for number in range(40)))
 QUESTIONS = (
     YesNo(name="smokes"),
@@ -76,7 +77,7 @@ def test_a_choice_of_915_options_takes_one_message() -> None:
     options = Choices(tuple(f"region {number}" for number in range(915)))
     asked = (Choice(name="region", choices=options),)
     policy = replace(POLICY, minimum_crowd=602_156)
-    trust = Trust(noise=NoiseSource.MIXERS)
+    trust = Trust(noise=mechanisms.MIXERS)
     found = make_plan(Survey(id="census", policy=policy, questions=asked, trust=trust))
     assert found.messages == 1
     assert found.blocks[0].precision.sigma <= 2.80
@@ -86,7 +87,7 @@ def test_forty_yes_no_questions() -> None:
     """Ten million people, ε = 2, δ = 1e-6: σ at most 14.06."""
     asked = tuple(YesNo(name=f"q{number}") for number in range(40))
     policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
-    trust = Trust(noise=NoiseSource.MIXERS)
+    trust = Trust(noise=mechanisms.MIXERS)
     found = make_plan(Survey(id="many", policy=policy, questions=asked, trust=trust))
     assert {round(block.precision.sigma, 9) for block in found.blocks} == {
         round(found.blocks[0].precision.sigma, 9)
@@ -154,7 +155,7 @@ def test_records_have_no_dummies() -> None:
 def test_trust_has_limits(values: dict[str, int]) -> None:
     """One to eight mixers, at least one batch."""
     with pytest.raises(InvalidInput, match="trust"):
-        Trust(noise=NoiseSource.MIXERS, **values)
+        Trust(noise=mechanisms.MIXERS, **values)
 
 
 def test_a_group_is_estimated_by_its_cells() -> None:

@@ -14,7 +14,8 @@ from krand.planning.noise_sources import (
     noise_sources,
     sealed_bytes,
 )
-from krand.promise import Assumption, Linkage, NoiseSource, Policy
+from krand.promise import Assumption, Linkage, Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.questions import Choice, PickAny, YesNo
 from krand.survey.survey import Survey, Trust
@@ -27,7 +28,7 @@ SURVEY = Survey(id="s", policy=POLICY, questions=QUESTIONS)
 
 
 def mixed(mixers: int) -> Survey:
-    return replace(SURVEY, trust=Trust(noise=NoiseSource.MIXERS, mixers=mixers))
+    return replace(SURVEY, trust=Trust(noise=mechanisms.MIXERS, mixers=mixers))
 
 
 def test_a_survey_of_devices_is_compared_with_mixers() -> None:
@@ -59,7 +60,7 @@ def test_both_are_said_to_give_what_they_give() -> None:
     """The typical chain for a survey of devices; the survey's own where it has one."""
     said = noise_sources(make_plan(SURVEY))[3]
     assert (said.noise, said.mixers, said.chosen) == ("both", TYPICAL_CHAIN, False)
-    trust = Trust(noise=NoiseSource.BOTH, mixers=TYPICAL_CHAIN)
+    trust = Trust(noise=mechanisms.BOTH, mixers=TYPICAL_CHAIN)
     made = make_plan(replace(SURVEY, trust=trust))
     widths = [made.precision_of(name).half_width_95 for name in ("a", "c")]
     assert (said.best, said.worst) == (min(widths), max(widths))

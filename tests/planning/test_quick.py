@@ -13,7 +13,8 @@ from krand.errors import CannotMeet
 from krand.planning.making import make_plan, planned_from, verify_promise
 from krand.planning.mixers import mixed_plan
 from krand.planning.quick import QuickPlan, quick_plan
-from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy, ResponseFormat
+from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
+from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
@@ -67,7 +68,7 @@ def test_a_quick_plan_is_proven_and_the_plan_is_at_least_as_precise(seed: int) -
     limit = policy.delta if policy.eta is None else policy.eta
     assert limit is not None
     assert all(bound <= limit for bound in quick.bounds)
-    if survey.trust.noise is not NoiseSource.MIXERS:
+    if survey.trust.noise is not mechanisms.MIXERS:
         found = verify_promise(flips_of(quick))
         assert (found.delta if policy.eta is None else found.eta) <= limit
 

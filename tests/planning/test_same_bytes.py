@@ -18,8 +18,9 @@ from click.testing import CliRunner
 from krand.cli.main import krand
 from krand.planning.checking import check_promise
 from krand.planning.making import make_plan, verify_flips, verify_promise
-from krand.promise import BOUND_DIGITS, PRECISION_DIGITS, Assurance, Linkage, NoiseSource, Policy
+from krand.promise import BOUND_DIGITS, PRECISION_DIGITS, Assurance, Linkage, Policy
 from krand.showing import rounded_up
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.plan_file import read_plan
@@ -69,11 +70,11 @@ def survey(promised: Policy, *asked: Asked, **more: Any) -> Survey:
 
 
 def mixers(count: int = 1, batches: int = 1) -> Trust:
-    return Trust(noise=NoiseSource.MIXERS, mixers=count, batches=batches)
+    return Trust(noise=mechanisms.MIXERS, mixers=count, batches=batches)
 
 
 def both(count: int = 1) -> Trust:
-    return Trust(noise=NoiseSource.BOTH, mixers=count)
+    return Trust(noise=mechanisms.BOTH, mixers=count)
 
 
 RECORD, OUTLIER = {"linkage": Linkage.RECORD}, {"assurance": Assurance.OUTLIER}
@@ -167,7 +168,7 @@ def test_there_are_surveys_of_all_kinds() -> None:
     assert len(SURVEYS) == 40
     kinds = {question.kind for one in SURVEYS.values() for question in one.questions}
     assert len(kinds) == 6
-    assert {one.trust.noise for one in SURVEYS.values()} == set(NoiseSource)
+    assert {one.trust.noise for one in SURVEYS.values()} == set(mechanisms.mechanisms())
 
 
 @pytest.mark.slow

@@ -22,7 +22,8 @@ from krand.analysis.tally_file import write_tally
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.batches.provenance import Provenance
 from krand.planning.making import make_plan
-from krand.promise import Linkage, NoiseSource, Policy
+from krand.promise import Linkage, Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
@@ -201,7 +202,7 @@ def mixed_example() -> Example:
 def both_example() -> Example:
     """Noise of devices and three mixers; twelve people, though more were planned for."""
     asked = (YesNo(name="smokes"), Choice(name="colour", choices=COLOURS))
-    plan = mixed_plan_of(asked, mixers=3, epsilon=4.0, noise=NoiseSource.BOTH)
+    plan = mixed_plan_of(asked, mixers=3, epsilon=4.0, noise=mechanisms.BOTH)
     crowd = {(("smokes", True), ("colour", "red")): 9, (): 3}
     (tally,) = both_tallies(plan, true_counts(plan, crowd), 12, 1, seed=4)
     values = results_values(make_results(plan, tally))

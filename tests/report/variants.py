@@ -24,7 +24,8 @@ from krand.analysis.results import JointResult, Results
 from krand.analysis.tally_signatures import TallySignature
 from krand.batches.provenance import DistinctPeople, Provenance
 from krand.planning.coalitions import coalitions_of
-from krand.promise import Assurance, NoiseSource
+from krand.promise import Assurance
+from krand.survey import mechanisms
 from krand.survey.about import About
 from krand.survey.questions import Kind, Number
 from krand.survey.survey import Trust
@@ -338,9 +339,9 @@ MIXED: dict[str, Change] = {
     "as they are": _with(),
     "of devices": _with(provenance=Provenance.DEVICES),
     "of devices, signed by two": _all(SIGNED, _with(provenance=Provenance.DEVICES)),
-    "one alone": _all(_survey(trust=Trust(noise=NoiseSource.MIXERS)), _recounted),
+    "one alone": _all(_survey(trust=Trust(noise=mechanisms.MIXERS)), _recounted),
     "one alone, of devices": _all(
-        _survey(trust=Trust(noise=NoiseSource.MIXERS)),
+        _survey(trust=Trust(noise=mechanisms.MIXERS)),
         _recounted,
         _with(provenance=Provenance.DEVICES),
     ),
@@ -351,9 +352,9 @@ BOTH: dict[str, Change] = {
     "too few people": _with(),
     "enough people": lambda results: replace(results, flips=results.plan.flips),
     "of devices": _with(provenance=Provenance.DEVICES),
-    "one alone": _all(_survey(trust=Trust(noise=NoiseSource.BOTH)), _recounted),
+    "one alone": _all(_survey(trust=Trust(noise=mechanisms.BOTH)), _recounted),
     "one alone, of devices": _all(
-        _survey(trust=Trust(noise=NoiseSource.BOTH)),
+        _survey(trust=Trust(noise=mechanisms.BOTH)),
         _recounted,
         _with(provenance=Provenance.DEVICES),
     ),

@@ -37,7 +37,7 @@ def test_the_health_survey_asks_sensitive_questions() -> None:
 def test_a_team_is_hidden_by_mixers() -> None:
     """Too few people for devices' noise: the promise names no crowd, and counts say something."""
     survey = read_survey(EXAMPLES / "team.toml")
-    assert (survey.trust.noise, survey.trust.mixers) == ("mixers", 3)
+    assert (survey.trust.noise.code, survey.trust.mixers) == ("mixers", 3)
     assert make_plan(survey).blocks[0].precision.half_width_95 < 6
 
 

@@ -6,10 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from krand.promise import Linkage, NoiseSource
+from krand.promise import Linkage
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
-from krand.survey.lanes import MOST_OPTIONS_APART, Lane, lanes_of
+from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import layout_of
+from krand.survey.mechanisms.mixers import MOST_OPTIONS_APART
 from krand.survey.questions import Choice, PickAny, Question, Scale, Words, YesNo
 from krand.survey.survey import Survey, Together, Trust
 from krand.testing import small_survey
@@ -25,7 +27,7 @@ def lanes(*questions: Question, groups: tuple[Together, ...] = ()) -> tuple[Lane
         policy=small_survey().policy,
         questions=questions,
         together=groups,
-        trust=Trust(noise=NoiseSource.MIXERS),
+        trust=Trust(noise=mechanisms.MIXERS),
     )
     layout = layout_of(survey)
     found = lanes_of(survey, layout)

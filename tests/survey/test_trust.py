@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from krand.errors import InvalidInput
-from krand.promise import NoiseSource, Policy
+from krand.promise import Policy
+from krand.survey import mechanisms
 from krand.survey.document import document_of, survey_of
 from krand.survey.questions import YesNo
 from krand.survey.reading import SurveyErrors, parse_survey
@@ -29,7 +30,7 @@ def test_a_survey_without_trust_has_devices_noise() -> None:
 def test_mixers_need_no_crowd() -> None:
     """Two people, of whom none is counted on to collude; what is written is kept."""
     survey = parse_survey(HEAD + YES + MIXERS + "mixers = 3\nbatches = 4\n")
-    assert survey.trust == Trust(noise=NoiseSource.MIXERS, mixers=3, batches=4)
+    assert survey.trust == Trust(noise=mechanisms.MIXERS, mixers=3, batches=4)
     assert (survey.policy.minimum_crowd, survey.policy.colluding) == (2, 0)
     assert survey_of(document_of(survey)) == survey
     named = parse_survey(HEAD + CROWD + "colluding = 7\n" + YES + MIXERS)
@@ -41,7 +42,7 @@ def test_mixers_need_no_crowd() -> None:
 def test_both_need_a_crowd_and_may_limit_what_is_left() -> None:
     """The devices' noise is planned as without mixers; ε₀ may have a limit, which flips keep."""
     survey = parse_survey(HEAD + CROWD + "max_local_epsilon = 9\n" + YES + BOTH + "mixers = 2\n")
-    assert survey.trust == Trust(noise=NoiseSource.BOTH, mixers=2)
+    assert survey.trust == Trust(noise=mechanisms.BOTH, mixers=2)
     assert (survey.policy.minimum_crowd, survey.policy.colluding) == (1000, 10)
     assert survey_of(document_of(survey)) == survey
 

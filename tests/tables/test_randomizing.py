@@ -19,8 +19,9 @@ from krand.batches.responses import read_header, response_batches
 from krand.client.randomizer import reported_positions
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
-from krand.promise import Linkage, NoiseSource, Policy
+from krand.promise import Linkage, Policy
 from krand.randomness.generator import secure_random
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.encoding import encode
 from krand.survey.limits import CrowdTooSmall
@@ -216,7 +217,7 @@ def test_a_second_randomization_is_refused(apart: Plan, tmp_path: Path) -> None:
 
 def test_a_table_has_no_mixers(tmp_path: Path) -> None:
     """Devices do not flip where mixers add the noise: responses would be the true answers."""
-    trust = Trust(noise=NoiseSource.MIXERS)
+    trust = Trust(noise=mechanisms.MIXERS)
     plan = make_plan(Survey(id="habits", policy=POLICY, questions=QUESTIONS, trust=trust))
     with pytest.raises(InvalidInput, match="devices add the noise"):
         made(plan, table_of([PERSON] * 150), tmp_path)

@@ -21,8 +21,8 @@ from krand.errors import InvalidInput, KrandError
 from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected
 from krand.planning.quick import quick_plan
-from krand.promise import NoiseSource
 from krand.showing import unbroken
+from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.survey import Trust
 from krand.testing import small_survey
@@ -164,7 +164,7 @@ def test_the_form_becomes_a_survey() -> None:
     assert (survey.id, survey.title) == ("pets-people", "Pets & people")
     assert (survey.policy.minimum_crowd, survey.policy.epsilon) == (333, 1.5)
     assert survey.policy.delta == 1e-4
-    assert survey.trust == Trust(noise=NoiseSource.BOTH, mixers=2)
+    assert survey.trust == Trust(noise=mechanisms.BOTH, mixers=2)
     assert len({question.name for question in survey.questions}) == 3
 
 
@@ -286,8 +286,8 @@ def test_advice_on_a_hopeless_survey_names_one_that_is_useful() -> None:
     assert any(row.becomes == "hardly more than noise" for row in rows)
 
 
-@pytest.mark.parametrize("noise", NoiseSource)
-def test_a_preview_has_the_noise_of_its_plan(noise: NoiseSource) -> None:
+@pytest.mark.parametrize("noise", mechanisms.mechanisms())
+def test_a_preview_has_the_noise_of_its_plan(noise: mechanisms.Mechanism) -> None:
     """Estimates scatter around the invented truth as the plan says."""
     survey = asked_from({**SMALL, "noise": str(noise), "mixers": "2"}).survey()
     plan, random = make_plan(survey), np.random.default_rng(7)

@@ -11,7 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from krand.errors import InvalidInput
-from krand.survey.plan import Mixer, Plan
+from krand.survey.plan import Mixer, Mixing, Plan
 from krand.testing import small_plan
 from krand.wire.mixers import check_mixers, opening_key_of
 from krand.wire.plan_signatures import (
@@ -128,7 +128,7 @@ INCOMPLETE: dict[str, tuple[Callable[[], Plan], str]] = {
         "mixers.keys: must all be different",
     ),
     "noise of devices": (small_plan, "plan: must be a plan in which mixers add the noise"),
-    "no laws": (lambda: replace(PLAN, mixing=None), "plan: must be a plan in which mixers"),
+    "no laws": (lambda: replace(PLAN, mixing=Mixing()), "plan: must be a plan in which mixers"),
 }
 
 

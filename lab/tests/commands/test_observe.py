@@ -18,7 +18,8 @@ from krand.analysis.tally import Tally
 from krand.analysis.tally_file import write_tally
 from krand.errors import InvalidInput
 from krand.planning.making import make_plan
-from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy
+from krand.promise import NOISE_GRID, Linkage, Policy
+from krand.survey import mechanisms
 from krand.survey.choices import Choices
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, YesNo
@@ -229,7 +230,7 @@ def test_what_the_numbers_leave_out_is_said(write: Write) -> None:
 
 def test_mixers_noise(write: Write) -> None:
     """R by the law of dummies, what one mixer alone leaves, and nothing about a crowd."""
-    asked = replace(survey(Linkage.BIT), trust=Trust(noise=NoiseSource.MIXERS, mixers=3))
+    asked = replace(survey(Linkage.BIT), trust=Trust(noise=mechanisms.MIXERS, mixers=3))
     plan = make_plan(asked)
     true = np.array([100] * 9 + [500, 600, 700])
     (tally,) = mixed_tallies(plan, true, PEOPLE, 1, seed=5)

@@ -42,11 +42,11 @@ def odd_lanes(plan: Plan, tally: Tally) -> Iterator[str]:
         return
     if int(nulls.sum()) != tally.nulls:
         yield f"{int(nulls.sum()):,} empty messages in lanes are not {tally.nulls:,} in all"
-    if plan.mixing is not None and not 1 <= batches <= planned:
+    if plan.mechanism.has_dummies and not 1 <= batches <= planned:
         yield f"{batches:,} batches are not 1 to {planned:,}, as planned"
         return
     if tally.linkage is Linkage.BIT:
-        mixes = 0 if plan.mixing is None else plan.survey.trust.mixers * batches
+        mixes = plan.survey.trust.mixers * batches if plan.mechanism.has_dummies else 0
         yield from _odd_numbers(plan, tally, mixes)
 
 

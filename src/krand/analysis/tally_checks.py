@@ -94,7 +94,9 @@ def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Che
     """What collectors or mixers signed about the batches, where there are any."""
     if tally.provenance is not Provenance.DEVICES and not tally.manifests:
         return None
-    return manifests_check(tally, key) if plan.mixing is None else chains_check(plan, tally)
+    return (
+        manifests_check(tally, key) if not plan.mechanism.has_dummies else chains_check(plan, tally)
+    )
 
 
 def _crowd(plan: Plan, tally: Tally) -> str:
@@ -114,7 +116,7 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
 
 
 def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
-    if plan.mixing is not None or _is_sealed(tally):
+    if plan.mechanism.has_dummies or _is_sealed(tally):
         yield from odd_lanes(plan, tally)
     if tally.linkage is Linkage.BIT:
         if tally.responses != tally.people:

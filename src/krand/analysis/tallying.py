@@ -125,7 +125,7 @@ def batches_in(
         ]
     )
     most = plan.survey.trust.batches
-    if plan.mixing is not None and len(found) > most:
+    if plan.mechanism.has_dummies and len(found) > most:
         rule = f"must be at most {most:,} of a round, as planned"
         hint = "the noise of every batch was chosen for so many"
         raise InvalidInput("batches", rule, len(found), hint)
@@ -134,16 +134,16 @@ def batches_in(
 
 def signed_beside(plan: Plan, file: str | Path) -> Path:
     """The file next to a batch with what was signed about it."""
-    return Path(file).with_suffix(".manifest.json" if plan.mixing is None else ".chain.json")
+    return Path(file).with_suffix(plan.mechanism.signed_suffix)
 
 
 def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
     """Manifests need the collector's key; chains are verified with the keys in the plan."""
-    if plan.mixing is None and collector is None:
+    if not plan.mechanism.has_dummies and collector is None:
         rule = "must be given with a sealed batch"
         hint = "add collector_key=KEY: its signature vouches for the crowd"
         raise InvalidInput("collector_key", rule, None, hint)
-    if plan.mixing is None or collector is None:
+    if not plan.mechanism.has_dummies or collector is None:
         return
     given = collector.public_bytes_raw().hex()
     if [given] != [mixer.identity for mixer in plan.mixing.mixers[:1]]:
@@ -153,7 +153,7 @@ def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
 
 
 def _batch_in(plan: Plan, uri: str, signed: Path, collector: Ed25519PublicKey | None) -> Source:
-    if collector is None or plan.mixing is not None:
+    if collector is None or plan.mechanism.has_dummies:
         return open_mixed(uri, plan, read_chain(signed))
     content = read_whole("manifest", signed)
     source = open_batch(uri, plan, parse_manifest(content, collector, str(signed)))

@@ -168,7 +168,6 @@ def dummies_allowed(plan: Plan, lane: Lane) -> tuple[int, int]:
         return most, most
     if lane.has_noisy_nulls:
         return 0, most + 2 * reach
-    assert plan.mixing is not None
     padding = plan.mixing.paddings[lane.number]
     return padding, max(padding, most)
 

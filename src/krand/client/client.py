@@ -14,7 +14,6 @@ from krand.client.ledger import Ledger, Submission
 from krand.client.sending import Failed, UsedInvitation, send
 from krand.client.transport import Transport
 from krand.errors import InvalidInput
-from krand.promise import NoiseSource
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.survey.plan_check import check_pinned
@@ -60,7 +59,8 @@ class Client:
     ) -> None:
         check_pinned(plan, expected_hash)
         analyst_key_of(plan)
-        if plan.survey.trust.noise is not NoiseSource.DEVICES or plan.mixing is not None:
+        plan.mechanism.check(plan)
+        if plan.mechanism.signatures_needed(plan):
             check_signatures(plan, signatures)
         self.plan, self.ledger, self.transport = plan, ledger, transport
 

@@ -102,6 +102,7 @@ def _check_mixer(mixer: MixerStore, plan: Plan, round_number: int) -> None:
 
 
 def _check_plan(store: Store, plan: Plan) -> None:
-    if plan.hash != store.config.plan_hash or plan.mixing is None:
+    plan.mechanism.check_mixers(plan)
+    if plan.hash != store.config.plan_hash:
         rule = "must be the plan of the spool, in which mixers add the noise"
         raise InvalidInput("plan", rule, plan.hash)

@@ -27,17 +27,15 @@ def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
     """
     analyst_key_of(plan)
     check_round(plan, round_number)
-    mixed = plan.mixing is not None
-    if mixed:
+    if plan.mechanism.signatures_needed(plan):
         check_mixers(plan)
-    every = release_every(plan)
     return SpoolConfig(
         plan_hash=plan.hash,
         crowd=smallest_batch(plan),
         format=format_of(plan, round_number),
         lanes=tuple(lane.messages for lane in plan.lanes),
-        release_every=every,
-        closings=plan.survey.trust.batches if mixed else int(not every),
+        release_every=release_every(plan),
+        closings=plan.mechanism.closings(plan),
     )
 
 

@@ -26,7 +26,8 @@ from krand.errors import KrandError
 from krand.mixing.dummies import draw_numbers
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import TYPICAL_CHAIN
-from krand.promise import Assurance, Linkage, NoiseSource
+from krand.promise import Assurance, Linkage
+from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey, Trust
 from krand.terminal.output import Output
@@ -51,10 +52,10 @@ def _named(survey: Survey) -> Baseline:
     if survey.linkage is Linkage.RECORD:
         return Baseline(name=f"krand, {records_name(survey.copies)}", trusted="collector")
     noise, mixers = survey.trust.noise, survey.trust.mixers
-    if noise is NoiseSource.DEVICES:
+    if noise is mechanisms.DEVICES:
         return Baseline(name="krand, devices", trusted="collector")
     method = _chain(mixers)
-    if noise is NoiseSource.BOTH:
+    if noise is mechanisms.BOTH:
         both = method.name.replace(",", ", devices and")
         return replace(method, name=both, mixers=0)
     return method
@@ -102,7 +103,7 @@ def with_mixers(
 
 def _mixed(plan: Plan) -> Plan:
     """The plan of the same survey with mixers' noise alone."""
-    if plan.survey.trust.noise is NoiseSource.MIXERS:
+    if plan.survey.trust.noise is mechanisms.MIXERS:
         return plan
     return make_plan(by_mixers(plan.survey, 1))
 
@@ -110,7 +111,7 @@ def _mixed(plan: Plan) -> Plan:
 def by_mixers(survey: Survey, mixers: int) -> Survey:
     """The same survey with the noise of so many mixers, which is proven in any case."""
     policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
-    return replace(survey, policy=policy, trust=Trust(noise=NoiseSource.MIXERS, mixers=mixers))
+    return replace(survey, policy=policy, trust=Trust(noise=mechanisms.MIXERS, mixers=mixers))
 
 
 def _dummies_beyond_mean(plan: Plan, mixers: int, chance: Chance) -> Floats:

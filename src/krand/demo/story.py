@@ -31,7 +31,8 @@ from krand.errors import InternalError, InvalidInput
 from krand.files import ensure_directory, keep_inputs, write_atomically
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import TYPICAL_CHAIN
-from krand.promise import Linkage, NoiseSource
+from krand.promise import Linkage
+from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey, read_survey
 from krand.survey.survey import Survey, Trust
@@ -68,7 +69,7 @@ class Asked:
     """The survey's own number by default; live, 1,000."""
     seed: int = 1
     live: bool = False
-    noise: NoiseSource | None = None
+    noise: mechanisms.Mechanism | None = None
     """Who adds the noise of a live demonstration; by default mixers, if the survey allows it."""
 
 
@@ -199,16 +200,16 @@ def _check_simulated(asked: Asked, own: Survey) -> None:
     if asked.noise is not None:
         rule = "must be given with --live only"
         hint = "without it, devices' and mixers' noise are both in the comparison"
-        raise InvalidInput("noise", rule, asked.noise.value, hint)
+        raise InvalidInput("noise", rule, asked.noise.code, hint)
     if own.trust.noise.has_dummies:
         rule = 'must be "devices" without --live'
         hint = "add --live: it starts the collector and the mixers on this machine"
-        raise InvalidInput("trust.noise", rule, own.trust.noise.value, hint)
+        raise InvalidInput("trust.noise", rule, own.trust.noise.code, hint)
 
 
 def _with_noise(asked: Asked, own: Survey) -> Survey:
     """The survey with the noise that was asked for, or its own mixers, or a typical chain."""
-    if asked.noise is NoiseSource.DEVICES:
+    if asked.noise is mechanisms.DEVICES:
         return replace(own, trust=Trust())
     if own.trust.noise.has_dummies and asked.noise in (None, own.trust.noise):
         return own
@@ -262,7 +263,7 @@ def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
 def _trust_text(trust: Trust) -> str:
     if not trust.noise.has_dummies:
         return ""
-    return f'\n[trust]\nnoise = "{trust.noise.value}"\nmixers = {trust.mixers}\n'
+    return f'\n[trust]\nnoise = "{trust.noise.code}"\nmixers = {trust.mixers}\n'
 
 
 def _randomized(plan: Plan, crowd: Crowd, chance: Chance, folder: Path, out: Output) -> Collected:

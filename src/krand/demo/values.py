@@ -25,7 +25,7 @@ def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
         "seed": shown.asked.seed,
         "fresh_noise": shown.has_fresh_noise,
         "live": shown.asked.live,
-        "noise": plan.survey.trust.noise.value,
+        "noise": plan.survey.trust.noise.code,
         "mixers": plan.survey.trust.mixers if plan.mixing else 0,
         "dummies": list(shown.dummies),
         "checks_passed": shown.checks,

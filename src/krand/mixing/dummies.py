@@ -103,5 +103,4 @@ def _expected(plan: Plan, lane: Lane) -> int:
 
 
 def _padding(plan: Plan, lane: Lane) -> int:
-    assert plan.mixing is not None
     return plan.mixing.paddings[lane.number]

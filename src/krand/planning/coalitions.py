@@ -20,7 +20,8 @@ from enum import StrEnum
 from krand.accounting.both import BothBound, BothPart
 from krand.accounting.bounds import Effort
 from krand.planning.making import promise_for
-from krand.promise import DummyLaw, NoiseSource
+from krand.promise import DummyLaw
+from krand.survey import mechanisms
 from krand.survey.plan import Plan, Promise
 
 __all__ = ["Coalition", "Remainder", "Remains", "coalitions_of"]
@@ -133,7 +134,7 @@ def _both(plan: Plan, crowd: _Crowd) -> Remainder | None:
 
     None where that takes too long, or where nobody else is sure to be honest.
     """
-    if plan.survey.trust.noise is not NoiseSource.BOTH or plan.mixing is None:
+    if plan.survey.trust.noise is not mechanisms.BOTH:
         return None
     policy, trust, rounds = plan.survey.policy, plan.survey.trust, plan.survey.rounds
     honest = crowd.people - policy.colluding - crowd.refused

@@ -23,7 +23,8 @@ from krand.planning.lying import worst_shift
 from krand.planning.mixers import mixed_plan, mixed_promise, with_dummies
 from krand.planning.record import record_reports
 from krand.planning.remembered import remember_here
-from krand.promise import NOISE_GRID, Linkage, NoiseSource, Policy, ResponseFormat
+from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
+from krand.survey import mechanisms
 from krand.survey.layout import Block, Layout, layout_of
 from krand.survey.plan import Margin, Plan, PlannedBlock, Promise
 from krand.survey.plan_check import less_than_asked, promises_of
@@ -83,9 +84,9 @@ def _check_kept(plan: Plan) -> None:
 
 
 def _searched(survey: Survey, suggestions: bool) -> Plan:
-    if survey.trust.noise is NoiseSource.MIXERS:
+    if survey.trust.noise is mechanisms.MIXERS:
         return mixed_plan(survey, suggestions)
-    if survey.trust.noise is NoiseSource.BOTH:
+    if survey.trust.noise is mechanisms.BOTH:
         return _flips_and_dummies(survey, suggestions)
     record = survey.linkage is Linkage.RECORD
     plan = _linked(survey, suggestions) if record else _bit_by_bit(survey)
@@ -200,7 +201,7 @@ def verify_promise(plan: Plan) -> Promise:
 
 def verify_flips(plan: Plan) -> Promise | None:
     """What flips alone promise, where mixers add noise too; it must equal the plan's own."""
-    if plan.survey.trust.noise is not NoiseSource.BOTH:
+    if plan.survey.trust.noise is not mechanisms.BOTH:
         return None
     return flips_for(plan, plan.survey.policy)
 

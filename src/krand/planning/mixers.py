@@ -205,8 +205,6 @@ def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
     overflow: at most so likely has one person more tokens than room in a round, where devices flip.
     """
     mixing, survey = plan.mixing, plan.survey
-    if mixing is None:
-        raise InvalidInput("plan", "must have laws of dummies", plan.hash)
     _check_mixing(mixing, plan.lanes)
     laws = [plan.law_of(_first_lane(plan.lanes, block)) for block in plan.layout.blocks]
     surplus = _batches_in_all(survey) * _surplus(mixing, plan.layout, plan.lanes)

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from krand.errors import KrandError
 from krand.planning.making import make_plan
-from krand.promise import Assumption, Assurance, Linkage, NoiseSource
+from krand.promise import Assumption, Assurance, Linkage
+from krand.survey import mechanisms
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey, Trust
 
@@ -32,7 +33,7 @@ LAYER_BYTES = 48
 class SourceOption:
     """One way to add the noise of a survey: what it gives, costs and rests on."""
 
-    noise: NoiseSource
+    noise: mechanisms.Mechanism
     mixers: int
     chosen: bool
     """Whether the survey asks for it."""
@@ -92,13 +93,13 @@ def _by_mixers(survey: Survey) -> Survey | None:
     if survey.policy.max_local_epsilon is not None:
         return None
     trust = survey.trust if survey.trust.noise.has_dummies else Trust()
-    return _proven(survey, replace(trust, noise=NoiseSource.MIXERS))
+    return _proven(survey, replace(trust, noise=mechanisms.MIXERS))
 
 
 def _by_both(survey: Survey) -> Survey:
     """With the survey's own chain, or a typical one."""
     trust = survey.trust if survey.trust.noise.has_dummies else Trust(mixers=TYPICAL_CHAIN)
-    return _proven(survey, replace(trust, noise=NoiseSource.BOTH))
+    return _proven(survey, replace(trust, noise=mechanisms.BOTH))
 
 
 def _proven(survey: Survey, trust: Trust) -> Survey:
@@ -143,11 +144,8 @@ def sealed_bytes(mixers: int) -> int:
 
 def dummies_of(plan: Plan) -> float:
     """How many dummies one mixer adds to one batch, on average; 0 with devices' noise."""
-    mixing = plan.mixing
-    if mixing is None:
-        return 0.0
     total = 0
-    for lane, padding in zip(plan.lanes, mixing.paddings, strict=True):
+    for lane, padding in zip(plan.lanes, plan.mixing.paddings, strict=False):
         reach = plan.law_of(lane).mean
         if lane.is_single:
             total += 2 * reach

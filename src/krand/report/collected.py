@@ -42,7 +42,7 @@ def noise(results: Results, language: Language) -> Named:
     """How often bits were flipped, or how many dummies were added."""
     own, trust, mixing = language.texts.collected, results.plan.survey.trust, results.plan.mixing
     flips = _flips(results, language) if trust.noise.has_flips else own.no_flips
-    if not trust.noise.has_dummies or mixing is None:
+    if not trust.noise.has_dummies:
         return Named(own.noise, flips)
     whole = language.numbers.whole
     most = whole(2 * max(law.reach for law in mixing.laws))

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from krand.batches.provenance import Provenance
-from krand.promise import Assurance, NoiseSource
+from krand.promise import Assurance
+from krand.survey import mechanisms
 from krand.survey.questions import Kind
 from krand.wording.texts import Plural, table
 
@@ -470,15 +471,15 @@ class PromiseTexts:
     refused: str = "Refused messages"
     none_refused: str = "None: every message could be read."
     coalitions: str = "What remains if others work with the analyst"
-    coalitions_lead: Mapping[NoiseSource, str] = table(
+    coalitions_lead: Mapping[mechanisms.Mechanism, str] = table(
         {
-            NoiseSource.DEVICES: "The promise protects against the analyst. Participants who show"
+            mechanisms.DEVICES: "The promise protects against the analyst. Participants who show"
             " the analyst what they sent make it weaker. If the collector works with the analyst,"
             " or everybody else does, only the noise of your own device is left.",
-            NoiseSource.MIXERS: "Whoever else works with the analyst, the promise holds as long as"
+            mechanisms.MIXERS: "Whoever else works with the analyst, the promise holds as long as"
             " one mixer follows the rules; the collector is the first mixer. If all mixers work"
             " with the analyst, nothing protects you.",
-            NoiseSource.BOTH: "Whoever else works with the analyst, the promise holds as long as"
+            mechanisms.BOTH: "Whoever else works with the analyst, the promise holds as long as"
             " one mixer follows the rules; the collector is the first mixer. If all mixers work"
             " with the analyst, only the noise of your own device is left.",
         }

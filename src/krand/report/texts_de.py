@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from krand.batches.provenance import Provenance
-from krand.promise import Assurance, NoiseSource
+from krand.promise import Assurance
 from krand.report.texts import (
     AnnexTexts,
     AnswerTexts,
@@ -26,6 +26,7 @@ from krand.report.texts import (
     VerifyTexts,
     WordTexts,
 )
+from krand.survey import mechanisms
 from krand.survey.questions import Kind
 from krand.wording.texts import Plural
 
@@ -455,15 +456,15 @@ PROMISE = PromiseTexts(
     coalitions="Was bleibt, wenn andere mit der auswertenden Stelle zusammenarbeiten",
     coalitions_lead=MappingProxyType(
         {
-            NoiseSource.DEVICES: "Das Versprechen schützt vor der auswertenden Stelle. Wenn"
+            mechanisms.DEVICES: "Das Versprechen schützt vor der auswertenden Stelle. Wenn"
             " Teilnehmende ihr zeigen, was sie gesendet haben, wird es schwächer. Wenn die"
             " Sammelstelle oder alle anderen mit der auswertenden Stelle zusammenarbeiten, bleibt"
             " nur das Rauschen Ihres eigenen Geräts.",
-            NoiseSource.MIXERS: "Wer auch sonst mit der auswertenden Stelle zusammenarbeitet: Das"
+            mechanisms.MIXERS: "Wer auch sonst mit der auswertenden Stelle zusammenarbeitet: Das"
             " Versprechen gilt, solange sich ein Mischer an die Regeln hält; die Sammelstelle ist"
             " der erste Mischer. Wenn alle Mischer mit der auswertenden Stelle zusammenarbeiten,"
             " schützt Sie nichts.",
-            NoiseSource.BOTH: "Wer auch sonst mit der auswertenden Stelle zusammenarbeitet: Das"
+            mechanisms.BOTH: "Wer auch sonst mit der auswertenden Stelle zusammenarbeitet: Das"
             " Versprechen gilt, solange sich ein Mischer an die Regeln hält; die Sammelstelle ist"
             " der erste Mischer. Wenn alle Mischer mit der auswertenden Stelle zusammenarbeiten,"
             " bleibt nur das Rauschen Ihres eigenen Geräts.",

@@ -6,27 +6,19 @@ from pathlib import Path
 from typing import Any
 
 from krand.errors import InvalidInput
-from krand.promise import Assurance, Linkage, NoiseSource, Policy
+from krand.promise import Assurance, Linkage, Policy
 from krand.survey.about import about_from
-from krand.survey.coherence import (
-    Outline,
-    mixer_rules,
-    outline,
-    people_rules,
-    survey_rules,
-    trust_rules,
-)
+from krand.survey.coherence import Outline, outline, people_rules, survey_rules
 from krand.survey.complaints import check_table, unknown_key
+from krand.survey.mechanisms import Mechanism
 from krand.survey.models import HeadTable, PolicyTable, SurveyFile, TogetherTable, TrustTable
 from krand.survey.question_tables import question_of
 from krand.survey.questions import Question
 from krand.survey.rules import Broken
-from krand.survey.survey import SMALLEST_CROWD, Survey, Together, Trust
+from krand.survey.survey import Survey, Together, Trust
 
 __all__ = ["assemble"]
 
-COLLUDING_SHARE = 100
-"""One in so many is counted on to hide nobody, where a survey does not say."""
 NO_POLICY = "add a [policy] table with epsilon, delta and minimum_crowd"
 
 
@@ -61,11 +53,12 @@ def assemble(
         copies,
     )
     if trust is not None:
-        broken += trust_rules(trust.noise, linkage, trust.mixers, trust.batches)
+        broken += trust.noise.trust_rules(linkage, trust.mixers, trust.batches)
     people = {key: head[key] for key in ("expected", "release_every") if key in head}
     if trust is not None and policy is not None:
-        limits = (trust.noise, policy.minimum_crowd, trust.batches)
-        broken += people_rules(people.get("expected"), people.get("release_every"), *limits)
+        every, crowd = people.get("release_every"), policy.minimum_crowd
+        broken += people_rules(people.get("expected"), every, crowd)
+        broken += trust.noise.release_rules(every, trust.batches)
     if broken or policy is None or linkage is None or trust is None:
         return None, broken
     return Survey(
@@ -107,7 +100,7 @@ def _trust(document: dict[str, Any]) -> tuple[Trust | None, list[Broken]]:
 
 
 def _policy(
-    document: dict[str, Any], noise: NoiseSource | None
+    document: dict[str, Any], noise: Mechanism | None
 ) -> tuple[Policy | None, list[Broken]]:
     if "policy" not in document:
         return None, [Broken(("policy",), "must be given", None, NO_POLICY)]
@@ -115,28 +108,18 @@ def _policy(
     table, broken = check_table(PolicyTable, raw)
     if isinstance(raw, dict):
         broken += _policy_rules(raw, table)
-        broken += _crowd_rules(raw, table, noise)
+        broken += () if noise is None else noise.crowd_rules(raw, table)
     broken = [entry.under(("policy",)) for entry in broken]
     if noise is not None:
         assurance = table.get("assurance", Assurance.CERTIFIED)
-        broken += mixer_rules(noise, table.get("max_local_epsilon"), assurance)
+        broken += noise.policy_rules(table.get("max_local_epsilon"), assurance)
     if broken or noise is None:
         return None, broken
-    _fill_in(table, noise)
+    noise.fill_in(table)
     try:
         return Policy(**table), []
     except InvalidInput as error:  # a rule of the privacy engine that the models do not know
         return None, [Broken(("policy", error.field), error.rule, error.value, error.hint)]
-
-
-def default_colluding(crowd: int) -> int:
-    """How many people a plan counts on to hide nobody, where a survey does not say.
-
-    Anybody may take part, so some will show what they sent, or add no noise. One in a hundred costs
-    half a per cent of precision. In a small crowd it is one person all the same: a promise that a
-    single person can break is none. At least two must be left to hide each other.
-    """
-    return min(max(1, -(-crowd // COLLUDING_SHARE)), crowd - 2)
 
 
 def _policy_rules(raw: dict[str, Any], table: dict[str, Any]) -> list[Broken]:
@@ -148,33 +131,6 @@ def _policy_rules(raw: dict[str, Any], table: dict[str, Any]) -> list[Broken]:
         rule = "must not be given beside delta"
         broken.append(Broken(("eta",), rule, raw["eta"], "keep the one that was agreed on"))
     return broken
-
-
-def _crowd_rules(
-    raw: dict[str, Any], table: dict[str, Any], noise: NoiseSource | None
-) -> list[Broken]:
-    """Mixers' noise needs no crowd; devices' noise needs one, of which two are honest."""
-    if "minimum_crowd" not in raw and noise is not None and noise.has_flips:
-        hint = "for example minimum_crowd = 100000"
-        return [Broken(("minimum_crowd",), "must be given", None, hint)]
-    smallest = None if "minimum_crowd" in raw else SMALLEST_CROWD
-    colluding, crowd = table.get("colluding", 0), table.get("minimum_crowd", smallest)
-    if crowd is None or colluding <= crowd - 2:
-        return []
-    rule = f"must leave at least 2 of the crowd of {crowd:,} honest"
-    hint = f"at most {crowd - 2:,}"
-    if noise is NoiseSource.MIXERS:
-        hint = 'leave it out: with noise = "mixers" the promise holds however many collude'
-    return [Broken(("colluding",), rule, colluding, hint)]
-
-
-def _fill_in(table: dict[str, Any], noise: NoiseSource) -> None:
-    """What a policy leaves out."""
-    if noise is NoiseSource.MIXERS:
-        table.setdefault("minimum_crowd", SMALLEST_CROWD)
-        table.setdefault("colluding", 0)
-    else:
-        table.setdefault("colluding", default_colluding(table["minimum_crowd"]))
 
 
 def _tables(document: dict[str, Any], key: str) -> tuple[list[Any], list[Broken]]:

@@ -10,24 +10,17 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from krand.promise import MAX_BITS, Assurance, Linkage, NoiseSource
+from krand.promise import MAX_BITS, Linkage
 from krand.survey.questions import Kind, Leveled, Question, any_of, joinable_kinds
 from krand.survey.rules import MAX_CHOICES, Broken, Path
+from krand.survey.shapes import shape_of
 
 __all__ = [
     "Outline",
-    "mixer_rules",
     "outline",
     "people_rules",
     "survey_rules",
-    "trust_rules",
 ]
-
-NO_GROUPS = (
-    'remove [[together]]: a record keeps all answers together already; or say linkage = "bit"'
-)
-
-MIXERS = 'say noise = "mixers"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,50 +55,16 @@ def survey_rules(
     """Everything that no question can know alone; a linkage that could not be read is None."""
     yield from _different_names(questions)
     yield from _members(questions, groups)
-    if linkage is Linkage.RECORD:
-        yield from _record(questions, len(groups))
-    else:
-        yield from _cells(questions, groups)
-    if linkage is Linkage.BIT and copies > 1:
-        rule = 'must be 1 with linkage = "bit", where bits travel apart'
-        yield Broken(("copies",), rule, copies, 'leave it out, or say linkage = "record"')
+    if linkage is not None:
+        yield from shape_of(linkage).rules(questions, groups, copies)
+    yield from _cells(questions, groups)
     yield from _size(questions, groups)
-
-
-def trust_rules(
-    noise: NoiseSource, linkage: Linkage | None, mixers: int, batches: int
-) -> Iterator[Broken]:
-    """Who may add the noise, and what goes with it."""
-    if noise.has_dummies and linkage is Linkage.RECORD:
-        rule = 'must be "devices" with linkage = "record": dummies cannot cover all records'
-        hint = 'analyse few questions jointly with [[together]] and linkage = "bit"'
-        yield Broken(("trust", "noise"), rule, noise.value, hint)
-    elif noise is NoiseSource.DEVICES:
-        for key, value in (("mixers", mixers), ("batches", batches)):
-            if value != 1:
-                rule = 'must be 1 with noise = "devices", where mixers add no noise'
-                yield Broken(("trust", key), rule, value, f"leave it out, or {MIXERS}")
-
-
-def mixer_rules(
-    noise: NoiseSource, max_local_epsilon: float | None, assurance: str
-) -> Iterator[Broken]:
-    """What a policy cannot ask for where mixers add noise."""
-    if max_local_epsilon is not None and not noise.has_flips:
-        rule = 'cannot be kept with noise = "mixers": devices add no noise, so ε₀ has no limit'
-        hint = 'leave it out, or say noise = "both" in [trust]'
-        yield Broken(("policy", "max_local_epsilon"), rule, max_local_epsilon, hint)
-    if noise.has_dummies and assurance != Assurance.CERTIFIED:
-        rule = f'must be "certified" with noise = "{noise}": dummies need no conjecture'
-        yield Broken(("policy", "assurance"), rule, str(assurance), "leave it out")
 
 
 def people_rules(
     expected: int | None,
     release_every: int | None,
-    noise: NoiseSource,
     minimum_crowd: int,
-    batches: int,
 ) -> Iterator[Broken]:
     """How many people are expected or make a batch: at least as many as may be released."""
     for key, value in (("expected", expected), ("release_every", release_every)):
@@ -113,10 +72,6 @@ def people_rules(
             rule = f"must be at least minimum_crowd, {minimum_crowd:,}"
             hint = "nothing is released below it: raise this number, or plan for a smaller crowd"
             yield Broken((key,), rule, value, hint)
-    if release_every is not None and noise.has_dummies and batches == 1:
-        rule = f'must not be given with noise = "{noise.value}" and a single batch'
-        hint = "say in [trust] how many batches a round may have: batches = 12"
-        yield Broken(("release_every",), rule, release_every, hint)
 
 
 def _different_names(questions: Sequence[Outline]) -> Iterator[Broken]:
@@ -159,17 +114,6 @@ def _contained(index: int, groups: Sequence[Sequence[str] | None]) -> Iterator[B
             hint = "remove one of the two groups: the table of the larger one contains the other"
             yield Broken(("together", index, "questions"), rule, list(groups[index] or ()), hint)
             return
-
-
-def _record(questions: Sequence[Outline], groups: int) -> Iterator[Broken]:
-    for index in range(groups):
-        rule = 'must not be used with linkage = "record"'
-        yield Broken(("together", index), rule, None, NO_GROUPS)
-    for index, question in enumerate(questions):
-        if question.weight not in (1, None):
-            rule = 'must be 1 with linkage = "record", where all bits have the same noise'
-            hint = 'leave it out, or say linkage = "bit"'
-            yield Broken(("question", index, "weight"), rule, question.weight, hint)
 
 
 def _cells(

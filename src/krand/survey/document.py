@@ -54,7 +54,7 @@ def _trust(trust: Trust) -> dict[str, Any]:
     """Nothing where devices add the noise and one collector passes it on."""
     if trust == Trust():
         return {}
-    values = {"noise": trust.noise.value, "mixers": trust.mixers, "batches": trust.batches}
+    values = {"noise": trust.noise.code, "mixers": trust.mixers, "batches": trust.batches}
     return {"trust": values}
 
 

@@ -11,18 +11,24 @@ would, for which the promise holds too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
-from krand.promise import Linkage, NoiseSource
-from krand.survey.layout import Block, Layout
-from krand.survey.questions import Kind, Words
-from krand.survey.survey import Survey
+if TYPE_CHECKING:
+    from krand.survey.layout import Layout
+    from krand.survey.survey import Survey
 
-__all__ = ["MOST_OPTIONS_APART", "Lane", "lanes_of"]
+__all__ = ["Lane", "LanePart", "lanes_of"]
 
-MOST_OPTIONS_APART = 32
-"""A list of at most so many options has a lane for each of them."""
+
+class LanePart(NamedTuple):
+    """A lane of a block before it has its number."""
+
+    block: str
+    offset: int
+    positions: int
+    messages: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,37 +64,4 @@ def lanes_of(survey: Survey, layout: Layout, rooms: Sequence[int] = ()) -> tuple
 
     `rooms` says how many messages each block has where devices flip single bits.
     """
-    if survey.linkage is Linkage.RECORD:
-        return (
-            Lane(
-                number=0,
-                block="",
-                offset=0,
-                positions=layout.positions,
-                messages=survey.copies,
-                records=True,
-            ),
-        )
-    if survey.trust.noise is NoiseSource.MIXERS:
-        everything = [part for block in layout.blocks for part in _parts(block)]
-    else:
-        pairs = zip(layout.blocks, rooms, strict=True)
-        everything = [(block.name, block.offset, block.positions, room) for block, room in pairs]
-    return tuple(
-        Lane(number=number, block=name, offset=offset, positions=positions, messages=count)
-        for number, (name, offset, positions, count) in enumerate(everything)
-    )
-
-
-def _parts(block: Block) -> Iterator[tuple[str, int, int, int]]:
-    """(name, offset, positions, messages) of every lane of a block without flips."""
-    question = block.questions[0]
-    if block.kind is Kind.PICK_ANY and block.positions <= MOST_OPTIONS_APART:
-        for place in range(block.positions):
-            yield block.name, block.offset + place, 1, 1
-    elif isinstance(question, Words):
-        for table in question.tables:
-            most = min(question.at_most, len(table))
-            yield block.name, block.offset + table.start, len(table), most
-    else:
-        yield block.name, block.offset, block.positions, block.most_ones
+    return survey.shape.lanes(survey, layout, rooms or [0] * len(layout.blocks))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan
-from krand.survey.survey import SMALLEST_CROWD
 
 __all__ = [
     "CrowdTooSmall",
@@ -22,29 +21,17 @@ class CrowdTooSmall(InvalidInput):
 
 def crowd_needed(plan: Plan) -> int:
     """How many people the promise needs: one, where mixers add noise."""
-    return 1 if plan.survey.trust.noise.has_dummies else plan.promise.crowd
+    return plan.mechanism.crowd_needed(plan)
 
 
 def smallest_batch(plan: Plan) -> int:
-    """How many people a batch of a collector must have: with fewer it is never released.
-
-    With mixers' noise it is `minimum_crowd` too, where the survey gives one above the least of 2;
-    plans of the first formats did not ask for it.
-    """
-    if not plan.survey.trust.noise.has_dummies:
-        return plan.promise.crowd
-    asked = plan.survey.policy.minimum_crowd
-    return 1 if plan.is_old or asked == SMALLEST_CROWD else asked
+    """How many people a batch of a collector must have: with fewer it is never released."""
+    return plan.mechanism.smallest_batch(plan)
 
 
 def release_every(plan: Plan) -> int:
-    """A batch is complete whenever so many people have come; 0 where the organiser closes it.
-
-    With a plan of an older format and devices' noise, a batch was complete with the crowd.
-    """
-    if plan.is_old and not plan.survey.trust.noise.has_dummies:
-        return plan.promise.crowd
-    return plan.survey.release_every or 0
+    """A batch is complete whenever so many people have come; 0 where the organiser closes it."""
+    return plan.mechanism.release_every(plan)
 
 
 def check_crowd(plan: Plan, people: int) -> None:

@@ -13,10 +13,12 @@ from typing import Annotated, Any, Literal, Union
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, create_model
 from pydantic_core import PydanticCustomError
 
-from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, NoiseSource
+from krand.errors import InvalidInput
+from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS
 from krand.survey import rules
 from krand.survey.about import DEFAULT_LANGUAGE
 from krand.survey.kinds.question import Key
+from krand.survey.mechanisms import DEVICES, mechanism_of, mechanisms
 from krand.survey.questions import KINDS, Question, any_of, joinable_kinds
 from krand.survey.rules import Broken
 from krand.survey.survey import MAX_BATCHES, MAX_MIXERS
@@ -75,32 +77,36 @@ RECORD: dict[str, Any] = {"properties": {"linkage": {"const": "record"}}, "requi
 ONE_COPY: dict[str, Any] = {"properties": {"copies": {"const": 1}}}
 
 
-def _trusting(*noises: NoiseSource) -> dict[str, Any]:
-    """That the file names one of these sources of noise."""
-    named = {"enum": [noise.value for noise in noises]}
-    table = {"properties": {"noise": named}, "required": ["noise"]}
-    return {"properties": {"trust": table}, "required": ["trust"]}
+def _noise_rules(value: str) -> Iterator[Broken]:
+    """A mechanism that surveys may name."""
+    try:
+        mechanism_of(value)
+    except InvalidInput as error:
+        yield Broken((), error.rule, value, error.hint)
 
 
-DUMMIES: dict[str, Any] = {
-    "if": _trusting(NoiseSource.MIXERS, NoiseSource.BOTH),
-    "then": {
-        "not": RECORD,
-        "properties": {"policy": {"properties": {"assurance": {"const": "certified"}}}},
-    },
-    "else": {
-        "properties": {
-            "trust": {"properties": {"mixers": {"const": 1}, "batches": {"const": 1}}},
-        }
-    },
-}
-"""What goes with dummies of mixers, and what without them."""
-FLIPS: dict[str, Any] = {
-    "if": _trusting(NoiseSource.MIXERS),
-    "then": {"properties": {"policy": {"properties": {"max_local_epsilon": False}}}},
-    "else": {"properties": {"policy": {"required": ["minimum_crowd"]}}},
-}
-"""What goes without flips of devices, and what with them."""
+def _by_mechanism(schema: dict[str, Any]) -> None:
+    """What goes with each mechanism; the first is that of a file which names none."""
+    schema["anyOf"] = [RECORD, ONE_COPY]
+    schema["allOf"] = [
+        {"if": _names(known.code, known is DEVICES), "then": known.schema()}
+        for known in mechanisms()
+    ]
+
+
+def _names(code: str, is_default: bool) -> dict[str, Any]:
+    """That the file names this mechanism, or none if it is the default."""
+    table: dict[str, Any] = {"properties": {"noise": {"const": code}}}
+    if is_default:
+        return {"properties": {"trust": table}}
+    return {
+        "properties": {"trust": {**table, "required": ["noise"]}},
+        "required": ["trust"],
+    }
+
+
+def _codes(schema: dict[str, Any]) -> None:
+    schema["enum"] = [known.code for known in mechanisms()]
 
 
 class PolicyTable(Table):
@@ -135,9 +141,9 @@ class TrustTable(Table):
 
     noise: Annotated[
         str,
-        _obeys(rules.noise_rules),
-        Field(examples=["mixers"], json_schema_extra={"enum": list(rules.OFFERED_NOISE)}),
-    ] = NoiseSource.DEVICES.value
+        _obeys(_noise_rules),
+        Field(examples=["mixers"], json_schema_extra=_codes),
+    ] = DEVICES.code
     """Who adds the noise: each device, which needs a crowd and a collector that keeps secrets;
     every mixer, which needs one honest mixer; or both, so that each promise holds by itself."""
     mixers: Annotated[int, Field(ge=1, le=MAX_MIXERS, examples=[3])] = 1
@@ -287,7 +293,7 @@ _ALL_QUESTIONS: Any = Annotated[list[_ANY_QUESTION], Field(min_length=1)]
 class _File(HeadTable):
     model_config = ConfigDict(
         use_attribute_docstrings=False,
-        json_schema_extra={"anyOf": [RECORD, ONE_COPY], "allOf": [DUMMIES, FLIPS]},
+        json_schema_extra=_by_mechanism,
     )
 
 

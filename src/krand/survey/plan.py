@@ -13,7 +13,6 @@ from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from krand.errors import InvalidInput
 from krand.promise import (
     BOUND_DIGITS,
     NOISE_GRID,
@@ -31,6 +30,7 @@ from krand.survey.canonical import canonical_json
 from krand.survey.document import document_of
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout
+from krand.survey.mechanisms import Mechanism
 from krand.survey.survey import Survey
 
 if TYPE_CHECKING:
@@ -227,14 +227,14 @@ class Mixer:
 class Mixing:
     """What mixers add to a batch, and who they are."""
 
-    laws: tuple[DummyLaw, ...]
+    laws: tuple[DummyLaw, ...] = ()
     """Different laws of numbers of dummies, each once."""
-    lane_laws: tuple[int, ...]
+    lane_laws: tuple[int, ...] = ()
     """For every lane: which of the laws its positions have."""
-    paddings: tuple[int, ...]
+    paddings: tuple[int, ...] = ()
     """For every lane of several messages: how many dummies there are in all; 0 for other lanes."""
-    surplus: float
-    """At most so likely has one person's batch more dummies than that; part of δ."""
+    surplus: float = 0.0
+    """The probability that one batch has more dummies than that is at most this; part of δ."""
     mixers: tuple[Mixer, ...] = ()
     """In the order of the chain, the collector first; none in a plan that is not yet theirs."""
 
@@ -272,8 +272,8 @@ class Plan(Shown):
     analyst_key: str | None = None
     """The public key that messages are sealed for, 32 bytes in hexadecimal; None where a data
     holder randomizes a whole table, and nothing is sealed."""
-    mixing: Mixing | None = None
-    """The dummies of mixers; None where devices alone add noise."""
+    mixing: Mixing = Mixing()
+    """The dummies of mixers; none where devices alone add noise."""
     flips: Promise | None = None
     """Where mixers and devices add noise: what the devices' alone promises, in a crowd. `promise`
     is then the mixers', which needs no crowd."""
@@ -293,15 +293,13 @@ class Plan(Shown):
         The digits that are left are the same on every processor and with every version of the
         mathematics, so that the same survey has the same plan, and the same hash, everywhere.
         """
-        mixing = self.mixing
-        if mixing is not None:
-            mixing = replace(mixing, surplus=rounded_up(mixing.surplus, BOUND_DIGITS))
+        surplus = rounded_up(self.mixing.surplus, BOUND_DIGITS)
         return replace(
             self,
             overflow=rounded_up(self.overflow, BOUND_DIGITS),
             promise=self.promise.rounded(self.survey.policy),
             blocks=tuple(block.rounded() for block in self.blocks),
-            mixing=mixing,
+            mixing=replace(self.mixing, surplus=surplus),
             flips=None if self.flips is None else self.flips.rounded(self.survey.policy),
         )
 
@@ -318,10 +316,13 @@ class Plan(Shown):
 
     def mixed_by(self, mixers: tuple[Mixer, ...]) -> Plan:
         """The plan with the mixers that promise to add its dummies, the collector first."""
-        if self.mixing is None:
-            rule = "must be a plan in which mixers add noise"
-            raise InvalidInput("plan", rule, self.survey.trust.noise.value)
+        self.mechanism.check_mixers(self)
         return replace(self, mixing=replace(self.mixing, mixers=mixers))
+
+    @property
+    def mechanism(self) -> Mechanism:
+        """Who adds the noise."""
+        return self.survey.trust.noise
 
     @property
     def is_old(self) -> bool:
@@ -340,7 +341,6 @@ class Plan(Shown):
 
     def law_of(self, lane: Lane) -> DummyLaw:
         """How many dummies a mixer adds to each position of a lane."""
-        assert self.mixing is not None
         return self.mixing.laws[self.mixing.lane_laws[lane.number]]
 
     def precision_of(self, question: str) -> Precision:
@@ -387,11 +387,10 @@ class Plan(Shown):
             "positions": self.layout.positions,
             "blocks": [each.values() for each in self.blocks],
             "messages": self.messages,
-            **({} if self.mixing is None else {"mixing": self.mixing.values()}),
             "overflow": self.overflow,
             "shifts": [asdict(each.shift) for each in self.blocks],
             "promise": self.promise.values(),
-            **({} if self.flips is None else {"flips": self.flips.values()}),
+            **{part: getattr(self, part).values() for part in self.mechanism.parts},
         }
 
 

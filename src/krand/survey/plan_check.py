@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.errors import InvalidInput
-from krand.promise import Linkage, NoiseSource
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
+from krand.survey.rules import HINT
 
 __all__ = [
     "HINT",
@@ -26,7 +26,6 @@ __all__ = [
 RELATIVE = 1e-5
 """Rounding up to six digits, other machines and releases of numpy differ by less, an edit that
 matters by more."""
-HINT = "make it again from its survey file: krand plan survey.toml -o plan.json"
 
 
 def check_asked(plan: Plan) -> None:
@@ -52,14 +51,10 @@ def check_pinned(plan: Plan, expected_hash: str) -> None:
 
 def check_alike(plan: Plan) -> None:
     """What a promise only repeats from the survey must be the same there."""
-    noise = plan.survey.trust.noise
-    if (plan.flips is not None) != (noise is NoiseSource.BOTH):
-        rule = 'must be there with noise = "both", and only then'
-        raise InvalidInput("flips", rule, noise.value, f"the plan was changed; {HINT}")
+    plan.mechanism.check(plan)
     for promise in promises_of(plan):
         _check_repeated(plan, promise)
-    if plan.survey.linkage is Linkage.RECORD:
-        _check_records(plan)
+    plan.survey.shape.check(plan)
     _check_messages(plan)
 
 
@@ -82,14 +77,6 @@ def _check_messages(plan: Plan) -> None:
     if plan.messages != lanes:
         rule = f"must be those of all lanes, {lanes:,}"
         raise InvalidInput("messages", rule, plan.messages, HINT)
-
-
-def _check_records(plan: Plan) -> None:
-    """A device flips all bits of a record with one noise."""
-    different = {each.numerator for each in plan.blocks}
-    if len(different) > 1:
-        rule = "must be the same for all bits of whole records"
-        raise InvalidInput("noise_numerator", rule, sorted(different), HINT)
 
 
 def keeps_policy(plan: Plan, promise: Promise) -> bool:

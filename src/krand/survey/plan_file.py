@@ -22,9 +22,7 @@ from krand.promise import (
     Assumption,
     Assurance,
     DummyLaw,
-    Linkage,
     Method,
-    NoiseSource,
     Precision,
 )
 from krand.survey.document import survey_of
@@ -43,7 +41,7 @@ from krand.survey.plan import (
 from krand.survey.plan_check import HINT, check_asked
 from krand.survey.survey import Survey
 
-__all__ = ["mixing_of", "parse_plan", "plan_of", "read_plan", "save_plan"]
+__all__ = ["mixing_of", "parse_plan", "plan_of", "promise_of", "read_plan", "save_plan"]
 
 RULE = "must be a plan made by krand"
 KEY = re.compile("[0-9a-f]{64}")
@@ -119,25 +117,34 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
         ),
         messages=whole("messages", values["messages"], 1),
         overflow=_number("overflow", values["overflow"]),
-        promise=_promise(values["promise"]),
+        promise=promise_of(values["promise"]),
         analyst_key=key,
-        mixing=mixing_of(values["mixing"]) if "mixing" in values else None,
-        flips=_promise(values["flips"]) if "flips" in values else None,
         format=values["format"],
+        **_parts(survey, values),
     )
+
+
+def _parts(survey: Survey, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What belongs to the survey's mechanism, and nothing else."""
+    readers: dict[str, Any] = {"mixing": mixing_of, "flips": promise_of}
+    own = survey.trust.noise.parts
+    for part in readers:
+        if (part in values) != (part in own):
+            rule = f"must {'' if part in own else 'not '}be there with this noise"
+            hint = f"the plan was changed; {HINT}"
+            raise InvalidInput(part, rule, survey.trust.noise.code, hint)
+    return {part: readers[part](values[part]) for part in own}
 
 
 def _block(survey: Survey, block: Block, values: dict[str, Any], shift: WorstShift) -> PlannedBlock:
     """A block with its noise, and with its messages where devices flip single bits."""
-    mixers = survey.trust.noise is NoiseSource.MIXERS
-    roomy = survey.linkage is Linkage.BIT and not mixers
-    numerator, least = values["noise_numerator"], 0 if mixers else 1
+    numerator, least = values["noise_numerator"], survey.trust.noise.least_numerator
     return PlannedBlock(
         block=block,
         numerator=whole("noise_numerator", numerator, least, NOISE_GRID // 2 - 1),
         precision=_precision(values),
         shift=shift,
-        room=whole("messages", values["messages"], 1) if roomy else 0,
+        room=whole("messages", values["messages"], 1) if survey.shape.has_room(survey) else 0,
         margins=tuple(map(_margin, values.get("margins", []))),
     )
 
@@ -191,7 +198,7 @@ def _shift(values: dict[str, Any]) -> WorstShift:
     )
 
 
-def _promise(values: dict[str, Any]) -> Promise:
+def promise_of(values: dict[str, Any]) -> Promise:
     """Every number is one, of the declared kind."""
     numbers = ("epsilon", "delta", "eta")
     local = values["local_epsilon"]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from krand.errors import InvalidInput
-from krand.promise import MAX_BITS, NoiseSource
+from krand.promise import MAX_BITS
 
 __all__ = [
+    "HINT",
     "MAX_CHOICES",
-    "OFFERED_NOISE",
     "Broken",
     "Path",
     "closes_rules",
@@ -28,7 +28,6 @@ __all__ = [
     "language_rules",
     "line_rules",
     "name_rules",
-    "noise_rules",
     "path_text",
     "raise_first",
     "range_rules",
@@ -47,8 +46,8 @@ MAX_LINE_LENGTH = 200
 MAX_TAG_LENGTH = 35
 """What RFC 5646 asks every program to have room for."""
 MAX_WEIGHT = 10**6
-OFFERED_NOISE = tuple(source.value for source in NoiseSource)
-"""Who may add the noise of a survey."""
+HINT = "make it again from its survey file: krand plan survey.toml -o plan.json"
+"""What to do about a plan that is refused."""
 HIDES = "must not contain control characters, or others that hide or reorder text"
 ONE_LINE = "must not contain control characters, line breaks, or what hides or reorders text"
 
@@ -101,13 +100,6 @@ def id_rules(value: str) -> Iterator[Broken]:
     if not isinstance(value, str) or not re.fullmatch(ID_PATTERN[1:-1], value):
         rule = "must be 1 to 100 letters a-z, digits, '.', '-' or '_', a letter or digit first"
         yield Broken((), rule, value, 'for example id = "browser-2026-11"')
-
-
-def noise_rules(value: str) -> Iterator[Broken]:
-    """A source of noise that surveys may name."""
-    if value not in OFFERED_NOISE:
-        rule = "must be one of " + ", ".join(f'"{name}"' for name in OFFERED_NOISE)
-        yield Broken((), rule, value, 'for example noise = "mixers"')
 
 
 def name_rules(value: str) -> Iterator[Broken]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, NoiseSource, Policy
+from krand.promise import MAX_COPIES, MAX_CROWD, MAX_ROUNDS, Linkage, Policy
 from krand.showing import Shown, one_line, some
 from krand.survey.about import About
-from krand.survey.coherence import mixer_rules, outline, people_rules, survey_rules, trust_rules
+from krand.survey.coherence import outline, people_rules, survey_rules
+from krand.survey.mechanisms import DEVICES, Mechanism, mechanism_of
 from krand.survey.questions import Question
 from krand.survey.rules import (
     MAX_WEIGHT,
@@ -19,13 +20,12 @@ from krand.survey.rules import (
     range_rules,
     whole_rules,
 )
+from krand.survey.shapes import Shape, shape_of
 
-__all__ = ["MAX_BATCHES", "MAX_MIXERS", "SMALLEST_CROWD", "Survey", "Together", "Trust"]
+__all__ = ["MAX_BATCHES", "MAX_MIXERS", "Survey", "Together", "Trust"]
 
 MAX_MIXERS = 8
 MAX_BATCHES = 1000
-SMALLEST_CROWD = 2
-"""Where mixers add the noise and a survey names no crowd."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +54,15 @@ class Together:
 class Trust:
     """Whom people must trust: who adds the noise, and how many mixers pass a batch on."""
 
-    noise: NoiseSource = NoiseSource.DEVICES
+    noise: Mechanism = DEVICES
+    """Who adds it: a value, or its code."""
     mixers: int = 1
     """How many mixers there are; the collector is the first."""
     batches: int = 1
     """How many batches a round may have: mixers add noise to each of them."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise", NoiseSource(self.noise))
+        object.__setattr__(self, "noise", mechanism_of(self.noise))
         raise_first(self._rules(), ("trust",))
 
     def _rules(self) -> Iterator[Broken]:
@@ -106,6 +107,11 @@ class Survey(Shown):
         """What people call the survey: its title, or its id where it has none."""
         return self.about.title or self.id
 
+    @property
+    def shape(self) -> Shape:
+        """What one person's response looks like."""
+        return shape_of(self.linkage)
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "linkage", Linkage(self.linkage))
         raise_first(id_rules(self.id), ("id",))
@@ -120,13 +126,11 @@ class Survey(Shown):
         outlines = [outline(question) for question in self.questions]
         groups = [group.questions for group in self.together]
         yield from survey_rules(outlines, groups, self.linkage, self.copies)
-        trust = self.trust
-        yield from trust_rules(trust.noise, self.linkage, trust.mixers, trust.batches)
-        policy = self.policy
-        yield from mixer_rules(trust.noise, policy.max_local_epsilon, policy.assurance)
+        policy, trust = self.policy, self.trust
+        yield from trust.noise.trust_rules(self.linkage, trust.mixers, trust.batches)
+        yield from trust.noise.policy_rules(policy.max_local_epsilon, policy.assurance)
         for key in ("expected", "release_every"):
             if (value := getattr(self, key)) is not None:
                 yield from whole_rules(value, 1, MAX_CROWD, (key,))
-        yield from people_rules(
-            self.expected, self.release_every, trust.noise, policy.minimum_crowd, trust.batches
-        )
+        yield from people_rules(self.expected, self.release_every, policy.minimum_crowd)
+        yield from trust.noise.release_rules(self.release_every, trust.batches)

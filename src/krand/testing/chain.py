@@ -44,7 +44,7 @@ class FakeChain:
     """What to submit to; nothing is ever sent there."""
 
     def __init__(self, plan: Plan, round_number: int = 1) -> None:
-        if plan.mixing is None:
+        if not plan.survey.trust.noise.has_dummies:
             rule, hint = "must be one in which mixers add the noise", 'set [trust] noise = "mixers"'
             raise InvalidInput("plan", rule, plan.hash, hint)
         self._folder = TemporaryDirectory(prefix="krand-chain-")

@@ -10,7 +10,8 @@ from krand.planning.expected import as_expected
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import TYPICAL_CHAIN
 from krand.planning.quick import quick_plan
-from krand.promise import MAX_CROWD, NoiseSource
+from krand.promise import MAX_CROWD
+from krand.survey import mechanisms
 from krand.survey.kinds.choice import Choice
 from krand.survey.plan import Plan
 from krand.survey.survey import Survey
@@ -175,11 +176,11 @@ def _less(asked: Asked, survey: Survey) -> Iterator[_Change]:
 def _other_noise(survey: Survey) -> Iterator[_Change]:
     """Devices' noise, or that of one mixer or of several."""
     trust = survey.trust
-    if trust.noise is not NoiseSource.DEVICES:
-        yield _Change(label=OWN.devices, fields={"noise": NoiseSource.DEVICES.value})
+    if trust.noise is not mechanisms.DEVICES:
+        yield _Change(label=OWN.devices, fields={"noise": mechanisms.DEVICES.code})
     for mixers in (1, TYPICAL_CHAIN):
-        if (trust.noise, trust.mixers) != (NoiseSource.MIXERS, mixers):
+        if (trust.noise, trust.mixers) != (mechanisms.MIXERS, mixers):
             yield _Change(
                 label=OWN.mixers.of(mixers).format(number=mixers),
-                fields={"noise": NoiseSource.MIXERS.value, "mixers": str(mixers)},
+                fields={"noise": mechanisms.MIXERS.code, "mixers": str(mixers)},
             )

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from krand.errors import InvalidInput
-from krand.promise import MAX_CROWD, NoiseSource
+from krand.promise import MAX_CROWD
+from krand.survey import mechanisms
 from krand.survey.problems import SurveyErrors
 from krand.survey.survey import MAX_MIXERS, Survey
 from krand.web.settings import Choice, Field
@@ -82,14 +83,14 @@ CHOICES = {
     "noise": Choice(
         "noise",
         LABELS["noise"],
-        tuple((str(s), TEXTS.fields.options[f"noise-{s}"]) for s in NoiseSource),
+        tuple((str(s), TEXTS.fields.options[f"noise-{s}"]) for s in mechanisms.mechanisms()),
     )
 }
 USUAL = {
     **{name: field.default for name, field in FIELDS.items()},
     "topic": OWN.topics[FIRST_PRESET],
     "questions": OWN.questions[FIRST_PRESET],
-    "noise": NoiseSource.DEVICES.value,
+    "noise": mechanisms.DEVICES.code,
 }
 NUMBERS = {
     "staff": {"people": "800", "rate": "60", "epsilon": "2", "delta": "1e-5", "noise": "devices"},
@@ -130,14 +131,14 @@ class Asked:
         return [line.strip() for line in self.texts["questions"].splitlines() if line.strip()]
 
     @property
-    def noise(self) -> NoiseSource:
+    def noise(self) -> mechanisms.Mechanism:
         """Who adds the noise."""
-        words = [source.value for source in NoiseSource]
+        words = [source.code for source in mechanisms.mechanisms()]
         if self.texts["noise"] not in words:
             raise InvalidInput(
                 "noise", OWN.one_of.format(words=", ".join(words)), self.texts["noise"]
             )
-        return NoiseSource(self.texts["noise"])
+        return mechanisms.mechanism_of(self.texts["noise"])
 
     def survey(self) -> Survey:
         """The survey; InvalidInput names a field of the form."""

@@ -84,7 +84,7 @@ def _estimates(
     """Counts with the noise of devices and of mixers, corrected as an analyst does."""
     crowd, q = previewed_people(plan), block.noise
     counts = random.binomial(true, 1 - q) + random.binomial(crowd - true, q) - crowd * q
-    if plan.mixing is not None:
+    if plan.survey.trust.noise.has_dummies:
         law = plan.law_of(next(lane for lane in plan.lanes if lane.block == block.name))
         trust = plan.survey.trust
         weights = np.array(law.weights, dtype=np.float64)

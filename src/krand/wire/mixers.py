@@ -25,11 +25,8 @@ def check_mixers(plan: Plan) -> tuple[Mixer, ...]:
     Every identity and every key is there once. A party that is there twice would count as two that
     must be honest, and a key for two rounds could not be erased after the first.
     """
-    trust = plan.survey.trust
-    if not trust.noise.has_dummies or plan.mixing is None:
-        rule = "must be a plan in which mixers add the noise"
-        raise InvalidInput("plan", rule, trust.noise.value, HINT)
-    mixers = plan.mixing.mixers
+    plan.mechanism.check_mixers(plan)
+    trust, mixers = plan.survey.trust, plan.mixing.mixers
     if len(mixers) != trust.mixers:
         rule = f"must be {trust.mixers}, as many as the survey asks for"
         raise InvalidInput("mixers", rule, len(mixers), HINT)

@@ -17,7 +17,8 @@ from krand.planning.expected import as_expected, people_shown
 from krand.planning.making import make_plan
 from krand.planning.noise_sources import SourceOption
 from krand.planning.record import record_reports
-from krand.promise import READABLE, Z95, Assurance, Linkage, NoiseSource, cells_drown
+from krand.promise import READABLE, Z95, Assurance, Linkage, cells_drown
+from krand.survey import mechanisms
 from krand.survey.questions import Kind
 from krand.wording.collusion import if_they_collude, what_remains
 from krand.wording.guarantees import how_known
@@ -196,9 +197,9 @@ def _amounts(plan: Plan) -> list[str]:
 
 
 COLUMNS = {
-    NoiseSource.DEVICES: TEXTS.survey_columns,
-    NoiseSource.MIXERS: TEXTS.mixed_columns,
-    NoiseSource.BOTH: TEXTS.both_columns,
+    mechanisms.DEVICES: TEXTS.survey_columns,
+    mechanisms.MIXERS: TEXTS.mixed_columns,
+    mechanisms.BOTH: TEXTS.both_columns,
 }
 EACH = {Kind.TOGETHER: TEXTS.each_cell, Kind.WORDS: TEXTS.each_position}
 """What a precision refers to: the count of an answer may be the sum of several noisy counts."""
@@ -334,7 +335,7 @@ def _in_rounds(rounds: int) -> str:
 def division_sentence(plan: Plan) -> str:
     """How the noise is divided among questions."""
     source = plan.survey.trust.noise
-    if source is NoiseSource.BOTH:
+    if source is mechanisms.BOTH:
         return f"{TEXTS.division} {TEXTS.division_of_dummies}"
     return TEXTS.division_of_mixers if source.has_dummies else TEXTS.division
 
@@ -388,7 +389,7 @@ def sources_table(options: tuple[SourceOption, ...], plan: Plan) -> Table:
 
 def mixers_instead(options: tuple[SourceOption, ...]) -> str:
     """What mixers' noise would give, for a survey with devices' noise; empty for others."""
-    mixed = [option for option in options if option.noise is NoiseSource.MIXERS]
+    mixed = [option for option in options if option.noise is mechanisms.MIXERS]
     if not mixed or any(option.chosen for option in mixed):
         return ""
     said = [
@@ -401,16 +402,16 @@ def mixers_instead(options: tuple[SourceOption, ...]) -> str:
 
 
 def _rests_on(option: SourceOption, plan: Plan) -> str:
-    code = option.noise.value
+    code = option.noise.code
     if option.noise.has_dummies and option.mixers == 1:
         code = "collector"
     return TEXTS.rests_on[code].format(honest=f"{plan.survey.policy.honest:,}")
 
 
 def _source(option: SourceOption) -> str:
-    if option.noise is NoiseSource.DEVICES:
+    if option.noise is mechanisms.DEVICES:
         return TEXTS.by_devices
-    if option.noise is NoiseSource.BOTH:
+    if option.noise is mechanisms.BOTH:
         return TEXTS.by_both.of(option.mixers).format(number=option.mixers)
     return TEXTS.by_mixers.of(option.mixers).format(number=option.mixers)
 

@@ -17,7 +17,7 @@ __all__ = ["WorstShift", "worst_linked_shift", "worst_shifts"]
 def worst_shifts(plan: Plan, tally: Tally, corrupted: int) -> tuple[WorstShift, ...]:
     """For every block of the survey: what so many clients together could have done."""
     _check_corrupted(tally, corrupted)
-    if plan.mixing is not None:  # nothing is divided by: the shifts of single people add up
+    if plan.mechanism.has_dummies:  # nothing is divided by: the shifts of single people add up
         return tuple(
             WorstShift(each.name, corrupted, corrupted * each.too_high, corrupted * each.too_low)
             for each in (block.shift for block in plan.blocks)

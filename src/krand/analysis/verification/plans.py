@@ -20,8 +20,9 @@ from krand.analysis.verification.comparing import differences, odd_names
 from krand.errors import InvalidInput, KrandError
 from krand.planning.making import planned_from, verify_flips, verify_promise
 from krand.planning.mixers import mixed_from, with_mixing
-from krand.promise import BOUND_DIGITS, NOISE_GRID, Linkage, NoiseSource
+from krand.promise import BOUND_DIGITS, NOISE_GRID, Linkage
 from krand.showing import rounded_up
+from krand.survey import mechanisms
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
@@ -153,7 +154,7 @@ def _planned(
     says, faults = _noises(numerators), list(_impossible_noise(numerators, survey))
     if not source.has_flips:
         faults = [] if set(numerators) == {0} else ["devices flip bits, which is not planned"]
-    if (told.flips is not None) != (source is NoiseSource.BOTH):
+    if (told.flips is not None) != (source is mechanisms.BOTH):
         faults.append('flips: must be there with noise = "both", and only then')
     if faults:
         return check("noise", faults, says), None
@@ -243,7 +244,6 @@ def _consequences(values: Mapping[str, Any], plan: Plan) -> Iterator[Check]:
 
 
 def _odd_mixing(told: dict[str, Any], true: dict[str, Any], plan: Plan) -> Iterator[str]:
-    assert plan.mixing is not None
     if not _same_mixing(told, true):
         yield OTHER_SURPLUS
     for lane, padding in zip(plan.lanes, plan.mixing.paddings, strict=True):

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from krand.cli.options import FILE, FOLDER, output_options
+from krand.survey import mechanisms
 from krand.terminal.output import Output
 from krand.wording.numbers import Count
 
@@ -81,7 +82,6 @@ def demo(
     """
     from krand.demo.report import write_report
     from krand.demo.story import Asked, demonstrate
-    from krand.promise import NoiseSource
 
     out = Output(as_json, no_color)
     asked = Asked(
@@ -90,7 +90,7 @@ def demo(
         crowd=crowd,
         seed=seed,
         live=live,
-        noise=None if noise is None else NoiseSource(noise),
+        noise=None if noise is None else mechanisms.mechanism_of(noise),
     )
     shown = demonstrate(asked, out)
     with out.progress("writing the report"):

@@ -35,7 +35,9 @@ class _Explanation:
         from dataclasses import asdict
 
         return {
-            "noise_sources": [asdict(option) for option in self.sources],
+            "noise_sources": [
+                {**asdict(option), "noise": option.noise.code} for option in self.sources
+            ],
             "coalitions": [asdict(row) for row in self.coalitions],
             "alternatives": [asdict(way) for way in self.alternatives],
         }
@@ -139,7 +141,7 @@ def plan(
         highlight=False,
     )
     console.print(_sealed_for(key, made), markup=False, highlight=False)
-    if made.mixing is not None:
+    if made.survey.trust.noise.has_dummies:
         console.print(_mixed_by(made.mixing), markup=False, highlight=False)
     if explanation is not None:
         _show(explanation, made, console)
@@ -231,7 +233,7 @@ def _mixed_by(mixing: Mixing) -> str:
 def _sealed_for(key: X25519PublicKey | None, made: Plan) -> str:
     from krand.wire.keys import fingerprint
 
-    if key is None and made.mixing is not None:
+    if key is None and made.survey.trust.noise.has_dummies:
         return "The plan has no analyst's key, which devices and mixers need: --analyst-key."
     if key is None:
         return (

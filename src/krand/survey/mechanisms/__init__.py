@@ -1,0 +1,16 @@
+"""Who adds the noise that hides a person: a value for each way, which a survey holds.
+
+Code asks the value, and never which one it is. What planning, analysis and words know of a
+mechanism stands in their own rooms, under the same code. Another package registers its own.
+"""
+
+from krand.survey.mechanisms.both import Both
+from krand.survey.mechanisms.devices import Devices
+from krand.survey.mechanisms.mechanism import Mechanism, mechanism_of, mechanisms, register
+from krand.survey.mechanisms.mixers import Mixers
+
+__all__ = ["BOTH", "DEVICES", "MIXERS", "Mechanism", "mechanism_of", "mechanisms", "register"]
+
+DEVICES = register(Devices())
+MIXERS = register(Mixers())
+BOTH = register(Both(DEVICES))

@@ -1,0 +1,152 @@
+"""What every mechanism has in this room: its code, its rules, its lanes, when batches may leave."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from krand.errors import InvalidInput
+from krand.survey.rules import HINT
+
+if TYPE_CHECKING:
+    from krand.promise import Linkage
+    from krand.survey.lanes import LanePart
+    from krand.survey.layout import Block
+    from krand.survey.plan import Plan
+    from krand.survey.rules import Broken
+
+__all__ = ["Mechanism", "mechanism_of", "mechanisms", "register"]
+
+FLIPS_RULE = 'must be there with noise = "both", and only then'
+NO_MIXERS = "must be a plan in which mixers add the noise"
+NEW_PLAN = "make the plan again, with the descriptor of every mixer"
+SMALLEST_CROWD = 2
+"""Where a mechanism needs no crowd and a survey names none."""
+
+
+class Mechanism(ABC):
+    """Who adds noise, and what follows for a survey, its plan, its messages and its batches."""
+
+    code: ClassVar[str]
+    """Its name in survey files and plans."""
+    has_flips: ClassVar[bool]
+    """Whether devices flip bits."""
+    has_dummies: ClassVar[bool]
+    """Whether mixers add dummies, so that batches pass a chain that they sign."""
+    parts: ClassVar[tuple[str, ...]]
+    """What the plan and its file hold of it, beside the noise of blocks: mixing, flips."""
+
+    def __str__(self) -> str:
+        return self.code
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return mechanism_of, (self.code,)
+
+    # The survey file.
+
+    @abstractmethod
+    def trust_rules(self, linkage: Linkage | None, mixers: int, batches: int) -> Iterator[Broken]:
+        """What goes with it in [trust]; a linkage that could not be read is None."""
+
+    @abstractmethod
+    def policy_rules(self, max_local_epsilon: float | None, assurance: str) -> Iterator[Broken]:
+        """What a policy cannot ask for."""
+
+    @abstractmethod
+    def crowd_rules(self, raw: Mapping[str, Any], table: Mapping[str, Any]) -> Iterator[Broken]:
+        """What a policy must say about the crowd; `table` has what is valid of it."""
+
+    @abstractmethod
+    def fill_in(self, table: dict[str, Any]) -> None:
+        """What a policy leaves out."""
+
+    @abstractmethod
+    def release_rules(self, release_every: int | None, batches: int) -> Iterator[Broken]:
+        """Whether several batches may be released."""
+
+    @abstractmethod
+    def schema(self) -> dict[str, Any]:
+        """The same rules as JSON Schema, for a file that names this mechanism."""
+
+    # The plan and its file.
+
+    @abstractmethod
+    def lane_parts(self, block: Block, room: int) -> Iterator[LanePart]:
+        """Every lane of a block whose answers are sent as tokens."""
+
+    @property
+    @abstractmethod
+    def least_numerator(self) -> int:
+        """The least noise of devices."""
+
+    @property
+    @abstractmethod
+    def has_room(self) -> bool:
+        """Whether every block has messages for tokens that appear by flips."""
+
+    def check(self, plan: Plan) -> None:
+        """Refuse a plan that holds more or less than belongs to it."""
+        if bool(plan.mixing.laws) != ("mixing" in self.parts):
+            raise InvalidInput("plan", NO_MIXERS, self.code, NEW_PLAN)
+        if (plan.flips is not None) != ("flips" in self.parts):
+            raise InvalidInput("flips", FLIPS_RULE, self.code, f"the plan was changed; {HINT}")
+
+    @abstractmethod
+    def check_mixers(self, plan: Plan) -> None:
+        """Refuse a plan in which no mixer adds noise, where one is needed."""
+
+    # Batches.
+
+    @abstractmethod
+    def crowd_needed(self, plan: Plan) -> int:
+        """How many people the promise needs."""
+
+    @abstractmethod
+    def smallest_batch(self, plan: Plan) -> int:
+        """How many people a batch of a collector must have: with fewer it is never released."""
+
+    @abstractmethod
+    def release_every(self, plan: Plan) -> int:
+        """A batch is complete whenever so many people have come; 0 where the organiser closes."""
+
+    @abstractmethod
+    def closings(self, plan: Plan) -> int:
+        """How many batches of a round the organiser may close."""
+
+    @property
+    @abstractmethod
+    def signed_suffix(self) -> str:
+        """The ending of the file beside a batch with what was signed about it."""
+
+    @abstractmethod
+    def signatures_needed(self, plan: Plan) -> int:
+        """How many mixers must have signed a plan before a device takes part."""
+
+
+Kind = TypeVar("Kind", bound=Mechanism)
+_KNOWN: dict[str, Mechanism] = {}
+
+
+def register(mechanism: Kind) -> Kind:
+    """Make a mechanism known by its code; one of the same code is replaced."""
+    _KNOWN[mechanism.code] = mechanism
+    return mechanism
+
+
+def mechanism_of(code: str | Mechanism) -> Mechanism:
+    """The mechanism with this code.
+
+    >>> from krand.survey.mechanisms import mechanism_of
+    >>> mechanism_of("mixers").signed_suffix
+    '.chain.json'
+    """
+    if str(code) not in _KNOWN:
+        rule = "must be one of " + ", ".join(f'"{name}"' for name in _KNOWN)
+        raise InvalidInput("noise", rule, code, 'for example noise = "mixers"')
+    return _KNOWN[str(code)]
+
+
+def mechanisms() -> Sequence[Mechanism]:
+    """All that are known, those of krand first."""
+    return tuple(_KNOWN.values())
