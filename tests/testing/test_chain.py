@@ -55,7 +55,7 @@ def test_a_closed_round_takes_nobody(tmp_path: Path) -> None:
 
 
 def test_a_plan_of_devices_has_no_chain() -> None:
-    with pytest.raises(InvalidInput, match="plan: must be one in which mixers add the noise"):
+    with pytest.raises(InvalidInput, match="plan: must be a plan in which mixers add the noise"):
         FakeChain(small_plan())
 
 

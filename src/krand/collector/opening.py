@@ -27,7 +27,7 @@ def config_of(plan: Plan, round_number: int = 1) -> SpoolConfig:
     """
     analyst_key_of(plan)
     check_round(plan, round_number)
-    if plan.mechanism.signatures_needed(plan):
+    if plan.survey.trust.chain:
         check_mixers(plan)
     return SpoolConfig(
         plan_hash=plan.hash,

@@ -96,7 +96,7 @@ def _is_origin(text: str) -> bool:
 def receipt_of(plan: Plan, round_number: int, key: Ed25519PrivateKey) -> Receipt:
     """The receipt of a plan and round. With mixers the key must be the collector's identity."""
     public = key.public_key().public_bytes_raw().hex()
-    signs_plans = plan.mechanism.signatures_needed(plan) > 0
+    signs_plans = plan.survey.trust.chain > 0
     if signs_plans and public != (identity := check_mixers(plan)[0].identity):
         rule = f"must be the collector's identity in the plan, {identity}"
         hint = "name its store with --mixer-store"
@@ -108,7 +108,7 @@ def served_signatures(plan: Plan, signatures: Sequence[PlanSignature]) -> tuple[
     """The signatures, if they are those of all mixers; none may be given."""
     if not signatures:
         return ()
-    if not plan.mechanism.signatures_needed(plan):
+    if not plan.survey.trust.chain:
         rule = "must be given only where mixers add the noise"
         raise InvalidInput("signature", rule, plan.hash, "leave it out")
     check_signatures(plan, signatures)

@@ -73,7 +73,7 @@ def all_baselines(
     curator = _by_curator(plan.survey, truth, chance)
     flipping = replace(plan.survey, trust=Trust())
     found = [done(plan, tally, truth)]
-    if plan.survey.trust.noise.has_dummies:
+    if plan.survey.trust.chain:
         found.append(with_devices(flipping, crowd, truth, chance, out))
     if plan.survey.linkage is not Linkage.RECORD:
         chains = [mixers for mixers in CHAINS if mixers != found[0].mixers]

@@ -243,7 +243,7 @@ def promise_lines(shown: Demonstration) -> Iterator[str]:
 
 def instead_lines(shown: Demonstration) -> Iterator[str]:
     """What a chain of mixers would promise instead of devices, and at which precision."""
-    if shown.plan.survey.trust.noise.has_dummies:
+    if shown.plan.survey.trust.chain:
         return
     chains = [method for method in shown.baselines if method.mixers > 1 and method.half_widths_95]
     for method in chains:

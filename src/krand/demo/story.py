@@ -201,7 +201,7 @@ def _check_simulated(asked: Asked, own: Survey) -> None:
         rule = "must be given with --live only"
         hint = "without it, devices' and mixers' noise are both in the comparison"
         raise InvalidInput("noise", rule, asked.noise.code, hint)
-    if own.trust.noise.has_dummies:
+    if own.trust.chain:
         rule = 'must be "devices" without --live'
         hint = "add --live: it starts the collector and the mixers on this machine"
         raise InvalidInput("trust.noise", rule, own.trust.noise.code, hint)
@@ -211,7 +211,7 @@ def _with_noise(asked: Asked, own: Survey) -> Survey:
     """The survey with the noise that was asked for, or its own mixers, or a typical chain."""
     if asked.noise is mechanisms.DEVICES:
         return replace(own, trust=Trust())
-    if own.trust.noise.has_dummies and asked.noise in (None, own.trust.noise):
+    if own.trust.chain and asked.noise in (None, own.trust.noise):
         return own
     alone = own.linkage is Linkage.RECORD or own.policy.max_local_epsilon is not None
     if asked.noise is None and alone:
@@ -223,7 +223,7 @@ def _parties(asked: Asked, survey: Survey) -> Keys | Chain | None:
     """Who takes part in a live demonstration."""
     if not asked.live:
         return None
-    if survey.trust.noise.has_dummies:
+    if survey.trust.chain:
         return new_chain(asked.folder, survey)
     return new_keys(asked.folder)
 
@@ -261,7 +261,7 @@ def _write_plan(asked: Asked, plan: Plan) -> dict[str, Path]:
 
 
 def _trust_text(trust: Trust) -> str:
-    if not trust.noise.has_dummies:
+    if not trust.chain:
         return ""
     return f'\n[trust]\nnoise = "{trust.noise.code}"\nmixers = {trust.mixers}\n'
 

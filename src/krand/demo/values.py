@@ -26,7 +26,7 @@ def demonstration_values(shown: Demonstration, report: Path) -> dict[str, Any]:
         "fresh_noise": shown.has_fresh_noise,
         "live": shown.asked.live,
         "noise": plan.survey.trust.noise.code,
-        "mixers": plan.survey.trust.mixers if plan.mixing else 0,
+        "mixers": plan.survey.trust.chain,
         "dummies": list(shown.dummies),
         "checks_passed": shown.checks,
         "positions": plan.layout.positions,

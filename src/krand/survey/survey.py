@@ -65,6 +65,11 @@ class Trust:
         object.__setattr__(self, "noise", mechanism_of(self.noise))
         raise_first(self._rules(), ("trust",))
 
+    @property
+    def chain(self) -> int:
+        """How many mixers add dummies to a batch; 0 where devices alone add the noise."""
+        return self.noise.chain(self.mixers)
+
     def _rules(self) -> Iterator[Broken]:
         yield from whole_rules(self.mixers, 1, MAX_MIXERS, ("mixers",))
         yield from whole_rules(self.batches, 1, MAX_BATCHES, ("batches",))

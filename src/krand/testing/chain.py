@@ -6,7 +6,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from krand.client.client import Client
-from krand.errors import InvalidInput
 from krand.mixing.keys import generate_mixer_keys
 from krand.mixing.mix import mix
 from krand.mixing.mixer import MixOptions, sign_checked_plan
@@ -44,9 +43,7 @@ class FakeChain:
     """What to submit to; nothing is ever sent there."""
 
     def __init__(self, plan: Plan, round_number: int = 1) -> None:
-        if not plan.survey.trust.noise.has_dummies:
-            rule, hint = "must be one in which mixers add the noise", 'set [trust] noise = "mixers"'
-            raise InvalidInput("plan", rule, plan.hash, hint)
+        plan.mechanism.check_mixers(plan)
         self._folder = TemporaryDirectory(prefix="krand-chain-")
         place, survey = Path(self._folder.name), plan.survey
         hops = range(1, survey.trust.mixers + 1)

@@ -132,7 +132,7 @@ class FakeCollector:
         plan needs are refused. Where mixers add the noise, `mixer` is the store of the first one,
         the batch has its dummies, and beside it is the chain.
         """
-        if self.plan.survey.trust.noise.has_dummies:
+        if self.plan.survey.trust.chain:
             return self._mixed(Path(folder), mixer)
         self._close()
         folder = Path(folder)

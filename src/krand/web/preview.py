@@ -84,14 +84,11 @@ def _estimates(
     """Counts with the noise of devices and of mixers, corrected as an analyst does."""
     crowd, q = previewed_people(plan), block.noise
     counts = random.binomial(true, 1 - q) + random.binomial(crowd - true, q) - crowd * q
-    if plan.survey.trust.noise.has_dummies:
+    for _ in range(plan.survey.trust.chain * plan.survey.trust.batches):
         law = plan.law_of(next(lane for lane in plan.lanes if lane.block == block.name))
-        trust = plan.survey.trust
         weights = np.array(law.weights, dtype=np.float64)
-        drawn = random.choice(
-            len(weights), (trust.mixers * trust.batches, len(true)), p=weights / weights.sum()
-        )
-        counts = counts + drawn.sum(axis=0) - trust.mixers * trust.batches * law.mean
+        drawn = random.choice(len(weights), len(true), p=weights / weights.sum())
+        counts = counts + drawn - law.mean
     return np.asarray(counts / (1 - 2 * q), dtype=np.float64)
 
 

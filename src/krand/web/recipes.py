@@ -89,7 +89,7 @@ def _steps() -> list[tuple[str, str]]:
 
 def _survey(asked: Asked) -> str:
     """The survey file as a constant; one with mixers' noise cannot be run on a table."""
-    if asked.noise.has_dummies:
+    if asked.noise.chain(1):
         raise InvalidInput("noise", OWN.devices_only, str(asked.noise), OWN.devices_hint)
     lines = asked.survey_text().splitlines(keepends=True)
     return "SURVEY = (\n" + "".join(f"    {line!r}\n" for line in lines) + ")\n"

@@ -141,7 +141,7 @@ def plan(
         highlight=False,
     )
     console.print(_sealed_for(key, made), markup=False, highlight=False)
-    if made.survey.trust.noise.has_dummies:
+    if made.survey.trust.chain:
         console.print(_mixed_by(made.mixing), markup=False, highlight=False)
     if explanation is not None:
         _show(explanation, made, console)
@@ -159,7 +159,7 @@ def _chain(asked: Survey, files: tuple[Path, ...]) -> tuple[Mixer, ...]:
 
     if not files:
         return ()
-    if not asked.trust.noise.has_dummies:
+    if not asked.trust.chain:
         rule = "must not be given where devices add the noise"
         hint = 'leave --mixer out, or say noise = "mixers" in [trust] of the survey'
         raise InvalidInput("mixer", rule, str(files[0]), hint)
@@ -194,7 +194,7 @@ def _instead(made: Plan) -> str:
     from krand.planning.noise_sources import mixers_sources
     from krand.wording.plans import mixers_instead
 
-    if made.survey.trust.noise.has_dummies:
+    if made.survey.trust.chain:
         return ""
     return mixers_instead(mixers_sources(made))
 
@@ -233,7 +233,7 @@ def _mixed_by(mixing: Mixing) -> str:
 def _sealed_for(key: X25519PublicKey | None, made: Plan) -> str:
     from krand.wire.keys import fingerprint
 
-    if key is None and made.survey.trust.noise.has_dummies:
+    if key is None and made.survey.trust.chain:
         return "The plan has no analyst's key, which devices and mixers need: --analyst-key."
     if key is None:
         return (

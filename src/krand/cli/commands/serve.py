@@ -184,7 +184,7 @@ def _settings(plan: Plan, round_number: int, options: Mapping[str, Any]) -> Sett
 
 def _warn_unsigned(plan: Plan, settings: Settings, out: Output) -> None:
     """A client refuses a plan with mixers unless it has the signatures of all of them."""
-    if not plan.survey.trust.noise.has_dummies or settings.signatures:
+    if not plan.survey.trust.chain or settings.signatures:
         return
     count = len(plan.mixing.mixers)
     out.warn(

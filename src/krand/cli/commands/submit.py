@@ -153,7 +153,7 @@ def _check_trusted(plan: Plan, ledger: Ledger) -> None:
         "nothing was sent; compare the hash with the published one and give it with --plan-hash, or"
         " accept the plan with --trust-this-plan"
     )
-    mixers = "none" if not plan.survey.trust.noise.has_dummies else _names(plan.mixing)
+    mixers = _names(plan.mixing) or "none"
     told = f"its mixers: {mixers}", f"its promise: {promise_sentence(plan)}"
     raise InvalidInput("plan", rule, plan.hash, "\n  ".join((hint, *told)))
 

@@ -97,7 +97,7 @@ class Devices(Mechanism):
         """The collector's manifest."""
         return ".manifest.json"
 
-    def signatures_needed(self, plan: Plan) -> int:
+    def chain(self, mixers: int) -> int:
         return 0
 
 

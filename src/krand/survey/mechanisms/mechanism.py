@@ -120,8 +120,8 @@ class Mechanism(ABC):
         """The ending of the file beside a batch with what was signed about it."""
 
     @abstractmethod
-    def signatures_needed(self, plan: Plan) -> int:
-        """How many mixers must have signed a plan before a device takes part."""
+    def chain(self, mixers: int) -> int:
+        """How many of a survey's mixers add dummies, and sign its plan; 0 where none does."""
 
 
 Kind = TypeVar("Kind", bound=Mechanism)

@@ -126,5 +126,5 @@ class Mixers(Mechanism):
         """The chain of all mixers."""
         return ".chain.json"
 
-    def signatures_needed(self, plan: Plan) -> int:
-        return plan.survey.trust.mixers
+    def chain(self, mixers: int) -> int:
+        return mixers
