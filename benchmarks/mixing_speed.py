@@ -40,7 +40,7 @@ from krand.survey.survey import Survey, Trust
 from krand.wire.keys import generate_private_key
 from krand.wire.layers import LayerSealer, layer_info
 from krand.wire.messages import Token
-from krand.wire.sealing import SUITE
+from krand.wire.suites import SUITE
 from running import progress, table
 
 __all__ = [

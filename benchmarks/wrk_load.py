@@ -9,7 +9,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from krand.wire.submissions import VERSION, SubmissionFormat
+from krand.wire.submissions import SubmissionFormat
 
 __all__ = ["Load", "has_wrk", "load_by_wrk"]
 
@@ -47,7 +47,7 @@ def load_by_wrk(
     """Submissions as fast as they are answered; refused ones would measure nothing."""
     command = ["taskset", "-c", "1", "wrk", "-t1", f"-c{connections}", f"-d{seconds}s"]
     command += ["--timeout", f"{TIMEOUT_SECONDS}s", "-s", str(SCRIPT)]
-    command += [f"http://127.0.0.1:{port}", "--", path, str(VERSION)]
+    command += [f"http://127.0.0.1:{port}", "--", path, str(shape.version)]
     command += [str(shape.messages), str(shape.message_length), secrets.token_hex(8)]
     told = subprocess.run(command, capture_output=True, check=True, text=True).stdout
     load = Load(**json.loads(told.strip().splitlines()[-1]))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.promise import (
     DUMMY_GRID,
@@ -19,8 +18,10 @@ from krand.survey.lanes import lanes_of
 from krand.survey.layout import layout_of
 from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, WorstShift
 from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Trust
 from krand.wire.plan_signatures import PlanSignature, sign_plan
+from krand.wire.suites import OpeningKey, generate_key
 from plans import PROMISE
 
 __all__ = [
@@ -49,9 +50,9 @@ class Chain:
     """A plan, and the keys of everybody who opens something."""
 
     plan: Plan
-    analyst: X25519PrivateKey
+    analyst: OpeningKey
     identities: tuple[Ed25519PrivateKey, ...]
-    keys: dict[int, tuple[X25519PrivateKey, ...]]
+    keys: dict[int, tuple[OpeningKey, ...]]
     """For every hop from 2: its keys, one for each round."""
 
     @property
@@ -59,15 +60,21 @@ class Chain:
         """Of all mixers."""
         return tuple(sign_plan(self.plan, identity) for identity in self.identities)
 
-    def key_of(self, hop: int, round_number: int = 1) -> X25519PrivateKey:
+    def key_of(self, hop: int, round_number: int = 1) -> OpeningKey:
         """What opens the layer of a hop; 0 is the analyst."""
         return self.keys[hop][round_number - 1] if hop else self.analyst
 
 
-def survey_for(mixers: int, rounds: int = 2) -> Survey:
+def survey_for(mixers: int, rounds: int = 2, seal: Seal = Seal.X25519) -> Survey:
     """A small survey that so many mixers mix."""
-    trust = Trust(noise=mechanisms.MIXERS, mixers=mixers)
-    return Survey(id="mixed", policy=POLICY, questions=QUESTIONS, rounds=rounds, trust=trust)
+    return Survey(
+        id="mixed",
+        policy=POLICY,
+        questions=QUESTIONS,
+        rounds=rounds,
+        trust=Trust(noise=mechanisms.MIXERS, mixers=mixers),
+        seal=seal,
+    )
 
 
 def plan_for_mixers(survey: Survey) -> Plan:
@@ -108,10 +115,8 @@ def chain_for(plan: Plan) -> Chain:
     survey = plan.survey
     hops = range(1, survey.trust.mixers + 1)
     identities = tuple(Ed25519PrivateKey.generate() for _ in hops)
-    keys = {
-        hop: tuple(X25519PrivateKey.generate() for _ in range(survey.rounds)) for hop in hops[1:]
-    }
-    analyst = X25519PrivateKey.generate()
+    keys = {hop: tuple(generate_key(survey.seal) for _ in range(survey.rounds)) for hop in hops[1:]}
+    analyst = generate_key(survey.seal)
     mixers = tuple(
         Mixer(
             name=f"mixer {hop}",

@@ -12,16 +12,20 @@ import { fileURLToPath } from "node:url";
 const HERE = dirname(fileURLToPath(import.meta.url));
 const STATIC = join(HERE, "..", "..", "src", "krand", "web", "form", "static");
 const TARGET = ["es2022"];
+const HYBRID = "src/hybrid.ts";
 
 const BANNER = "/*! krand, Apache-2.0; with parts of other packages: see LICENSES.txt */";
 /** Packages whose code is in the bundles. */
-const BUNDLED = ["hpke"];
+const BUNDLED = ["hpke", "@noble/curves", "@noble/hashes", "@noble/post-quantum"];
+/** Loaded by a bundle when a survey needs it; the file stands beside it. */
+const APART = "./hybrid.js";
 
 /** The licence of a bundled package, as it asks to be repeated. */
 function licence(name) {
   const folder = join(HERE, "node_modules", name);
   const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const text = readFileSync(join(folder, "LICENSE.md"), "utf8").trim();
+  const file = ["LICENSE.md", "LICENSE"].map((each) => join(folder, each)).find(existsSync);
+  const text = readFileSync(file, "utf8").trim();
   return `${name} ${version}\n\n${text}\n`;
 }
 
@@ -38,18 +42,20 @@ function bundle(entry, outfile, minify) {
     charset: "utf8",
     legalComments: "none",
     banner: { js: BANNER },
-    external: ["node:*"],
+    external: ["node:*", ...(entry === HYBRID ? [] : [APART])],
     logLevel: "warning",
   });
 }
 
 async function main(given) {
   if (given.includes("--internals")) {
+    await bundle(HYBRID, join(HERE, "build", "hybrid.js"), false);
     return bundle("src/internals.ts", join(HERE, "build", "internals.js"), false);
   }
   const into = given.includes("--into") ? given[given.indexOf("--into") + 1] : STATIC;
   mkdirSync(into, { recursive: true });
   writeFileSync(join(into, "LICENSES.txt"), BUNDLED.map(licence).join("\n"));
+  await bundle(HYBRID, join(into, "hybrid.js"), true);
   await bundle("src/index.ts", join(into, "krand.js"), true);
   if (existsSync(join(HERE, "src", "form", "main.ts"))) {
     await bundle("src/form/main.ts", join(into, "form.js"), true);

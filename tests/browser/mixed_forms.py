@@ -29,9 +29,10 @@ questions = ["bicycle", "way"]
 """
 
 
-def mixed_party(crowd: int) -> Party:
+def mixed_party(crowd: int, seal: str = "x25519") -> Party:
     """Each kind of question, two of them together, with a noise that protects people."""
     text = EVERY_KIND.format(epsilon=4.0, crowd=crowd, language="en") + MIXED
+    text = f'seal = "{seal}"\n{text}'
     return party_of(make_plan(parse_survey(text)))
 
 

@@ -26,6 +26,8 @@ from browser.visiting import DESKTOP, PHONE, Visit
 from collecting import running
 from components import require
 from effort import LONG
+from krand.survey.plan import Plan
+from krand.survey.seals import Seal
 from mixing.chains import drawn_dummies, stores_of
 
 if TYPE_CHECKING:
@@ -60,13 +62,15 @@ def _has_a_receipt(page: Page) -> None:
 
 
 @pytest.mark.loop
+@pytest.mark.parametrize("seal", ["x25519", "mlkem768-x25519"])
 def test_results_are_what_browsers_sent_and_mixers_added(
     tmp_path: Path,
     visit: Callable[..., Visit],
     monkeypatch: pytest.MonkeyPatch,
+    seal: str,
 ) -> None:
     """To the last message: every count is that of people's positions and of the dummies."""
-    party = mixed_party(CROWD)
+    party = mixed_party(CROWD, seal)
     stores = stores_of(party, tmp_path)
     options = [*signed(party, tmp_path), "--form", "--mixer-store", str(stores[0])]
     said: Counter[int] = Counter()
@@ -76,15 +80,17 @@ def test_results_are_what_browsers_sent_and_mixers_added(
             device = (DESKTOP, PHONE)[number % 2]
             begun = visit(served.url, device)
             said.update(answered(begun, f"{served.url}/", number))
-            assert set(begun.requests) == _own(served.url, party.plan.hash)
+            assert set(begun.requests) == _own(served.url, party.plan)
             begun.page.context.close()
     with drawn_dummies(monkeypatch) as drawn:
         batch = mixed(tmp_path, stores)
     check_counts(party, batch, said, drawn)
 
 
-def _own(url: str, plan: str) -> set[str]:
-    """All that a form asks for; with mixers their signatures, too."""
-    files = ("", "form.js", "form.css", "plan.json", "signatures.json")
-    asked = {f"{url}/v1/{plan}/{name}" for name in ("status", "submissions")}
+def _own(url: str, plan: Plan) -> set[str]:
+    """All that a form asks for; with mixers their signatures, with hybrid seals their script."""
+    files = ["", "form.js", "form.css", "plan.json", "signatures.json"]
+    if plan.survey.seal is Seal.MLKEM768_X25519:
+        files.append("hybrid.js")
+    asked = {f"{url}/v1/{plan.hash}/{name}" for name in ("status", "submissions")}
     return {f"{url}/{name}" for name in files} | asked

@@ -10,6 +10,7 @@ from krand.survey.plan_file import parse_plan
 __all__ = ["check_by_hand"]
 
 GRID = 2**32
+VERSIONS = {"x25519": "02", "mlkem768-x25519": "03"}
 
 
 def check_by_hand(case: dict[str, Any]) -> None:
@@ -26,7 +27,8 @@ def check_by_hand(case: dict[str, Any]) -> None:
         for lane in parse_plan(case["plan"].encode()).lanes:
             inside = range(lane.offset, lane.offset + lane.positions)
             found += lane_by_hand(sorted(ones & set(inside)), lane.messages, words)
-    assert [message["plaintext"] for message in case["messages"]] == found
+    version = VERSIONS[plan["survey"].get("seal", "x25519")]
+    assert [message["plaintext"] for message in case["messages"]] == [version + m for m in found]
     assert words.left.hex() == ("" if case["invitation"] else case["id"])
 
 
@@ -59,14 +61,14 @@ def vectors_by_hand(plan: dict[str, Any], truth: set[int], words: Words) -> list
         ones = truth ^ flipped(words, range(size), plan["blocks"][0]["noise_numerator"])
         bits = "".join("1" if position in ones else "0" for position in range(size))
         bits += "0" * (-size % 8)
-        made.append("0202" + bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8)).hex())
+        made.append("02" + bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8)).hex())
     return made
 
 
 def lane_by_hand(ones: list[int], messages: int, words: Words) -> list[str]:
     """Tokens, then nulls; shuffled from the last place on; the first so many."""
-    entries = [f"0201{position:08x}" for position in ones]
-    entries += ["020000000000"] * (messages - len(entries))
+    entries = [f"01{position:08x}" for position in ones]
+    entries += ["0000000000"] * (messages - len(entries))
     for place in range(len(entries) - 1, 0, -1):
         other = words.below(place + 1)
         entries[place], entries[other] = entries[other], entries[place]

@@ -15,6 +15,7 @@ from krand.survey.choices import Choices
 from krand.survey.layout import layout_of
 from krand.survey.plan import Plan
 from krand.survey.questions import Choice, Number, PickAny, Question, Scale, Words, YesNo
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 from krand.wire.invitations import CODE_BYTES, code_text
 from wire.vectors import digest
@@ -139,6 +140,7 @@ COPIES = _by_devices(
     _survey("copies", GROUPED, linkage=Linkage.RECORD, copies=3, rounds=300), OFTEN, 0
 )
 INVITED = _by_devices(_survey("invited", LISTS[:1], invitations=True), OFTEN, 2)
+HYBRID = known_plan(_survey("hybrid", LISTS, rounds=2, trust=_mixed(3), seal=Seal.MLKEM768_X25519))
 INVITED_MIXED = known_plan(_survey("invited.2", LISTS, invitations=True, rounds=2, trust=_mixed(2)))
 
 CASES = (
@@ -207,6 +209,12 @@ CASES = (
         answers={"places": ["place 3"]},
         round_number=2,
         invitation=CODE,
+    ),
+    Case(
+        name="hybrid seals, three mixers, second round",
+        plan=HYBRID,
+        answers={"smokes": True, "places": ["place 39", "place 0"]},
+        round_number=2,
     ),
 )
 SEALED = ("every kind", "devices and three mixers, third round", "a record")

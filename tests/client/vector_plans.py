@@ -11,16 +11,17 @@ from collections.abc import Sequence
 from functools import cache
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.promise import DUMMY_GRID, DummyLaw, Method, Precision
 from krand.survey import mechanisms
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import layout_of
 from krand.survey.plan import Mixer, Mixing, Plan, PlannedBlock, Promise, WorstShift
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 from krand.wire.messages import ANALYST, FIRST_WITH_LAYER
 from krand.wire.plan_signatures import PlanSignature, sign_plan
+from krand.wire.suites import OpeningKey, opening_key
 from wire.vectors import digest
 
 __all__ = ["known_key", "known_plan", "known_signatures"]
@@ -61,7 +62,7 @@ def known_plan(survey: Survey, numerators: Sequence[int] = (), rooms: Sequence[i
         mixing=_mixing(survey, lanes) if noise.has_dummies else Mixing(),
         flips=_promise(survey, LOCAL_EPSILON) if noise is mechanisms.BOTH else None,
     )
-    return plan.sealed_for(known_key(ANALYST).public_key())
+    return plan.sealed_for(known_key(ANALYST, seal=survey.seal).public_key())
 
 
 def _promise(survey: Survey, local_epsilon: float) -> Promise:
@@ -87,12 +88,12 @@ def _mixing(survey: Survey, lanes: Sequence[Lane]) -> Mixing:
         lane_laws=(0,) * len(lanes),
         paddings=tuple(DUMMIES * (lane.messages > 1) for lane in lanes),
         surplus=0.0,
-        mixers=tuple(_mixer(hop, survey.rounds) for hop in range(1, survey.trust.mixers + 1)),
+        mixers=tuple(_mixer(hop, survey) for hop in range(1, survey.trust.mixers + 1)),
     )
 
 
-def _mixer(hop: int, rounds: int) -> Mixer:
-    keys = [_public(hop, number) for number in range(1, rounds + 1)]
+def _mixer(hop: int, survey: Survey) -> Mixer:
+    keys = [_public(hop, number, survey.seal) for number in range(1, survey.rounds + 1)]
     return Mixer(
         name=f"mixer {hop}",
         identity=_identity(hop).public_key().public_bytes_raw().hex(),
@@ -106,15 +107,15 @@ def known_signatures(plan: Plan) -> tuple[PlanSignature, ...]:
     return tuple(sign_plan(plan, _identity(hop)) for hop in hops)
 
 
-def known_key(hop: int, round_number: int = 1) -> X25519PrivateKey:
+def known_key(hop: int, round_number: int = 1, seal: Seal = Seal.X25519) -> OpeningKey:
     """What opens the layer of a hop; the analyst, hop 0, has one key for all rounds."""
     word = "analyst" if hop == ANALYST else f"mixer {hop}, round {round_number}"
-    return X25519PrivateKey.from_private_bytes(digest(f"key: {word}"))
+    return opening_key(seal, digest(f"key: {word}"))
 
 
 @cache
-def _public(hop: int, round_number: int) -> str:
-    return known_key(hop, round_number).public_key().public_bytes_raw().hex()
+def _public(hop: int, round_number: int, seal: Seal) -> str:
+    return known_key(hop, round_number, seal).public_key().public_bytes_raw().hex()
 
 
 @cache

@@ -26,7 +26,7 @@ from krand.randomness.generator import SecureRandom
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
 from krand.wire.invitations import invited_id, read_code
-from krand.wire.layers import layer_info
+from krand.wire.layers import plan_layer_info
 from krand.wire.messages import ANALYST, MessageFormat, layers_at
 from krand.wire.plan_signatures import FORMAT as SIGNATURE_FORMAT
 from krand.wire.submissions import ID_LENGTH, format_of
@@ -88,7 +88,7 @@ def case_values(case: Case, randomness: bytes) -> dict[str, Any]:
     true_ones = encode(plan.layout, case.answers)
     made = payloads(plan, true_ones, random)
     plaintexts = [
-        (lane, MessageFormat(lane).encode(payload))
+        (lane, MessageFormat(lane, plan.survey.seal.wire.version).encode(payload))
         for lane, payload in zip(message_lanes(plan), made, strict=True)
     ]
     name = _id(case, random)
@@ -144,7 +144,7 @@ def _reported(plan: Plan, true_ones: tuple[int, ...], drawn: bytes) -> list[int]
 def _infos(plan: Plan, round_number: int, lane: int) -> Iterator[bytes]:
     """What every layer of a message is bound to, the innermost first."""
     for hop in reversed(layers_at(plan, 1)):
-        yield layer_info(hop, bytes.fromhex(plan.hash), round_number, lane)
+        yield plan_layer_info(plan, hop, round_number, lane)
 
 
 def _keys(plan: Plan) -> Iterator[dict[str, Any]]:
@@ -152,7 +152,7 @@ def _keys(plan: Plan) -> Iterator[dict[str, Any]]:
     for hop in reversed(layers_at(plan, 1)):
         rounds = [None] if hop == ANALYST else range(1, plan.survey.rounds + 1)
         for number in rounds:
-            key = known_key(hop, number or 1)
+            key = known_key(hop, number or 1, plan.survey.seal)
             yield {"hop": hop, "round": number, "private_key": key.private_bytes_raw().hex()}
 
 

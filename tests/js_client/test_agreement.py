@@ -13,7 +13,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from js_client.javascript import asked
 from krand.survey.encoding import encode
 from krand.survey.plan import Plan
-from krand.wire.layers import layer_info, open_layer
+from krand.survey.seals import Seal
+from krand.wire.layers import open_layer, plan_layer_info
 from krand.wire.messages import ANALYST, MessageFormat, Null, Token, layers_at
 from krand.wire.plan_signatures import FORMAT
 from krand.wire.receipts import receipt_message, sign_receipt
@@ -26,10 +27,15 @@ ROUND = 2
 OTHER_ANSWERS: tuple[dict[str, object], ...] = ({}, {"smokes": False, "pet": "cat"}, {"places": []})
 
 
-@pytest.fixture(scope="module", params=[1, 3])
+@pytest.fixture(
+    scope="module",
+    params=[(1, Seal.X25519), (3, Seal.X25519), (3, Seal.MLKEM768_X25519)],
+    ids=["one mixer", "three mixers", "three mixers, hybrid seals"],
+)
 def chain(request: pytest.FixtureRequest) -> Chain:
-    """A plan with so many mixers."""
-    return chain_of(survey_for(request.param))
+    """A plan with so many mixers and such seals."""
+    mixers, seal = request.param
+    return chain_of(survey_for(mixers, seal=seal))
 
 
 def named(plan: Plan) -> dict[str, Any]:
@@ -63,7 +69,7 @@ def test_python_opens_what_javascript_sealed(chain: Chain) -> None:
                 content = open_layer(
                     chain.key_of(hop, ROUND), plan, ROUND, hop, lane.number, content
                 )
-            payload = MessageFormat(lane).decode(content)
+            payload = MessageFormat(lane, form.version).decode(content)
             if isinstance(payload, Token):
                 found.add(payload.position)
     assert sorted(found) == list(encode(plan.layout, ANSWERS))
@@ -76,14 +82,15 @@ def test_another_package_opens_what_javascript_sealed(chain: Chain) -> None:
     form = format_of(plan, ROUND)
     sent = form.read(bytes.fromhex(made["body"])).messages[: form.message_length]
     hops = layers_at(plan, 1)[::-1]
-    infos = [layer_info(hop, bytes.fromhex(plan.hash), ROUND, lane.number) for hop in hops]
+    infos = [plan_layer_info(plan, hop, ROUND, lane.number) for hop in hops]
     opening = {
-        "package": "other",
+        "package": "other" if plan.survey.seal is Seal.X25519 else "hybrid",
         "keys": [chain.key_of(hop, ROUND).private_bytes_raw().hex() for hop in hops],
         "infos": [info.hex() for info in infos],
         "sealed": sent.hex(),
     }
-    assert asked([{"ask": "open", **opening}]) == [MessageFormat(lane).encode(Token(0)).hex()]
+    plaintext = MessageFormat(lane, form.version).encode(Token(0)).hex()
+    assert asked([{"ask": "open", **opening}]) == [plaintext]
 
 
 def test_a_plan_without_all_signatures_is_refused(chain: Chain) -> None:

@@ -7,7 +7,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from krand.mixing.dummies import NULL, LaneDummies, draw_lane
@@ -30,9 +29,11 @@ from krand.survey.choices import Choices
 from krand.survey.lanes import Lane
 from krand.survey.plan import Mixer, Plan
 from krand.survey.questions import Choice, PickAny, YesNo
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Trust
 from krand.wire.layers import LaneOpener, LayerSealer
 from krand.wire.messages import Null, Payload, Token
+from krand.wire.suites import OpeningKey, generate_key
 
 __all__ = [
     "POLICY",
@@ -66,9 +67,9 @@ class Party:
     """A plan with all private keys that belong to it."""
 
     plan: Plan
-    analyst: X25519PrivateKey
+    analyst: OpeningKey
     identities: tuple[Ed25519PrivateKey, ...]
-    keys: tuple[tuple[X25519PrivateKey, ...], ...]
+    keys: tuple[tuple[OpeningKey, ...], ...]
     """For every mixer, for every round; none for the first."""
 
 
@@ -80,18 +81,21 @@ def _bare_plan(mixers: int, rounds: int, batches: int) -> Plan:
 
 
 @cache
-def mixed_plan_for(mixers: int = 3, rounds: int = 2, batches: int = 3) -> Party:
+def mixed_plan_for(
+    mixers: int = 3, rounds: int = 2, batches: int = 3, seal: Seal = Seal.X25519
+) -> Party:
     """A small plan: a yes/no, a choice, and a list with two messages."""
-    return party_of(_bare_plan(mixers, rounds, batches))
+    bare = _bare_plan(mixers, rounds, batches)
+    return party_of(replace(bare, survey=replace(bare.survey, seal=seal), format=""))
 
 
 def party_of(bare: Plan) -> Party:
     """The plan with mixers that were made up for it."""
     mixers, rounds = bare.survey.trust.mixers, bare.survey.rounds
-    analyst = X25519PrivateKey.generate()
+    analyst, seal = generate_key(bare.survey.seal), bare.survey.seal
     identities = tuple(Ed25519PrivateKey.generate() for _ in range(mixers))
     keys = tuple(
-        tuple(X25519PrivateKey.generate() for _ in range(rounds if hop > 1 else 0))
+        tuple(generate_key(seal) for _ in range(rounds if hop > 1 else 0))
         for hop in range(1, mixers + 1)
     )
     described = tuple(

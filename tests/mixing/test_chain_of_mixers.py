@@ -257,7 +257,7 @@ def test_rule_2_repeats_in_one_batch_are_dropped(chain: Chain) -> None:
     changed_tail = lanes_of(files)[0][1][:2].copy()
     changed_tail[1, :32] = changed_tail[0, :32]
     assert mixer.repeated(
-        mixer.digests_of(changed_tail), lambda _: np.array([], "<u8")
+        mixer.digests_of(changed_tail, 32), lambda _: np.array([], "<u8")
     ).tolist() == [
         False,
         True,
@@ -372,7 +372,7 @@ def test_rule_7_only_bytes_decide_what_is_refused(chain: Chain) -> None:
 def wrapped_for_two(chain: Chain, inside: bytes) -> bytes:
     """Anything at all, sealed for mixer 2 in lane 0."""
     from krand.wire.layers import layer_info
-    from krand.wire.sealing import SUITE
+    from krand.wire.suites import SUITE
 
     info = layer_info(2, bytes.fromhex(chain.plan.hash), 1, 0)
     return SUITE.encrypt(inside, chain.party.keys[1][0].public_key(), info)

@@ -28,8 +28,8 @@ from krand.batches.chain import read_chain, verify_chain
 from krand.collector.opening import open_spool
 from krand.survey.lanes import Lane
 from krand.wire.messages import MessageFormat, Payload
-from krand.wire.sealing import SUITE
 from krand.wire.submissions import Submitted
+from krand.wire.suites import SUITE
 from mixing.chains import NULL, Party, mixed_plan_for, payloads_of, random_answers, stores_of, told
 
 PEOPLE, KILLED_PEOPLE, KILLS = (20_000, 2_000, 100) if LONG else (150, 40, 1)

@@ -19,14 +19,15 @@ from krand.planning.record import record_reports
 from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey.canonical import canonical_json
 from krand.survey.choices import Choices
+from krand.survey.document import document_of
 from krand.survey.layout import layout_of
 from krand.survey.limits import release_every, smallest_batch
-from krand.survey.plan import FORMAT, OLD_FORMAT, Plan, Promise
+from krand.survey.plan import FORMAT, OLD_FORMAT, SEAL_FORMAT, Plan, Promise
 from krand.survey.plan_file import parse_plan, read_plan
 from krand.survey.questions import Choice, Number, PickAny, Scale, Words, YesNo
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey, Together, Trust
-from krand.testing import SMALL_SURVEY
+from krand.testing import MIXED_SURVEY, SMALL_SURVEY
 from plans import numerators_of, with_numerators
 
 POLICY = Policy(epsilon=1.0, delta=1e-5, minimum_crowd=20_000)
@@ -172,6 +173,24 @@ def test_a_plan_of_the_older_format_is_read_as_it_was_meant() -> None:
     smuggled = replace(old, survey=replace(old.survey, expected=200)).bytes
     with pytest.raises(InvalidInput, match="expected, release_every: not in the format"):
         parse_plan(smuggled)
+
+
+def test_only_a_survey_that_names_a_seal_has_the_newer_format() -> None:
+    """All others keep their bytes, also those that say what is the default."""
+    plain, same = (parse_survey(head + MIXED_SURVEY) for head in ("", 'seal = "x25519"\n'))
+    hybrid = parse_survey('seal = "mlkem768-x25519"\n' + MIXED_SURVEY)
+    assert plain == same
+    assert "seal" not in document_of(plain)
+    assert document_of(hybrid) == document_of(plain) | {"seal": "mlkem768-x25519"}
+    old, new = make_plan(plain), make_plan(hybrid)
+    assert (old.format, new.format) == (FORMAT, SEAL_FORMAT)
+    assert replace(new, survey=plain, format=FORMAT) == old
+    assert parse_plan(new.bytes) == new
+    for plan, wrong in ((old, SEAL_FORMAT), (new, FORMAT), (new, OLD_FORMAT)):
+        with pytest.raises(InvalidInput, match="seal: with this one the format is"):
+            parse_plan(replace(plan, format=wrong).bytes)
+    with pytest.raises(InvalidInput, match="seal: must be 'x25519' or 'mlkem768-x25519'"):
+        parse_survey('seal = "rot13"\n' + MIXED_SURVEY)
 
 
 def test_a_plan_of_an_older_krand_is_refused_by_its_format(plan: Plan, tmp_path: Path) -> None:

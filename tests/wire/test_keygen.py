@@ -135,6 +135,6 @@ def test_help_has_examples_that_parse() -> None:
     text = run("--help").stdout
     lines = text[text.index("Examples:") : text.index("Options:")].splitlines()
     examples = [line.split()[2:] for line in lines if line.strip().startswith("krand keygen")]
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         keygen.make_context("keygen", example)

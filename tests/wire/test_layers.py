@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand.errors import InvalidInput
 from krand.survey.lanes import Lane
+from krand.survey.seals import Seal
 from krand.wire.layers import (
     LaneOpener,
     LayerSealer,
@@ -19,15 +20,18 @@ from krand.wire.layers import (
     length_at,
     open_layer,
     open_layers,
+    plan_layer_info,
     seal_layers,
 )
 from krand.wire.messages import Null, Payload, Token, layers_at
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.sealing import SUITE
+from krand.wire.suites import SUITE, OpeningKey, generate_key, hpke_key, suite_of
 from mixed_plans import Chain, chain_of, survey_for
 
-CHAINS = {mixers: chain_of(survey_for(mixers)) for mixers in (1, 2, 3)}
-CHAIN = CHAINS[3]
+CHAINS = {
+    (mixers, seal): chain_of(survey_for(mixers, seal=seal)) for mixers in (1, 2, 3) for seal in Seal
+}
+CHAIN = CHAINS[3, Seal.X25519]
 YES_NO, CHOICE, LIST = CHAIN.plan.lanes
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
 
@@ -43,7 +47,7 @@ def arriving(chain: Chain, hop: int, lane: Lane, payload: Payload, round_number:
     return sealed
 
 
-def refusal(key: X25519PrivateKey, chain: Chain, where: tuple[int, int, int], sealed: bytes) -> str:
+def refusal(key: OpeningKey, chain: Chain, where: tuple[int, int, int], sealed: bytes) -> str:
     """Why a layer does not open at (round, hop, lane)."""
     with pytest.raises(RejectedMessage) as caught:
         open_layer(key, chain.plan, *where, sealed)
@@ -56,6 +60,9 @@ def test_what_is_bound_is_what_the_document_says() -> None:
     info = layer_info(3, name, 0x0102, 0x03040506)
     assert info == b"krand message\x02\x03" + name + bytes((1, 2, 3, 4, 5, 6))
     assert layer_info(0, name, 1, 0)[14] == 0
+    hybrid = layer_info(3, name, 0x0102, 0x03040506, Seal.MLKEM768_X25519)
+    named = bytes.fromhex("03 647a 0001 0001 03")
+    assert hybrid == b"krand message" + named + name + bytes((1, 2, 3, 4, 5, 6))
 
 
 @pytest.mark.parametrize(
@@ -77,36 +84,39 @@ def test_nothing_else_can_be_bound(values: tuple[int, bytes, int, int], field: s
         layer_info(*values)
 
 
+@pytest.mark.parametrize(("seal", "added"), [(Seal.X25519, 48), (Seal.MLKEM768_X25519, 1136)])
 @given(st.sampled_from([1, 2, 3]), st.sampled_from([1, 2]), st.integers(0, 2), st.data())
 @settings(max_examples=30)
 def test_every_message_comes_through_the_chain(
-    mixers: int, round_number: int, number: int, data: st.DataObject
+    seal: Seal, added: int, mixers: int, round_number: int, number: int, data: st.DataObject
 ) -> None:
     """Every hop finds the length it expects; the analyst finds the payload."""
-    chain = CHAINS[mixers]
+    chain = CHAINS[mixers, seal]
     lane = chain.plan.lanes[number]
     positions = st.integers(lane.offset, lane.offset + lane.positions - 1)
     payload = data.draw(positions.map(Token) | st.just(Null()))
     sealed = LayerSealer(chain.plan, round_number).seal(lane, payload)
-    assert len(sealed) == length_at(chain.plan, 1) == 6 + 48 * mixers
+    assert len(sealed) == length_at(chain.plan, 1) == 6 + added * mixers
     for hop in range(2, mixers + 1):
         assert len(sealed) == length_at(chain.plan, hop)
         key = chain.key_of(hop, round_number)
         sealed = open_layer(key, chain.plan, round_number, hop, number, sealed)
-    assert len(sealed) == length_at(chain.plan, 0) == 54
+    assert len(sealed) == length_at(chain.plan, 0) == 6 + added
     assert LaneOpener(chain.analyst, chain.plan, round_number).open(lane, sealed) == payload
 
 
+@pytest.mark.parametrize("seal", Seal)
 @pytest.mark.parametrize("after", [1, 2, 3])
-def test_dummies_have_the_layers_that_messages_still_have(after: int) -> None:
+def test_dummies_have_the_layers_that_messages_still_have(after: int, seal: Seal) -> None:
     """They are as long as what leaves the same mixer, and open at the same hops."""
-    sealer = LayerSealer(CHAIN.plan, 2, after=after)
+    chain = CHAINS[3, seal]
+    sealer = LayerSealer(chain.plan, 2, after=after)
     sealed = sealer.seal(LIST, Token(43))
     following = after + 1 if after < 3 else 0
-    assert len(sealed) == sealer.length == length_at(CHAIN.plan, following)
-    for hop in layers_at(CHAIN.plan, following)[:-1]:
-        sealed = open_layer(CHAIN.key_of(hop, 2), CHAIN.plan, 2, hop, LIST.number, sealed)
-    assert LaneOpener(CHAIN.analyst, CHAIN.plan, 2).open(LIST, sealed) == Token(43)
+    assert len(sealed) == sealer.length == length_at(chain.plan, following)
+    for hop in layers_at(chain.plan, following)[:-1]:
+        sealed = open_layer(chain.key_of(hop, 2), chain.plan, 2, hop, LIST.number, sealed)
+    assert LaneOpener(chain.analyst, chain.plan, 2).open(LIST, sealed) == Token(43)
 
 
 @pytest.mark.parametrize("after", [0, 4])
@@ -116,18 +126,56 @@ def test_only_mixers_have_dummies(after: int) -> None:
         LayerSealer(CHAIN.plan, 1, after=after)
 
 
+@pytest.mark.parametrize("seal", Seal)
 @pytest.mark.parametrize("hop", [2, 3, 0])
-def test_a_message_of_elsewhere_is_refused(hop: int) -> None:
+def test_a_message_of_elsewhere_is_refused(hop: int, seal: Seal) -> None:
     """Another lane, round, plan, hop or key: whoever moved it only spoiled it."""
-    sealed = arriving(CHAIN, hop, CHOICE, Token(2))
-    key, here = CHAIN.key_of(hop), (1, hop, CHOICE.number)
-    assert open_layer(key, CHAIN.plan, *here, sealed)
-    assert refusal(key, CHAIN, (1, hop, YES_NO.number), sealed) is NOT_SEALED
-    assert refusal(key, CHAIN, (2, hop, CHOICE.number), sealed) is NOT_SEALED
-    assert refusal(X25519PrivateKey.generate(), CHAIN, here, sealed) is NOT_SEALED
-    other = replace(CHAIN, plan=replace(CHAIN.plan, overflow=0.5))
-    assert other.plan.hash != CHAIN.plan.hash
+    chain = CHAINS[3, seal]
+    sealed = arriving(chain, hop, CHOICE, Token(2))
+    key, here = chain.key_of(hop), (1, hop, CHOICE.number)
+    assert open_layer(key, chain.plan, *here, sealed)
+    assert refusal(key, chain, (1, hop, YES_NO.number), sealed) is NOT_SEALED
+    assert refusal(key, chain, (2, hop, CHOICE.number), sealed) is NOT_SEALED
+    assert refusal(generate_key(seal), chain, here, sealed) is NOT_SEALED
+    other = replace(chain, plan=replace(chain.plan, overflow=0.5))
+    assert other.plan.hash != chain.plan.hash
     assert refusal(key, other, here, sealed) is NOT_SEALED
+
+
+@pytest.mark.parametrize("place", [0, 500, 1_087, 1_088, 1_119, 1_120, -1])
+def test_no_bit_of_a_hybrid_seal_can_be_changed(place: int) -> None:
+    """ML-KEM's part of the encapsulated key, X25519's, the content, the tag."""
+    chain = CHAINS[3, Seal.MLKEM768_X25519]
+    changed = bytearray(arriving(chain, 2, CHOICE, Token(2)))
+    changed[place] ^= 1
+    assert refusal(chain.key_of(2), chain, (1, 2, CHOICE.number), bytes(changed)) is NOT_SEALED
+
+
+def test_both_versions_are_read_side_by_side() -> None:
+    """Each plan reads its own, and refuses a message of the other inside its own seals."""
+    for seal in Seal:
+        plan, key = CHAINS[1, seal].plan, CHAINS[1, seal].analyst
+        opener, suite = LaneOpener(key, plan, 1), suite_of(seal)
+        info, public = plan_layer_info(plan, 0, 1, YES_NO.number), hpke_key(key.public_key())
+        for version in (2, 3):
+            content = bytes((version, 1, 0, 0, 0, 0))
+            sealed = suite.encrypt(content, public, info)
+            if version == seal.wire.version:
+                assert opener.open(YES_NO, sealed) == Token(0)
+            else:
+                with pytest.raises(RejectedMessage, match="unknown_version"):
+                    opener.open(YES_NO, sealed)
+
+
+def test_keys_of_another_seal_are_refused() -> None:
+    """A plan names which kind, for the analyst and for every mixer."""
+    for seal, other in permutations(Seal):
+        plan, wrong = CHAINS[2, seal].plan, CHAINS[2, other]
+        with pytest.raises(InvalidInput, match=f'analyst_key: must be a key for seal = "{seal}"'):
+            plan.sealed_for(wrong.analyst.public_key())
+        assert wrong.plan.mixing is not None
+        with pytest.raises(InvalidInput, match=f'must have keys for seal = "{seal}"'):
+            seal_layers(plan.mixed_by(wrong.plan.mixing.mixers), 1, YES_NO, Null())
 
 
 @pytest.mark.parametrize(("sealed_for", "opened_as"), [(2, 3), (3, 2), (0, 2), (2, 0), (3, 0)])
@@ -201,7 +249,8 @@ def test_a_position_of_another_lane_is_refused_by_the_analyst() -> None:
 
 def test_lanes_are_counted_by_what_became_of_their_messages() -> None:
     """Positions in their order, nulls, and every refusal by its reason."""
-    chain, sealer = CHAINS[1], LayerSealer(CHAINS[1].plan, 1)
+    chain = CHAINS[1, Seal.X25519]
+    sealer = LayerSealer(chain.plan, 1)
     positions = [4, 43, 17, 4]
     messages = [sealer.seal(LIST, Token(position)) for position in positions]
     messages += [sealer.seal(LIST, Null()) for _ in range(3)]

@@ -23,7 +23,8 @@ from krand.survey.survey import Survey
 from krand.wire.layers import LaneOpener, LayerSealer, layer_info
 from krand.wire.messages import ANALYST, Null, Payload, Token, Vector, length_at
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.sealing import PURPOSE, SUITE, Opened
+from krand.wire.sealing import PURPOSE, Opened
+from krand.wire.suites import SUITE
 from plans import plan_with_noise
 
 KEY = X25519PrivateKey.generate()

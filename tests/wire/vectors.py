@@ -17,12 +17,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from krand.survey.lanes import Lane
+from krand.survey.seals import Seal
 from krand.wire.layers import layer_info
 from krand.wire.messages import (
     ANALYST,
-    FORMAT_VERSION,
     MAX_POSITIONS,
-    SEAL_LENGTH,
     MessageFormat,
     Null,
     Payload,
@@ -31,7 +30,7 @@ from krand.wire.messages import (
 )
 from krand.wire.plan_signatures import PURPOSE as PLAN_PURPOSE
 from krand.wire.rejections import Rejection
-from krand.wire.sealing import SUITE
+from krand.wire.suites import SUITE
 
 __all__ = ["make_vectors", "packed"]
 
@@ -76,6 +75,7 @@ LANES = (
 )
 YES_NO, CHOICE, LIST, LAST, ONE, EIGHT, FORTY, THOUSAND = LANES
 NOT_SEALED = Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN
+LAYER_BYTES = Seal.X25519.wire.added_bytes
 CHAINS = (1, 2, 3)
 ROUNDS = (1, 2, 0x0102)
 PLAN_HASH = digest("plan: mixed")
@@ -124,7 +124,7 @@ def make_vectors() -> dict[str, Any]:
     """The whole file; the values called "sealed" differ from run to run."""
     return {
         "format": "krand message",
-        "version": FORMAT_VERSION,
+        "version": Seal.X25519.wire.version,
         "warning": WARNING,
         "suite": SUITE_VALUES,
         "plan_hash": PLAN_HASH.hex(),
@@ -227,7 +227,7 @@ def _filed_elsewhere() -> Iterator[dict[str, Any]]:
     for hop in (2, ANALYST):
         key = _key(hop, 1).public_key()
         inside = (
-            MessageFormat(CHOICE).encode(Token(1)) if hop == ANALYST else bytes(6 + 2 * SEAL_LENGTH)
+            MessageFormat(CHOICE).encode(Token(1)) if hop == ANALYST else bytes(6 + 2 * LAYER_BYTES)
         )
         for name, info in (
             ("another lane", _info(hop, 1, YES_NO)),
@@ -248,7 +248,7 @@ def _damaged() -> Iterator[dict[str, Any]]:
     whole = bytes.fromhex(_accepted(3, 1, CHOICE, Token(1))["layers"][0]["sealed"])
     for name, sealed, reason in (
         ("last byte missing", whole[:-1], Rejection.WRONG_LENGTH),
-        ("a layer too few", whole[SEAL_LENGTH:], Rejection.WRONG_LENGTH),
+        ("a layer too few", whole[LAYER_BYTES:], Rejection.WRONG_LENGTH),
         ("first bit changed", _flipped(whole, 0), NOT_SEALED),
         ("the bit that X25519 ignores", _flipped(whole, 31, 0x80), NOT_SEALED),
         ("encapsulated key of low order", bytes(32) + whole[32:], NOT_SEALED),

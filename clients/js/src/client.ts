@@ -26,8 +26,6 @@ export interface ClientOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** Bytes of an X25519 key. */
-const KEY_LENGTH = 32;
 const STATUSES = ["unused", "used", "unknown"] as const;
 export type InvitationStatus = (typeof STATUSES)[number];
 
@@ -191,9 +189,10 @@ export class Client {
       for (const plaintext of plaintexts) sealed.push(await sealer.seal(lane.number, plaintext));
     }
     // Every seal begins with a fresh key. The same one twice would let others compare two messages.
-    const keys = new Set(sealed.map((message) => toHex(message.subarray(0, KEY_LENGTH))));
+    const { seal } = this.plan;
+    const keys = new Set(sealed.map((message) => toHex(message.subarray(0, seal.encBytes))));
     if (keys.size < sealed.length) throw notRandom();
-    return submissionBytes(round, drawn, sealed);
+    return submissionBytes(seal, round, drawn, sealed);
   }
 
   async #sent(kept: Kept, { round, onRetry, signal }: SubmitOptions): Promise<Receipt> {

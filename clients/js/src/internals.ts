@@ -10,6 +10,7 @@ export * from "./messages.js";
 export * from "./random.js";
 export * from "./randomizer.js";
 export * from "./sealing.js";
+export * from "./seals.js";
 export * from "./sending.js";
 export * from "./sha256.js";
 export * from "./signatures.js";

@@ -91,6 +91,8 @@ export interface Survey {
   readonly together: readonly Together[];
   /** Absent where devices add the noise and one collector passes it on. */
   readonly trust?: Trust;
+  /** Absent for X25519. */
+  readonly seal?: string;
 }
 
 export const noiseOf = (survey: Survey): Trust["noise"] => survey.trust?.noise ?? "devices";

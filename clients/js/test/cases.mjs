@@ -1,6 +1,6 @@
 // What the client makes of the cases of vectors, from given random bytes: in node and in browsers.
 
-const SEAL_LENGTH = 48;
+const TAG_LENGTH = 16;
 const HEAD_LENGTH = 19;
 const PKCS8 = "302e020100300506032b656e04220420"; // before the 32 bytes of a private X25519 key
 const URL_ = "https://collector.example";
@@ -39,13 +39,14 @@ async function found(krand, asked) {
   const hops = hopsOf(plan);
   const messages = lanes.flatMap(({ lane, plaintexts }) => {
     const infos = hops.map((hop) =>
-      krand.toHex(krand.layerInfo(hop, plan.hash, asked.round, lane.number)),
+      krand.toHex(krand.layerInfo(plan.seal, hop, plan.hash, asked.round, lane.number)),
     );
     return plaintexts.map((each) => ({ lane: lane.number, plaintext: krand.toHex(each), infos }));
   });
   const invitation = asked.invitation ?? undefined;
   const id = (await krand.invitedId(plan, asked.round, invitation)) ?? random.bytes(16);
-  const sealed = ({ plaintext }) => plaintext.length / 2 + SEAL_LENGTH * hops.length;
+  const added = plan.seal.encBytes + TAG_LENGTH;
+  const sealed = ({ plaintext }) => plaintext.length / 2 + added * hops.length;
   return {
     true_positions: positions,
     reported_positions: reported,
@@ -99,6 +100,7 @@ async function prepared(krand, asked) {
   const options = { url: URL_, ledger: new krand.MemoryLedger(), signatures };
   const client = new krand.Client(await planOf(krand, asked), options);
   const wanted = { round, invitation: asked.invitation ?? undefined };
+  await krand.Sealer.of(client.plan, round); // what the platform can do is tried once, with draws
   return replaced(globalThis.crypto, "getRandomValues", fill, async () =>
     krand.toHex((await client.prepare(answers, wanted)).body),
   );

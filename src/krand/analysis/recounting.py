@@ -19,7 +19,7 @@ from krand.errors import InvalidInput
 from krand.survey.plan import Plan
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+    from krand.wire.suites import OpeningKey
 
 __all__ = ["recount"]
 
@@ -29,7 +29,7 @@ def recount(
     tally: Tally,
     sources: Sequence[Source],
     *,
-    key: X25519PrivateKey | None = None,
+    key: OpeningKey | None = None,
     options: Options | None = None,
 ) -> tuple[str, ...]:
     """Every place at which a tally differs from what is in these sources; none if it is right."""

@@ -28,7 +28,8 @@ from krand.wire.rejections import REPEATED, Rejection
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+    from krand.wire.suites import OpeningKey
 
 __all__ = [
     "batches_in",
@@ -66,7 +67,7 @@ def tally_responses(
 def tally_batches(
     plan: Plan,
     files: Files,
-    key: X25519PrivateKey,
+    key: OpeningKey,
     collector_key: Ed25519PublicKey | None = None,
     *,
     manifests: Sequence[str | Path] = (),
@@ -164,7 +165,7 @@ def tally_sources(
     plan: Plan,
     sources: Sequence[Source],
     *,
-    key: X25519PrivateKey | None = None,
+    key: OpeningKey | None = None,
     joint: Joint = (),
     bits: Sequence[Bits] = (),
     engine: str = "local",
@@ -188,7 +189,8 @@ def tally_sources(
         joint=tuple(sorted(chosen)),
         key=None if key is None else key.private_bytes_raw(),
     )
-    repeats = find_repeats(sources) if key is not None else [Repeats()] * len(sources)
+    seal = plan.survey.seal
+    repeats = [Repeats()] * len(sources) if key is None else find_repeats(sources, seal)
     parts = (
         _opened(
             source,

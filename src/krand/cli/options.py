@@ -10,6 +10,7 @@ import click
 
 from krand.errors import InvalidInput
 from krand.promise import Assurance, Linkage, Policy, ResponseFormat, check_crowd
+from krand.survey.seals import Seal
 from krand.terminal.output import QUIET
 from krand.terminal.overwriting import FILE, FOLDER, OutputFile, guarded
 from krand.wording.numbers import Count, Real
@@ -36,6 +37,7 @@ __all__ = [
     "promise_options",
     "responses_from",
     "round_option",
+    "seal_option",
     "shape_options",
     "spool_option",
     "stack",
@@ -71,6 +73,13 @@ def stack(*decorators: Callable[[F], F]) -> Callable[[F], F]:
     return apply
 
 
+seal_option = click.option(
+    "--seal",
+    type=OneOf([seal.value for seal in Seal]),
+    default=Seal.X25519.value,
+    show_default=True,
+    help="What the survey file says under seal.",
+)
 crowd_options = stack(
     click.option("--crowd", type=Count(), required=True, help="Number of participants."),
     click.option("--bits", type=Count(), required=True, help="Yes/no facts about each person."),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from krand.client.ledger import Submission
 from krand.client.transport import Http, Transport, safe_parts
 from krand.errors import InvalidInput, Unavailable
+from krand.survey.seals import Seal
 from krand.wire.submissions import submission_bytes
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def send(
     round_number: int,
     submission: Submission,
     *,
+    version: int = Seal.X25519.wire.version,
     attempts: int = 8,
     transport: Transport | None = None,
     random: SecureRandom | None = None,
@@ -79,7 +81,7 @@ def send(
     each wait.
     """
     address, transport = _address(url, plan_hash), transport or Http()
-    body = submission_bytes(round_number, submission.id, submission.messages)
+    body = submission_bytes(round_number, submission.id, submission.messages, version)
     from krand.randomness.generator import secure_random
 
     random, wait, asked, problem = random or secure_random(), FIRST_WAIT, 0.0, ""

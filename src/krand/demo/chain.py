@@ -39,13 +39,12 @@ from krand.planning.remembered import remember_here
 if TYPE_CHECKING:
     from types import FrameType
 
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
-
     from krand.demo.people import Crowd
     from krand.survey.plan import Plan
     from krand.survey.survey import Survey
     from krand.terminal.output import Output
     from krand.wire.plan_signatures import PlanSignature
+    from krand.wire.suites import OpeningKey
 
 __all__ = ["Chain", "new_chain"]
 
@@ -57,7 +56,7 @@ PATIENCE = 10.0
 class Chain:
     """The private keys of the analyst and all mixers; the collector is the first."""
 
-    analyst: X25519PrivateKey
+    analyst: OpeningKey
     mixers: tuple[MixerKeys, ...]
     files: dict[str, Path]
 
@@ -92,9 +91,10 @@ class Chain:
 
 def new_chain(folder: Path, survey: Survey) -> Chain:
     """New keys for each demonstration; those of an earlier one are replaced."""
-    analyst, files = new_analyst_key(folder)
+    analyst, files = new_analyst_key(folder, survey.seal)
     hops = range(1, survey.trust.mixers + 1)
-    mixers = tuple(generate_mixer_keys(survey.rounds if hop > 1 else 0) for hop in hops)
+    rounds = (survey.rounds if hop > 1 else 0 for hop in hops)
+    mixers = tuple(generate_mixer_keys(number, survey.seal) for number in rounds)
     return Chain(analyst, mixers, files)
 
 

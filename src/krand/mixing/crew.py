@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from numpy.typing import NDArray
 
 from krand.errors import InternalError
 from krand.mixing.dummies import NULL
 from krand.processes import Workers
-from krand.wire.layers import LayerSealer, layer_info, open_layers
+from krand.wire.layers import LayerSealer, open_layers, plan_layer_info
 from krand.wire.messages import Null, Token
+from krand.wire.suites import opening_key
 
 if TYPE_CHECKING:
     from krand.survey.plan import Plan
@@ -47,9 +47,9 @@ class Worker:
     """Opens and seals in one process."""
 
     def __init__(self, layer: Layer) -> None:
-        self._layer, self._plan_hash = layer, bytes.fromhex(layer.plan.hash)
+        self._layer, seal = layer, layer.plan.survey.seal
         self._sealer = LayerSealer(layer.plan, layer.round_number, after=layer.hop)
-        self._key = None if layer.key is None else X25519PrivateKey.from_private_bytes(layer.key)
+        self._key = None if layer.key is None else opening_key(seal, layer.key)
 
     def open(self, lane: int, rows: Rows) -> tuple[Rows, int]:
         """What is inside, without what was refused, and how many that is.
@@ -59,7 +59,7 @@ class Worker:
         if self._key is None:
             return rows, 0
         layer = self._layer
-        info = layer_info(layer.hop, self._plan_hash, layer.round_number, lane)
+        info = plan_layer_info(layer.plan, layer.hop, layer.round_number, lane)
         opened, kept = open_layers(self._key, info, rows)
         return opened, len(rows) - int(kept.sum())
 

@@ -1,9 +1,9 @@
 """A mixer's keys: its identity, an opening key for every round, and what it tells others.
 
-The identity (Ed25519) signs plans and batches. The opening keys (X25519), one for each round, are
-listed in the plan. A round's key is erased when the round is closed: otherwise a key that leaks
-later would undo the mix for whoever recorded the traffic. The first mixer is the collector, which
-removes no layer and has no opening keys.
+The identity (Ed25519) signs plans and batches. The opening keys, one for each round, are for the
+survey's seal and listed in the plan. A round's key is erased when the round is closed: otherwise a
+key that leaks later would undo the mix for whoever recorded the traffic. The first mixer is the
+collector, which removes no layer and has no opening keys.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from types import MappingProxyType
 from typing import Any
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from krand.errors import InvalidInput
 from krand.files import json_object, read_whole, whole
 from krand.promise import MAX_ROUNDS
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Mixer, Plan
-from krand.wire.keys import check_order
+from krand.survey.seals import Seal
 from krand.wire.mixers import check_mixers
+from krand.wire.suites import OpeningKey, generate_key, opening_key, seal_of, sealing_key
 
 __all__ = [
     "FORMAT",
@@ -36,8 +36,10 @@ __all__ = [
 ]
 
 FORMAT = "krand-mixer-1"
-RULE = f"must be a file of the format {FORMAT}"
-KEY_DIGITS = re.compile(r"[0-9a-f]{64}")
+SEAL_FORMAT = "krand-mixer-2"
+"""The same with `seal`: what the keys are for, unless it is X25519."""
+RULE = f"must be a file of the format {FORMAT} or {SEAL_FORMAT}"
+IDENTITY_BYTES = 32
 LONGEST_NAME = 100
 
 
@@ -46,7 +48,7 @@ class MixerKeys:
     """The private keys of a mixer."""
 
     identity: Ed25519PrivateKey
-    opening: Mapping[int, X25519PrivateKey]
+    opening: Mapping[int, OpeningKey]
     """By round; a round that was closed has none."""
 
     @property
@@ -82,14 +84,20 @@ class MixerKeys:
         """All private keys, for the store alone."""
         opening = {str(number): key.private_bytes_raw().hex() for number, key in self._in_order()}
         identity = self.identity.private_bytes_raw().hex()
-        return canonical_json({"identity": identity, "opening": opening})
+        return canonical_json({"identity": identity, "opening": opening, **self._seal()})
+
+    def _seal(self) -> dict[str, str]:
+        """What the keys are for; nothing where it is X25519."""
+        seal = next(map(seal_of, self.opening.values()), Seal.X25519)
+        return {} if seal is Seal.X25519 else {"seal": seal.value}
 
     @classmethod
     def from_bytes(cls, content: bytes) -> MixerKeys:
         """What `to_bytes` wrote."""
         values = json_object("store", content, "keys")
+        seal = Seal(values.get("seal", Seal.X25519))
         opening = {
-            int(number): X25519PrivateKey.from_private_bytes(bytes.fromhex(key))
+            int(number): opening_key(seal, bytes.fromhex(key))
             for number, key in values["opening"].items()
         }
         identity = Ed25519PrivateKey.from_private_bytes(bytes.fromhex(values["identity"]))
@@ -100,11 +108,11 @@ class MixerKeys:
         keys = tuple(key.public_key().public_bytes_raw().hex() for _, key in self._in_order())
         return Mixer(name=name, identity=self.identity_hex, keys=keys)
 
-    def _in_order(self) -> list[tuple[int, X25519PrivateKey]]:
+    def _in_order(self) -> list[tuple[int, OpeningKey]]:
         return sorted(self.opening.items())
 
 
-def generate_mixer_keys(rounds: int) -> MixerKeys:
+def generate_mixer_keys(rounds: int, seal: Seal = Seal.X25519) -> MixerKeys:
     """New keys for so many rounds; none of them opens anything for the collector, 0 rounds.
 
     A plan lists all keys, and no survey has more than MAX_ROUNDS rounds.
@@ -115,14 +123,17 @@ def generate_mixer_keys(rounds: int) -> MixerKeys:
         rule = f"must be a whole number from 0 to {MAX_ROUNDS:,}"
         hint = "as many as the survey has; 0 for the collector, which opens nothing"
         raise InvalidInput("rounds", rule, rounds, hint) from None
-    opening = {number: X25519PrivateKey.generate() for number in range(1, rounds + 1)}
+    opening = {number: generate_key(seal) for number in range(1, rounds + 1)}
     return MixerKeys(Ed25519PrivateKey.generate(), MappingProxyType(opening))
 
 
 def descriptor_bytes(mixer: Mixer) -> bytes:
     """The public file of a mixer, which goes into a plan."""
     _check_name(mixer.name)
-    values = {"format": FORMAT, "name": mixer.name, "identity": mixer.identity}
+    kind = {"format": FORMAT}
+    if any(len(key) == 2 * Seal.MLKEM768_X25519.wire.key_bytes for key in mixer.keys):
+        kind = {"format": SEAL_FORMAT, "seal": Seal.MLKEM768_X25519.value}
+    values = {**kind, "name": mixer.name, "identity": mixer.identity}
     return canonical_json({**values, "keys": list(mixer.keys)})
 
 
@@ -135,18 +146,28 @@ def parse_descriptor(content: bytes, source: str = "descriptor") -> Mixer:
     """The mixer in these bytes."""
     values = json_object("mixer", content, source, RULE)
     hint = "krand mix keygen writes it"
-    if set(values) != {"format", "name", "identity", "keys"} or values["format"] != FORMAT:
+    seal = _seal_in(values)
+    if seal is None or set(values) != {"format", "name", "identity", "keys"}:
         raise InvalidInput("mixer", RULE, source, hint)
     _check_name(values["name"])
     keys = values["keys"]
     if not isinstance(keys, list) or len(keys) > MAX_ROUNDS:
         rule = f"must be a list of at most {MAX_ROUNDS:,} keys"
         raise InvalidInput("mixer.keys", rule, keys, hint)
-    _check_key("mixer.identity", values["identity"])
+    _check_key("mixer.identity", values["identity"], IDENTITY_BYTES)
     for key in keys:
-        _check_key("mixer.keys", key)
-        check_order(X25519PublicKey.from_public_bytes(bytes.fromhex(key)), "mixer.keys", source)
+        _check_key("mixer.keys", key, seal.wire.key_bytes)
+        sealing_key(seal, bytes.fromhex(key), "mixer.keys", source)
     return Mixer(name=values["name"], identity=values["identity"], keys=tuple(keys))
+
+
+def _seal_in(values: dict[str, Any]) -> Seal | None:
+    """What the keys of a description are for, which is taken out; None in an unknown format."""
+    if values.get("format") == FORMAT:
+        return Seal.X25519
+    if values.get("format") != SEAL_FORMAT or values.pop("seal", None) != Seal.MLKEM768_X25519:
+        return None
+    return Seal.MLKEM768_X25519
 
 
 def _check_name(name: Any) -> None:
@@ -156,6 +177,7 @@ def _check_name(name: Any) -> None:
         raise InvalidInput("mixer.name", rule, name)
 
 
-def _check_key(field: str, value: Any) -> None:
-    if not isinstance(value, str) or not KEY_DIGITS.fullmatch(value):
-        raise InvalidInput(field, "must be 64 hexadecimal digits", value)
+def _check_key(field: str, value: Any, length: int) -> None:
+    digits = 2 * length
+    if not isinstance(value, str) or not re.fullmatch(f"[0-9a-f]{{{digits}}}", value):
+        raise InvalidInput(field, f"must be {digits} hexadecimal digits", value)

@@ -232,7 +232,7 @@ def first_mix(
     if (known := store.mixed(batch_id)) is None:
         _check_new(store, task)
         known = _mix(store, task, source, options)
-    elif content_hash(_digests(source)) != known.content:
+    elif content_hash(_digests(source, plan)) != known.content:
         rule = "must hold the submissions that were mixed under this id before"
         hint = "messages that are mixed twice, with other noise, could be told apart"
         raise InvalidInput("batch_id", rule, batch_id, hint)
@@ -274,7 +274,7 @@ def _check_counts(link: Link, source: SealedBatch) -> None:
 def _mix(store: MixerStore, task: _Task, source: _Source, options: MixOptions) -> Mixed:
     """Write the output where nobody sees it, then record it with its input, in this order."""
     store.sweep()
-    digests = _digests(source)
+    digests = _digests(source, task.plan)
     again = repeated(digests, lambda bucket: store.seen(task.round, bucket))
     layer = Layer(plan=task.plan, round_number=task.round, hop=task.hop, key=_key(store, task))
     length = LayerSealer(task.plan, task.round, after=task.hop).length
@@ -309,13 +309,13 @@ def _mix(store: MixerStore, task: _Task, source: _Source, options: MixOptions) -
     return mixed
 
 
-def _digests(source: _Source) -> Digests:
+def _digests(source: _Source, plan: Plan) -> Digests:
     """Of all messages, lane by lane."""
-    total = sum(source.counts)
+    total, enc_bytes = sum(source.counts), plan.survey.seal.wire.enc_bytes
     found, end = np.empty(total, "<u8"), 0
     for lane in range(len(source.counts)):
         for rows in source.chunks(lane):
-            found[end : end + len(rows)] = digests_of(rows)
+            found[end : end + len(rows)] = digests_of(rows, enc_bytes)
             end += len(rows)
     return found
 
@@ -387,10 +387,10 @@ class _Run:
 
     def _first_copies(self, lane: Lane) -> Iterator[Rows]:
         """The lane's messages without repeats, as they were when their digests were taken."""
-        end = self._start
+        end, enc_bytes = self._start, self._plan.survey.seal.wire.enc_bytes
         for rows in self._source.chunks(lane.number):
             start, end = end, end + len(rows)
-            if not np.array_equal(digests_of(rows), self._digests[start:end]):
+            if not np.array_equal(digests_of(rows, enc_bytes), self._digests[start:end]):
                 raise InvalidInput("batch", "must not change while it is read", lane.number)
             yield rows[~self._again[start:end]]
 

@@ -16,15 +16,12 @@ from krand.mixing.store import BUCKETS, DIGEST, Digests, in_bucket
 
 __all__ = ["content_hash", "digests_of", "repeated"]
 
-ENC_LENGTH = 32
-"""Bytes of the encapsulated key, with which a sealed message begins."""
 
-
-def digests_of(rows: NDArray[np.uint8]) -> Digests:
-    """One digest for each message, in their order."""
-    heads = memoryview(np.ascontiguousarray(rows[:, :ENC_LENGTH]).tobytes())
-    places = range(0, len(heads), ENC_LENGTH)
-    found = (hashlib.sha256(heads[i : i + ENC_LENGTH]).digest()[: DIGEST.itemsize] for i in places)
+def digests_of(rows: NDArray[np.uint8], enc_bytes: int) -> Digests:
+    """One digest for each message, in their order, of all bytes of its encapsulated key."""
+    heads = memoryview(np.ascontiguousarray(rows[:, :enc_bytes]).tobytes())
+    places = range(0, len(heads), enc_bytes)
+    found = (hashlib.sha256(heads[i : i + enc_bytes]).digest()[: DIGEST.itemsize] for i in places)
     return np.frombuffer(b"".join(found), DIGEST)
 
 

@@ -11,6 +11,7 @@ from krand.planning.making import make_plan
 from krand.promise import Assumption, Assurance, Linkage
 from krand.survey import mechanisms
 from krand.survey.plan import Plan
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Trust
 
 __all__ = [
@@ -25,8 +26,6 @@ __all__ = [
 TYPICAL_CHAIN = 3
 """The number of mixers that is shown for a survey which names none."""
 MESSAGE_BYTES = 6
-LAYER_BYTES = 48
-"""What one seal adds: a key of 32 bytes and a tag of 16."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,15 +130,15 @@ def _option(plan: Plan, mixers: int, asked: Survey) -> SourceOption:
         best=min(widths),
         worst=max(widths),
         messages=plan.messages,
-        bytes=plan.messages * sealed_bytes(mixers),
+        bytes=plan.messages * sealed_bytes(mixers, asked.seal),
         dummies=dummies_of(plan),
         assumptions=plan.promise.assumptions,
     )
 
 
-def sealed_bytes(mixers: int) -> int:
+def sealed_bytes(mixers: int, seal: Seal = Seal.X25519) -> int:
     """The length of a message: sealed for the analyst, and for every mixer but the collector."""
-    return MESSAGE_BYTES + LAYER_BYTES * mixers
+    return MESSAGE_BYTES + seal.wire.added_bytes * mixers
 
 
 def dummies_of(plan: Plan) -> float:

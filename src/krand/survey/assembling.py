@@ -15,6 +15,7 @@ from krand.survey.models import HeadTable, PolicyTable, SurveyFile, TogetherTabl
 from krand.survey.question_tables import question_of
 from krand.survey.questions import Question
 from krand.survey.rules import Broken
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 
 __all__ = ["assemble"]
@@ -72,6 +73,7 @@ def assemble(
         trust=trust,
         about=about_from(head),
         invitations=head.get("invitations", False),
+        seal=Seal(head.get("seal", Seal.X25519)),
         **people,
     ), []
 

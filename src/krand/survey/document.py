@@ -13,6 +13,7 @@ from typing import Any
 from krand.promise import Policy
 from krand.survey.about import about_from, about_values
 from krand.survey.questions import question_from, question_values
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey, Together, Trust
 
 __all__ = ["document_of", "survey_of"]
@@ -28,6 +29,7 @@ def document_of(survey: Survey) -> dict[str, Any]:
         "copies": survey.copies,
         "rounds": survey.rounds,
         **_given({"expected": survey.expected, "release_every": survey.release_every}),
+        **({} if survey.seal is Seal.X25519 else {"seal": survey.seal.value}),
         "policy": _policy(survey),
         "question": [question_values(question) for question in survey.questions],
         "together": [_together(group) for group in survey.together],
@@ -84,6 +86,7 @@ def survey_of(document: dict[str, Any]) -> Survey:
         invitations=document["invitations"],
         expected=document.get("expected"),
         release_every=document.get("release_every"),
+        seal=document.get("seal", Seal.X25519),
     )
 
 

@@ -11,8 +11,9 @@ import hashlib
 import math
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from krand.errors import InvalidInput
 from krand.promise import (
     BOUND_DIGITS,
     NOISE_GRID,
@@ -31,14 +32,14 @@ from krand.survey.document import document_of
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout
 from krand.survey.mechanisms import Mechanism
+from krand.survey.seals import PublicKey, Seal
 from krand.survey.survey import Survey
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
 
 __all__ = [
     "FORMAT",
+    "FORMATS",
     "OLD_FORMAT",
+    "SEAL_FORMAT",
     "Margin",
     "Mixer",
     "Mixing",
@@ -46,12 +47,17 @@ __all__ = [
     "PlannedBlock",
     "Promise",
     "WorstShift",
+    "format_for",
 ]
 
 FORMAT = "krand-plan-6"
 OLD_FORMAT = "krand-plan-5"
 """Read as it was written. It knows neither `expected` nor `release_every`: with devices' noise a
 batch was complete with the crowd, and with mixers' noise the crowd was no condition."""
+SEAL_FORMAT = "krand-plan-7"
+"""Of surveys that name a `seal`, and of no others: what they had before keeps its bytes."""
+FORMATS = (OLD_FORMAT, FORMAT, SEAL_FORMAT)
+"""All that are read."""
 JUST_KEPT = 0.95
 """A bound above this part of what the policy asks for counts as just kept."""
 
@@ -219,8 +225,8 @@ class Mixer:
     identity: str
     """The Ed25519 public key that signs its batches and the plan, 32 bytes in hexadecimal."""
     keys: tuple[str, ...] = ()
-    """X25519 public keys that a layer is sealed for, one for each round; the collector, which is
-    the first mixer, has none."""
+    """Public keys that a layer is sealed for, one for each round; the collector, which is the first
+    mixer, has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,15 +276,19 @@ class Plan(Shown):
     """At most so likely does one person have more tokens in a lane, of which some are dropped."""
     promise: Promise
     analyst_key: str | None = None
-    """The public key that messages are sealed for, 32 bytes in hexadecimal; None where a data
-    holder randomizes a whole table, and nothing is sealed."""
+    """The public key that messages are sealed for, in hexadecimal, as long as the survey's seal
+    asks for; None where a data holder randomizes a whole table, and nothing is sealed."""
     mixing: Mixing = Mixing()
     """The dummies of mixers; none where devices alone add noise."""
     flips: Promise | None = None
     """Where mixers and devices add noise: what the devices' alone promises, in a crowd. `promise`
     is then the mixers', which needs no crowd."""
-    format: str = FORMAT
-    """Of the file: a plan that was read keeps its own."""
+    format: str = ""
+    """Of the file: a plan that was read keeps its own; a new one has that of its survey."""
+
+    def __post_init__(self) -> None:
+        if not self.format:
+            object.__setattr__(self, "format", format_for(self.survey))
 
     def __repr__(self) -> str:
         asked = some(len(self.survey.questions), "question")
@@ -303,7 +313,7 @@ class Plan(Shown):
             flips=None if self.flips is None else self.flips.rounded(self.survey.policy),
         )
 
-    def sealed_for(self, key: X25519PublicKey) -> Plan:
+    def sealed_for(self, key: PublicKey) -> Plan:
         """The plan for sealed collection: what devices send, the holder of this key opens.
 
         >>> from krand import generate_private_key
@@ -312,7 +322,12 @@ class Plan(Shown):
         >>> sealed.hash == small_plan().hash, len(sealed.analyst_key)
         (False, 64)
         """
-        return replace(self, analyst_key=key.public_bytes_raw().hex())
+        raw, seal = key.public_bytes_raw(), self.survey.seal
+        if len(raw) != seal.wire.key_bytes:
+            rule = f'must be a key for seal = "{seal.value}", which the survey asks for'
+            hint = f"make one: krand keygen --seal {seal.value} -o key.pem"
+            raise InvalidInput("analyst_key", rule, f"a key of {len(raw):,} bytes", hint)
+        return replace(self, analyst_key=raw.hex())
 
     def mixed_by(self, mixers: tuple[Mixer, ...]) -> Plan:
         """The plan with the mixers that promise to add its dummies, the collector first."""
@@ -392,6 +407,11 @@ class Plan(Shown):
             "promise": self.promise.values(),
             **{part: getattr(self, part).values() for part in self.mechanism.parts},
         }
+
+
+def format_for(survey: Survey) -> str:
+    """The format of a new plan."""
+    return FORMAT if survey.seal is Seal.X25519 else SEAL_FORMAT
 
 
 def _stated(bound: float, limit: float) -> float:

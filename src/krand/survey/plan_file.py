@@ -11,6 +11,7 @@ import math
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,6 +30,7 @@ from krand.survey.document import survey_of
 from krand.survey.layout import Block, layout_of
 from krand.survey.plan import (
     FORMAT,
+    FORMATS,
     OLD_FORMAT,
     Margin,
     Mixer,
@@ -37,14 +39,16 @@ from krand.survey.plan import (
     PlannedBlock,
     Promise,
     WorstShift,
+    format_for,
 )
 from krand.survey.plan_check import HINT, check_asked
+from krand.survey.seals import Seal
 from krand.survey.survey import Survey
 
 __all__ = ["mixing_of", "parse_plan", "plan_of", "promise_of", "read_plan", "save_plan"]
 
 RULE = "must be a plan made by krand"
-KEY = re.compile("[0-9a-f]{64}")
+IDENTITY_BYTES = 32
 WEIGHT = re.compile("[1-9][0-9]{0,18}")
 Code = TypeVar("Code", bound=StrEnum)
 
@@ -98,16 +102,14 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
 
     ValueError and the like for anything else.
     """
-    if values["format"] not in (FORMAT, OLD_FORMAT):
+    if values["format"] not in FORMATS:
         hint = f"it was made by another version of krand; {HINT}"
         raise InvalidInput("plan", f"must have the format {FORMAT}", values["format"], hint)
-    key = values.get("analyst_key")
-    if key is not None and not KEY.fullmatch(key):
-        rule = "must be the 32 bytes of an X25519 public key, in hexadecimal"
-        raise InvalidInput("analyst_key", rule, key, HINT)
     blocks, survey = values["blocks"], survey_of(values["survey"])
-    if values["format"] == OLD_FORMAT and (survey.expected or survey.release_every):
-        raise ValueError(f"expected, release_every: not in the format {OLD_FORMAT}")
+    _check_format(values["format"], survey)
+    key = values.get("analyst_key")
+    if key is not None:
+        _key("analyst_key", key, survey.seal.wire.key_bytes)
     shifts = map(_shift, values["shifts"])
     return Plan(
         survey=survey,
@@ -124,9 +126,20 @@ def plan_of(values: Mapping[str, Any]) -> Plan:
     )
 
 
+def _check_format(name: str, survey: Survey) -> None:
+    """What a survey may say depends on the format; each survey has one, and may have the oldest."""
+    if name == OLD_FORMAT and (survey.expected or survey.release_every):
+        raise ValueError(f"expected, release_every: not in the format {OLD_FORMAT}")
+    if name != format_for(survey) and (name, format_for(survey)) != (OLD_FORMAT, FORMAT):
+        raise ValueError(f"seal: with this one the format is {format_for(survey)}")
+
+
 def _parts(survey: Survey, values: Mapping[str, Any]) -> dict[str, Any]:
     """What belongs to the survey's mechanism, and nothing else."""
-    readers: dict[str, Any] = {"mixing": mixing_of, "flips": promise_of}
+    readers: dict[str, Any] = {
+        "mixing": partial(mixing_of, seal=survey.seal),
+        "flips": promise_of,
+    }
     own = survey.trust.noise.parts
     for part in readers:
         if (part in values) != (part in own):
@@ -149,14 +162,14 @@ def _block(survey: Survey, block: Block, values: dict[str, Any], shift: WorstShi
     )
 
 
-def mixing_of(values: dict[str, Any]) -> Mixing:
+def mixing_of(values: dict[str, Any], seal: Seal) -> Mixing:
     """What `Mixing.values` gave; ValueError and the like for anything else."""
     return Mixing(
         laws=tuple(DummyLaw(tuple(map(_weight, law))) for law in values["laws"]),
         lane_laws=tuple(whole("mixing.lane_laws", each) for each in values["lane_laws"]),
         paddings=tuple(whole("mixing.paddings", each) for each in values["paddings"]),
         surplus=_number("mixing.surplus", values["surplus"]),
-        mixers=tuple(map(_mixer, values["mixers"])),
+        mixers=tuple(_mixer(each, seal) for each in values["mixers"]),
     )
 
 
@@ -167,15 +180,16 @@ def _weight(value: object) -> int:
     return int(text)
 
 
-def _mixer(values: dict[str, Any]) -> Mixer:
-    keys = tuple(_key("mixing.keys", key) for key in values["keys"])
-    identity = _key("mixing.identity", values["identity"])
+def _mixer(values: dict[str, Any], seal: Seal) -> Mixer:
+    keys = tuple(_key("mixing.keys", key, seal.wire.key_bytes) for key in values["keys"])
+    identity = _key("mixing.identity", values["identity"], IDENTITY_BYTES)
     return Mixer(name=_text("mixing.name", values["name"]), identity=identity, keys=keys)
 
 
-def _key(name: str, value: object) -> str:
-    if not KEY.fullmatch(_text(name, value)):
-        raise InvalidInput(name, "must be a key of 32 bytes, in hexadecimal", value, HINT)
+def _key(name: str, value: object, length: int) -> str:
+    if not re.fullmatch(f"[0-9a-f]{{{2 * length}}}", _text(name, value)):
+        rule = f"must be a key of {length:,} bytes, in hexadecimal"
+        raise InvalidInput(name, rule, value, HINT)
     return str(value)
 
 

@@ -20,6 +20,7 @@ from krand.survey.rules import (
     range_rules,
     whole_rules,
 )
+from krand.survey.seals import Seal
 from krand.survey.shapes import Shape, shape_of
 
 __all__ = ["MAX_BATCHES", "MAX_MIXERS", "Survey", "Together", "Trust"]
@@ -102,6 +103,8 @@ class Survey(Shown):
     """How many people the organiser expects in a round: for margins as shares, not for noise."""
     release_every: int | None = None
     """A batch is released whenever so many more people have come; None for one batch a round."""
+    seal: Seal = Seal.X25519
+    """How messages are sealed, for the analyst and for every mixer."""
 
     def __repr__(self) -> str:
         asked = some(len(self.questions), "question")
@@ -119,6 +122,7 @@ class Survey(Shown):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "linkage", Linkage(self.linkage))
+        object.__setattr__(self, "seal", Seal(self.seal))
         raise_first(id_rules(self.id), ("id",))
         raise_first(self._rules())
 

@@ -6,11 +6,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from krand.client.client import Client
-from krand.mixing.keys import generate_mixer_keys
+from krand.mixing.keys import MixerKeys, generate_mixer_keys
 from krand.mixing.mix import mix
 from krand.mixing.mixer import MixOptions, sign_checked_plan
 from krand.mixing.store import MixerStore, create_store
 from krand.survey.plan import Plan
+from krand.survey.survey import Survey
 from krand.testing.collector import FakeCollector
 from krand.testing.ledger import UnsafeMemoryLedger
 from krand.wire.keys import generate_private_key
@@ -49,12 +50,10 @@ class FakeChain:
         hops = range(1, survey.trust.mixers + 1)
         self.stores = tuple(place / f"store-{hop}" for hop in hops)
         """The folder of every mixer; the first one is the collector's."""
-        self.key = generate_private_key()
+        self.key = generate_private_key(survey.seal)
         """The analyst's."""
         mixers = tuple(
-            create_store(
-                store, f"mixer {hop}", generate_mixer_keys(survey.rounds if hop > 1 else 0)
-            )
+            create_store(store, f"mixer {hop}", _new_keys(survey, hop))
             for hop, store in zip(hops, self.stores, strict=True)
         )
         self.plan = plan.sealed_for(self.key.public_key()).mixed_by(mixers)
@@ -88,6 +87,10 @@ class FakeChain:
         for store, output in zip(self.stores[1:], outputs[1:], strict=True):
             batch = mix(self.plan, batch, store, output, options=ALONE).data
         return batch
+
+
+def _new_keys(survey: Survey, hop: int) -> MixerKeys:
+    return generate_mixer_keys(survey.rounds if hop > 1 else 0, survey.seal)
 
 
 def _signature(folder: Path, plan: Plan) -> PlanSignature:

@@ -9,7 +9,7 @@ from krand.accounting.baselines import rappor_sigma
 from krand.accounting.curator import curator
 from krand.planning.coalitions import coalitions_of
 from krand.planning.expected import as_expected, people_shown
-from krand.planning.noise_sources import dummies_of, sealed_bytes
+from krand.planning.noise_sources import dummies_of
 from krand.planning.record import record_reports
 from krand.promise import Z95
 from krand.web.numbers import width
@@ -55,7 +55,7 @@ def survey_part(plan: Plan) -> str:
         promise=promise_sentence(plan),
         shift=max((block.shift for block in plan.blocks), key=lambda shift: shift.too_high),
         whole_people=whole_people,
-        message_bytes=sealed_bytes(plan.survey.trust.mixers) if mixed else length_at(plan, 1),
+        message_bytes=length_at(plan, 1),
         rappor=Z95 * rappor_sigma(policy, responses),
         curator=Z95 * curator(policy, responses).sigma,
         number=number,

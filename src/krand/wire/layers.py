@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
 from krand.errors import InvalidInput
 from krand.survey.limits import check_round
+from krand.survey.seals import Seal
 from krand.wire.keys import analyst_key_of
 from krand.wire.messages import (
     ANALYST,
     FIRST_WITH_LAYER,
-    FORMAT_VERSION,
-    SEAL_LENGTH,
     MessageFormat,
     Payload,
     layers_at,
@@ -29,7 +27,8 @@ from krand.wire.messages import (
 )
 from krand.wire.mixers import opening_key_of
 from krand.wire.rejections import RejectedMessage, Rejection
-from krand.wire.sealing import PURPOSE, SUITE, Opened, check_plan_hash, open_each
+from krand.wire.sealing import PURPOSE, Opened, check_plan_hash, open_each
+from krand.wire.suites import OpeningKey, SealingKey, hpke_key, seal_of, suite_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,6 +44,7 @@ __all__ = [
     "length_at",
     "open_layer",
     "open_layers",
+    "plan_layer_info",
     "seal_layers",
 ]
 
@@ -53,15 +53,26 @@ LARGEST_ROUND = 2**16 - 1
 LARGEST_LANE = 2**32 - 1
 
 
-def layer_info(hop: int, plan_hash: bytes, round_number: int, lane: int) -> bytes:
-    """What a layer is bound to: purpose, version, hop, plan, round, lane; of fixed length."""
+def layer_info(
+    hop: int, plan_hash: bytes, round_number: int, lane: int, seal: Seal = Seal.X25519
+) -> bytes:
+    """What a layer is bound to: purpose, version, suite, hop, plan, round, lane.
+
+    Its length is fixed for each version; version 2 has one suite and does not name it.
+    """
     check_plan_hash(plan_hash)
     if hop != ANALYST:
         _check_range("hop", hop, FIRST_WITH_LAYER, LARGEST_HOP)
     _check_range("round", round_number, 1, LARGEST_ROUND)
     _check_range("lane", lane, 0, LARGEST_LANE)
     where = round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")
-    return PURPOSE + bytes((FORMAT_VERSION, hop)) + plan_hash + where
+    kind = bytes((seal.wire.version,)) + seal.wire.suite
+    return PURPOSE + kind + bytes((hop,)) + plan_hash + where
+
+
+def plan_layer_info(plan: Plan, hop: int, round_number: int, lane: int) -> bytes:
+    """The same for a plan; `lane` is the lane's number."""
+    return layer_info(hop, bytes.fromhex(plan.hash), round_number, lane, plan.survey.seal)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,7 +86,7 @@ class LayerSealer:
     plan: Plan
     round_number: int
     after: int = 1
-    _keys: tuple[tuple[int, X25519PublicKey], ...] = field(init=False, repr=False)
+    _keys: tuple[tuple[int, SealingKey], ...] = field(init=False, repr=False)
     """Hop and key of every layer, the innermost first."""
     _lanes: dict[Lane, _SealedLane] = field(init=False, repr=False, default_factory=dict)
 
@@ -88,7 +99,8 @@ class LayerSealer:
     @property
     def length(self) -> int:
         """Of every sealed message."""
-        return length_at(self.plan, ANALYST) + SEAL_LENGTH * (len(self._keys) - 1)
+        added = self.plan.survey.seal.wire.added_bytes
+        return length_at(self.plan, ANALYST) + added * (len(self._keys) - 1)
 
     def seal(self, lane: Lane, payload: Payload) -> bytes:
         """A message of the lane in all its layers; sealing it again gives different bytes."""
@@ -96,14 +108,16 @@ class LayerSealer:
         if known is None:
             known = self._lanes[lane] = self._sealed_lane(lane)
         sealed = known.format.encode(payload)
+        encrypt = suite_of(self.plan.survey.seal).encrypt
         for key, info in known.layers:
-            sealed = SUITE.encrypt(sealed, key, info)
+            sealed = encrypt(sealed, key, info)
         return sealed
 
     def _sealed_lane(self, lane: Lane) -> _SealedLane:
-        form, name = MessageFormat(_lane_of(self.plan, lane)), bytes.fromhex(self.plan.hash)
+        form = _format_of(self.plan, lane)
         layers = tuple(
-            (key, layer_info(hop, name, self.round_number, lane.number)) for hop, key in self._keys
+            (hpke_key(key), plan_layer_info(self.plan, hop, self.round_number, lane.number))
+            for hop, key in self._keys
         )
         return _SealedLane(form, layers)
 
@@ -113,8 +127,8 @@ class _SealedLane:
     """What all messages of a lane have in common."""
 
     format: MessageFormat
-    layers: tuple[tuple[X25519PublicKey, bytes], ...]
-    """Key and info, the innermost first."""
+    layers: tuple[tuple[Any, bytes], ...]
+    """HPKE's key and info, the innermost first."""
 
 
 def seal_layers(plan: Plan, round_number: int, lane: Lane, payload: Payload) -> bytes:
@@ -123,7 +137,7 @@ def seal_layers(plan: Plan, round_number: int, lane: Lane, payload: Payload) -> 
 
 
 def open_layer(
-    key: X25519PrivateKey, plan: Plan, round_number: int, hop: int, lane: int, sealed: bytes
+    key: OpeningKey, plan: Plan, round_number: int, hop: int, lane: int, sealed: bytes
 ) -> bytes:
     """What is inside the layer of one hop, or RejectedMessage; `lane` is the lane's number."""
     check_round(plan, round_number)
@@ -131,12 +145,11 @@ def open_layer(
         raise RejectedMessage(Rejection.WRONG_LENGTH)
     if not 0 <= lane < len(plan.lanes):
         raise InvalidInput("lane", f"must be from 0 to {len(plan.lanes) - 1:,}", lane)
-    info = layer_info(hop, bytes.fromhex(plan.hash), round_number, lane)
-    return _opened(key, info, sealed)
+    return _opened(key, plan_layer_info(plan, hop, round_number, lane), sealed)
 
 
 def open_layers(
-    key: X25519PrivateKey, info: bytes, rows: NDArray[np.uint8]
+    key: OpeningKey, info: bytes, rows: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """What is inside the layers of one lane, and which of the rows opened; the order stays.
 
@@ -144,26 +157,28 @@ def open_layers(
     """
     import numpy as np
 
-    if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape[1] <= SEAL_LENGTH:
-        rule = f"must be a 2-D array of uint8 with rows above {SEAL_LENGTH} bytes"
+    seal = seal_of(key)
+    added = seal.wire.added_bytes
+    if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape[1] <= added:
+        rule = f"must be a 2-D array of uint8 with rows above {added} bytes"
         raise InvalidInput("rows", rule, f"{rows.dtype}, {rows.shape}")
     count, length = rows.shape
     joined, opened = memoryview(rows.tobytes()), bytearray()
-    kept, decrypt = np.zeros(count, np.bool_), SUITE.decrypt
+    kept, decrypt, own = np.zeros(count, np.bool_), suite_of(seal).decrypt, hpke_key(key)
     for place in range(count):
         try:
-            opened += decrypt(joined[place * length : (place + 1) * length], key, info)
+            opened += decrypt(joined[place * length : (place + 1) * length], own, info)
         except InvalidTag:
             continue
         kept[place] = True
-    return np.frombuffer(opened, np.uint8).reshape(-1, length - SEAL_LENGTH), kept
+    return np.frombuffer(opened, np.uint8).reshape(-1, length - added), kept
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LaneOpener:
     """Opens messages of one plan and round, lane by lane, with the analyst's key."""
 
-    key: X25519PrivateKey = field(repr=False)
+    key: OpeningKey = field(repr=False)
     plan: Plan
     round_number: int
 
@@ -172,14 +187,14 @@ class LaneOpener:
 
     def open(self, lane: Lane, sealed: bytes) -> Payload:
         """The payload of one message, or RejectedMessage with the reason."""
-        return self._open(self._format(lane), self._info(lane), sealed)
+        return self._open(_format_of(self.plan, lane), self._info(lane), sealed)
 
     def open_all(self, lane: Lane, sealed: Iterable[bytes] | NDArray[np.uint8]) -> Opened:
         """The payloads of many messages of a lane; refused ones are counted by reason.
 
         Takes separate bytes objects, or a 2-D array of bytes with one message per row.
         """
-        form, info = self._format(lane), self._info(lane)
+        form, info = _format_of(self.plan, lane), self._info(lane)
         return open_each(
             sealed, lambda message: self._open(form, info, message), form.payload_length
         )
@@ -189,16 +204,13 @@ class LaneOpener:
             raise RejectedMessage(Rejection.WRONG_LENGTH)
         return form.decode(_opened(self.key, info, sealed))
 
-    def _format(self, lane: Lane) -> MessageFormat:
-        return MessageFormat(_lane_of(self.plan, lane))
-
     def _info(self, lane: Lane) -> bytes:
-        return layer_info(ANALYST, bytes.fromhex(self.plan.hash), self.round_number, lane.number)
+        return plan_layer_info(self.plan, ANALYST, self.round_number, lane.number)
 
 
-def _opened(key: X25519PrivateKey, info: bytes, sealed: bytes) -> bytes:
+def _opened(key: OpeningKey, info: bytes, sealed: bytes) -> bytes:
     try:
-        return SUITE.decrypt(sealed, key, info)
+        return suite_of(seal_of(key)).decrypt(sealed, hpke_key(key), info)
     except InvalidTag:
         raise RejectedMessage(Rejection.NOT_SEALED_FOR_THIS_KEY_OR_PLAN) from None
 
@@ -211,15 +223,15 @@ def _hops_after(plan: Plan, mixer: int) -> tuple[int, ...]:
     return layers_at(plan, mixer + 1 if mixer < mixers else ANALYST)[::-1]
 
 
-def _public_key(plan: Plan, hop: int, round_number: int) -> X25519PublicKey:
+def _public_key(plan: Plan, hop: int, round_number: int) -> SealingKey:
     return analyst_key_of(plan) if hop == ANALYST else opening_key_of(plan, hop, round_number)
 
 
-def _lane_of(plan: Plan, lane: Lane) -> Lane:
-    """The lane, if the plan has it: a lane of another plan may have other positions."""
+def _format_of(plan: Plan, lane: Lane) -> MessageFormat:
+    """Of the lane, if the plan has it: a lane of another plan may have other positions."""
     if plan.lanes[lane.number : lane.number + 1] != (lane,):
         raise InvalidInput("lane", "must be a lane of the plan", lane.number)
-    return lane
+    return MessageFormat(lane, plan.survey.seal.wire.version)
 
 
 def _check_range(name: str, value: int, low: int, high: int) -> None:

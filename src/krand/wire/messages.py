@@ -15,6 +15,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from krand.errors import InvalidInput
+from krand.survey.seals import Seal
 from krand.wire.rejections import RejectedMessage, Rejection
 
 if TYPE_CHECKING:
@@ -24,9 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ANALYST",
     "FIRST_WITH_LAYER",
-    "FORMAT_VERSION",
     "MAX_POSITIONS",
-    "SEAL_LENGTH",
     "Kind",
     "MessageFormat",
     "Null",
@@ -38,11 +37,8 @@ __all__ = [
     "whole_number",
 ]
 
-FORMAT_VERSION = 2
 MAX_POSITIONS = 10**7
 """The limit of the format; a survey has fewer (`krand.promise.MAX_BITS`)."""
-SEAL_LENGTH = 32 + 16
-"""Bytes added by sealing: an encapsulated X25519 key before, an authentication tag after."""
 
 ANALYST = 0
 """The hop of the analyst; mixers are 1, 2, … in the order of the chain."""
@@ -86,9 +82,10 @@ Payload: TypeAlias = Null | Token | Vector
 
 @dataclass(frozen=True, slots=True)
 class MessageFormat:
-    """The format of the messages of one lane."""
+    """The format of the messages of one lane, in the version that belongs to the plan's seals."""
 
     lane: Lane
+    version: int = Seal.X25519.wire.version
 
     @property
     def payload_length(self) -> int:
@@ -104,11 +101,11 @@ class MessageFormat:
         """The plaintext of a payload."""
         if self.lane.records:
             if isinstance(payload, Vector):
-                return _plaintext(Kind.VECTOR, self._vector_bytes(payload.packed))
+                return self._plaintext(Kind.VECTOR, self._vector_bytes(payload.packed))
         elif isinstance(payload, Token):
-            return _plaintext(Kind.TOKEN, self._position_bytes(payload.position))
+            return self._plaintext(Kind.TOKEN, self._position_bytes(payload.position))
         elif isinstance(payload, Null):
-            return _plaintext(Kind.NULL, bytes(POSITION_LENGTH))
+            return self._plaintext(Kind.NULL, bytes(POSITION_LENGTH))
         kinds = "Vector in a lane of records" if self.lane.records else "Token or Null in its lane"
         raise InvalidInput("payload", f"must be {kinds}", type(payload).__name__)
 
@@ -117,7 +114,7 @@ class MessageFormat:
         if len(plaintext) != self.plaintext_length:
             raise RejectedMessage(Rejection.WRONG_LENGTH)
         version, kind, payload = plaintext[0], plaintext[1], plaintext[HEADER_LENGTH:]
-        if version != FORMAT_VERSION:
+        if version != self.version:
             raise RejectedMessage(Rejection.UNKNOWN_VERSION)
         if self.lane.records:
             if kind == Kind.VECTOR:
@@ -127,6 +124,9 @@ class MessageFormat:
         elif kind == Kind.NULL:
             return _null(payload)
         raise RejectedMessage(Rejection.UNKNOWN_KIND)
+
+    def _plaintext(self, kind: Kind, payload: bytes) -> bytes:
+        return bytes((self.version, kind)) + payload
 
     def _position_bytes(self, position: int) -> bytes:
         number, lane = whole_number(position), self.lane
@@ -161,10 +161,6 @@ class MessageFormat:
         return packed[-1] & ((1 << unused) - 1) != 0
 
 
-def _plaintext(kind: Kind, payload: bytes) -> bytes:
-    return bytes((FORMAT_VERSION, kind)) + payload
-
-
 def _null(payload: bytes) -> Null:
     if any(payload):
         raise RejectedMessage(Rejection.PADDING_NOT_ZERO)
@@ -193,4 +189,5 @@ def layers_at(plan: Plan, hop: int) -> tuple[int, ...]:
 
 def length_at(plan: Plan, hop: int) -> int:
     """The length of every message that arrives at a mixer, or at the analyst (hop 0)."""
-    return MessageFormat(plan.lanes[0]).plaintext_length + SEAL_LENGTH * len(layers_at(plan, hop))
+    added = plan.survey.seal.wire.added_bytes * len(layers_at(plan, hop))
+    return MessageFormat(plan.lanes[0]).plaintext_length + added

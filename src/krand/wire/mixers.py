@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
-
 from krand.errors import InvalidInput
 from krand.survey.limits import check_round
-from krand.wire.keys import check_order
+from krand.wire.suites import SealingKey, sealing_key
 
 if TYPE_CHECKING:
     from krand.survey.plan import Mixer, Plan
@@ -31,14 +29,14 @@ def check_mixers(plan: Plan) -> tuple[Mixer, ...]:
         rule = f"must be {trust.mixers}, as many as the survey asks for"
         raise InvalidInput("mixers", rule, len(mixers), HINT)
     for hop, mixer in enumerate(mixers, 1):
-        _check_number_of_keys(plan, hop, mixer)
+        _check_keys(plan, hop, mixer)
     _check_once("identity", [mixer.identity for mixer in mixers])
     keys = [key for mixer in mixers for key in mixer.keys]
     _check_once("keys", keys if plan.analyst_key is None else [*keys, plan.analyst_key])
     return mixers
 
 
-def opening_key_of(plan: Plan, hop: int, round_number: int) -> X25519PublicKey:
+def opening_key_of(plan: Plan, hop: int, round_number: int) -> SealingKey:
     """The key that a mixer's layer of a round is sealed for."""
     check_round(plan, round_number)
     mixers = check_mixers(plan)
@@ -46,12 +44,10 @@ def opening_key_of(plan: Plan, hop: int, round_number: int) -> X25519PublicKey:
         rule = f"must be from 2 to {len(mixers)}"
         raise InvalidInput("hop", rule, hop, "no other mixers have a layer")
     raw = mixers[hop - 1].keys[round_number - 1]
-    key = X25519PublicKey.from_public_bytes(bytes.fromhex(raw))
-    check_order(key, _field(hop, mixers[hop - 1]), raw)
-    return key
+    return sealing_key(plan.survey.seal, bytes.fromhex(raw), _field(hop, mixers[hop - 1]), raw)
 
 
-def _check_number_of_keys(plan: Plan, hop: int, mixer: Mixer) -> None:
+def _check_keys(plan: Plan, hop: int, mixer: Mixer) -> None:
     wanted = 0 if hop == 1 else plan.survey.rounds
     if len(mixer.keys) != wanted:
         rule = (
@@ -60,6 +56,12 @@ def _check_number_of_keys(plan: Plan, hop: int, mixer: Mixer) -> None:
             else f"must have one key for each round, {wanted}"
         )
         raise InvalidInput(_field(hop, mixer), rule, len(mixer.keys), HINT)
+    seal = plan.survey.seal
+    for key in mixer.keys:
+        if len(key) != 2 * seal.wire.key_bytes:
+            rule = f'must have keys for seal = "{seal.value}", which the survey asks for'
+            hint = f"ask the mixer for others: krand mix keygen --seal {seal.value}"
+            raise InvalidInput(_field(hop, mixer), rule, f"{len(key) // 2:,} bytes", hint)
 
 
 def _check_once(name: str, values: list[str]) -> None:

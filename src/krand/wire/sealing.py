@@ -1,7 +1,7 @@
 """Seals: HPKE (RFC 9180), base mode, one message for each encapsulated key; and what was inside.
 
 The library accepts no additional data for a single message, so all that a seal is bound to goes
-into `info` (RFC 9180, 8.1): see `krand.wire.layers`.
+into `info` (RFC 9180, 8.1): see `krand.wire.layers`. `krand.wire.suites` has the cryptography.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-from cryptography.hazmat.primitives.hpke import AEAD, KDF, KEM, Suite
 
 from krand.errors import InvalidInput
 from krand.wire.messages import Payload, Token, Vector
@@ -24,13 +22,11 @@ if TYPE_CHECKING:
 __all__ = [
     "PLAN_HASH_LENGTH",
     "PURPOSE",
-    "SUITE",
     "Opened",
     "check_plan_hash",
     "open_each",
 ]
 
-SUITE = Suite(KEM.X25519, KDF.HKDF_SHA256, AEAD.AES_128_GCM)
 PURPOSE = b"krand message"
 PLAN_HASH_LENGTH = 32
 

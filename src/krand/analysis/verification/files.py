@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 __all__ = ["KINDS", "Verified", "verify_files"]
 
 KINDS = {
-    plans.FORMAT: "plan",
-    plans.OLD_FORMAT: "plan",
+    **dict.fromkeys(plans.FORMATS, "plan"),
     results_file.FORMAT: "results",
     results_file.UNSIGNED: "results",
     tally.FORMAT: "tally",

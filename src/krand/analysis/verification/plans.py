@@ -27,7 +27,7 @@ from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.document import survey_of
 from krand.survey.layout import Layout, layout_of
 from krand.survey.plain_values import Malformed, infinite_epsilon, said_format, typed
-from krand.survey.plan import FORMAT, OLD_FORMAT, Mixing, Plan, Promise
+from krand.survey.plan import FORMAT, FORMATS, Mixing, Plan, Promise
 from krand.survey.plan_file import mixing_of, plan_of
 from krand.survey.reading import survey_from_document
 from krand.survey.survey import Survey
@@ -108,7 +108,7 @@ def same_plan(name: str, expected: Plan | None) -> tuple[Check, ...]:
 
 def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
     """Survey, positions, noise, precision, messages, promise, policy."""
-    if values.get("format") not in (FORMAT, OLD_FORMAT):
+    if values.get("format") not in FORMATS:
         raise InvalidInput("plan", f"must have the format {FORMAT}", source, said_format(values))
     told = _claimed(values, source)
     try:
@@ -162,7 +162,7 @@ def _planned(
         plan = planned_from(survey, numerators, told.promise, told.analyst_key)
         return passed("noise", says), plan
     try:
-        mixing = mixing_of(values["mixing"])
+        mixing = mixing_of(values["mixing"], survey.seal)
         plan = _mixed(told, survey, mixing)
     except (KrandError, ValueError, KeyError, TypeError, AttributeError) as error:
         return failed("noise", f"mixing: {error}"), None

@@ -123,5 +123,6 @@ def _exchange(staged: Path, folder: Path) -> None:
 
 def _is_form(folder: Path) -> bool:
     """Whether nothing would be lost: an empty folder, or one with the files of a form only."""
-    known = {"index.html", "form.js", "form.css", "krand.js", "plan.json", "signatures.json"}
+    scripts = {"form.js", "krand.js", "hybrid.js"}
+    known = {"index.html", "form.css", "plan.json", "signatures.json", *scripts}
     return {path.name for path in folder.iterdir()} <= known

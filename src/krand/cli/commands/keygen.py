@@ -11,6 +11,7 @@ from krand.cli.options import (
     output_options,
     passphrase_from,
     passphrase_options,
+    seal_option,
 )
 from krand.terminal.output import Output
 from krand.terminal.overwriting import OutputFile
@@ -26,6 +27,7 @@ __all__ = ["keygen"]
     help="File for the public key, for everybody; by default key.pub.pem next to key.pem.",
 )
 @passphrase_options
+@seal_option
 @click.option(
     "--signing",
     is_flag=True,
@@ -40,6 +42,7 @@ def keygen(
     public: Path | None,
     passphrase_env: str | None,
     passphrase: bool,
+    seal: str,
     signing: bool,
     force: bool,
 ) -> None:
@@ -52,6 +55,7 @@ def keygen(
     \b
     Examples:
       krand keygen -o key.pem
+      krand keygen --seal mlkem768-x25519 -o key.pem
       krand keygen --signing -o collector.pem
       krand keygen -o key.pem --public survey.pub.pem --passphrase-env KRAND_PASSPHRASE --json
     """
@@ -64,7 +68,7 @@ def keygen(
 
     secret = passphrase_from(passphrase_env, passphrase, confirm=True)
     public = _beside(output) if public is None else public
-    key = generate_signing_key() if signing else generate_private_key()
+    key = generate_signing_key() if signing else generate_private_key(seal)
     write_key_pair(key, output, public, secret, overwrite=force)
     name = fingerprint(key.public_key())
     screen = Output(as_json, no_color)

@@ -13,13 +13,13 @@ from krand.cli.options import FILE, force_option, output_option, output_options
 from krand.terminal.output import Output
 
 if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PublicKey
     from rich.console import Console
 
     from krand.planning.coalitions import Remainder
     from krand.planning.noise_sources import SourceOption
     from krand.survey.plan import Mixer, Mixing, Plan
     from krand.survey.survey import Survey
+    from krand.wire.suites import SealingKey
     from krand.wording.plans import Alternative
 
 
@@ -218,7 +218,7 @@ def _show(explanation: _Explanation, made: Plan, console: Console) -> None:
     console.print(alternatives_table(explanation.alternatives))
 
 
-def _key(path: Path) -> X25519PublicKey:
+def _key(path: Path) -> SealingKey:
     from krand.wire.keys import load_public_key
 
     return load_public_key(path)
@@ -230,7 +230,7 @@ def _mixed_by(mixing: Mixing) -> str:
     return f"Mixers, the collector first: {', '.join(mixer.name for mixer in mixing.mixers)}."
 
 
-def _sealed_for(key: X25519PublicKey | None, made: Plan) -> str:
+def _sealed_for(key: SealingKey | None, made: Plan) -> str:
     from krand.wire.keys import fingerprint
 
     if key is None and made.survey.trust.chain:

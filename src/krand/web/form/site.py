@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from krand.client.transport import safe_parts
 from krand.collector.settings import Page
 from krand.errors import InvalidInput
+from krand.survey.seals import Seal
 from krand.wire.plan_signatures import PlanSignature, check_signatures, signature_values
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check_collector", "site_of"]
 
-SCRIPT, STYLE, CLIENT = "form.js", "form.css", "krand.js"
+SCRIPT, STYLE, CLIENT, HYBRID = "form.js", "form.css", "krand.js", "hybrid.js"
 JAVASCRIPT, CSS, HTML = "text/javascript", "text/css", "text/html; charset=utf-8"
 ALWAYS_FRESH = ("Cache-Control", "no-cache")
 NO_SCRIPT = (
@@ -64,6 +65,8 @@ def site_of(
         CLIENT: Page(_static(CLIENT), JAVASCRIPT, (ALWAYS_FRESH,)),
         "plan.json": Page(plan.bytes, "application/json", (ALWAYS_FRESH,)),
     }
+    if plan.survey.seal is not Seal.X25519:
+        found[HYBRID] = Page(_static(HYBRID), JAVASCRIPT, (ALWAYS_FRESH,))
     if not plan.survey.trust.chain:
         return found
     check_signatures(plan, signatures)
@@ -104,6 +107,7 @@ def _page(plan: Plan, collector: str) -> Page:
         f'<meta name="krand-collector" content="{escape(collector)}">',
         f'<link rel="stylesheet" href="{STYLE}" integrity="{_integrity(STYLE)}">',
         f'<script type="module" src="{SCRIPT}" integrity="{_integrity(SCRIPT)}"></script>',
+        *_hybrid_seals(plan),
         "<main>",
         "<noscript>",
         *(f"<p>{text}</p>" for text in NO_SCRIPT),
@@ -118,6 +122,13 @@ def _page(plan: Plan, collector: str) -> Page:
         ("X-Content-Type-Options", "nosniff"),
     )
     return Page("\n".join(lines).encode() + b"\n", HTML, headers)
+
+
+def _hybrid_seals(plan: Plan) -> list[str]:
+    """What the script will import for such a survey: loaded early, and only if it is unchanged."""
+    if plan.survey.seal is Seal.X25519:
+        return []
+    return [f'<link rel="modulepreload" href="{HYBRID}" integrity="{_integrity(HYBRID)}">']
 
 
 def _integrity(name: str) -> str:
