@@ -246,6 +246,7 @@ def test_forged_messages_are_counted() -> None:
     assert seen_in(plan, tally).beyond == 0
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("at_most", [1, 3])
 def test_words_and_long_lists(at_most: int) -> None:
     """Each table is a lane; where it has one message, empty ones are counted too."""
@@ -260,6 +261,7 @@ def test_words_and_long_lists(at_most: int) -> None:
     assert 0 < seen.worst.seen < math.inf
 
 
+@pytest.mark.check
 def test_both_reveal_less_than_dummies_alone() -> None:
     """Flips and dummies in one count hide more than the dummies of one mixer."""
     questions = [YesNo(name="a"), Choice(name="c", choices=COLOURS)]

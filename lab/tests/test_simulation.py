@@ -99,6 +99,7 @@ def test_symmetric_polynomial_equals_the_product_of_its_factors(data: st.DataObj
     assert math.isclose(found, log_of(polynomial(counts, weights, order)), abs_tol=1e-10)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("first", "second", "w", "inverse"),
     [
@@ -295,6 +296,7 @@ def test_heavy_tails_of_long_records() -> None:
     assert agrees(found.delta_forward, 7.9334e-14, within=0.05)
 
 
+@pytest.mark.check
 def test_copies_are_all_but_the_composition_of_batches() -> None:
     """One batch of 16 copies has the tails of 16 batches of one copy, which bound its δ."""
     bits, noise, crowd, epsilon, copies = 40, 0.3593, 10**7, 2.0, 16
@@ -310,6 +312,7 @@ def test_copies_are_all_but_the_composition_of_batches() -> None:
     assert 0.0043 < mixed.eta_forward.low < mixed.eta_forward.high < 0.0053
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("copies", "noise", "figure"), [(256, 0.375, 0.0034), (1024, 0.3832, 0.0041)]
 )
@@ -334,6 +337,7 @@ def test_printed_condition_for_copies_breaks_its_promise(
 # --- intervals and edges -----------------------------------------------------------------------
 
 
+@pytest.mark.check
 def test_intervals_hold_as_often_as_they_say() -> None:
     """Of 150 intervals at 80 %, 68 to 92 % hold η (tilted); plain δ never falls short of 80 %."""
     truth = one_bit(0.05, 300, 1.0)

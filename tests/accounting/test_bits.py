@@ -138,6 +138,7 @@ def test_mixed_copies_by_direct_convolution(q: float, ones: int, zeros: int, cop
     np.testing.assert_allclose(found[1], excess(zero, one, EPSILONS), rtol=1e-9, atol=1e-25)
 
 
+@pytest.mark.check
 def test_copies_of_a_bit_follow_the_gaussian() -> None:
     """A hundred mixed copies in a crowd of 10^4 have the δ of the Gaussian they approach."""
     q, crowd, copies = 0.3, 10**4, 100
@@ -178,6 +179,7 @@ def test_few_buckets_are_still_a_bound(
         assert (found > 1.1 * exact).all()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("q", [0.002, 0.03])
 def test_supremum_is_tight_beyond_small_crowds(q: float) -> None:
     """With 256 buckets the certificate lies at most 2 % above the maximum over all backgrounds."""
@@ -310,6 +312,7 @@ def test_lower_ends_hold_for_the_whole_crowd(assurance: Assurance) -> None:
     assert found.reverse.lower <= reverse * (1 + 1e-9)
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_hundreds_of_different_questions() -> None:
     """500 bits with 500 noise levels compose to what the central limit theorem expects.

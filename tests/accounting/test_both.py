@@ -115,6 +115,7 @@ def test_a_lower_end_above_the_upper_one_is_an_error(monkeypatch: pytest.MonkeyP
         bound.delta(Effort.REPORT)
 
 
+@pytest.mark.check
 def test_both_are_better_than_each_alone() -> None:
     """A crowd of 2,000 and one mixer, four positions: noise adds up."""
     law, noise, epsilon = dummy_law(1.0, 3.0, 50), 0.02, 1.0

@@ -54,6 +54,7 @@ def test_randomized_response_composes_exactly(epsilon, count, at):
     assert got == pytest.approx(exact_response_delta(epsilon, count, at), rel=1e-7)
 
 
+@pytest.mark.check
 def test_tiny_deltas_keep_their_digits():
     """A δ of 1e-20 comes out with the same relative accuracy as one of 1e-3."""
     law = randomized_response(0.1, np.arange(0, 51), 0.002)
@@ -100,6 +101,7 @@ def test_grids_must_match():
         compose([(one, 1), (two, 1)], 0.5)
 
 
+@pytest.mark.check
 @given(
     st.integers(2, 60),
     st.integers(1, 4),
@@ -152,6 +154,7 @@ def test_copies_check_values(copies, q, printed):
     assert tail == pytest.approx(printed, rel=0.05)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("copies", "q"), [(16, 0.3593), (256, 0.375), (1024, 0.3832)])
 def test_monte_carlo_of_copies_meets_the_composition(copies, q):
     """Simulated e_k lies at or just below the composed bound: the bound is tight.
@@ -226,6 +229,7 @@ def sigmas(epsilon: float, copies: tuple[int, ...]) -> list[float]:
     return [plan_noise(policy, ResponseFormat(1, copies=k)).precision.sigma for k in copies]
 
 
+@pytest.mark.check
 def test_one_bit_gains_from_copies_only_while_flips_are_few():
     """One bit, δ = 1e-6: four copies gain a fifth at ε = 1 and nothing to speak of at ε = .1.
 

@@ -95,6 +95,7 @@ def test_dropping_can_cost_more_than_what_never_drops() -> None:
     assert dropping > 1.05 * whole
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("epsilon", [0.01, 4.0])
 @pytest.mark.parametrize("limit", [{"delta": 1e-6}, {"eta": 1e-3}])
 def test_planning_leaves_room_for_what_dropping_costs(

@@ -149,6 +149,7 @@ def test_colluders_hide_nobody() -> None:
     assert with_colluders.above == alone.above
 
 
+@pytest.mark.check
 def test_the_worst_background_of_a_sparse_record_is_drawn() -> None:
     """One of ten: everybody else gives a third answer, not one of the two."""
     plan = plan_noise(*REQUESTS["sparse record"])

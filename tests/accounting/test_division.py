@@ -30,6 +30,7 @@ def divided() -> DividedNoise:
     return divide_noise(POLICY, SHARES)
 
 
+@pytest.mark.check
 def test_one_kind_of_question_needs_the_planners_noise() -> None:
     """Forty bits alike: the same noise to the last bit, and the same guarantee."""
     policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
@@ -40,6 +41,7 @@ def test_one_kind_of_question_needs_the_planners_noise() -> None:
     assert found.precisions[0] == plan.precision
 
 
+@pytest.mark.check
 def test_equal_questions_may_be_listed_one_by_one() -> None:
     """Twenty shares of two bits are forty bits: √(t/w) is the same for all."""
     policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**7)
@@ -62,6 +64,7 @@ def test_the_spread_follows_the_square_root(divided: DividedNoise) -> None:
     assert divided.precisions[2].sigma < divided.precisions[1].sigma < divided.precisions[3].sigma
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("which", "factor"), [(0, 2.0), (2, 0.5), (3, 2.0)])
 def test_no_other_division_is_better(divided: DividedNoise, which: int, factor: float) -> None:
     """To leading order: bending the division gains less than one per cent of weighted variance.
@@ -119,6 +122,7 @@ def test_two_bits_with_different_noises_against_every_background(
     assert bound.upper < 1.35 * exact
 
 
+@pytest.mark.check
 def test_rounds_multiply_the_changes() -> None:
     """Four rounds of one bit are four bits."""
     rounds = divide_noise(POLICY, [Share(1), Share(2)], rounds=4)
@@ -127,6 +131,7 @@ def test_rounds_multiply_the_changes() -> None:
     assert rounds.guarantee.delta.upper == pytest.approx(flat.guarantee.delta.upper)
 
 
+@pytest.mark.check
 def test_colluders_are_planned_for() -> None:
     """c colluding users: the noise of a crowd that is smaller by c."""
     with_them = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, colluding=50_000)
@@ -135,6 +140,7 @@ def test_colluders_are_planned_for() -> None:
     assert divide_noise(with_them, shares).numerators == divide_noise(without, shares).numerators
 
 
+@pytest.mark.check
 def test_a_cap_on_what_collusion_reveals_is_kept() -> None:
     """ε₀ at or below the cap, at the price of more noise than δ asks for."""
     capped = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, max_local_epsilon=20.0)
@@ -146,6 +152,7 @@ def test_a_cap_on_what_collusion_reveals_is_kept() -> None:
         divide_noise(tiny, SHARES)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("assurance", ["certified", "outlier"])
 def test_tails_can_be_promised_too(assurance: str) -> None:
     """η: the bare tail is the value, the proven end is what is planned with."""
@@ -155,6 +162,7 @@ def test_tails_can_be_promised_too(assurance: str) -> None:
     assert eta.lower <= eta.value < eta.upper
 
 
+@pytest.mark.check
 def test_a_certificate_costs_little_more_than_the_drafts_attack() -> None:
     """The outlier assurance needs less noise, by a few per cent."""
     outlier = Policy(epsilon=1.0, delta=1e-6, minimum_crowd=100_000, assurance=Assurance.OUTLIER)

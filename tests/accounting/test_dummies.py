@@ -213,6 +213,7 @@ def test_the_law_of_one_position_is_optimal(
 SMALL = [(1, 0.001, 1e-6), (1, 0.003, 1e-4), (20, 0.005, 1e-6), (20, 0.1, 1e-6), (40, 0.05, 1e-6)]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("count", "epsilon", "delta"), SMALL)
 def test_a_small_epsilon_gets_the_noise_it_needs(count: int, epsilon: float, delta: float) -> None:
     """The policy is kept, and not above the better of geometric and Gaussian noise."""
@@ -334,6 +335,7 @@ def test_other_weights_are_refused(half: tuple[int, ...]) -> None:
         DummyLaw(half)
 
 
+@pytest.mark.check
 def test_many_different_weights_share_few_laws() -> None:
     """Twenty weights need no twenty laws: some scales are made alike, and the promise is kept."""
     policy = Policy(epsilon=8.0, delta=1e-3, minimum_crowd=2)

@@ -93,6 +93,7 @@ choices = [{choices}]
 """
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("bits", "most", "linkage", "copies"),
     [(40, None, "bit", 1), (1000, 1, "bit", 1), (40, None, "record", 1), (41, None, "record", 16)],

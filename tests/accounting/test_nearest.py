@@ -62,6 +62,7 @@ requests = st.builds(
 )
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @settings(max_examples=300 if LONG else 3, deadline=None, derandomize=not LONG)
 @given(requests)
@@ -106,6 +107,7 @@ def test_where_nothing_would_do_it_is_said_plainly() -> None:
     assert HOPELESS in refused.reason
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("crowd", [10, 60])
 def test_questions_are_suggested_a_crowd_and_an_epsilon_of_at_most_10(
     crowd: int, monkeypatch: pytest.MonkeyPatch

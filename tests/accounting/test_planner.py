@@ -86,6 +86,7 @@ def test_claim_to_fame():
     assert plan.guarantee.assurance is CERTIFIED
 
 
+@pytest.mark.check
 def test_record_noise_windows():
     """The two windows for whole records: outlier with η = .003, certified with δ = 1e-6."""
     one = plan_noise(
@@ -183,6 +184,7 @@ def test_rounds_are_compositions():
     assert rounds.noise_numerator == bits.noise_numerator
 
 
+@pytest.mark.check
 def test_only_bits_a_user_can_change_count():
     """A choice costs 2 bits however many options it has."""
     policy = Policy(epsilon=1.0, minimum_crowd=10**5, delta=1e-6)
@@ -215,6 +217,7 @@ def test_guarantee_of_privacy_command():
     assert 0.0006100 <= found.delta.forward.upper <= 0.0006170
 
 
+@pytest.mark.check
 def test_certified_is_never_below_outlier():
     """A proof for every background cannot promise more than the exact law of one of them."""
     for responses, q in [
@@ -322,6 +325,7 @@ def test_a_tiny_crowd_is_told_the_next_one_that_would_do() -> None:
     plan_noise(replace(asked, minimum_crowd=45), responses)
 
 
+@pytest.mark.check
 def test_long_records_of_a_small_crowd_are_refused_in_words() -> None:
     """Scores of 1e120 are within reach of the search: its arithmetic stays in range."""
     asked = Policy(epsilon=0.1, delta=1e-6, minimum_crowd=100)

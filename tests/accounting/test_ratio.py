@@ -249,6 +249,7 @@ def test_more_users_and_more_noise_never_hurt():
     assert by_noise == sorted(by_noise, reverse=True)
 
 
+@pytest.mark.check
 def test_density_and_quantiles_describe_one_law():
     """The density of log R integrates to 1 and its quantiles agree with its tails."""
     law = RatioLaw(0.2446, 5, 1000)

@@ -70,6 +70,7 @@ def test_the_enumeration_agrees_with_the_rational_one(
     assert most - least < 1e-10
 
 
+@pytest.mark.check
 def test_a_large_epsilon_keeps_its_digits() -> None:
     """N = 1000, 20 linked bits, q = .01, ε = 40: "some report is all ones" alone gives .81."""
     found = assess(ResponseFormat(20, linkage=Linkage.RECORD), 0.01, 1000, 40.0)
@@ -100,6 +101,7 @@ LARGE = {
 }
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(**LARGE)
@@ -188,6 +190,7 @@ def test_one_option_is_no_choice() -> None:
         ExactlyOne(1)
 
 
+@pytest.mark.check
 def test_records_of_a_million_bits_are_not_certified_for_nothing() -> None:
     """L = 10^6, q = .499, N = 10^6: each report alone tells almost everything."""
     found = assess(ResponseFormat(10**6, linkage=Linkage.RECORD), 0.499, 10**6, 1.0)
@@ -208,6 +211,7 @@ def test_a_contradiction_is_a_bug_and_not_a_result(
         Bounds.around(value, lower, upper)
 
 
+@pytest.mark.check
 @given(st.floats(1e-6, 0.4), st.integers(2, 8), st.integers(1, 3), st.integers(1, 3))
 @settings(max_examples=40, deadline=None)
 def test_ties_of_linked_records(q: float, crowd: int, bits: int, loss: int) -> None:
@@ -223,6 +227,7 @@ def test_ties_of_linked_records(q: float, crowd: int, bits: int, loss: int) -> N
     assert found.lower <= most
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("epsilon", [1.0, 10.0])
 def test_very_many_compositions_are_not_certified_for_nothing(epsilon: float) -> None:
     """Three people, a million bits, ten thousand rounds: whoever counts knows every answer."""

@@ -64,6 +64,7 @@ def test_the_certificate_covers_every_background(
     assert float(max(worst.delta_forward, worst.delta_reverse)) <= bound * (1 + 1e-12)
 
 
+@pytest.mark.check
 def test_one_part_is_the_plain_record() -> None:
     """A structure of one part says the same as bits and max_set_bits."""
     policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**6)
@@ -83,6 +84,7 @@ def test_knowing_the_structure_saves_noise(assurance: Assurance) -> None:
     assert less < choice < free
 
 
+@pytest.mark.check
 def test_copies_of_mixed_records_are_composed() -> None:
     """More copies need more noise and give more precision."""
     policy = Policy(epsilon=2.0, delta=1e-6, minimum_crowd=10**6)

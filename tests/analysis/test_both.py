@@ -169,6 +169,7 @@ def test_wide_intervals_cover_as_often_as_they_say(law: BothModel, share: float)
             assert covered <= confidence + 4 * spread + 0.004
 
 
+@pytest.mark.check
 def test_geometric_dummies_need_more_than_the_normal_law() -> None:
     """Heavier tails than flips: more standard deviations for sums; without dummies 1.96."""
     heavy = quantile_of(WIDE[1], 0.99)
@@ -211,6 +212,7 @@ def _inside(interval: Interval, value: float) -> bool:
     return interval.low - 1e-9 <= value <= interval.high + 1e-9
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("people", [12, PLANNED, 40_000])
 def test_questions_are_unbiased_and_covered_in_any_crowd(people: int) -> None:
@@ -290,6 +292,7 @@ def test_a_crowd_that_is_not_reached_voids_only_the_promise_of_flips(people: int
     assert said in " ".join(report_page(found).split())
 
 
+@pytest.mark.check
 def test_a_crowd_that_is_reached_has_both_promises() -> None:
     """That of flips is the planned one; refused messages may come from people without noise."""
     plan = _plan()
@@ -317,6 +320,7 @@ def test_results_are_read_back_and_recomputed(tmp_path: Path, people: int) -> No
     assert tally_agrees(found, _plan(), _tally(people)).holds
 
 
+@pytest.mark.check
 def test_a_promise_of_flips_that_is_too_good_is_found() -> None:
     """A smaller δ, or any promise to a crowd that is too small."""
     values = json.loads(json.dumps(results_values(_results())))

@@ -80,6 +80,7 @@ def differences(comparison: Comparison, question: str, answer: str) -> dict[tupl
     }
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("places", [(0, 1), (1, 0)])
 def test_later_less_earlier_by_round(places: tuple[int, int]) -> None:
     """Fewer smokers are a negative difference, whichever is given first."""
@@ -92,6 +93,7 @@ def test_later_less_earlier_by_round(places: tuple[int, int]) -> None:
     assert comparison.left_out == {}
 
 
+@pytest.mark.check
 def test_results_of_other_surveys_are_taken_in_the_order_given() -> None:
     """Equal rounds, or rounds of different surveys, do not tell which is later."""
     other = found(1, 500, OTHER)
@@ -103,6 +105,7 @@ def test_results_of_other_surveys_are_taken_in_the_order_given() -> None:
         assert change == pytest.approx(0.2 * sign, abs=0.03)
 
 
+@pytest.mark.check
 def test_each_is_compared_with_the_next_and_the_first_with_the_last() -> None:
     """Three results are three comparisons, and adjusted p-values allow for all of them."""
     comparison = compare_results([found(3, 880), found(1, 900), found(2, 500)])
@@ -117,6 +120,7 @@ def test_each_is_compared_with_the_next_and_the_first_with_the_last() -> None:
     assert row.adjusted_p_value == pytest.approx(min(1.0, 3 * row.p_value))
 
 
+@pytest.mark.check
 def test_words_are_compared_by_any_spelling() -> None:
     """They match as the encoder does, and are shown as most candidates of the later list are."""
     comparison = compare_results([found(1, 900, words="jazz,ROCK"), found(2, 500)], ["tag"])
@@ -129,6 +133,7 @@ def test_words_are_compared_by_any_spelling() -> None:
     assert max(row.p_value for row in change.differences) < 1e-6
 
 
+@pytest.mark.check
 def test_a_word_without_a_partner_is_named() -> None:
     """The others are compared all the same."""
     comparison = compare_results([found(1, 900, words="Rock,Pop"), found(2, 500)], ["tag"])
@@ -137,6 +142,7 @@ def test_a_word_without_a_partner_is_named() -> None:
     assert comparison.left_out == {"tag, Jazz": "is not among the candidates of round 1"}
 
 
+@pytest.mark.check
 def test_a_renamed_option_names_itself_and_blocks_only_its_question() -> None:
     """So do questions that one of the results lacks."""
     comparison = compare_results([found(1, 900), found(2, 500, RENAMED)])
@@ -170,6 +176,7 @@ def test_laws_are_those_of_the_rows() -> None:
         assert law.people == PEOPLE
 
 
+@pytest.mark.check
 def test_the_command_says_which_is_later(tmp_path: Path) -> None:
     """Order, tables, and what was left out because it was renamed."""
     files = []

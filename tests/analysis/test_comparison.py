@@ -44,6 +44,7 @@ def _estimates(
     return [estimate_question(plan, tally_of(plan, people, c), "c", options) for c in counts]
 
 
+@pytest.mark.check
 def test_differences_are_unbiased_and_covered() -> None:
     """Between two given crowds, by the noise alone."""
     pairs = zip(
@@ -65,6 +66,7 @@ def test_differences_are_unbiased_and_covered() -> None:
     assert 0.94 <= np.mean(covered) <= 0.96
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("sampling", [None, Sampling()])
 def test_equal_shares_are_rarely_called_different(sampling: Sampling | None) -> None:
     """p < 5 % in about 5 %, p-values are even, and adjusted ones look at all rows at once."""
@@ -100,6 +102,7 @@ def test_a_real_difference_is_found() -> None:
     assert back.interval.low == pytest.approx(-rows[0].interval.high)
 
 
+@pytest.mark.check
 def test_rounds_with_different_noise_combine_by_inverse_variance() -> None:
     """Better than either, with the deviation it says, and covered alone and together."""
     true = np.array([3_000, 100, 5_000])

@@ -118,6 +118,7 @@ def test_the_noise_turns_with_the_table() -> None:
             assert one.interval.low == pytest.approx(other.interval.low)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("linkage", list(Linkage))
 def test_the_independence_test_keeps_its_level(linkage: Linkage) -> None:
     """5 % rejects 4 to 6 % of 2,000 unrelated crowds."""
@@ -125,6 +126,7 @@ def test_the_independence_test_keeps_its_level(linkage: Linkage) -> None:
     assert 0.04 <= np.mean(rejected) <= 0.06
 
 
+@pytest.mark.check
 def test_the_level_holds_where_noise_is_most_of_the_variance() -> None:
     """Whole records at q = 0.25: the plain test on estimated counts would reject far too often."""
     tables = _tables(UNRELATED, Linkage.RECORD, 1_000, 63, noise=0.25)
@@ -242,6 +244,7 @@ def test_only_two_way_tables_are_tested_and_divided() -> None:
         conditional_table(joint_table(plan, tally, ["a", "b"]), "c")
 
 
+@pytest.mark.check
 def test_groups_can_be_compared() -> None:
     """The difference of two groups' shares is covered, and unrelated groups rarely differ."""
     truth = 0.25 / 0.3 - 0.1 / 0.3

@@ -186,6 +186,7 @@ def test_nobody_answered_is_no_distribution() -> None:
     assert (few.mean.interval.low, few.mean.interval.high) == (5, 90)
 
 
+@pytest.mark.check
 def test_sampling_widens_what_is_said_of_a_population() -> None:
     """Crowds drawn from a population: its mean and shares are covered, and not without sampling."""
     random = np.random.default_rng(22)

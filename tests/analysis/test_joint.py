@@ -74,6 +74,7 @@ def grouped() -> Plan:
     return plan_of([ENGINE, BLOCKER, AGE], [0.03, 0.01], PEOPLE, [["engine", "age"]])
 
 
+@pytest.mark.check
 def test_declared_questions_have_a_table(grouped: Plan) -> None:
     """A thousand surveys of the cells of a group; silence is a row and a column."""
     true = true_counts(grouped, _crowd())
@@ -122,6 +123,7 @@ def test_the_order_of_questions_turns_the_table(grouped: Plan) -> None:
     assert fitted == pytest.approx([row.consistent for row in engine.rows])
 
 
+@pytest.mark.check
 def test_two_questions_of_a_larger_group_add_the_others_up() -> None:
     """Three together: the table of two of them has the deviation of sums over the third."""
     plan = plan_of([AGE, BLOCKER, ENGINE], 0.02, PEOPLE, [["age", "blocker", "engine"]])

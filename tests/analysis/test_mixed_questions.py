@@ -153,6 +153,7 @@ def test_yes_no_has_no_unanswered() -> None:
     assert estimate_question(plan, tally, "asked").unanswered is None
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("people", CROWDS)
 def test_means_boxes_and_quantiles_cover(people: int) -> None:
     """Ratios of weighted sums, by Fieller, with the law of dummies.

@@ -286,6 +286,7 @@ def test_refused_reports_leave_the_others_to_speak() -> None:
     assert other.standard_error == pytest.approx(one.standard_error * 2**0.5)
 
 
+@pytest.mark.check
 def test_a_small_crowd_gets_exact_intervals() -> None:
     """And covers at least 95 %, in simulation too."""
     plan = plan_of([YesNo(name="a")], 0.05, 200)

@@ -44,6 +44,7 @@ def test_without_noise_mean_and_boxes_are_exact() -> None:
     assert len(found[Statistic.MEAN].answers) == 5
 
 
+@pytest.mark.check
 def test_intervals_of_mean_and_boxes_cover_the_truth() -> None:
     """95 of 100 of them, and the unadjusted value is right on average."""
     plan = plan_of([RATING], 0.1, PEOPLE)

@@ -72,6 +72,7 @@ def holds(interval: Interval, value: float, most: float = 1.0) -> bool:
     return 0 <= interval.low <= value <= interval.high <= most and interval.low < interval.high
 
 
+@pytest.mark.check
 def test_shown_counts_are_possible_and_lie_in_their_intervals() -> None:
     """Nobody is negative, and answers of which everybody gives one add up to the crowd."""
     raw = []
@@ -161,6 +162,7 @@ def test_differences_of_few_people_are_possible() -> None:
         assert -1 <= row.interval.low <= row.consistent <= row.interval.high <= 1
 
 
+@pytest.mark.check
 def test_intervals_that_contain_what_is_shown_cover_no_less() -> None:
     """Of the answers of a crowd of sixty, at least as many intervals hold the truth as they say."""
     true = true_counts(plan(), TRUE)

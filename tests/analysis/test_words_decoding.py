@@ -98,6 +98,7 @@ def test_adjusted_p_values_agree_with_scipy() -> None:
     assert adjusted_p_values(values) == pytest.approx(stats.false_discovery_control(values))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("unknown", [0, 120])
 @pytest.mark.parametrize("hashes", [1, 2])
 def test_nothing_is_found_where_nothing_on_the_list_was_named(unknown: int, hashes: int) -> None:
@@ -112,6 +113,7 @@ def test_nothing_is_found_where_nothing_on_the_list_was_named(unknown: int, hash
     assert false / runs >= 0.05 - 3.5 * spread  # exact, not just cautious
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("outside", [0, 150])
 def test_false_discoveries_are_as_rare_as_promised(outside: int) -> None:
     """Named, absent and unknown words together: at most 5 % of what is found is wrong."""
@@ -161,6 +163,7 @@ def share_found(named: dict[str, int], count: int, runs: int, question: Words = 
     return hits / runs
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("hashes", [1, 2, 3])
 def test_a_word_at_the_planned_limit_is_found(hashes: int) -> None:
     """In a quiet block 95 % of words at the limit are found, and far fewer well below it."""
@@ -171,6 +174,7 @@ def test_a_word_at_the_planned_limit_is_found(hashes: int) -> None:
     assert share_found({}, int(0.6 * limit), 40, question) < 0.8
 
 
+@pytest.mark.check
 def test_a_word_at_the_limit_planned_for_other_words_is_found() -> None:
     """The limit holds where other words, listed or not, are as was supposed."""
     named = {word: 2_000 // (place + 1) for place, word in enumerate(LISTED[1:31])}
@@ -182,6 +186,7 @@ def test_a_word_at_the_limit_planned_for_other_words_is_found() -> None:
     assert limit < 20 * SIGMA
 
 
+@pytest.mark.check
 def test_a_word_at_the_reported_limit_would_have_been_found() -> None:
     """The limit that comes with a result holds for a word added to the same survey."""
     named = {word: 2_000 // place for place, word in enumerate(LISTED[1:41], start=1)}
@@ -219,6 +224,7 @@ def test_copies_lower_the_limit_as_they_lower_sigma() -> None:
 # --- how often -----------------------------------------------------------------------------------
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(("hashes", "outside"), [(1, 0), (2, 0), (3, 0), (2, 400)])
 def test_counts_are_unbiased_and_intervals_cover(hashes: int, outside: int) -> None:
     """Named often, seldom or not at all: counts are right on average, 95 % of intervals too."""
@@ -250,6 +256,7 @@ def test_few_positions_bias_no_counts(hashes: int) -> None:
     assert abs(np.mean(errors)) < 3 * np.std(errors) / math.sqrt(runs)
 
 
+@pytest.mark.check
 def test_answers_of_several_words_are_decoded() -> None:
     """Each person names three words; a shared position is set once, which costs next to nothing."""
     question = Words(name="town", size=1024, hashes=2, at_most=3)
@@ -282,6 +289,7 @@ def test_what_the_list_does_not_explain_is_told() -> None:
     assert {row.word for row in result.found} >= set(LISTED[:20])
 
 
+@pytest.mark.check
 def test_both_solvers_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     """Many words that share positions: dense and sparse ways give the same."""
     rng = np.random.default_rng(8)

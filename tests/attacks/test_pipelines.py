@@ -14,7 +14,6 @@ CONNECTIONS = 24
 SECONDS = 4.0
 MEGABYTES = 80
 """More memory than before, at most; an unbounded pipeline takes hundreds in that time."""
-PATIENCE_SECONDS = 5.0
 
 
 @pytest.fixture
@@ -35,7 +34,6 @@ def withstands(collector: Attacked, content: bytes, connections: int = CONNECTIO
     )
     assert honest.failure == ""
     assert set(honest.statuses) == {202}
-    assert honest.slowest < PATIENCE_SECONDS
     assert honest.peak - before < MEGABYTES
     assert collector.status("/readyz") == 200
 

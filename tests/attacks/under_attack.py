@@ -64,7 +64,7 @@ class Attacked:
 IMPATIENT = """
 from krand.collector import connection, http
 from krand.cli.main import main
-connection.HEAD_SECONDS = connection.ANSWER_SECONDS = http.BODY_SECONDS = 0.5
+connection.HEAD_SECONDS = connection.ANSWER_SECONDS = http.BODY_SECONDS = 1.0
 main()
 """
 """The command, except that it waits less long for slow clients."""

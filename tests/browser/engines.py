@@ -27,7 +27,7 @@ from collecting import until
 
 __all__ = ["ENGINES", "Engine", "require_engine", "running_engine"]
 
-PATIENCE = 60.0
+PATIENCE = 300.0
 """Seconds until something counts as never happening."""
 FIREFOX, DRIVER, SCREEN = ("firefox-esr", "firefox"), ("WebKitWebDriver",), ("Xvfb",)
 """Programs, each by the names that it may have."""

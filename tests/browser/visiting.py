@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DESKTOP", "DEVICES", "PHONE", "SCREENSHOTS", "Device", "Visit", "visiting"]
 
 SCREENSHOTS = Path(__file__).parents[2] / "build" / "screenshots"
-PATIENCE = 60_000
+PATIENCE = 300_000
 """Milliseconds until something counts as never happening; no test measures time."""
 STATUS = re.compile(r"Failed to load resource: the server responded with a status of (\d+)")
 OWN = ("file:", "data:", "about:")

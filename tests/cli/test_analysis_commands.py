@@ -226,6 +226,7 @@ def test_a_tally_that_was_edited_is_not_estimated(
     assert check in {entry["name"] for entry in file["checks"] if entry["state"] == "failed"}
 
 
+@pytest.mark.check
 def test_a_tally_of_another_plan_is_said_to_be_one(place: Path) -> None:
     """Both hashes, before its crowd or anything else is judged: nobody need wait for people."""
     text = SURVEY.replace("minimum_crowd = 400", "minimum_crowd = 100_000")
@@ -301,6 +302,7 @@ def test_a_small_crowd_is_shown_with_counts_that_are_possible(small: Path) -> No
     assert values["questions"][1]["distribution"]["answered"] <= 60
 
 
+@pytest.mark.check
 def test_the_interval_of_a_mean_needs_no_assumption(tmp_path: Path) -> None:
     """Ratings from 0 to 10, said to be whole or not: what is printed holds the true mean."""
     ratings = [10] * 90 + [8] * 200 + [7] * 250 + [6] * 200 + [3] * 100 + [0] * 60

@@ -232,6 +232,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> str:
     return written.decode()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("command", [NOISE, ["nosie"], ["-h"]], ids=lambda words: words[0])
 def test_plain_text_has_no_escape_codes(command: list[str]) -> None:
     """Not one, in a terminal that has colours: by --no-color, and by NO_COLOR."""

@@ -133,6 +133,7 @@ def test_a_submission_travels_from_a_file_to_a_running_collector(at: Path, plan:
             assert set(json.loads(line)) == {"level", "event"}
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("what", ["missing", "another", "no key"])
 def test_serve_does_not_start_with_another_id_key(
     at: Path, plan: Plan, monkeypatch: pytest.MonkeyPatch, what: str
@@ -168,6 +169,7 @@ def test_serve_does_not_start_with_another_id_key(
     assert found[0]["state"] == "open"
 
 
+@pytest.mark.check
 def test_quiet_has_no_log_of_the_start_and_the_end(at: Path) -> None:
     """Only warnings and errors are for somebody who asked for quiet."""
     logs = {}
@@ -219,6 +221,7 @@ def free_port() -> int:
     return port
 
 
+@pytest.mark.check
 def test_a_collector_that_is_not_there_is_exit_code_75(
     at: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,6 +245,7 @@ def test_a_collector_that_is_not_there_is_exit_code_75(
     assert (found["delivered"], found["from_earlier_attempt"]) == (True, True)
 
 
+@pytest.mark.check
 def test_ctrl_c_loses_nothing(at: Path, plan: Plan) -> None:
     """While it waits for a dead collector: exit code 130, and what is kept is said."""
     arguments = ["answers.json", "--plan", "plan.json", "--ledger", "ledger", "--trust-this-plan"]
@@ -282,6 +286,7 @@ def test_submit_takes_no_plan_that_nobody_trusts(at: Path) -> None:
     assert Ledger(at / "ledger").entries() == ()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("by_hash", [True, False])
 def test_the_ledger_remembers_which_plan_is_trusted(at: Path, plan: Plan, by_hash: bool) -> None:
     """By hash or on first use; another plan of the same survey has to be trusted by itself."""

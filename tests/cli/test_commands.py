@@ -92,6 +92,7 @@ def test_noise_for_bits_certified_is_near_the_trusted_curator() -> None:
     assert plan["guarantee"]["assumptions"]
 
 
+@pytest.mark.check
 def test_noise_in_words_has_the_numbers_of_the_json() -> None:
     """People read the same noise, precision and limit as programs do."""
     command = ("noise", *CROWD, "--delta", "1e-6")
@@ -104,6 +105,7 @@ def test_noise_in_words_has_the_numbers_of_the_json() -> None:
     assert "\x1b[" not in text
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("bits", "said"),
     [
@@ -120,6 +122,7 @@ def test_the_curator_is_the_better_of_two_mechanisms(bits: str, said: str) -> No
     assert rows[-1]["sigma"] == answer("noise", *crowd)["curator_sigma"]
 
 
+@pytest.mark.check
 def test_collusion_leaves_nothing_and_the_command_says_so() -> None:
     """ε₀ = 431 is called no protection by the commands that print it; programs get the number."""
     noise = ("noise", *CROWD, "--delta", "1e-6")
@@ -165,6 +168,7 @@ def test_privacy_in_words_shows_both_directions() -> None:
         assert part in text
 
 
+@pytest.mark.check
 def test_frontier_rows_and_stars() -> None:
     """krand's rows, local differential privacy and the curator, with the best rows marked."""
     command = ["frontier", *SMALL, "--delta", "1e-4", "--copies-list", "1,4"]

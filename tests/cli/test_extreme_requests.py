@@ -146,7 +146,7 @@ CHANCE = random.Random(1)
 
 
 @pytest.mark.parametrize("words", [*KNOWN, *(random_request(CHANCE) for _ in range(REQUESTS))])
-def test_a_wordsis_answered_refused_or_shown_and_ended(words: str) -> None:
+def test_a_request_is_answered_refused_or_shown_and_ended(words: str) -> None:
     """0 is an answer, 2 a value that breaks a rule, 3 a request that cannot be met, 130 Ctrl-C."""
     from krand.accounting import density, division, frontier  # noqa: F401 - for all children
 

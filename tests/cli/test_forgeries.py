@@ -366,6 +366,7 @@ FILES = [(name, kind) for name in WORLDS for kind in ("plan", "tally", "results"
 FILES += [("devices", "manifest"), ("mixers", "chain")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kind"), FILES)
 def test_every_field_of_every_file_is_in_the_table(name: str, kind: str) -> None:
     """A change of it is caught by a check that the reference names, or it says that none can."""
@@ -551,6 +552,7 @@ def run(*arguments: str | Path) -> Result:
     return CliRunner().invoke(krand, list(map(str, arguments)))
 
 
+@pytest.mark.check
 def test_a_second_holder_counts_again_and_countersigns(tmp_path: Path) -> None:
     """One command; results carry both signatures, and verify names both and has nothing left."""
     key = generate_private_key()

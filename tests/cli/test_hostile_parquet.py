@@ -196,6 +196,7 @@ MUTATIONS = (
 )
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_mutated_files_are_refused_or_as_good_as_any(place: Path) -> None:
     draw, seen = random.Random(MUTATED), Counter[str]()
@@ -354,6 +355,7 @@ def test_indices_out_of_range_are_refused(place: Path) -> None:
         )
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("compression", ["zstd", "gzip", "snappy"])
 def test_small_files_that_become_large_are_refused(place: Path, compression: str) -> None:
     """A hundred megabytes of the same letter: refused, and not repeated in the error."""

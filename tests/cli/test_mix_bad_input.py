@@ -156,6 +156,7 @@ def test_repeats_are_dropped_and_counted(given: tuple[Given, MixedFiles]) -> Non
     assert json.loads(found.stdout)["repeats"] == 1
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("size", [0, 2**10, 2**15, 2**16])
 def test_a_full_disk_is_named_and_nothing_is_lost(
     given: tuple[Given, MixedFiles], size: int

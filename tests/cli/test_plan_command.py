@@ -47,6 +47,7 @@ def survey(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.check
 def test_the_table_says_how_precise_every_question_is(survey: Path, tmp_path: Path) -> None:
     """± people and per cent, the promise and to whom, the plan's name."""
     done = run("plan", str(survey), "-o", str(tmp_path / "plan.json"))
@@ -129,6 +130,7 @@ def test_all_mistakes_of_a_file_are_listed_in_json(survey: Path) -> None:
     assert all(mistake["rule"] and mistake["hint"] for mistake in error["problems"])
 
 
+@pytest.mark.check
 def test_the_precision_of_a_group_is_said_to_be_that_of_a_cell() -> None:
     """An answer's count is the sum of cells: nobody should read more precision than there is."""
     lines = run("plan", str(EXAMPLES / "health.toml")).stdout.splitlines()
@@ -176,6 +178,7 @@ together = [{ questions = ["a", "b"] }]
     assert "warning" not in run("plan", str(EXAMPLES / "health.toml")).stderr
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("example", ["browser", "health"])
 def test_the_examples_are_planned(example: str) -> None:
     """Certified, and precise enough to be of use."""
@@ -184,6 +187,7 @@ def test_the_examples_are_planned(example: str) -> None:
     assert all(block["half_width_percent"] < 1 for block in values["blocks"])
 
 
+@pytest.mark.check
 def test_a_plan_needs_no_other_file(tmp_path: Path) -> None:
     """A list of choices in a file of its own goes into the plan: a device elsewhere can answer."""
     here, there = tmp_path / "here", tmp_path / "there"
@@ -206,6 +210,7 @@ def test_a_plan_needs_no_other_file(tmp_path: Path) -> None:
 MIXERS = SURVEY.replace("minimum_crowd = 20_000\n", "") + '[trust]\nnoise = "mixers"\nmixers = 3\n'
 
 
+@pytest.mark.check
 def test_explain_shows_coalitions_and_sources_of_noise(survey: Path) -> None:
     """What remains for a person, and in one line what mixers would give instead."""
     values = json.loads(run("plan", str(survey), "--explain", "--json").stdout)

@@ -96,6 +96,7 @@ def test_what_krand_wrote_holds(example: Callable[[], Example], tmp_path: Path) 
     assert run(*files, "--quiet").output == ""
 
 
+@pytest.mark.check
 def test_results_alone_are_enough(tmp_path: Path) -> None:
     """The plan is inside; with the tally, nothing else is needed either."""
     record_example().write(tmp_path)
@@ -117,6 +118,7 @@ def test_a_plan_file_tells_its_name(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.check
 def test_honest_results_of_a_broken_promise_fail_by_its_policy_alone(tmp_path: Path) -> None:
     """They say themselves that the promise is not kept; a program is told by the exit code."""
     refused_example().write(tmp_path)
@@ -533,6 +535,7 @@ def test_results_of_an_earlier_krand_are_refused_with_what_to_do(tmp_path: Path)
     assert "krand estimate tally.json" in " ".join(run(path).stderr.split())
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("example", "parts"),
     [(record_example, None), (bit_example, ("questions", "words", "joint"))],

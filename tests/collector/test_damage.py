@@ -204,6 +204,7 @@ def test_damage_to_the_journal_is_named_or_harmless(
         assert not seen["harmless"]
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_damage_is_named_or_harmless_in_bit_linkage(tmp_path: Path) -> None:
     """The other tests here are about records; a plan of bits has messages of another size."""

@@ -189,6 +189,7 @@ def posted(port: int, party: Party, body: bytes, kind: str) -> tuple[int, dict[s
         return answer.status, json.loads(answer.read())
 
 
+@pytest.mark.check
 def test_forty_people_reach_the_analyst_by_three_mixers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,6 +376,7 @@ def test_the_pool_keeps_a_whole_group_of_every_lane(tmp_path: Path) -> None:
     assert found == [MINIMUM_GROUP * lane.messages for lane in party.plan.lanes]
 
 
+@pytest.mark.check
 def test_the_fake_collector_is_the_first_mixer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -98,6 +98,7 @@ def test_kills_of_a_serving_collector_lose_and_double_nobody(
     )
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_kills_at_chosen_calls_of_the_spool_lose_and_double_nobody(
     tmp_path: Path, home: Nursery, faults: int

@@ -29,6 +29,7 @@ from krand.promise import Linkage
 require("uvicorn")
 require("starlette")
 
+pytestmark = pytest.mark.check
 FAULTS = int(os.environ.get("KRAND_FAULTS", "16")) // 2
 KILLED = -9
 CROWD = 200

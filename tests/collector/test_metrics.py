@@ -139,6 +139,7 @@ def status(url: str) -> int:
         return int(error.code)
 
 
+@pytest.mark.check
 def test_metrics_have_a_listener_of_their_own(tmp_path: Path) -> None:
     """Where people submit there are none; where there are metrics, there is nothing else."""
     plan = exact_plan(CROWD, Linkage.BIT)

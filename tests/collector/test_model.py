@@ -22,6 +22,7 @@ from hypothesis.stateful import (
 )
 
 from collecting import message, quick_folder, released, spool_config, submitted
+from effort import CHECK
 from krand.batches.manifest import read_manifest
 from krand.collector.release import release_batch, release_sealed
 from krand.collector.sqlite.spool import Spool
@@ -31,7 +32,7 @@ from krand.errors import InvalidInput
 from krand.survey.limits import CrowdTooSmall
 from krand.wire.keys import generate_signing_key
 
-EXAMPLES = int(os.environ.get("KRAND_MODEL_EXAMPLES", "50"))
+EXAMPLES = int(os.environ.get("KRAND_MODEL_EXAMPLES", "50" if CHECK else "15"))
 KEY = generate_signing_key()
 GROUPS = st.integers(1, 4)
 MOMENTS = st.integers(0, 16)

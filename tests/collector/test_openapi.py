@@ -54,6 +54,7 @@ ACCEPTED: set[bytes] = set()
 SEEN: Counter[int] = Counter()
 
 
+@pytest.mark.check
 @schema.parametrize()
 @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_answer_is_one_that_is_described(case: schemathesis.Case, url: str) -> None:

@@ -51,6 +51,7 @@ def too_many(count: int, mean: float) -> bool:
     return -mean + count - count * math.log(count / mean) < math.log(UNLIKELY)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("group", [1, 3])
 def test_every_order_of_a_small_batch_is_equally_likely(place: Path, group: int) -> None:
     """Chi-square over the six orders of three people, who came one by one or all at once."""
@@ -71,6 +72,7 @@ def _orders() -> list[tuple[int, int, int]]:
     return [(a, b, 3 - a - b) for a in range(3) for b in range(3) if a != b]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("in_memory", [2**24, 0])
 def test_the_order_of_release_is_not_that_of_arrival(
     place: Path, in_memory: int, monkeypatch: pytest.MonkeyPatch

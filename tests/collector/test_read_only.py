@@ -141,6 +141,7 @@ def test_a_collector_whose_disk_turns_read_only_by_an_error(tmp_path: Path, home
         check_everybody(collector)
 
 
+@pytest.mark.check
 @pytest.mark.loop
 def test_a_release_whose_disk_turns_read_only(tmp_path: Path, home: Nursery, errors: Path) -> None:
     """From any of its calls on: a sentence, no half file; with a disk that works, the same bytes"""
@@ -199,6 +200,7 @@ COLLECTING = (
 )
 
 
+@pytest.mark.check
 def test_commands_on_a_read_only_disk_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

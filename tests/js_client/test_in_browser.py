@@ -18,7 +18,7 @@ from krand.testing import FakeCollector, small_plan
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 300.0
 ANSWERS = {"smokes": True, "pet": "dog"}
 OTHER_ANSWERS = {"smokes": False, "pet": "cat"}
 WORKER = b"""

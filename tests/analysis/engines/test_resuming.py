@@ -96,6 +96,7 @@ def of_mixers(folder: Path) -> tuple[Case, list[str]]:
     return mixed(folder / "batch.parquet"), []
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("made", [of_a_collector, of_mixers])
 def test_a_killed_command_goes_on(
     made: Callable[[Path], tuple[Case, list[str]]], tmp_path: Path

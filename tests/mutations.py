@@ -1,0 +1,417 @@
+"""Plants faults in krand, one at a time, and tells which of them the tests notice.
+
+    python tests/mutations.py               # each with the tests nearest to it
+    python tests/mutations.py --whole       # what those miss, with all of make test and make check
+    python tests/mutations.py wire mixing   # only the faults in these rooms
+
+A fault is planted in a copy of the source. First the tests run as `make test` runs them, then as
+`make check` does. Whatever nobody notices wants a test.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+__all__ = ["MUTATIONS", "Mutation"]
+
+ROOT = Path(__file__).parents[1]
+SOURCE = ROOT / "src" / "krand"
+COMMANDS = {"make test": {}, "make check": {"KRAND_CHECK": "1"}}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """A fault: what stands once in a file is replaced."""
+
+    file: str
+    old: str
+    new: str
+    breaks: str
+    near: str
+    """Files and folders of tests/, separated by blanks."""
+
+    @property
+    def room(self) -> str:
+        """The room of the file."""
+        return self.file.partition("/")[0]
+
+    def planted(self, text: str) -> str:
+        """The file's text with the fault."""
+        if text.count(self.old) != 1:
+            raise SystemExit(f"{self.file}: {self.old!r} stands {text.count(self.old)} times")
+        return text.replace(self.old, self.new)
+
+
+MUTATIONS = (
+    # --- accounting
+    Mutation(
+        "accounting/channel.py",
+        "math.log1p((1 - 2 * q) / q) if",
+        "math.log1p((1 - q) / q) if",
+        "what one response tells, for much noise",
+        "accounting/test_channel.py",
+    ),
+    Mutation(
+        "accounting/channel.py",
+        "count * (p / q) / n",
+        "count * (q / p) / n",
+        "the likelihood ratio of a count",
+        "accounting/test_channel.py accounting/test_ratio.py",
+    ),
+    Mutation(
+        "accounting/composition.py",
+        "mass = self.mass * np.exp(-self.step * self.index)",
+        "mass = self.mass * np.exp(self.step * self.index)",
+        "the other direction of a pair of laws",
+        "accounting/test_composition.py",
+    ),
+    Mutation(
+        "accounting/mechanism.py",
+        "best = min(found,",
+        "best = max(found,",
+        "the better of two arguments",
+        "accounting/test_mechanism.py accounting/test_planner.py",
+    ),
+    Mutation(
+        "accounting/mechanism.py",
+        "return self.responses.copies * self.responses.rounds",
+        "return self.responses.copies",
+        "rounds of whole records are composed",
+        "accounting/test_mechanism.py accounting/test_planner.py",
+    ),
+    Mutation(
+        "accounting/curator.py",
+        "return math.sqrt(counts) / gaussian_shift(policy)",
+        "return counts / gaussian_shift(policy)",
+        "the baseline of a trusted curator",
+        "accounting/test_curator.py",
+    ),
+    Mutation(
+        "accounting/calibration.py",
+        "sigma = math.sqrt(spread) / (1 - 2 * noise)",
+        "sigma = math.sqrt(spread) / (1 - noise)",
+        "the precision of a planned count",
+        "accounting/test_planner.py",
+    ),
+    Mutation(
+        "accounting/dummies.py",
+        "slack = UNIT * (4 + 2 * epsilons)",
+        "slack = -UNIT * (4 + 2 * epsilons)",
+        "the rounding of δ to the safe side",
+        "accounting/test_dummies.py accounting/test_dummy_sums.py",
+    ),
+    # --- wire
+    Mutation(
+        "wire/messages.py",
+        "unused = -self.lane.positions % 8",
+        "unused = self.lane.positions % 8",
+        "bits after the last position",
+        "wire/test_messages.py",
+    ),
+    Mutation(
+        "wire/messages.py",
+        "if any(payload):",
+        "if False:",
+        "an empty message that is not empty",
+        "wire/test_messages.py",
+    ),
+    Mutation(
+        "wire/messages.py",
+        "if version != FORMAT_VERSION:",
+        "if version > FORMAT_VERSION:",
+        "messages of an older version",
+        "wire/test_messages.py wire/test_vectors.py",
+    ),
+    Mutation(
+        "wire/layers.py",
+        'round_number.to_bytes(2, "big") + lane.to_bytes(4, "big")',
+        'round_number.to_bytes(2, "big") + bytes(4)',
+        "seals are bound to a lane",
+        "wire/test_layers.py",
+    ),
+    Mutation(
+        "wire/layers.py",
+        "bytes((FORMAT_VERSION, hop))",
+        "bytes((FORMAT_VERSION, 0))",
+        "seals are bound to a hop",
+        "wire/test_layers.py",
+    ),
+    Mutation(
+        "wire/plan_signatures.py",
+        "if not all(_is_valid(",
+        "if not any(_is_valid(",
+        "a forged signature beside a true one",
+        "wire/test_plan_signatures.py",
+    ),
+    Mutation(
+        "wire/invitations.py",
+        'PURPOSE + name + round_number.to_bytes(2, "big") + code',
+        "PURPOSE + name + code",
+        "ids of two rounds cannot be linked",
+        "wire/test_invitations.py",
+    ),
+    Mutation(
+        "wire/submissions.py",
+        "if len(body) != self.length:",
+        "if len(body) < self.length:",
+        "a submission with something behind it",
+        "wire/test_messages.py collector/test_bodies.py collector/test_http.py",
+    ),
+    # --- mixing
+    Mutation(
+        "mixing/dummies.py",
+        'np.searchsorted(bounds, words, side="right")',
+        'np.searchsorted(bounds, words, side="left")',
+        "exact probabilities of dummies",
+        "mixing/test_dummies.py",
+    ),
+    Mutation(
+        "mixing/dummies.py",
+        "nulls = 2 * law.reach - int(tokens[0])",
+        "nulls = 2 * law.reach",
+        "the number of messages says nothing",
+        "mixing/test_dummies.py",
+    ),
+    Mutation(
+        "mixing/dummies.py",
+        "random.refresh()",
+        "pass",
+        "fresh entropy before every lane",
+        "mixing/test_dummies.py",
+    ),
+    Mutation(
+        "mixing/mixer.py",
+        "if digest != last.output_sha256:",
+        "if False:",
+        "a batch that its chain does not vouch for",
+        "mixing/test_chain_of_mixers.py",
+    ),
+    Mutation(
+        "mixing/mixer.py",
+        "if done >= most:",
+        "if done > most:",
+        "more batches than the plan allows",
+        "mixing/test_chain_of_mixers.py",
+    ),
+    Mutation(
+        "mixing/mixer.py",
+        "yield rows[~self._again[start:end]]",
+        "yield rows",
+        "repeated messages are mixed once",
+        "mixing/test_chain_of_mixers.py",
+    ),
+    Mutation(
+        "mixing/mixer.py",
+        "rows = shuffled_rows(np.concatenate([empty, *chunks]), self._random)",
+        "rows = np.concatenate([empty, *chunks])",
+        "the order of messages",
+        "mixing/test_chain_of_mixers.py",
+    ),
+    Mutation(
+        "mixing/mixer.py",
+        "dummies.erase()",
+        "pass",
+        "numbers of dummies are overwritten",
+        "mixing/test_chain_of_mixers.py mixing/test_dummies.py",
+    ),
+    Mutation(
+        "mixing/repeats.py",
+        "again | np.isin(digests[own], seen(bucket))",
+        "again",
+        "messages that were mixed in another batch",
+        "mixing/test_chain_of_mixers.py",
+    ),
+    # --- collector
+    Mutation(
+        "collector/closing.py",
+        "if last.people >= config.crowd:",
+        "if last.people >= config.crowd - 1:",
+        "a batch of one person too few",
+        "collector/test_closing.py collector/test_stores.py",
+    ),
+    Mutation(
+        "collector/release.py",
+        "if batch.people < store.config.crowd:",
+        "if False:",
+        "a batch below its crowd leaves",
+        "collector/test_release.py",
+    ),
+    Mutation(
+        "collector/release.py",
+        "if count != batch.messages:",
+        "if False:",
+        "messages are missing from a batch",
+        "collector/test_release.py",
+    ),
+    Mutation(
+        "collector/release.py",
+        "if path.is_symlink():",
+        "if False:",
+        "a batch is written through a link",
+        "collector/test_release.py attacks/test_links.py",
+    ),
+    Mutation(
+        "collector/intake.py",
+        "if self._waiting.qsize() >= MINIMUM_GROUP:",
+        "if self._waiting.qsize() >= 0:",
+        "submissions wait for others that hide them",
+        "collector/test_http.py collector/test_send_at_once.py",
+    ),
+    Mutation(
+        "collector/intake.py",
+        "            if before:\n                entry.stored.set_result(False)",
+        "            if not before:\n                entry.stored.set_result(False)",
+        "late people are refused, retries are acknowledged",
+        "collector/test_closing.py collector/test_http.py",
+    ),
+    Mutation(
+        "collector/intake.py",
+        "self.counts.repeated += not new",
+        "self.counts.repeated += new",
+        "how many were repeated",
+        "collector/test_http.py collector/test_metrics.py",
+    ),
+    # --- analysis
+    Mutation(
+        "analysis/estimates/intervals.py",
+        "return math.exp(math.log(confidence) / max(1, rows))",
+        "return confidence",
+        "intervals that hold together",
+        "analysis/test_intervals.py",
+    ),
+    Mutation(
+        "analysis/estimates/intervals.py",
+        "middle = middle - (1 - 2 * part) * (z * z - 1) / 6 / law.copies",
+        "middle = middle + (1 - 2 * part) * (z * z - 1) / 6 / law.copies",
+        "the skewness of a count",
+        "analysis/test_intervals.py analysis/test_exact.py",
+    ),
+    Mutation(
+        "analysis/estimates/intervals.py",
+        "np.maximum(high, ends[1, -2])",
+        "high",
+        "intervals that shrink to a point",
+        "analysis/test_intervals.py",
+    ),
+    Mutation(
+        "analysis/tally_checks.py",
+        "if tally.responses > tally.people * plan.survey.copies:",
+        "if False:",
+        "more responses than people have",
+        "analysis/test_tally.py cli/test_verify_command.py",
+    ),
+    Mutation(
+        "analysis/estimates/counted.py",
+        "mixes = plan.survey.trust.mixers * batches",
+        "mixes = plan.survey.trust.mixers",
+        "dummies of every batch are subtracted",
+        "analysis/test_mixed_results.py analysis/test_mixed_questions.py",
+    ),
+    Mutation(
+        "analysis/estimates/counted.py",
+        "[[max(0.0, people - float(fitted.sum()))], fitted]",
+        "[[0.0], fitted]",
+        "how many answered nothing",
+        "analysis/test_questions.py analysis/test_results.py",
+    ),
+    # --- client
+    Mutation(
+        "client/randomizer.py",
+        "if word < NOISE_GRID - NOISE_GRID % bound:",
+        "if word < NOISE_GRID:",
+        "an order that is not quite uniform",
+        "client/test_vectors.py client/test_client.py",
+    ),
+    Mutation(
+        "client/randomizer.py",
+        "random.words(count, WORD) < numerator",
+        "random.words(count, WORD) <= numerator",
+        "the exact probability of a flip",
+        "client/test_vectors.py client/test_client.py",
+    ),
+    Mutation(
+        "client/randomizer.py",
+        "return shuffled(found, random)[: lane.messages]",
+        "return found[: lane.messages]",
+        "which tokens are kept, and their order",
+        "client/test_client.py",
+    ),
+    Mutation(
+        "client/client.py",
+        "random.refresh()",
+        "pass",
+        "fresh entropy before a submission",
+        "client/test_client.py",
+    ),
+    Mutation(
+        "client/ledger.py",
+        "FORGET = \"messages = NULL, submission = x''\"",
+        'FORGET = "messages = NULL"',
+        "an acknowledged id is erased",
+        "client/test_ledger.py",
+    ),
+    Mutation(
+        "client/client.py",
+        "is_used = is_first and found.at_once and found.known",
+        "is_used = is_first and found.known",
+        "a retry is not somebody else's invitation",
+        "client/test_sending.py client/test_client.py collector/test_invitations.py",
+    ),
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("rooms", nargs="*", help="only faults in these rooms")
+    parser.add_argument("--whole", action="store_true", help="all tests, where near ones miss it")
+    asked = parser.parse_args()
+    seen: Counter[str] = Counter()
+    for mutation in MUTATIONS:
+        if asked.rooms and mutation.room not in asked.rooms:
+            continue
+        with planted(mutation) as source:
+            noticed = noticed_by(source, [f"tests/{name}" for name in mutation.near.split()])
+            if noticed is None and asked.whole:
+                noticed = noticed_by(source, ["tests", "--ignore=tests/oracles", "-n", "3"])
+        seen[noticed or "missed"] += 1
+        print(f"{noticed or 'MISSED':10}  {mutation.file}: {mutation.breaks}", flush=True)
+    print(", ".join(f"{count} {by}" for by, count in seen.items()))
+
+
+@contextmanager
+def planted(mutation: Mutation) -> Iterator[Path]:
+    """A copy of the source with the fault."""
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(
+            SOURCE, Path(folder) / "krand", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        file = Path(folder) / "krand" / mutation.file
+        file.write_text(mutation.planted(file.read_text(encoding="utf-8")), encoding="utf-8")
+        yield Path(folder)
+
+
+def noticed_by(source: Path, tests: Sequence[str]) -> str | None:
+    """The first command of which a test fails; none if all of them pass."""
+    pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    for command, settings in COMMANDS.items():
+        environment = {**os.environ, "PYTHONPATH": str(source), **settings}
+        done = subprocess.run(pytest, cwd=ROOT, env=environment, capture_output=True, text=True)
+        if done.returncode == 1:
+            return command
+        if done.returncode != 0:
+            raise SystemExit(done.stdout + done.stderr)
+    return None
+
+
+if __name__ == "__main__":
+    main()
