@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 
 from krand_lab.enumeration import Vector, exact_outlier, exact_privacy, report_law, vectors
-from krand_lab.statements.verdict import Verdict
+from krand_lab.reproduction.statements import verdict as verdict_of
+from krand_lab.statements.verdict import Verdict, keys_of
 from krand_lab.statements.worst_case import equal_laws, maximality
 from krand_lab.statements.worst_case.comparison import Measure, compare
 from krand_lab.statements.worst_case.divergence import (
@@ -36,7 +37,7 @@ def verdicts() -> dict[str, Verdict]:
         cached = (maximality._by_size, maximality._means, maximality._chi_squares)
         for function in cached:
             function.cache_clear()
-        found = [statement() for statement in maximality.STATEMENTS]
+        found = [verdict_of(key) for key in keys_of("collections") if key.startswith("001-1.2")]
         for function in cached:
             function.cache_clear()
     return {verdict.statement.key: verdict for verdict in found}

@@ -15,30 +15,14 @@ from latex2mathml.converter import convert
 
 from krand_lab.enumeration import collection_law
 from krand_lab.formulas.copies_moments import copies_condition_001_8_38
+from krand_lab.reproduction.entries import Section
+from krand_lab.reproduction.statements import verdict as verdict_of
 from krand_lab.statements.copies import bounds as copies_bounds
 from krand_lab.statements.copies import condition as copies_condition
-from krand_lab.statements.copies import equations as copies_equations
-from krand_lab.statements.copies import factors as copies_factors
-from krand_lab.statements.copies import terms as copies_terms
 from krand_lab.statements.vector_cases import Range, Setting, mean_and_variance, outcomes
-from krand_lab.statements.vectors import equations as vector_equations
-from krand_lab.statements.vectors import expected_state, moments, tail_bound
-from krand_lab.statements.vectors import sums as vector_sums
-from krand_lab.statements.verdict import Verdict
+from krand_lab.statements.vectors import tail_bound
+from krand_lab.statements.verdict import Verdict, keys_of
 from verdicts import check_documented
-
-MODULES = (
-    vector_equations,
-    vector_sums,
-    expected_state,
-    moments,
-    tail_bound,
-    copies_equations,
-    copies_terms,
-    copies_bounds,
-    copies_factors,
-    copies_condition,
-)
 
 HOLD = {
     "000-2.1",
@@ -116,10 +100,8 @@ SMALLEST = {
 @cache
 def verdicts() -> dict[str, Verdict]:
     """Every verdict by its key, computed once."""
-    found = [statement() for module in MODULES for statement in module.STATEMENTS]
-    keyed = {verdict.statement.key: verdict for verdict in found}
-    assert len(keyed) == len(found)
-    return keyed
+    sections = (Section.RATIO, Section.TAIL, Section.COPIES)
+    return {key: verdict_of(key) for section in sections for key in keys_of(section)}
 
 
 def test_which_statements_are_tested() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 from krand.accounting.backgrounds import sparse_patterns
 from krand_lab.enumeration import exact_outlier, exact_privacy, exact_worst, vectors
-from krand_lab.statements.verdict import Verdict
+from krand_lab.reproduction.statements import verdict as verdict_of
+from krand_lab.statements.verdict import Verdict, keys_of
 from krand_lab.statements.worst_case import domains, equal_laws, sparse
 from krand_lab.statements.worst_case.comparison import Measure, compare
 from krand_lab.statements.worst_case.divergence import (
@@ -45,7 +46,7 @@ def verdicts() -> dict[str, Verdict]:
             patch.setattr(sparse, name, small)
         for function in CACHED:
             function.cache_clear()
-        found = [statement() for statement in sparse.STATEMENTS]
+        found = [verdict_of(key) for key in keys_of("sparse")]
         for function in CACHED:
             function.cache_clear()
     return {verdict.statement.key: verdict for verdict in found}

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from krand_lab.reproduction.entries import Section
-from krand_lab.statements import backgrounds, collections, copies, one_bit
+from krand_lab.statements import one_bit
+from krand_lab.statements.backgrounds import (
+    counts,
+    counts_copies,
+    log_concavity,
+    maximal_bits,
+    ordering,
+    ratios_of_sums,
+    tails,
+)
+from krand_lab.statements.collections import anonymity, arrangements, conditioning, examples
+from krand_lab.statements.copies import bounds, condition, factors, terms
+from krand_lab.statements.copies import equations as equations_of_copies
 from krand_lab.statements.vectors import equations, expected_state, moments, sums, tail_bound
-from krand_lab.statements.verdict import Verdict
-from krand_lab.statements.worst_case import maximality, sparse
+from krand_lab.statements.verdict import Verdict, keys_of, verdict_of
+from krand_lab.statements.worst_case import equal_laws, maximality, sparse
 
-__all__ = ["STATEMENTS_OF"]
+__all__ = ["MODULES", "STATEMENTS_OF", "verdict"]
+
+MODULES = (
+    *(one_bit, equations, sums, expected_state, moments, tail_bound),
+    *(equations_of_copies, terms, factors, bounds, condition),
+    *(maximality, equal_laws, sparse, ratios_of_sums, maximal_bits),
+    *(counts, counts_copies, log_concavity, ordering, tails),
+    *(anonymity, arrangements, conditioning, examples),
+)
+"""Who imports them knows all tests."""
+
+
+def verdict(key: str) -> Verdict:
+    """What became of a statement; in any process, which imports this module for it."""
+    return verdict_of(key)
+
 
 STATEMENTS_OF: dict[Section, tuple[Callable[[], Verdict], ...]] = {
-    Section.SINGLE_BIT: one_bit.STATEMENTS,
-    Section.RATIO: (
-        *equations.STATEMENTS,
-        *sums.STATEMENTS,
-        *expected_state.STATEMENTS,
-        *moments.STATEMENTS,
-    ),
-    Section.TAIL: tail_bound.STATEMENTS,
-    Section.PRECISION: (),
-    Section.SPARSE: sparse.STATEMENTS,
-    Section.COPIES: copies.STATEMENTS,
-    Section.COLLECTIONS: (
-        *maximality.STATEMENTS,
-        *backgrounds.STATEMENTS,
-        *collections.STATEMENTS,
-    ),
+    section: tuple(partial(verdict, key) for key in keys_of(section)) for section in Section
 }

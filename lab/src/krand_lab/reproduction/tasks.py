@@ -45,8 +45,9 @@ class Task:
     @property
     def title(self) -> str:
         """What the progress bar says."""
-        function = self.compute.func if isinstance(self.compute, partial) else self.compute
-        return function.__name__.strip("_").replace("_", " ")
+        if isinstance(self.compute, partial):
+            return " ".join(map(str, self.compute.args))
+        return self.compute.__name__.strip("_").replace("_", " ")
 
 
 @dataclass(frozen=True, slots=True)

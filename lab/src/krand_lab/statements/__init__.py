@@ -1,8 +1,8 @@
 """The statements of the drafts, put to the test by enumeration in rational arithmetic.
 
-Every statement is a function that returns a `Verdict`: what the draft says, the range that was
-enumerated, the smallest counterexample where it fails, and the right statement, tested as well. A
-package lists its own in `STATEMENTS`.
+A statement is its words, in `texts`, and a test with the same key, in one of these modules. The
+engine in `verdict` makes a verdict of the two: what the draft says, the range that was enumerated,
+the smallest counterexample where it fails, and the right statement, tested as well.
 
     one_bit       counts of one bit, with and without copies        000 §0–1, 003 §4–5
     vectors       R of whole vectors, its moments, its tail bound   000 §2, 001 §2–3 and §7, 003 §6

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-__all__ = ["tex", "tex_list"]
+__all__ = ["tex", "tex_list", "where"]
 
 
 def tex(number: Fraction | int) -> str:
@@ -19,3 +19,9 @@ def tex(number: Fraction | int) -> str:
 def tex_list(numbers: Iterable[Fraction | int]) -> str:
     """Numbers in round brackets, as a point or a list of masses."""
     return "(" + ", ".join(map(tex, numbers)) + ")"
+
+
+def where(**values: Fraction | int | str) -> str:
+    """The case in words, like `$N=2$, $q=\\frac{1}{3}$`; a string stands for itself."""
+    parts = (f"${k}={v if isinstance(v, str) else tex(v)}$" for k, v in values.items())
+    return ", ".join(parts)

@@ -8,7 +8,7 @@ from functools import cache
 from math import gcd
 
 from krand_lab.enumeration import Multiset, Vector, collection_law
-from krand_lab.statements.notation import tex
+from krand_lab.statements.notation import tex, where
 
 __all__ = [
     "Place",
@@ -101,12 +101,6 @@ def count_law(crowd: int, ones: int, q: Fraction, copies: int = 1) -> tuple[Frac
     for s, chance in reports.items():
         chances[sum(bit for (bit,) in s)] += chance
     return tuple(chances)
-
-
-def where(**values: Fraction | int | str) -> str:
-    """The case in words, like `$N=2$, $q=\\frac{1}{3}$`; a string stands for itself."""
-    parts = (f"${k}={v if isinstance(v, str) else tex(v)}$" for k, v in values.items())
-    return ", ".join(parts)
 
 
 def unequal(case: str, printed: Fraction, exact: Fraction) -> str | None:

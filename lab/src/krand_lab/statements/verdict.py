@@ -1,14 +1,50 @@
-"""What became of a statement of the drafts when it was put to the test."""
+"""Statements of the drafts, put to the test: their words, their cases, and what became of them.
+
+The words are in `texts`, a table for each statement in the order of the page: where the draft says
+it, what it says, the range that is enumerated, a comment, and the right statement if it is wrong.
+`<NAME>` in them stands for a constant of the module that tests the statement, or for a value that
+the test found.
+
+Most statements are equations. Their test is a function of one case that yields what is printed and
+what is exact; `printed` and `corrected` give it its key and its cases. Others count their cases
+themselves: `statement`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import TypeVar
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache
+from importlib.resources import files
+from typing import Any, TypeVar
 
-__all__ = ["Count", "Statement", "Verdict", "check"]
+from krand.errors import InternalError
+from krand_lab.statements.notation import tex, where
+
+__all__ = [
+    "Cases",
+    "Count",
+    "Equations",
+    "Statement",
+    "Tested",
+    "Verdict",
+    "check",
+    "corrected",
+    "keys_of",
+    "printed",
+    "result",
+    "statement",
+    "tested_keys",
+    "verdict_of",
+]
 
 Case = TypeVar("Case")
+
+Equations = Iterator[tuple[Fraction, Fraction] | tuple[str, Fraction, Fraction]]
+"""What is printed and what is exact, for one case, each with its number if there are several."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,3 +105,136 @@ def check(cases: Iterable[Case], fails: Callable[[Case], str | None]) -> Count:
             failures += 1
             first = reason if first is None else first
     return Count(total, failures, first)
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """How a statement and its correction fared, and values that its words show."""
+
+    printed: Count
+    correction: Count | None
+    values: Mapping[str, object] = field(default_factory=dict)
+
+
+def result(printed: Count, correction: Count | None = None, /, **values: object) -> Tested:
+    """What a test of a statement returns."""
+    return Tested(printed, correction, values)
+
+
+_TESTS: dict[str, tuple[Callable[[], Tested], Mapping[str, Any]]] = {}
+"""By key: the test, and the names of its module."""
+
+
+def statement(key: str) -> Callable[[Callable[[], Tested]], Callable[[], Tested]]:
+    """Register a test that counts its cases itself."""
+
+    def register(test: Callable[[], Tested]) -> Callable[[], Tested]:
+        _TESTS[key] = test, test.__globals__
+        return test
+
+    return register
+
+
+def verdict_of(key: str) -> Verdict:
+    """What became of a statement whose module has been imported."""
+    test, names = _TESTS[key]
+    found = test()
+    return Verdict(_in_words(key, {**names, **found.values}), found.printed, found.correction)
+
+
+def tested_keys() -> frozenset[str]:
+    """The keys of all tests that have been imported."""
+    return frozenset(_TESTS)
+
+
+def _in_words(key: str, known: Mapping[str, Any]) -> Statement:
+    """The table of a statement, its placeholders filled in."""
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] not in known:
+            raise InternalError(f"the words of {key} name {found[1]}, which its test does not have")
+        return str(known[found[1]])
+
+    words = {
+        name: _PLACEHOLDER.sub(value, " ".join(text.split())) for name, text in _table(key).items()
+    }
+    return Statement(key=key, **words)
+
+
+_PLACEHOLDER = re.compile(r"<(\w+)>")
+
+
+def _table(key: str) -> dict[str, str]:
+    return next(tables[key] for tables in _tables().values() if key in tables)
+
+
+@cache
+def _tables() -> dict[str, dict[str, dict[str, str]]]:
+    """By section of the page and key."""
+    folder = files(__package__).joinpath("texts")
+    return {
+        file.name.removesuffix(".toml"): tomllib.loads(file.read_text(encoding="utf-8"))
+        for file in folder.iterdir()
+    }
+
+
+def keys_of(section: str) -> tuple[str, ...]:
+    """The statements of a section, in the order of the page."""
+    return tuple(_tables().get(section, {}))
+
+
+# --- equations --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The cases of equations, smallest first, and the letters that the drafts use in them."""
+
+    letters: str
+    make: Callable[[], Iterable[tuple[Any, ...]]]
+    shown: Callable[[Any], Any] = lambda value: value
+    """How a value looks in words, unless it is a number."""
+
+    def words(self, case: tuple[Any, ...]) -> str:
+        """The case as a counterexample names it."""
+        pairs = zip(self.letters.split(), map(self.shown, case), strict=True)
+        return where(**dict(pairs))
+
+    def count(self, test: Callable[..., Equations]) -> Count:
+        """Compare what is printed with what is exact in every case."""
+        return check(self.make(), lambda case: self._first_unequal(case, test))
+
+    def _first_unequal(self, case: tuple[Any, ...], test: Callable[..., Equations]) -> str | None:
+        for *name, left, right in test(*case):
+            if left != right:
+                at = f"{name[0]} at " if name else ""
+                return f"{at}{self.words(case)}: printed ${tex(left)}$, exact ${tex(right)}$"
+        return None
+
+
+_Test = Callable[..., Equations]
+_CORRECTIONS: dict[str, Callable[[], Count]] = {}
+
+
+def printed(key: str, cases: Cases) -> Callable[[_Test], _Test]:
+    """Register the equations of a statement, as they are printed."""
+
+    def register(test: _Test) -> _Test:
+        def run() -> Tested:
+            correction = _CORRECTIONS.get(key)
+            return result(cases.count(test), correction() if correction else None)
+
+        _TESTS[key] = run, test.__globals__
+        return test
+
+    return register
+
+
+def corrected(key: str, cases: Cases) -> Callable[[_Test], _Test]:
+    """Register the right equations beside those that are printed."""
+
+    def register(test: _Test) -> _Test:
+        _CORRECTIONS[key] = lambda: cases.count(test)
+        return test
+
+    return register

@@ -6,25 +6,11 @@ The lemma it rests on is in `log_concavity`, what does not follow from it in `ta
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
 from typing import NamedTuple
 
-from krand_lab.statements.backgrounds.counts_copies import copies_5_5, copies_5_5_products
-from krand_lab.statements.backgrounds.log_concavity import (
-    equation_4_17,
-    equation_4_22,
-    inequality_4_29,
-    lemma_1,
-)
-from krand_lab.statements.backgrounds.ordering import (
-    conjecture_9_3,
-    equation_9_5,
-    inequality_9_8,
-    limiting_binomials_9_4,
-)
-from krand_lab.statements.backgrounds.tails import delta_of_all_equal, tail_of_all_equal
 from krand_lab.statements.bit_counts import (
     at,
     count_weights,
@@ -33,15 +19,7 @@ from krand_lab.statements.bit_counts import (
     power,
 )
 from krand_lab.statements.notation import tex, tex_list
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = [
-    "STATEMENTS",
-    "algebra_after_4_15",
-    "inequality_4_5",
-    "law_4_7_to_4_9",
-    "theorem_4_1",
-]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 MAX_USERS = 24
 NOISES = noises(9)
@@ -101,7 +79,8 @@ def _excess(place: Place) -> int:
 # --- Theorem 4.1 ------------------------------------------------------------------------------
 
 
-def theorem_4_1() -> Verdict:
+@statement("003-theorem-4.1")
+def theorem_4_1() -> Tested:
     """003 Theorem 4.1: for every outcome R_i is largest when all bits of D are set."""
 
     def fails(place: Place) -> str | None:
@@ -109,31 +88,11 @@ def theorem_4_1() -> Verdict:
         top = Fraction(_weight(place, place.users - 1), _weight(place, place.users))
         return None if ratio <= top else f"{place}: $R_i = {tex(ratio)} > {tex(top)}$"
 
-    statement = Statement(
-        key="003-theorem-4.1",
-        source="003 Theorem 4.1",
-        says=(
-            r"A set bit of $D$ is modified to 0. For every $i$ the ratio $R_i = "
-            r"P(s = i | D_m) / P(s = i | D)$ is largest when $D$ contains $N$ set bits."
-        ),
-        covered=(
-            rf"All $N \le {MAX_USERS}$, all $1 \le m \le N$ set bits, all $0 \le i \le N$, "
-            + _NOISES.format(NOISES[-1].denominator)
-            + "."
-        ),
-        comment=(
-            r"Let $a_i^m$ be the law of $s$ for $m$ set bits, and $b_j$ the law of the count of "
-            r"$N - 2$ bits of which $m - 1$ are set. Then $(a_i^m)^2 - a_i^{m-1} a_i^{m+1} = "
-            r"(p^2 - q^2)^2 (b_{i-1}^2 - b_i b_{i-2}) \ge 0$ by Lemma 1, so that $R_i = "
-            r"a_i^{m-1} / a_i^m$ grows with $m$. The theorem speaks of each outcome by itself. It "
-            r"does not make the tail $P[R > \lambda]$ or $\delta$ largest for this $D$, because "
-            r"the law of $i$ changes with $D$ as well: see the two statements on tails."
-        ),
-    )
-    return Verdict(statement, check(_places(MAX_USERS), fails))
+    return result(check(_places(MAX_USERS), fails), noises=_NOISES.format(NOISES[-1].denominator))
 
 
-def inequality_4_5() -> Verdict:
+@statement("003-4.5")
+def inequality_4_5() -> Tested:
     """003 (4.5): the ratio grows strictly with the number of set bits."""
 
     def fails(place: Place) -> str | None:
@@ -148,29 +107,15 @@ def inequality_4_5() -> Verdict:
         inside = 0 < place.i < place.users
         return None if (_excess(place) > 0 if inside else _excess(place) == 0) else str(place)
 
-    statement = Statement(
-        key="003-4.5",
-        source="003 (4.5), (4.6)",
-        says=r"For any $i$: $\frac{a_i^m}{a_i^{m+1}} > \frac{a_i^{m-1}}{a_i^m}$.",
-        covered=_inner(MAX_USERS),
-        comment=(
-            r"At $i = 0$ each user contributes a factor $p$ or $q$ and the ratio is $p/q$ for "
-            r"every $m$; at $i = N$ it is $q/p$. In between $b_{i-1}^2 > b_i b_{i-2}$ by Newton's "
-            r"inequality. So the largest ratio of all, $p/q$, is reached for every $D$."
-        ),
-        corrected=(
-            r"The inequality is strict for $0 < i < N$ and an equality for $i = 0$ and $i = N$ "
-            "(checked on the same range)."
-        ),
-    )
     cases = list(_inner_places(MAX_USERS))
-    return Verdict(statement, check(cases, fails), check(cases, fails_corrected))
+    return result(check(cases, fails), check(cases, fails_corrected), inner=_inner(MAX_USERS))
 
 
 # --- its generating functions and its algebra ---------------------------------------------------
 
 
-def law_4_7_to_4_9() -> Verdict:
+@statement("003-4.7")
+def law_4_7_to_4_9() -> Tested:
     """003 (4.7)–(4.9): the generating functions as printed, with the same factor twice."""
 
     def cases() -> Iterator[tuple[int, Fraction, int]]:
@@ -199,29 +144,11 @@ def law_4_7_to_4_9() -> Verdict:
                 return f"$N = {users}$, $q = {tex(q)}$, {ones} set bits"
         return None
 
-    statement = Statement(
-        key="003-4.7",
-        source="003 (4.7)–(4.9)",
-        says=(
-            r"$G_{m+1}(x) = (p + qx)^{m+1} (p + qx)^{N-m-1}$, $G_m(x) = (p + qx)^m "
-            r"(p + qx)^{N-m}$ and $G_{m-1}(x) = (p + qx)^{m-1} (p + qx)^{N-m+1}$ are the "
-            r"generating functions of $s$."
-        ),
-        covered=(
-            rf"All $2 \le N \le {MAX_USERS_LAW}$, all $1 \le m \le N - 1$, "
-            + _NOISES.format(NOISES_LAW[-1].denominator)
-            + "."
-        ),
-        comment=(
-            "A slip of the pen, also in the definition of $Q$ that follows: as printed the three "
-            "functions are one and the same. From (4.10) on the draft uses the right ones."
-        ),
-        corrected=(
-            r"$G_m(x) = (q + px)^m (p + qx)^{N-m}$ and $Q(x) = (q + px)^{m-1} (p + qx)^{N-m-1}$ "
-            r"(checked on the same range against the sum over all $2^N$ outcomes of the flips)."
-        ),
+    return result(
+        check(cases(), fails),
+        check(cases(), fails_corrected),
+        noises=_NOISES.format(NOISES_LAW[-1].denominator),
     )
-    return Verdict(statement, check(cases(), fails), check(cases(), fails_corrected))
 
 
 class Coefficients(NamedTuple):
@@ -250,7 +177,8 @@ class Coefficients(NamedTuple):
         return same**2 - fewer * more
 
 
-def algebra_after_4_15() -> Verdict:
+@statement("003-4.15-algebra")
+def algebra_after_4_15() -> Tested:
     """003 after (4.15): what the trivial algebraic transformations give."""
 
     def fails(place: Place) -> str | None:
@@ -269,48 +197,13 @@ def algebra_after_4_15() -> Verdict:
         return f"$q = {tex(q)}$, $b = {tex_list(b)}$"
 
     any_coefficients = [Coefficients(*b) for b in product(COEFFICIENTS, repeat=4)]
-    statement = Statement(
-        key="003-4.15-algebra",
-        source="003 after (4.15)",
-        says=r"$(a_i^m)^2 - a_i^{m-1} a_i^{m+1} = (p^2 - q^2)^2 (b_i^2 - b_{i+1} b_{i-1})$.",
-        covered=_inner(MAX_USERS_ALGEBRA),
-        comment=(
-            r"The indices are too large by one. No harm is done, since Lemma 1 holds for every "
-            r"index. The corrected identity has degree at most 2 in each $b$ and at most 4 in "
-            rf"$q$; it holds at {len(COEFFICIENTS)} values of each $b$ and {len(NOISES_ALGEBRA)} "
-            r"values of $q$ in all combinations, and this proves it."
-        ),
-        corrected=(
-            r"$(a_i^m)^2 - a_i^{m-1} a_i^{m+1} = (p^2 - q^2)^2 (b_{i-1}^2 - b_i b_{i-2})$ "
-            rf"(checked with (4.13)–(4.15) for whole numbers from {COEFFICIENTS[0]} to "
-            rf"{COEFFICIENTS[-1]} in place of the $b$, "
-            + _NOISES.format(NOISES_ALGEBRA[-1].denominator)
-            + ")."
-        ),
-    )
-    return Verdict(
-        statement,
+    return result(
         check(_inner_places(MAX_USERS_ALGEBRA), fails),
         check(product(NOISES_ALGEBRA, any_coefficients), fails_corrected),
+        inner=_inner(MAX_USERS_ALGEBRA),
+        coefficients=len(COEFFICIENTS),
+        noises_algebra=len(NOISES_ALGEBRA),
+        first_coefficients=COEFFICIENTS[0],
+        last_coefficients=COEFFICIENTS[-1],
+        noises=_NOISES.format(NOISES_ALGEBRA[-1].denominator),
     )
-
-
-STATEMENTS: tuple[Callable[[], Verdict], ...] = (
-    theorem_4_1,
-    tail_of_all_equal,
-    delta_of_all_equal,
-    inequality_4_5,
-    law_4_7_to_4_9,
-    algebra_after_4_15,
-    lemma_1,
-    equation_4_17,
-    equation_4_22,
-    inequality_4_29,
-    copies_5_5,
-    copies_5_5_products,
-    conjecture_9_3,
-    limiting_binomials_9_4,
-    equation_9_5,
-    inequality_9_8,
-)
-"""All statements of draft 003 on counts in its order, those of the other modules included."""

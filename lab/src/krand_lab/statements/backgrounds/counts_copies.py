@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from krand_lab.statements.bit_counts import count_weights, noises, times
 from krand_lab.statements.notation import tex
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = ["copies_5_5", "copies_5_5_products"]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 MAX_USERS = 6
 MAX_COPIES = 4
@@ -64,7 +62,8 @@ def _copies() -> Iterator[Copies]:
             yield Copies(users, copies, q, m, j)
 
 
-def copies_5_5() -> Verdict:
+@statement("003-5.5")
+def copies_5_5() -> Tested:
     """003 (5.5): with k copies the ratio still grows with the number of set bits."""
 
     def fails(case: Copies) -> str | None:
@@ -76,33 +75,12 @@ def copies_5_5() -> Verdict:
         inside = 0 < case.j < case.copies * case.users
         return None if (left > right if inside else left == right) else str(case)
 
-    statement = Statement(
-        key="003-5.5",
-        source="003 (5.5)",
-        says=(
-            r"With $k$ copies the ratio grows with the number of set bits: "
-            r"$\frac{b_j^m}{b_j^{m+1}} > \frac{b_j^{m-1}}{b_j^m}$ for every $j$."
-        ),
-        covered=_COVERED + ".",
-        comment=(
-            r"The draft's proof fails, see the next statement. A right one: let $c_j(n)$ be the "
-            r"coefficient of $x^j$ in $(q + px)^n (p + qx)^{kN-n}$. By Theorem 4.1 for $kN$ single "
-            r"bits $r(n) = c_j(n) / c_j(n+1)$ grows with $n$, strictly for $0 < j < kN$. Since "
-            r"$b_j^m = c_j(km)$, the ratio $b_j^m / b_j^{m+1}$ is the product $r(km) \cdot "
-            r"r(km+1) \cdot \ldots \cdot r(km+k-1)$, and $b_j^{m-1} / b_j^m$ is the same product "
-            r"with each argument smaller by $k$."
-        ),
-        corrected=(
-            r"The inequality is strict for $0 < j < kN$ and an equality for $j = 0$, where both "
-            r"sides are $(p/q)^k$, and for $j = kN$, where both are $(q/p)^k$ (checked on the "
-            "same range)."
-        ),
-    )
     cases = list(_copies())
-    return Verdict(statement, check(cases, fails), check(cases, fails_corrected))
+    return result(check(cases, fails), check(cases, fails_corrected))
 
 
-def copies_5_5_products() -> Verdict:
+@statement("003-5.5-products")
+def copies_5_5_products() -> Tested:
     """003 before (5.5): the coefficients for k copies as products of those for one."""
 
     def fails(case: Copies) -> str | None:
@@ -123,25 +101,5 @@ def copies_5_5_products() -> Verdict:
         ratio, products = case.ratio(case.m), list(case.products(case.m))
         return None if is_power and min(products) <= ratio <= max(products) else str(case)
 
-    statement = Statement(
-        key="003-5.5-products",
-        source="003 before (5.5)",
-        says=(
-            r"Each coefficient $b_j^m$ is a product of $a_i^m$ with the same indices $i$ for all "
-            r"$m$, so that $\frac{b_j^m}{b_j^{m+1}} = \frac{\prod a_i^m}{\prod a_i^{m+1}}$."
-        ),
-        covered=_COVERED + "; all choices of $k$ indices with sum $j$.",
-        comment=(
-            r"The coefficients of a $k$-th power are sums of such products. The quotient of two "
-            "sums is an average of the quotients of their terms, but the weights of this average "
-            r"change with $m$, so that the growth of each term does not carry over by itself. The "
-            "conclusion (5.5) is nevertheless right up to strictness at the ends."
-        ),
-        corrected=(
-            r"$b_j^m = \sum \prod a_i^m$ over all $k$ indices with sum $j$; hence "
-            r"$b_j^m / b_j^{m+1}$ lies between the least and the largest of the quotients of "
-            "products (both checked on the same range)."
-        ),
-    )
     cases = list(_copies())
-    return Verdict(statement, check(cases, fails), check(cases, fails_corrected))
+    return result(check(cases, fails), check(cases, fails_corrected))

@@ -8,9 +8,7 @@ from itertools import combinations_with_replacement, product
 from typing import NamedTuple
 
 from krand_lab.statements.notation import tex, tex_list
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = ["coefficients", "equation_4_17", "equation_4_22", "inequality_4_29", "lemma_1"]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 SHIFTS = tuple(map(Fraction, ("0", "1", "2", "3", "1/2", "3/2", "1/3", "2/3")))
 """The values of the r_i, simpler ones first."""
@@ -62,7 +60,8 @@ def _polynomials(max_degree: int) -> Iterator[Polynomial]:
             yield from (Polynomial(r, b, i) for i in range(degree + 1))
 
 
-def lemma_1() -> Verdict:
+@statement("003-lemma-1")
+def lemma_1() -> Tested:
     """003 Lemma 1: the square of a coefficient is at least the product of its neighbours."""
 
     def fails(case: Polynomial) -> str | None:
@@ -71,30 +70,11 @@ def lemma_1() -> Verdict:
             return None
         return f"{case}: ${tex(square)}$ against ${tex(neighbours)}$"
 
-    statement = Statement(
-        key="003-lemma-1",
-        source="003 Lemma 1",
-        says=(
-            r"If $Q(x) = \sum_{i=0}^n a_i x^i = a_n \prod_i (r_i + x)$ with all $r_i \ge 0$, then "
-            r"$a_i^2 - a_{i+1} a_{i-1} \ge 0$."
-        ),
-        covered=(
-            _covered(MAX_DEGREE)
-            + r" Checked with the addition that the inequality is strict exactly where "
-            r"$a_i \ne 0$. The factor $a_n$ does not matter."
-        ),
-        comment=(
-            r"True, and known since Newton: $a_i^2 \ge a_{i+1} a_{i-1} (1 + \frac{1}{i})"
-            r"(1 + \frac{1}{n-i})$ for every polynomial with real roots only. The draft's "
-            r"induction works once (4.22) and (4.29) are corrected, see there. With $z$ zeros "
-            r"among the $r_i$ the coefficients $a_0, \ldots, a_{z-1}$ vanish and all others are "
-            "positive, hence the addition."
-        ),
-    )
-    return Verdict(statement, check(_polynomials(MAX_DEGREE), fails))
+    return result(check(_polynomials(MAX_DEGREE), fails), covered=_covered(MAX_DEGREE))
 
 
-def equation_4_17() -> Verdict:
+@statement("003-4.17")
+def equation_4_17() -> Tested:
     """003 (4.17): the start of the induction, with its strict sign."""
 
     def sides(r: tuple[Fraction, ...]) -> tuple[Fraction, Fraction]:
@@ -112,28 +92,10 @@ def equation_4_17() -> Verdict:
         left, right = sides(r)
         return None if left == right and (right > 0) == any(r) else f"$r = {tex_list(r)}$"
 
-    statement = Statement(
-        key="003-4.17",
-        source="003 (4.17)",
-        says=(
-            r"For $n = 2$: $a_1^2 - a_0 a_2 = (r_1 + r_2)^2 - r_1 r_2 = r_1^2 + r_2^2 + r_1 r_2 "
-            r"> 0$, since $r_1 > 0$ and $r_2 > 0$."
-        ),
-        covered=(
-            rf"All $r_1, r_2$ from ${', '.join(map(tex, SHIFTS))}$, as the lemma allows "
-            r"$r_i \ge 0$."
-        ),
-        comment=(
-            "A slip without consequences: the lemma claims no more than (4.17) with the sign "
-            r"$\ge$. In the theorem the $r_i$ are $q/p$ and $p/q$, both positive."
-        ),
-        corrected=(
-            r"$a_1^2 - a_0 a_2 = r_1^2 + r_2^2 + r_1 r_2 \ge 0$, and it is 0 only for "
-            r"$r_1 = r_2 = 0$ (checked on the same range)."
-        ),
-    )
     pairs = list(combinations_with_replacement(SHIFTS, 2))
-    return Verdict(statement, check(pairs, fails), check(pairs, fails_corrected))
+    return result(
+        check(pairs, fails), check(pairs, fails_corrected), list=", ".join(map(tex, SHIFTS))
+    )
 
 
 def _breaks_4_22(r: Fraction, b: Sequence[Fraction], middle: Fraction) -> str | None:
@@ -144,7 +106,8 @@ def _breaks_4_22(r: Fraction, b: Sequence[Fraction], middle: Fraction) -> str | 
     return None if left == right else f"left ${tex(left)}$, right ${tex(right)}$"
 
 
-def equation_4_22() -> Verdict:
+@statement("003-4.22")
+def equation_4_22() -> Tested:
     """003 (4.22): the induction step multiplied out."""
 
     def cases() -> Iterator[tuple[Polynomial, Fraction]]:
@@ -161,33 +124,18 @@ def equation_4_22() -> Verdict:
         r, *b = numbers
         return _breaks_4_22(r, b, b[2] * b[1] - b[3] * b[0])
 
-    statement = Statement(
-        key="003-4.22",
-        source="003 (4.22)",
-        says=(
-            r"$a_i^2 - a_{i+1} a_{i-1} = r^2 (b_i^2 - b_{i+1} b_{i-1}) + "
-            r"r (b_i b_{i-1} - b_{i+1} b_{i-1}) + (b_{i-1}^2 - b_i b_{i-2})$."
-        ),
-        covered=_covered(MAX_DEGREE_4_22) + " The last $r$ is from the same numbers.",
-        comment=(
-            r"One index is wrong in the middle term. The corrected identity has degree at most 2 "
-            rf"in each letter and holds at {len(WHOLE_NUMBERS)} values of each in all "
-            "combinations, which proves it."
-        ),
-        corrected=(
-            r"The middle term is $r (b_i b_{i-1} - b_{i+1} b_{i-2})$ (checked for all whole "
-            rf"numbers from {tex(WHOLE_NUMBERS[0])} to {tex(WHOLE_NUMBERS[-1])} in place of "
-            r"$r, b_{i-2}, b_{i-1}, b_i, b_{i+1}$)."
-        ),
-    )
-    return Verdict(
-        statement,
+    return result(
         check(cases(), fails),
         check(product(WHOLE_NUMBERS, repeat=5), fails_corrected),
+        covered=_covered(MAX_DEGREE_4_22),
+        whole_numbers=len(WHOLE_NUMBERS),
+        first_whole_numbers=tex(WHOLE_NUMBERS[0]),
+        last_whole_numbers=tex(WHOLE_NUMBERS[-1]),
     )
 
 
-def inequality_4_29() -> Verdict:
+@statement("003-4.29")
+def inequality_4_29() -> Tested:
     """003 (4.26)–(4.29): the middle term of the induction step is not negative."""
 
     def fails(case: Polynomial) -> str | None:
@@ -198,24 +146,5 @@ def inequality_4_29() -> Verdict:
         left, right = case.near(0) * case.near(-1), case.near(1) * case.near(-2)
         return None if left >= right else f"{case}: ${tex(left)} < {tex(right)}$"
 
-    statement = Statement(
-        key="003-4.29",
-        source="003 (4.26)–(4.29)",
-        says=(
-            r"$b_i b_{i-1} \ge b_{i+1} b_{i-1}$, because all $b_i$ are positive and "
-            r"$b_i^2 b_{i-1}^2 \ge b_{i+1} b_{i-1} b_i b_{i-2}$."
-        ),
-        covered=_covered(MAX_DEGREE),
-        comment=(
-            r"As printed it would say that the coefficients fall. It fails for the polynomial of "
-            r"the theorem too: $(q + px)^2$ has $b_1 < b_2$ as soon as $q < 1/3$. What (4.28) "
-            r"gives after division by $b_i b_{i-1}$ is the corrected inequality, and this is what "
-            r"the corrected (4.22) needs. Where $b_i b_{i-1} = 0$ one cannot divide: but the zeros "
-            r"among the coefficients are those below some index and those above $n$, so that "
-            r"$b_{i-2} = 0$ in the first case and $b_{i+1} = 0$ in the second, and the right side "
-            r"is 0."
-        ),
-        corrected=r"$b_i b_{i-1} \ge b_{i+1} b_{i-2}$ (checked on the same range).",
-    )
     cases = list(_polynomials(MAX_DEGREE))
-    return Verdict(statement, check(cases, fails), check(cases, fails_corrected))
+    return result(check(cases, fails), check(cases, fails_corrected), covered=_covered(MAX_DEGREE))

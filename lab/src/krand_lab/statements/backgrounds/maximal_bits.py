@@ -18,21 +18,7 @@ from krand_lab.statements.bit_counts import (
     noises,
 )
 from krand_lab.statements.notation import tex, tex_list
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = [
-    "MAX_BITS",
-    "NOISES",
-    "RANGE",
-    "Place",
-    "all_ones_is_maximal",
-    "all_zeros_is_maximal",
-    "claim_3_2",
-    "only_the_count_matters",
-    "places",
-    "privacy_ratio",
-    "step_ratio",
-]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 MAX_BITS = 24
 NOISES = noises(9)
@@ -71,7 +57,8 @@ def step_ratio(weights: tuple[int, ...], s: int) -> tuple[int, int]:
     return at(weights, s), at(weights, s - 1)
 
 
-def only_the_count_matters() -> Verdict:
+@statement("002-2.1-count")
+def only_the_count_matters() -> Tested:
     """002 (2.1) for single bits: the law of A(y) depends on the number of ones in y alone."""
 
     def cases() -> Iterator[tuple[Fraction, tuple[int, ...]]]:
@@ -87,25 +74,7 @@ def only_the_count_matters() -> Verdict:
             return None
         return f"$q = {tex(q)}$, $y = {tex_list(y)}$: {by_outcomes} and not {by_count}"
 
-    statement = Statement(
-        key="002-2.1-count",
-        source="002 (2.1), §3.1",
-        says=(
-            r"For $L = 1$ the law of $A(y)$ is that of the number of ones in $R(y)$; it depends on "
-            r"$y$ only through its number of ones $m$ and has the generating function "
-            r"$(q + px)^m (p + qx)^{n-m}$."
-        ),
-        covered=(
-            rf"All $y$ of $n \le {MAX_BITS_BY_OUTCOMES}$ bits, all $q = a/b < 1/2$ with "
-            rf"$b \le {NOISES_BY_OUTCOMES[-1].denominator}$, by the sum (2.1) over all $2^n$ "
-            "outcomes."
-        ),
-        comment=(
-            "The reports are independent, so their generating functions multiply, in any order. "
-            "This is why the other statements on single bits run over the number of ones only."
-        ),
-    )
-    return Verdict(statement, check(cases(), fails))
+    return result(check(cases(), fails), denominator=NOISES_BY_OUTCOMES[-1].denominator)
 
 
 # --- the ratio itself -------------------------------------------------------------------------
@@ -123,7 +92,7 @@ def privacy_ratio(ones: int, others: int, x_1: int, s: int, q: Fraction) -> Frac
     )
 
 
-def _is_maximal(x_1: int) -> Verdict:
+def _is_maximal(x_1: int) -> Tested:
     """Whether the background that agrees with x_1 makes π(s, x, 1 - x_1) largest for every s."""
 
     def fails(place: Place) -> str | None:
@@ -136,56 +105,17 @@ def _is_maximal(x_1: int) -> Verdict:
         return rf"{place}, $x_1 = {x_1}$: ${tex(value)} \ge {tex(largest)}$"
 
     backgrounds = (place for place in places(1, 0) if place.ones < place.bits)
-    return Verdict(_MAXIMAL[x_1], check(backgrounds, fails))
+    return result(check(backgrounds, fails))
 
 
-_MAXIMAL = {
-    1: Statement(
-        key="002-maximal-ones",
-        source="002 §3.1",
-        says=(
-            r"If the record $x_1 = 1$ is modified to 0, then for each $s$ the privacy ratio "
-            r"$\pi(s, \tilde{x}, 0)$ is largest when the other $n - 1$ records are all 1."
-        ),
-        covered=(
-            rf"All $n \le {MAX_BITS}$, all $0 \le s \le n$, {RANGE}. Checked with the addition "
-            r"that every other background is strictly smaller for $0 < s < n$."
-        ),
-        comment=(
-            r"With $u = P[A(\tilde{x}) = s] / P[A(\tilde{x}) = s-1]$ the ratio is "
-            r"$(q + pu)/(p + qu)$, which rises with $u$, so that the claim (3.2) for $n - 1$ "
-            r"records decides for $0 < s < n$. At $s = 0$ and $s = n$ all backgrounds give the "
-            r"same, $p/q$ and $q/p$. Hence the maximum over $s$ is $p/q$ for every background: "
-            "differential privacy without an allowance for rare outcomes gains nothing from the "
-            "crowd, and the comparison of backgrounds matters only outcome by outcome."
-        ),
-    ),
-    0: Statement(
-        key="002-maximal-zeros",
-        source="002 §3.1, TODO",
-        says=(
-            r"The draft asks: what about when $x_1 = 0$? The answer that is tested: for each $s$ "
-            r"the ratio $\pi(s, \tilde{x}, 1)$ is largest when the other $n - 1$ records are all 0."
-        ),
-        covered=(
-            rf"All $n \le {MAX_BITS}$, all $0 \le s \le n$, {RANGE}. Checked with the addition "
-            r"that every other background is strictly smaller for $0 < s < n$."
-        ),
-        comment=(
-            r"Exchange the names of 0 and 1 everywhere: $s$ becomes $n - s$ and the case "
-            r"$x_1 = 1$ becomes the case $x_1 = 0$. The worst background always agrees with the "
-            "record before it is modified."
-        ),
-    ),
-}
-
-
-def all_ones_is_maximal() -> Verdict:
+@statement("002-maximal-ones")
+def all_ones_is_maximal() -> Tested:
     """002 §3.1: for x_1 = 1 the background of ones is the maximal one."""
     return _is_maximal(1)
 
 
-def all_zeros_is_maximal() -> Verdict:
+@statement("002-maximal-zeros")
+def all_zeros_is_maximal() -> Tested:
     """002 §3.1, the open TODO: for x_1 = 0 it is the background of zeros."""
     return _is_maximal(0)
 
@@ -193,7 +123,8 @@ def all_zeros_is_maximal() -> Verdict:
 # --- the claim --------------------------------------------------------------------------------
 
 
-def claim_3_2() -> Verdict:
+@statement("002-claim-3.2")
+def claim_3_2() -> Tested:
     """002 (3.2): P(s)/P(s-1) is largest for the collection of ones."""
 
     def fails(place: Place) -> str | None:
@@ -204,28 +135,88 @@ def claim_3_2() -> Verdict:
             return None
         return rf"{place}: ${tex(Fraction(now, before))} \ge {tex(Fraction(top, bottom))}$"
 
-    statement = Statement(
-        key="002-claim-3.2",
-        source="002 (3.2)",
-        says=(
-            r"For $s \in \{1, \ldots, n\}$ and every $y$: "
-            r"$\frac{P[A(1, \ldots, 1) = s]}{P[A(1, \ldots, 1) = s-1]} \ge "
-            r"\frac{P[A(y) = s]}{P[A(y) = s-1]}$."
-        ),
-        covered=(
-            rf"All $n \le {MAX_BITS}$, all $1 \le s \le n$, {RANGE}. Checked with the addition "
-            r"that the inequality is strict unless $y$ consists of ones."
-        ),
-        comment=(
-            r"A shorter proof: take a record 0 out of $y$ and let $b_0, \ldots, b_{n-1}$ be the "
-            r"law of the other $n - 1$ counts. Putting 1 instead of 0 in its place changes the "
-            r"ratio $P(s)/P(s-1)$ from $\frac{p b_s + q b_{s-1}}{p b_{s-1} + q b_{s-2}}$ to "
-            r"$\frac{q b_s + p b_{s-1}}{q b_{s-1} + p b_{s-2}}$, and the cross-multiplied "
-            r"difference is $(p^2 - q^2)(b_{s-1}^2 - b_s b_{s-2})$. It is positive for "
-            r"$1 \le s \le n$, because $\sum_i b_i x^i$ has only real negative roots and so "
-            r"$b_{s-1}^2 > b_s b_{s-2}$ (Newton). Replace the zeros one by one. In other words "
-            r"each 1 multiplies the generating function by $(q + px)/(p + qx)$, which keeps the "
-            "likelihood ratio monotone."
-        ),
+    return result(check(places(1, 1), fails))
+
+
+# --- its proof: the induction step (3.5) and the last step (3.6) ----------------------------------
+
+
+@statement("002-3.5")
+def step_3_5() -> Tested:
+    """002 (3.5): the induction step, with the conditions (4.5) under which Lemma 4.3 gives it."""
+
+    def cases() -> Iterator[tuple[Place, int]]:
+        for place in places(2, 1):
+            if place.ones < place.bits:
+                yield from ((place, y_n) for y_n in (0, 1))
+
+    def fails(case: tuple[Place, int]) -> str | None:
+        (bits, q, ones, s), y_n = case
+        mixed, all_ones = count_weights(ones, bits - 1 - ones, q), count_weights(bits - 1, 0, q)
+        b1, a1, c1 = (at(mixed, s - i) for i in range(3))
+        b, a, c = (at(all_ones, s - i) for i in range(3))
+        if not (a > 0 < a1 and a * c1 >= a1 * c and a * b1 <= a1 * b and b * c1 >= b1 * c):
+            return f"{case[0]}: (4.5) does not hold"
+        with_ones = count_weights(bits - 1 + y_n, 1 - y_n, q)
+        with_mixed = count_weights(ones + y_n, bits - ones - y_n, q)
+        (top, bottom), (now, before) = step_ratio(with_ones, s), step_ratio(with_mixed, s)
+        if top * before >= now * bottom:
+            return None
+        left, right = Fraction(now, before), Fraction(top, bottom)
+        return rf"{case[0]}, $y_n = {y_n}$: ${tex(left)} > {tex(right)}$"
+
+    return result(check(cases(), fails))
+
+
+def _weights_3_6(place: Place) -> tuple[int, int, int]:
+    """P(s), P(s-1), P(s-2) for n - 1 ones: λ_2, λ_1 = μ_2 and μ_1 in the proof of (3.6)."""
+    all_ones = count_weights(place.bits - 1, 0, place.q)
+    return at(all_ones, place.s), at(all_ones, place.s - 1), at(all_ones, place.s - 2)
+
+
+def _places_of_ones(first_s: int) -> Iterator[Place]:
+    """The places of (3.6), which speaks of n - 1 ones only."""
+    return (p for p in places(2, first_s) if p.ones == p.bits - 1)
+
+
+@statement("002-3.6")
+def step_3_6() -> Tested:
+    """002 (3.6): the last record should be a one as well."""
+
+    def fails(place: Place) -> str | None:
+        bits, q, _, s = place
+        top, bottom = step_ratio(count_weights(bits, 0, q), s)
+        now, before = step_ratio(count_weights(bits - 1, 1, q), s)
+        if top * before > now * bottom:
+            return None
+        return rf"{place}: ${tex(Fraction(top, bottom))} \le {tex(Fraction(now, before))}$"
+
+    return result(check(_places_of_ones(1), fails), denominator=NOISES[-1].denominator)
+
+
+@statement("002-3.6-by-lemma-4.2")
+def step_3_6_by_lemma_4_2() -> Tested:
+    """002 after (3.6): whether Lemma 4.2 may be used for every s but 1."""
+
+    def fails(place: Place) -> str | None:
+        now, before, two_before = _weights_3_6(place)
+        if min(now, before, two_before) > 0 and before**2 >= now * two_before:
+            return None
+        scale = place.q.denominator ** (place.bits - 1)
+        values = [Fraction(w, scale) for w in (before, now, two_before, before)]
+        return (
+            rf"$n = {place.bits}$, $q = {tex(place.q)}$, $s = {place.s}$: $\lambda = "
+            rf"{tex_list(values[:2])}$ and $\mu = {tex_list(values[2:])}$ are not all positive"
+        )
+
+    def fails_corrected(place: Place) -> str | None:
+        now, before, two_before = _weights_3_6(place)
+        if before > 0 and before**2 >= now * two_before:
+            return None
+        return f"{place}: {before}, {now}, {two_before}"
+
+    return result(
+        check(_places_of_ones(2), fails),
+        check(_places_of_ones(1), fails_corrected),
+        denominator=NOISES[-1].denominator,
     )
-    return Verdict(statement, check(places(1, 1), fails))

@@ -13,15 +13,7 @@ from typing import NamedTuple
 
 from krand_lab.statements.bit_counts import count_weights, noises
 from krand_lab.statements.notation import tex
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = [
-    "Comparison",
-    "conjecture_9_3",
-    "equation_9_5",
-    "inequality_9_8",
-    "limiting_binomials_9_4",
-]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 MAX_TRIALS = 28
 NOISES = noises(12)
@@ -111,7 +103,8 @@ def _predicted_sign(case: Comparison) -> int:
     return -1 if (distance + 2 * b) ** 2 <= variance else 0
 
 
-def conjecture_9_3() -> Verdict:
+@statement("003-9.3")
+def conjecture_9_3() -> Tested:
     """003 (9.3): equally far below the mean the ratio falls with the number of likely trials."""
 
     def fails_corrected(case: Comparison) -> str | None:
@@ -120,39 +113,7 @@ def conjecture_9_3() -> Verdict:
     cases = list(_all_comparisons())
     below_the_mean = [case for case in cases if case.scaled_alpha > 0]
     outside_the_strip = [case for case in cases if _predicted_sign(case)]
-    statement = Statement(
-        key="003-9.3",
-        source="003 (9.3)",
-        says=(
-            r"For $k = \mu_m - \alpha$ below the mean, $R(\mu_0 - \alpha, 0) > "
-            r"R(\mu_1 - \alpha, 1) > \ldots > R(\mu_N - \alpha, N)$."
-        ),
-        covered=(
-            rf"All $N \le {MAX_TRIALS}$, {_NOISES}, all $m < m'$ and all $\alpha > 0$ for which "
-            r"$\mu_m - \alpha$ and $\mu_{m'} - \alpha$ are whole numbers from 1 to $N$. "
-            r"Consecutive $m$ never qualify, since their means differ by $p - q$."
-        ),
-        comment=(
-            r"The draft looked at $k$ far below the mean, and there it is right. Nearer to the "
-            r"mean than about one standard deviation $\sigma = \sqrt{pqN}$ the order is reversed. "
-            r"The reason: all these laws have the variance $\sigma^2$, and their third cumulant "
-            r"$(N - 2m) pq (p - q)$ falls with $m$. To first order (Edgeworth) it enters "
-            r"$\log R$ with the factor $\frac{x^2 - 1}{2\sigma^4}$, where "
-            r"$x = -(\alpha + \frac{1}{2}) / \sigma$, and this factor changes its sign at "
-            r"$|x| = 1$. The second order moves this border to $\alpha + \frac{1}{2} \approx "
-            r"\sigma + (p - q)(1 - \frac{m + m'}{N})$, which is less than 1 away. The other side "
-            r"of the mean follows by $R(k, m) R(N - k + 1, N - m) = 1$, which takes $\alpha$ to "
-            r"$-\alpha - 1$ and (9.3) to itself."
-        ),
-        corrected=(
-            r"(9.3) holds where $|\alpha + \frac{1}{2}| \ge \sqrt{pqN} + 1$, and with all signs "
-            r"reversed where $|\alpha + \frac{1}{2}| \le \sqrt{pqN} - 1$, on either side of the "
-            r"mean. Checked for the same $N$, $q$, $m$, $m'$ and all $\alpha$ of either sign; not "
-            "proved."
-        ),
-    )
-    return Verdict(
-        statement,
+    return result(
         check(below_the_mean, lambda case: None if case.sign() > 0 else str(case)),
         check(outside_the_strip, fails_corrected),
     )
@@ -161,7 +122,8 @@ def conjecture_9_3() -> Verdict:
 # --- the two binomial laws ----------------------------------------------------------------------
 
 
-def limiting_binomials_9_4() -> Verdict:
+@statement("003-9.4")
+def limiting_binomials_9_4() -> Tested:
     """003 (9.4)–(9.7): R(μ_0 - α, 0) > R(μ_N - α, N), with the term +1 that the draft drops."""
 
     def fails_corrected(case: Comparison) -> str | None:
@@ -174,32 +136,7 @@ def limiting_binomials_9_4() -> Verdict:
         for case in _comparisons(trials, q, 0, trials)
     ]
     below_the_mean = [case for case in cases if case.scaled_alpha > 0]
-    statement = Statement(
-        key="003-9.4",
-        source="003 (9.4)–(9.10)",
-        says=(
-            r"It is easy to see why $R(\mu_0 - \alpha, 0) > R(\mu_N - \alpha, N)$, for "
-            r"$\alpha > 0$."
-        ),
-        covered=(
-            rf"All $N \le {MAX_TRIALS_BINOMIAL}$, {_NOISES}, all $\alpha > 0$ for which both "
-            r"$qN - \alpha$ and $pN - \alpha$ are whole numbers from 1 to $N$."
-        ),
-        comment=(
-            r"With $k = qN - \alpha$ and $k = pN - \alpha$ the two sides are exactly "
-            r"$\frac{q (pN + \alpha + 1)}{p (qN - \alpha)}$ and "
-            r"$\frac{p (qN + \alpha + 1)}{q (pN - \alpha)}$, and the cross-multiplied "
-            r"difference is $(p - q)(\alpha(\alpha + 1) - pqN)$. The draft drops the $+1$, and "
-            r"with it the term $pqN$, which decides up to about one standard deviation."
-        ),
-        corrected=(
-            r"$R(\mu_0 - \alpha, 0) > R(\mu_N - \alpha, N)$ exactly when $\alpha (\alpha + 1) > "
-            r"pqN$; equality and the reverse inequality go with equality and the reverse there "
-            r"(checked for the same $N$ and $q$ and all $\alpha$ of either sign)."
-        ),
-    )
-    return Verdict(
-        statement,
+    return result(
         check(below_the_mean, lambda case: None if case.sign() > 0 else str(case)),
         check(cases, fails_corrected),
     )
@@ -213,7 +150,8 @@ class Binomial(NamedTuple):
     k: int
 
 
-def equation_9_5() -> Verdict:
+@statement("003-9.5")
+def equation_9_5() -> Tested:
     """003 (9.5): the law for m = N is printed with p and q exchanged."""
 
     def cases() -> Iterator[Binomial]:
@@ -241,24 +179,11 @@ def equation_9_5() -> Verdict:
     def fails_corrected(case: Binomial) -> str | None:
         return None if quotient(case, case.trials) == closed_form(case) else str(case)
 
-    statement = Statement(
-        key="003-9.5",
-        source="003 (9.5)",
-        says=(
-            r"$R(k, N) = \frac{\binom{N}{k} q^k p^{N-k}}{\binom{N}{k-1} q^{k-1} p^{N-k+1}} = "
-            r"\frac{N-k+1}{k} \cdot \frac{p}{q}$."
-        ),
-        covered=rf"All $1 \le k \le N \le {MAX_TRIALS_9_5}$, {_NOISES}.",
-        comment="A slip of the pen; the value on the right is the right one.",
-        corrected=(
-            r"$R(k, N) = \frac{\binom{N}{k} p^k q^{N-k}}{\binom{N}{k-1} p^{k-1} q^{N-k+1}} = "
-            r"\frac{N-k+1}{k} \cdot \frac{p}{q}$ (checked on the same range)."
-        ),
-    )
-    return Verdict(statement, check(cases(), fails), check(cases(), fails_corrected))
+    return result(check(cases(), fails), check(cases(), fails_corrected))
 
 
-def inequality_9_8() -> Verdict:
+@statement("003-9.8")
+def inequality_9_8() -> Tested:
     """003 (9.8): the approximate comparison, in which the draft has dropped the +1."""
 
     def cases() -> Iterator[tuple[Fraction, Fraction]]:
@@ -273,22 +198,9 @@ def inequality_9_8() -> Verdict:
             return None
         return rf"$q = {tex(q)}$, $\alpha/N = {tex(t)}$: ${tex(left)} \le {tex(right)}$"
 
-    statement = Statement(
-        key="003-9.8",
-        source="003 (9.8)–(9.10)",
-        says=(
-            r"$\frac{qp + \alpha q/N}{qp - \alpha p/N} > \frac{qp + \alpha p/N}{qp - \alpha q/N}$, "
-            r"since $p > q$."
-        ),
-        covered=(
-            rf"{_NOISES[0].upper()}{_NOISES[1:]}, and $\alpha/N = jq/{DISTANCES_9_8 + 1}$ for "
-            rf"$1 \le j \le {DISTANCES_9_8}$: between 0 and $q$, so that the denominators are "
-            "positive."
-        ),
-        comment=(
-            r"True as an inequality between these expressions: the cross-multiplied difference is "
-            r"$(p^2 - q^2)(\alpha/N)^2$. It does not carry over to $R$, see the statement on "
-            r"(9.4): the difference is of the same order as the $1/N$ that was dropped."
-        ),
+    return result(
+        check(cases(), fails),
+        first_letter=_NOISES[0].upper(),
+        rest=_NOISES[1:],
+        steps=DISTANCES_9_8 + 1,
     )
-    return Verdict(statement, check(cases(), fails))

@@ -5,37 +5,13 @@ Section 3.1, which uses them, is in `maximal_bits` and `maximal_bits_proof`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
 from itertools import combinations, combinations_with_replacement, pairwise, product
 from typing import NamedTuple
 
-from krand_lab.statements.backgrounds.maximal_bits import (
-    all_ones_is_maximal,
-    all_zeros_is_maximal,
-    claim_3_2,
-    only_the_count_matters,
-)
-from krand_lab.statements.backgrounds.maximal_bits_proof import (
-    step_3_5,
-    step_3_6,
-    step_3_6_by_lemma_4_2,
-)
 from krand_lab.statements.notation import tex, tex_list
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = [
-    "STATEMENTS",
-    "falling_ratios",
-    "least_lambda",
-    "lemma_4_1",
-    "lemma_4_2",
-    "lemma_4_2_monotone",
-    "lemma_4_2_reversed",
-    "lemma_4_3",
-    "masses",
-    "proposition_1_1",
-]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 Vector = tuple[int, ...]
 
@@ -71,7 +47,8 @@ def least_lambda(law: Vector, other: Vector, events: Iterator[Vector]) -> Fracti
     return least
 
 
-def proposition_1_1() -> Verdict:
+@statement("002-proposition-1.1")
+def proposition_1_1() -> Tested:
     """002 Proposition 1.1: differential privacy event by event and outcome by outcome."""
 
     def cases() -> Iterator[tuple[Vector, Vector]]:
@@ -92,35 +69,14 @@ def proposition_1_1() -> Verdict:
             f"{by_outcome} by outcomes and {by_event} by events"
         )
 
-    statement = Statement(
-        key="002-proposition-1.1",
-        source="002 Proposition 1.1",
-        says=(
-            r"If the outcomes are finite in number, $P[A(x) \in S] \le \lambda P[A(x') \in S]$ "
-            r"for all events $S$ if and only if $P[A(x) = s] \le \lambda P[A(x') = s]$ for all "
-            r"outcomes $s$."
-        ),
-        covered=(
-            f"All ordered pairs of laws on up to {MAX_OUTCOMES} outcomes with masses a multiple "
-            rf"of $1/d$, $d \le {MAX_GRAIN}$, zeros included; all events; every $\lambda \ge 0$, "
-            r"because either condition holds exactly from a least $\lambda$ on (or never), and "
-            r"the two least $\lambda$ are compared."
-        ),
-        comment=(
-            r"From events to outcomes: take $S = \{s\}$. From outcomes to events: add "
-            r"$P[A(x) = s] \le \lambda P[A(x') = s]$ over $s \in S$. No division is needed, and "
-            r"the outcomes may be countably many. The draft divides by Lemma 4.1, which asks for "
-            r"$P[A(x') = s] > 0$ for every $s \in S$; outcomes that have probability 0 under both "
-            r"must be left out of $S$ first."
-        ),
-    )
-    return Verdict(statement, check(cases(), fails))
+    return result(check(cases(), fails))
 
 
 # --- Lemma 4.1 --------------------------------------------------------------------------------
 
 
-def lemma_4_1() -> Verdict:
+@statement("002-lemma-4.1")
+def lemma_4_1() -> Tested:
     """002 Lemma 4.1: a ratio of sums is at most the largest of the ratios."""
 
     def cases() -> Iterator[tuple[tuple[int, int], ...]]:
@@ -136,24 +92,9 @@ def lemma_4_1() -> Verdict:
         return f"$(a_i, b_i) = {case}$: ${tex(Fraction(a, b))} > {tex(largest)}$"
 
     low, high = NUMERATORS_4_1[0], NUMERATORS_4_1[-1]
-    statement = Statement(
-        key="002-lemma-4.1",
-        source="002 Lemma 4.1",
-        says=(
-            r"If all $b_i > 0$, then $\frac{a_1 + \ldots + a_m}{b_1 + \ldots + b_m} \le "
-            r"\max_i \frac{a_i}{b_i}$."
-        ),
-        covered=(
-            rf"All $m \le {SUMMANDS_4_1}$, all whole numbers ${low} \le a_i \le {high}$ and "
-            rf"$1 \le b_i \le {DENOMINATORS_4_1[-1]}$, up to the order of the pairs, which does "
-            "not matter."
-        ),
-        comment=(
-            r"With $M = \max_i a_i / b_i$ we have $a_i \le M b_i$ for each $i$; add these up and "
-            r"divide by the sum of the $b_i$. The sign of the $a_i$ plays no part."
-        ),
+    return result(
+        check(cases(), fails), low=low, high=high, last_denominators_4_1=DENOMINATORS_4_1[-1]
     )
-    return Verdict(statement, check(cases(), fails))
 
 
 # --- Lemma 4.2 --------------------------------------------------------------------------------
@@ -213,28 +154,14 @@ _SAYS_4_1 = (
 )
 
 
-def lemma_4_2() -> Verdict:
+@statement("002-lemma-4.2")
+def lemma_4_2() -> Tested:
     """002 Lemma 4.2: reweighting towards the larger ratios raises a ratio of sums."""
-    statement = Statement(
-        key="002-lemma-4.2",
-        source="002 Lemma 4.2",
-        says=(
-            rf"For positive numbers, (4.1): {_SAYS_4_1} if (4.2) $\lambda_i / \mu_i \ge "
-            r"\lambda_j / \mu_j$ and (4.3) $a_i / a_j \ge a'_i / a'_j$ whenever $i < j$."
-        ),
-        covered=f"All whole numbers from 1 that meet (4.2) and (4.3): {_sizes('m')}.",
-        comment=(
-            "The draft's proof is right. After cross-multiplication the difference of the two "
-            r"sides is $\sum_{i < j} (a_i a'_j - a_j a'_i)(\lambda_i \mu_j - \lambda_j \mu_i)$ "
-            "(Lagrange's identity), and both factors of each term are at least 0. Nothing but "
-            "the two denominators has to be positive: zeros are allowed wherever (4.2) and (4.3) "
-            "are read as products, which the proof of (3.6) needs."
-        ),
-    )
-    return Verdict(statement, check(_lemma_4_2_cases(), _breaks_4_1))
+    return result(check(_lemma_4_2_cases(), _breaks_4_1), sizes=_sizes("m"))
 
 
-def lemma_4_2_monotone() -> Verdict:
+@statement("002-lemma-4.2-monotone")
+def lemma_4_2_monotone() -> Tested:
     """002 Lemma 4.2, first remark: λ falling and μ rising is enough for (4.2)."""
 
     def cases() -> Iterator[tuple[Vector, Vector]]:
@@ -252,45 +179,23 @@ def lemma_4_2_monotone() -> Verdict:
             return None
         return rf"$\lambda = {tex_list(lam)}$, $\mu = {tex_list(mu)}$"
 
-    statement = Statement(
-        key="002-lemma-4.2-monotone",
-        source="002 after Lemma 4.2",
-        says=(
-            r"(4.2) is satisfied when $\lambda_1 \ge \lambda_2 \ge \ldots \ge \lambda_m$ and "
-            r"$\mu_1 \le \mu_2 \le \ldots \le \mu_m$."
-        ),
-        covered=f"All such whole numbers from 1: {_sizes('m')}.",
-        comment=(
-            r"For $i < j$ multiply $\lambda_i \ge \lambda_j$ and $\mu_j \ge \mu_i$. The condition "
-            "is sufficient, not necessary."
-        ),
-    )
-    return Verdict(statement, check(cases(), fails))
+    return result(check(cases(), fails), sizes=_sizes("m"))
 
 
-def lemma_4_2_reversed() -> Verdict:
+@statement("002-lemma-4.2-reversed")
+def lemma_4_2_reversed() -> Tested:
     """002 Lemma 4.2, second remark: both conditions may be reversed together."""
     reversed_cases = (
         TwoRatios(*(numbers[::-1] for numbers in case)) for case in _lemma_4_2_cases()
     )
-    statement = Statement(
-        key="002-lemma-4.2-reversed",
-        source="002 after Lemma 4.2",
-        says="(4.1) still holds if all the inequalities in (4.2) and (4.3) are reversed.",
-        covered=f"All whole numbers from 1 that meet both reversed conditions: {_sizes('m')}.",
-        comment=(
-            "Number the terms from the last to the first: both conditions are reversed and "
-            "(4.1) stays as it is. Both must be reversed: with only one of them reversed, (4.1) "
-            "is reversed as well."
-        ),
-    )
-    return Verdict(statement, check(reversed_cases, _breaks_4_1))
+    return result(check(reversed_cases, _breaks_4_1), sizes=_sizes("m"))
 
 
 # --- Lemma 4.3 --------------------------------------------------------------------------------
 
 
-def lemma_4_3() -> Verdict:
+@statement("002-lemma-4.3")
+def lemma_4_3() -> Tested:
     """002 Lemma 4.3: the comparison of ratios that share a term."""
 
     def cases() -> Iterator[Vector]:
@@ -311,41 +216,4 @@ def lemma_4_3() -> Verdict:
             f"${tex(Fraction(*left))} < {tex(Fraction(*right))}$"
         )
 
-    statement = Statement(
-        key="002-lemma-4.3",
-        source="002 Lemma 4.3",
-        says=(
-            r"If $a, a', \lambda, \mu > 0$ and $b, b', c, c' \ge 0$, then $\frac{a\lambda + b\mu}"
-            r"{c\lambda + a\mu} \ge \frac{a'\lambda + b'\mu}{c'\lambda + a'\mu}$ if "
-            r"$ac' \ge a'c$, $ab' \le a'b$ and $bc' \ge b'c$."
-        ),
-        covered=(
-            rf"All whole numbers up to {LARGEST_4_3} that meet (4.5), from 1 for "
-            r"$a, a', \lambda, \mu$ and from 0 for $b, b', c, c'$."
-        ),
-        comment=(
-            "The draft's proof is right. After cross-multiplication the difference of the two "
-            r"sides is $(ac' - a'c)\lambda^2 + (bc' - b'c)\lambda\mu + (a'b - ab')\mu^2$; the "
-            r"terms with $aa'\lambda\mu$ cancel. The third condition can be left out: the product "
-            r"of the first two is $aa'bc' \ge aa'b'c$."
-        ),
-    )
-    return Verdict(statement, check(cases(), fails))
-
-
-STATEMENTS: tuple[Callable[[], Verdict], ...] = (
-    proposition_1_1,
-    only_the_count_matters,
-    all_ones_is_maximal,
-    all_zeros_is_maximal,
-    claim_3_2,
-    step_3_5,
-    step_3_6,
-    step_3_6_by_lemma_4_2,
-    lemma_4_1,
-    lemma_4_2,
-    lemma_4_2_monotone,
-    lemma_4_2_reversed,
-    lemma_4_3,
-)
-"""All statements of draft 002 in its order, those of section 3.1 included."""
+    return result(check(cases(), fails))

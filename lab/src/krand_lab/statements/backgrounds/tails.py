@@ -21,9 +21,7 @@ from typing import NamedTuple
 from krand_lab.enumeration import Exact, exact_one_bit
 from krand_lab.statements.bit_counts import count_weights, noises
 from krand_lab.statements.notation import tex
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = ["Pair", "corners", "delta_of_all_equal", "steps", "tail_of_all_equal"]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 MAX_USERS = 10
 NOISES = noises(9)
@@ -139,42 +137,18 @@ def _eta_conversions() -> Iterator[Comparison]:
                     yield Comparison(pair, lam, value, smaller.delta(lam))
 
 
-def tail_of_all_equal() -> Verdict:
+@statement("003-theorem-4.1-tail")
+def tail_of_all_equal() -> Tested:
     """Whether the all-equal collection has the largest tail η, as Theorem 4.1 may suggest."""
     comparisons = list(_eta_comparisons())
-    statement = Statement(
-        key="003-theorem-4.1-tail",
-        source="003 Theorem 4.1, §4.3",
-        says=(
-            r"What section 4.3 takes from the theorem when it goes on with set bits only: the "
-            r"all-equal $D$ is the worst for the tail too. With both directions taken together, "
-            r"$\max(P[R > \lambda | D_m], P[1/R > \lambda | D])$ is largest when the "
-            r"others are all equal ($m = 0$ ones among them, or $N - 1$)."
-        ),
-        covered=_COVERED.format(
+    return result(
+        check(comparisons, Comparison.fails),
+        check(_eta_conversions(), Comparison.fails),
+        noises=_COVERED.format(
             "the tail is a step function, so that the values of $R$ and $1/R$ for both "
             "backgrounds are enough."
         ),
-        comment=(
-            r"Each $R_i$ is largest for the all-equal $D$, but its tail adds the probabilities of "
-            r"the outcomes with $R_i > \lambda$, and these change with $D$ too. The first case has "
-            r"$\lambda = 1$, and it is not alone: for $N = 3$, $q = \frac{1}{5}$, $\lambda = 2$ "
-            r"the tail is $\frac{88}{125}$ at $m = 1$ and $\frac{64}{125}$ at $m = 0$. On the "
-            rf"range the factor is at most {_largest_factor(comparisons)}; large factors come from "
-            r"steps that fall on different $\lambda$."
-        ),
-        corrected=(
-            r"For $1 \le \lambda' < \lambda$ the tail at $\lambda$ is at most $\delta(\lambda') / "
-            r"(1 - \lambda'/\lambda)$, where $\delta$ is that of the all-equal background with "
-            r"$N - \min(m, N - 1 - m)$ users: where $R > \lambda$, $R - \lambda'$ is at least "
-            r"$(1 - \lambda'/\lambda) R$, and the next statement bounds $\delta$ (checked on the "
-            r"same range for every $\lambda$ and $\lambda'$)."
-        ),
-    )
-    return Verdict(
-        statement,
-        check(comparisons, Comparison.fails),
-        check(_eta_conversions(), Comparison.fails),
+        largest_factor=_largest_factor(comparisons),
     )
 
 
@@ -189,39 +163,17 @@ def _delta_comparisons(smaller: bool) -> Iterator[Comparison]:
             yield Comparison(pair, lam, pair.delta(lam), bound.delta(lam))
 
 
-def delta_of_all_equal() -> Verdict:
+@statement("003-theorem-4.1-delta")
+def delta_of_all_equal() -> Tested:
     """Whether the all-equal collection has the largest δ, as Theorem 4.1 may suggest."""
     comparisons = list(_delta_comparisons(smaller=False))
-    statement = Statement(
-        key="003-theorem-4.1-delta",
-        source="003 Theorem 4.1, §4.3",
-        says=(
-            r"The same for $\delta$: the all-equal $D$ is the worst. With both directions taken "
-            r"together, $\max(E_D[(R - \lambda)_+], E_D[(1 - \lambda R)_+])$ is largest when the "
-            "others are all equal."
-        ),
-        covered=_COVERED.format(
+    return result(
+        check(comparisons, Comparison.fails),
+        check(_delta_comparisons(smaller=True), Comparison.fails),
+        noises=_COVERED.format(
             r"$\delta$ is made of straight pieces, so that the values of $R$ and $1/R$ for both "
             "backgrounds are enough, together with the points where the two directions of the "
             "all-equal background cross."
         ),
-        comment=(
-            r"The cause is the same as for the tail, but the effect is smaller: on the range the "
-            rf"factor is at most {_largest_factor(comparisons)}. At $\lambda = 1$ it is easy to "
-            r"see: $\delta = (p - q) \max_j b_j$, where $b$ is the law of the count of the others, "
-            r"and its peak may well be higher for a mixed background. Nor is it confined to "
-            r"$\lambda = 1$: for $N = 6$, $q = \frac{2}{9}$, $\lambda = \frac{3}{2}$ the value is "
-            r"$\frac{67571}{531441}$ at $m = 1$ and $\frac{67228}{531441}$ at $m = 0$."
-        ),
-        corrected=(
-            r"$\delta$ with $m$ ones among the others is at most $\delta$ of the all-equal "
-            r"background with $N - \min(m, N - 1 - m)$ users, more than half of them: the reports "
-            "of the rarer kind could be added by the observer, and more reports of known law never "
-            r"raise $\delta$ (checked on the same range, for every $\lambda$)."
-        ),
-    )
-    return Verdict(
-        statement,
-        check(comparisons, Comparison.fails),
-        check(_delta_comparisons(smaller=True), Comparison.fails),
+        largest_factor=_largest_factor(comparisons),
     )

@@ -8,8 +8,8 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations
 
+from krand_lab import formulas as drafts
 from krand_lab.enumeration import Multiset, Vector, vectors
-from krand_lab.formulas.anonymity import anonymity_003_3, presence_003_2
 from krand_lab.statements.collections.reports import multisets, places, places_in_words
 from krand_lab.statements.notation import tex
 from krand_lab.statements.ranges import (
@@ -19,14 +19,7 @@ from krand_lab.statements.ranges import (
     vectors_tex,
     where,
 )
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = [
-    "anonymity_and_the_ratio_003",
-    "factor_epsilon_003",
-    "presence_of_a_report_003",
-    "record_taken_away_003",
-]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 SIZES = ((1, 2), (2, 2), (3, 2), (4, 2), (5, 1), (6, 1))
 """The number of users and the largest number of bits that goes with it."""
@@ -48,7 +41,7 @@ def _collections() -> Iterator[Case]:
 
 @cache
 def _anonymity(t: Multiset, q: Fraction) -> Fraction:
-    return anonymity_003_3(t, q)
+    return drafts.anonymity_003_3(t, q)
 
 
 def _place(case: Case) -> str:
@@ -56,7 +49,8 @@ def _place(case: Case) -> str:
     return where(N=len(t), L=bits, q=q, T=vectors_tex(t))
 
 
-def factor_epsilon_003() -> Verdict:
+@statement("003-3-factor")
+def factor_epsilon_003() -> Tested:
     """003 §3, 004 §2, 002 §5: differential privacy with the factor ε for e^ε."""
 
     def cases() -> Iterator[tuple[int, Fraction, int]]:
@@ -83,63 +77,33 @@ def factor_epsilon_003() -> Verdict:
                         )
         return None
 
-    statement = Statement(
-        key="003-3-factor",
-        source="003 §3, 004 §2, 002 §5",
-        says=(
-            r"A query is $\epsilon$-differentially private if "
-            r"$P[A(x) \in S] \le \epsilon \cdot P[A(x') \in S]$ for all $S$. Put to the test on "
-            r"one bit with $\frac{p}{q} = 1 + \epsilon \le e^{\epsilon}$, which is private in the "
-            "usual sense."
-        ),
-        covered=(
-            rf"$\epsilon$ from 0.1 to 0.{TENTHS} in steps of 0.1, $1 \le N \le {USERS}$, every "
-            "pair of neighbouring collections in both directions, all sets of counts."
-        ),
-        comment=(
-            r"A slip: 002 (1.1) has $\exp(\epsilon)$. With a factor $\epsilon < 1$ no query at all "
-            r"is private: take for $S$ all outcomes, then it says $1 \le \epsilon$."
-        ),
-        corrected=(
-            r"$P[A(x) \in S] \le e^{\epsilon} P[A(x') \in S]$; over the same range it holds even "
-            r"with $1 + \epsilon$ for $e^{\epsilon}$, and so without a rounded number."
-        ),
-    )
     printed = check(cases(), lambda case: worst(case, case[1]))
-    return Verdict(statement, printed, check(cases(), lambda case: worst(case, 1 + case[1])))
+    return result(printed, check(cases(), lambda case: worst(case, 1 + case[1])))
 
 
-def presence_of_a_report_003() -> Verdict:
+@statement("003-2-presence")
+def presence_of_a_report_003() -> Tested:
     """003 §2, 004 §1: the probability that s is among the reports."""
 
     def fails(case: Case) -> str | None:
         t, bits, q = case
         for s in vectors(bits):
             exact = sum((c for reports, c in law(t, q).items() if s in reports), Fraction(0))
-            printed = presence_003_2(s, t, q)
+            printed = drafts.presence_003_2(s, t, q)
             if printed != exact:
                 place = f"{_place(case)}, $s={vector_tex(s)}$"
                 return f"{place}: printed ${tex(printed)}$, exact ${tex(exact)}$"
         return None
 
-    statement = Statement(
-        key="003-2-presence",
-        source="003 §2, 004 §1",
-        says=(
-            r"$P[s \in R(T)] = 1 - \prod_{v \in T} [1 - q^{L-m(v,s)}(1-q)^{m(v,s)}]$, where "
-            "$m(v,s)$ counts the equal bits."
-        ),
-        covered=f"{RANGE} and every $s$; against the law of all multisets of reports.",
-        comment="The reports are independent: the probabilities of not being $s$ multiply.",
-    )
-    return Verdict(statement, check(_collections(), fails))
+    return result(check(_collections(), fails))
 
 
 def _without(t: Multiset, i: int) -> Multiset:
     return (*t[:i], *t[i + 1 :])
 
 
-def record_taken_away_003() -> Verdict:
+@statement("003-3-record-taken-away")
+def record_taken_away_003() -> Tested:
     """003 §3, 004 §2: privacy as a bounded ratio of T and T without v."""
 
     def fails(case: Case) -> str | None:
@@ -159,37 +123,20 @@ def record_taken_away_003() -> Verdict:
         anonymity = _anonymity(t, q)
         for i, v in enumerate(t):
             for s in vectors(bits):
-                here, without = presence_003_2(s, t, q), presence_003_2(s, _without(t, i), q)
+                here, without = (
+                    drafts.presence_003_2(s, t, q),
+                    drafts.presence_003_2(s, _without(t, i), q),
+                )
                 if not anonymity * here < (anonymity + 1) * without:
                     return f"{_place(case)}, $v={vector_tex(v)}$, $s={vector_tex(s)}$"
         return None
 
-    statement = Statement(
-        key="003-3-record-taken-away",
-        source="003 §3, 004 §2",
-        says=(
-            r"$R$ is $\epsilon$-differentially private if "
-            r"$\log \frac{P[R(T) \in S]}{P[R(T_v) \in S]} \le \epsilon$ for any set $S$, where "
-            r"$T_v$ is $T$ without $v$. Put to the test: there is such an $\epsilon$."
-        ),
-        covered=f"{RANGE}; $S$ is an event of the reports.",
-        comment=(
-            r"$R(T)$ has $N$ reports and $R(T_v)$ has $N-1$: an observer who counts them tells the "
-            r"two apart, and no $\epsilon$ is large enough. The other sections compare collections "
-            r"of one size. For the events that one report $s$ occurs the ratio is bounded, and "
-            r"that is what $A_p$ says: $P[s \in R(T)] = P[s \in R(T_v)] + P[s = R(v)] "
-            r"(1 - P[s \in R(T_v)])$, and $P[s = R(v)] \le \frac{1}{A_p} P[s \in R(T_v)]$."
-        ),
-        corrected=(
-            r"$\frac{P[s \in R(T)]}{P[s \in R(T_v)]} < 1 + \frac{1}{A_p}$ for every $v$ and $s$, "
-            r"checked over the same range for $N \ge 2$."
-        ),
-    )
     crowds = (case for case in _collections() if len(case[0]) > 1)
-    return Verdict(statement, check(_collections(), fails), check(crowds, corrected_fails))
+    return result(check(_collections(), fails), check(crowds, corrected_fails))
 
 
-def anonymity_and_the_ratio_003() -> Verdict:
+@statement("003-3-anonymity")
+def anonymity_and_the_ratio_003() -> Tested:
     """003 §3, 004 §2: what A_p ≥ 1 says of the ratio, and what it does say."""
 
     def neighbours(t: Multiset, bits: int) -> Iterator[tuple[Vector, Multiset]]:
@@ -219,30 +166,6 @@ def anonymity_and_the_ratio_003() -> Verdict:
             return None
         return f"{_place(case)}: $A_p = {tex(_anonymity(t, q))}$"
 
-    statement = Statement(
-        key="003-3-anonymity",
-        source="003 §3, 004 §2",
-        says=(
-            r"Anonymity is $A_p = \min_{v,s} \frac{P[s \in R(T_v)]}{P[s = R(v)]}$. The drafts do "
-            r"not say what it promises. Put to the test: $A_p \ge 1$, that every report is at "
-            rf"least as likely to come from somebody else, keeps $R \le {tex(LAMBDA)}$."
-        ),
-        covered=(
-            rf"{RANGE} with $A_p \ge 1$; every neighbour of $T$ and every multiset of reports."
-        ),
-        comment=(
-            r"It does not bound $R$. Where all $N \ge 2$ users hold the same bit, $A_p \ge 1$ for "
-            r"every $q$, while $R$ reaches $\frac{p}{q}$, beyond any $\lambda$ as $q$ falls. Nor "
-            r"can $A_p$ be large: with $s = v$ it is at most $p^{-L}$."
-        ),
-        corrected=(
-            r"For $q < \frac{1}{N}$, $A_p \ge 1$ if and only if every record of $T$ occurs at "
-            r"least twice. A record $v$ that occurs once has at $s = v$ at most $(N-1)qp^{L-1} < "
-            r"p^L$ from the others; one that occurs twice has its double. Checked over the same "
-            r"collections, whatever $A_p$, for these $q$. That is what is called 2-anonymity of a "
-            "table, and says nothing of noise."
-        ),
-    )
     anonymous = (case for case in _collections() if _anonymity(case[0], case[2]) >= 1)
     quiet = (case for case in _collections() if case[2] * len(case[0]) < 1)
-    return Verdict(statement, check(anonymous, fails), check(quiet, corrected_fails))
+    return result(check(anonymous, fails), check(quiet, corrected_fails), lam=tex(LAMBDA))

@@ -6,26 +6,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
 
+from krand_lab import formulas as drafts
 from krand_lab.enumeration import Multiset, Vector, vectors
-from krand_lab.formulas.examples import (
-    mean_ratio_003_7_1,
-    probability_003_8_1,
-    probability_modified_003_8_2,
-    probability_modified_003_8_3,
-    ratio_003_8_4,
-    ratio_003_8_6,
-    ratio_003_8_7,
-    ratio_003_8_8,
-    ratio_of_two_003_7_2,
-    ratio_of_two_003_7_2_divided,
-    ratio_of_two_003_7_3,
-    ratio_of_two_003_7_6,
-    ratio_of_two_003_7_7,
-    ratio_of_two_003_7_7_corrected,
-    ratio_of_two_003_7_8,
-    ratio_of_two_003_7_9,
-    ratio_of_two_003_7_9_corrected,
-)
 from krand_lab.statements.collections.reports import one_outlier
 from krand_lab.statements.ranges import (
     law,
@@ -35,14 +17,7 @@ from krand_lab.statements.ranges import (
     vector_tex,
     where,
 )
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = [
-    "one_zero_among_equals_003",
-    "quotient_of_powers_003",
-    "ratio_of_one_zero_003",
-    "two_vectors_003",
-]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 BITS = 3
 DENOMINATOR = 4
@@ -80,44 +55,29 @@ def _place(case: Two) -> str:
     return where(L=bits, q=q, l_1=vector_tex(l1), l_2=vector_tex(l2), x=vector_tex(x))
 
 
-def two_vectors_003() -> Verdict:
+@statement("003-7.2-7.6")
+def two_vectors_003() -> Tested:
     """003 (7.1)–(7.6): the ratio of two reports, in three forms."""
 
     def fails(case: Two) -> str | None:
         bits, q, l1, l2, x = case
         for z in vectors(bits):
             exact = _exact(l1, l2, z, x, q)
-            for form in (ratio_of_two_003_7_2, ratio_of_two_003_7_2_divided):
+            for form in (drafts.ratio_of_two_003_7_2, drafts.ratio_of_two_003_7_2_divided):
                 if form(l1, l2, z, x, q) != exact:
                     return unequal(f"(7.2) at {_place(case)}", form(l1, l2, z, x, q), exact)
         exact = _exact(l1, l2, (1,) * bits, x, q)
         return (
-            unequal(f"(7.1) at {_place(case)}", mean_ratio_003_7_1(bits, q), Fraction(1))
-            or unequal(f"(7.3) at {_place(case)}", ratio_of_two_003_7_3(l1, l2, x, q), exact)
-            or unequal(f"(7.6) at {_place(case)}", ratio_of_two_003_7_6(l1, l2, x, q), exact)
+            unequal(f"(7.1) at {_place(case)}", drafts.mean_ratio_003_7_1(bits, q), Fraction(1))
+            or unequal(f"(7.3) at {_place(case)}", drafts.ratio_of_two_003_7_3(l1, l2, x, q), exact)
+            or unequal(f"(7.6) at {_place(case)}", drafts.ratio_of_two_003_7_6(l1, l2, x, q), exact)
         )
 
-    statement = Statement(
-        key="003-7.2-7.6",
-        source="003 (7.1)–(7.6)",
-        says=(
-            r"For two reports $l_1, l_2$ and $D = \{z, x\}$, $D_m = \{0, x\}$ the ratio is (7.2); "
-            r"for $z = 1$ it is (7.3) and (7.6). (7.1) is 1."
-        ),
-        covered=(
-            rf"$N=2$, $1 \le L \le {BITS}$, {noises_in_words(DENOMINATOR)}, every $l_1$, $l_2$, "
-            r"$x$ and $z$."
-        ),
-        comment=(
-            r"$l_1$ is a vector in $p(l_1|x)$ and a number in $p^{L-l_1}q^{l_1}$, which is the "
-            "probability of one vector and not of a number of set bits. Where the reports are "
-            "equal (7.2) counts their one arrangement twice, above and below."
-        ),
-    )
-    return Verdict(statement, check(_twos(), fails))
+    return result(check(_twos(), fails), noises_in_words=noises_in_words(DENOMINATOR))
 
 
-def quotient_of_powers_003() -> Verdict:
+@statement("003-7.7")
+def quotient_of_powers_003() -> Tested:
     """003 (7.7)–(7.9): (7.6) with p(l_2|1)/p(l_1|1) written out."""
 
     def against(
@@ -133,31 +93,13 @@ def quotient_of_powers_003() -> Verdict:
 
         return fails
 
-    statement = Statement(
-        key="003-7.7",
-        source="003 (7.7)–(7.9)",
-        says=(
-            r"The ratio of two reports is (7.6) with $\frac{p(l_2|1)}{p(l_1|1)} = "
-            r"p^{l_2-l_1}q^{L-(l_2-l_1)}$."
-        ),
-        covered=(
-            rf"$N=2$, $1 \le L \le {BITS}$, {noises_in_words(DENOMINATOR)}, every $l_1$, $l_2$ and "
-            "$x$."
-        ),
-        comment=(
-            r"By (7.5) the quotient is $(\frac{p}{q})^{l_2-l_1}$; as printed it has a factor $q^L$ "
-            r"too much, which (7.9) keeps. It does no harm only where $l_1$ and $l_2$ have equally "
-            "many set bits, since then it weighs two equal numbers."
-        ),
-        corrected=(
-            r"$(\frac{p}{q})^{L-2l_1} \frac{1 + (p/q)^{l_1-l_2} r}{1 + (q/p)^{l_1-l_2} r}$ with "
-            r"$r = \frac{p(l_1|x)}{p(l_2|x)}$: (7.9) without $q^L$. Checked over the same range, "
-            "with (7.7) corrected likewise."
-        ),
+    printed = against(
+        drafts.ratio_of_two_003_7_7, drafts.ratio_of_two_003_7_8, drafts.ratio_of_two_003_7_9
     )
-    printed = against(ratio_of_two_003_7_7, ratio_of_two_003_7_8, ratio_of_two_003_7_9)
-    right = against(ratio_of_two_003_7_7_corrected, ratio_of_two_003_7_9_corrected)
-    return Verdict(statement, check(_twos(), printed), check(_twos(), right))
+    right = against(drafts.ratio_of_two_003_7_7_corrected, drafts.ratio_of_two_003_7_9_corrected)
+    return result(
+        check(_twos(), printed), check(_twos(), right), noises_in_words=noises_in_words(DENOMINATOR)
+    )
 
 
 # --- §8: one zero among equal reports ----------------------------------------------------------
@@ -195,62 +137,36 @@ def _first_wrong(case: Zero, forms: dict[str, tuple[Form, Fraction]]) -> str | N
     return None
 
 
-def one_zero_among_equals_003() -> Verdict:
+@statement("003-8.1-8.3")
+def one_zero_among_equals_003() -> Tested:
     """003 (8.1)–(8.3): the probability of one report 0 and N-1 equal reports."""
 
     def fails(case: Zero) -> str | None:
         original, modified = _laws(case)
         forms: dict[str, tuple[Form, Fraction]] = {
-            "(8.1)": (probability_003_8_1, original),
-            "(8.2)": (probability_modified_003_8_2, modified),
-            "(8.3)": (probability_modified_003_8_3, modified),
+            "(8.1)": (drafts.probability_003_8_1, original),
+            "(8.2)": (drafts.probability_modified_003_8_2, modified),
+            "(8.3)": (drafts.probability_modified_003_8_3, modified),
         }
         return _first_wrong(case, forms)
 
-    statement = Statement(
-        key="003-8.1-8.3",
-        source="003 (8.1)–(8.3)",
-        says=(
-            r"If $S$ consists of 0 and $N-1$ identical vectors $s$, $p(S|D) = Nq^L p(s|1)^{N-1}$ "
-            r"and $p(S|D_m) = p^L p(s|1)^{N-1} + (N-1)q^L p(s|0)p(s|1)^{N-2}$."
-        ),
-        covered=ZEROS,
-        comment=(
-            r"The factor $N$ says which user reported the 0. For $s=0$ all reports are the same "
-            r"and there is nothing to choose: both are $N$ times too large."
-        ),
-        corrected=r"It holds for $s \ne 0$ and for $N=1$, checked over the same range.",
-    )
     kept = (case for case in _zeros() if case[0] == 1 or any(case[3]))
-    return Verdict(statement, check(_zeros(), fails), check(kept, fails))
+    return result(check(_zeros(), fails), check(kept, fails))
 
 
-def ratio_of_one_zero_003() -> Verdict:
+@statement("003-8.4-8.8")
+def ratio_of_one_zero_003() -> Tested:
     """003 (8.4)–(8.8): the ratio of one report 0 and N-1 equal reports."""
 
     def fails(case: Zero) -> str | None:
         original, modified = _laws(case)
         exact = modified / original
         forms: dict[str, tuple[Form, Fraction]] = {
-            "(8.4)": (ratio_003_8_4, exact),
-            "(8.6)": (ratio_003_8_6, exact),
-            "(8.7)": (ratio_003_8_7, exact),
-            "(8.8)": (ratio_003_8_8, exact),
+            "(8.4)": (drafts.ratio_003_8_4, exact),
+            "(8.6)": (drafts.ratio_003_8_6, exact),
+            "(8.7)": (drafts.ratio_003_8_7, exact),
+            "(8.8)": (drafts.ratio_003_8_8, exact),
         }
         return _first_wrong(case, forms)
 
-    statement = Statement(
-        key="003-8.4-8.8",
-        source="003 (8.4)–(8.8)",
-        says=(
-            r"$\frac{p(S|D_m)}{p(S|D)} = \frac{1}{N}(\frac{p}{q})^L + "
-            r"\frac{N-1}{N}(\frac{p}{q})^{L-2s}$"
-        ),
-        covered=ZEROS,
-        comment=(
-            r"Right for every $s$, also for $s=0$, where the factor $N$ of (8.1) and (8.2) "
-            r"cancels. From (8.7) on $s$ is the number of set bits of the vector $s$. It is (7.17) "
-            "for these reports. (8.5) repeats (8.4)."
-        ),
-    )
-    return Verdict(statement, check(_zeros(), fails))
+    return result(check(_zeros(), fails))

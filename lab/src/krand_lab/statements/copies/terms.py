@@ -8,28 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from krand_lab.formulas.copies import (
-    mean_set_bits_001_8_25,
-    mean_set_bits_001_8_25_corrected,
-    mean_x_one_001_8_17,
-    mean_x_r_001_8_27,
-    mean_x_zero_001_8_11,
-    mean_y_one_001_8_15,
-    mean_y_zero_001_8_9,
-    powers_of_set_bits_001_8_26,
-    set_bits_law_001_8_24,
-    set_bits_law_001_8_24_corrected,
-    square_x_one_001_8_18,
-    square_x_r_001_8_28,
-    square_x_r_001_8_28_middle,
-    square_x_r_001_8_28_middle_corrected,
-    square_x_zero_001_8_12,
-    square_y_one_001_8_16,
-    square_y_zero_001_8_10,
-    variance_x_one_001_8_19,
-    variance_x_r_001_8_29,
-    variance_x_zero_001_8_13,
-)
+from krand_lab import formulas as drafts
 from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex
 from krand_lab.statements.vector_cases import (
@@ -39,9 +18,7 @@ from krand_lab.statements.vector_cases import (
     mean_and_variance,
     unequal,
 )
-from krand_lab.statements.verdict import Statement, Verdict, check
-
-__all__ = ["STATEMENTS"]
+from krand_lab.statements.verdict import Tested, check, result, statement
 
 LONGEST = 6
 MOST_REPORTS = 4
@@ -68,81 +45,63 @@ class Mixture:
         return self.zeros, self.ones, self.bits, self.q
 
 
-def moments_by_generating_functions() -> Verdict:
+@statement("001-8.19")
+def moments_by_generating_functions() -> Tested:
     """001 (8.9)–(8.19)."""
 
     def fails(case: Setting) -> str | None:
         bits, q = case.bits, case.q
         odds = (1 - q) / q
         printed = (
-            (mean_y_zero_001_8_9(bits, q), _power_mean(1, 0, bits, q, odds**2)),
-            (square_y_zero_001_8_10(bits, q), _power_mean(1, 0, bits, q, odds**4)),
-            (mean_y_one_001_8_15(bits, q), _power_mean(0, 1, bits, q, odds**2)),
-            (square_y_one_001_8_16(bits, q), _power_mean(0, 1, bits, q, odds**4)),
-            (mean_x_zero_001_8_11(bits, q), Fraction(1)),
-            (mean_x_zero_001_8_11(bits, q), _moments(1, 0, bits, q)[0]),
-            (square_x_zero_001_8_12(bits, q) - 1, _moments(1, 0, bits, q)[1]),
-            (variance_x_zero_001_8_13(bits, q), _moments(1, 0, bits, q)[1]),
-            (mean_x_one_001_8_17(bits, q), _moments(0, 1, bits, q)[0]),
+            (drafts.mean_y_zero_001_8_9(bits, q), _power_mean(1, 0, bits, q, odds**2)),
+            (drafts.square_y_zero_001_8_10(bits, q), _power_mean(1, 0, bits, q, odds**4)),
+            (drafts.mean_y_one_001_8_15(bits, q), _power_mean(0, 1, bits, q, odds**2)),
+            (drafts.square_y_one_001_8_16(bits, q), _power_mean(0, 1, bits, q, odds**4)),
+            (drafts.mean_x_zero_001_8_11(bits, q), Fraction(1)),
+            (drafts.mean_x_zero_001_8_11(bits, q), _moments(1, 0, bits, q)[0]),
+            (drafts.square_x_zero_001_8_12(bits, q) - 1, _moments(1, 0, bits, q)[1]),
+            (drafts.variance_x_zero_001_8_13(bits, q), _moments(1, 0, bits, q)[1]),
+            (drafts.mean_x_one_001_8_17(bits, q), _moments(0, 1, bits, q)[0]),
             (
-                square_x_one_001_8_18(bits, q),
+                drafts.square_x_one_001_8_18(bits, q),
                 _moments(0, 1, bits, q)[1] + _moments(0, 1, bits, q)[0] ** 2,
             ),
-            (variance_x_one_001_8_19(bits, q), _moments(0, 1, bits, q)[1]),
+            (drafts.variance_x_one_001_8_19(bits, q), _moments(0, 1, bits, q)[1]),
         )
         failures = (unequal(case, ("(8)", "X"), left, right) for left, right in printed)
         return next(filter(None, failures), None)
 
-    return Verdict(
-        Statement(
-            key="001-8.19",
-            source="001 (8.1)–(8.3) and (8.9)–(8.19)",
-            says=r"The moments of $Y_0$, $X_0$, $Y_1$, $X_1$ from the generating functions "
-            r"$M_0(t) = (p + q e^t)^L$ and $M_1(t) = (q + p e^t)^L$; those of $X_0$ and $X_1$ are "
-            r"the same as in Appendix I.",
-            covered=rf"every report of zeros and of ones, for all $1 \le L \le {LONGEST}$ and all "
-            rf"fractions $0 < q < \frac{{1}}{{2}}$ with denominators up to {MIXTURE_DENOMINATOR}",
-            comment=r"$\mathrm{E} c^{L_0} = M_0(\ln c) = (p + qc)^L$, with $c = (p/q)^2$ and "
-            r"$(p/q)^4$.",
-        ),
+    return result(
         check(Range(range(1, 2), range(1, LONGEST + 1), MIXTURE_DENOMINATOR), fails),
     )
 
 
-def sum_of_set_bits() -> Verdict:
+@statement("001-8.24")
+def sum_of_set_bits() -> Tested:
     """001 (8.24)."""
 
     def printed(case: Mixture) -> str | None:
-        return _other_law(case, set_bits_law_001_8_24(*case.arguments))
+        return _other_law(case, drafts.set_bits_law_001_8_24(*case.arguments))
 
     def corrected(case: Mixture) -> str | None:
-        return _other_law(case, set_bits_law_001_8_24_corrected(*case.arguments))
+        return _other_law(case, drafts.set_bits_law_001_8_24_corrected(*case.arguments))
 
-    return Verdict(
-        Statement(
-            key="001-8.24",
-            source="001 (8.24)",
-            says=r"The number of set bits in $m$ reports of zeros and $r$ of ones is $L_r = m "
-            r"\cdot L_0 + r \cdot L_1$.",
-            covered=_mixtures_covered(),
-            corrected=r"$L_r$ is the sum of $m$ independent variables like $L_0$ and $r$ like "
-            r"$L_1$: $\mathrm{Bin}(mL, q) + \mathrm{Bin}(rL, p)$. Checked over the same range.",
-            comment=r"The mean is the same, the law is not: $2 L_0$ is always even. (8.26) is the "
-            r"generating function of the sum, so nothing that follows is affected.",
-        ),
+    return result(
         check(_mixtures(), printed),
         check(_mixtures(), corrected),
+        mixtures_covered=_mixtures_covered(),
     )
 
 
-def mean_number_of_set_bits() -> Verdict:
+@statement("001-8.25")
+def mean_number_of_set_bits() -> Tested:
     """001 (8.25)."""
 
     def printed(case: Mixture) -> str | None:
         return unequal(
             case,
             ("m q^L + r p^L", r"\mathrm{E} L_r"),
-            mean_set_bits_001_8_25(*case.arguments),
+            drafts.mean_set_bits_001_8_25(*case.arguments),
             _mean_set_bits(case),
         )
 
@@ -150,25 +109,19 @@ def mean_number_of_set_bits() -> Verdict:
         return unequal(
             case,
             ("mLq + rLp", r"\mathrm{E} L_r"),
-            mean_set_bits_001_8_25_corrected(*case.arguments),
+            drafts.mean_set_bits_001_8_25_corrected(*case.arguments),
             _mean_set_bits(case),
         )
 
-    return Verdict(
-        Statement(
-            key="001-8.25",
-            source="001 (8.25)",
-            says=r"$\mathrm{E} L_r = m \cdot q^L + r \cdot p^L$.",
-            covered=_mixtures_covered(),
-            corrected=r"$\mathrm{E} L_r = mLq + rLp$. Checked over the same range.",
-            comment=r"Right for $L = 1$ only. The draft does not use it.",
-        ),
+    return result(
         check(_mixtures(), printed),
         check(_mixtures(), corrected),
+        mixtures_covered=_mixtures_covered(),
     )
 
 
-def moments_of_one_term() -> Verdict:
+@statement("001-8.29")
+def moments_of_one_term() -> Tested:
     """001 (8.26), (8.27), (8.29)."""
 
     def fails(case: Mixture) -> str | None:
@@ -176,57 +129,42 @@ def moments_of_one_term() -> Verdict:
         odds = (1 - case.q) / case.q
         for base in (Fraction(1, 2), Fraction(2), odds**2, odds**4):
             true = _power_mean(*case.arguments, base)
-            value = powers_of_set_bits_001_8_26(base, *case.arguments)
+            value = drafts.powers_of_set_bits_001_8_26(base, *case.arguments)
             failure = unequal(case, ("(8.26)", r"\mathrm{E} c^{L_r}"), value, true)
             if failure:
                 return failure
         return (
-            unequal(case, ("(8.27)", ""), mean_x_r_001_8_27(case.ones, case.bits, case.q), mean)
-            or unequal(
-                case, ("(8.28)", ""), square_x_r_001_8_28(*case.arguments), variance + mean**2
+            unequal(
+                case, ("(8.27)", ""), drafts.mean_x_r_001_8_27(case.ones, case.bits, case.q), mean
             )
-            or unequal(case, ("(8.29)", ""), variance_x_r_001_8_29(*case.arguments), variance)
+            or unequal(
+                case,
+                ("(8.28)", ""),
+                drafts.square_x_r_001_8_28(*case.arguments),
+                variance + mean**2,
+            )
+            or unequal(
+                case, ("(8.29)", ""), drafts.variance_x_r_001_8_29(*case.arguments), variance
+            )
         )
 
-    return Verdict(
-        Statement(
-            key="001-8.29",
-            source="001 (8.26), (8.27), the end of (8.28), (8.29)",
-            says=r"$X_r = \left(\frac{q}{p}\right)^{kL} \left(\frac{p}{q}\right)^{2 L_r}$ has "
-            r"$\mathrm{E} X_r = \phi^{rL}$ and $\mathrm{Var} X_r = \phi^{mL} \left(\frac{q^5 + "
-            r"p^5}{(qp)^2}\right)^{rL} - \phi^{2rL}$.",
-            covered=_mixtures_covered() + r"; (8.26) at $e^t = \frac{1}{2}, 2, "
-            r"\left(\frac{p}{q}\right)^2, \left(\frac{p}{q}\right)^4$",
-            comment=r"$X_r$ is a product of $m$ independent variables like $X_0$ and $r$ like "
-            r"$X_1$. (8.27) and (8.28) print $M_k$ where $M_r$ is meant.",
-        ),
-        check(_mixtures(), fails),
-    )
+    return result(check(_mixtures(), fails), mixtures_covered=_mixtures_covered())
 
 
-def square_missing_in_the_second_moment() -> Verdict:
+@statement("001-8.28")
+def square_missing_in_the_second_moment() -> Tested:
     """001 (8.28)."""
 
     def printed(case: Mixture) -> str | None:
-        return _second_moment_differs(case, square_x_r_001_8_28_middle)
+        return _second_moment_differs(case, drafts.square_x_r_001_8_28_middle)
 
     def corrected(case: Mixture) -> str | None:
-        return _second_moment_differs(case, square_x_r_001_8_28_middle_corrected)
+        return _second_moment_differs(case, drafts.square_x_r_001_8_28_middle_corrected)
 
-    return Verdict(
-        Statement(
-            key="001-8.28",
-            source="001 (8.28), the middle",
-            says=r"$\mathrm{E} X_r^2 = \left(\frac{q}{p}\right)^{kL} \left(p + q \left("
-            r"\frac{p}{q}\right)^4\right)^{mL} \left(q + p \left(\frac{p}{q}\right)^4\right)"
-            r"^{rL}$.",
-            covered=_mixtures_covered(),
-            corrected=r"The first factor is $\left(\frac{q}{p}\right)^{2kL}$. Checked over the "
-            r"same range.",
-            comment="A misprint: the end of the line is right.",
-        ),
+    return result(
         check(_mixtures(), printed),
         check(_mixtures(), corrected),
+        mixtures_covered=_mixtures_covered(),
     )
 
 
@@ -303,12 +241,3 @@ def _second_moment_differs(
     mean, variance = _moments(*case.arguments)
     value = formula(*case.arguments)
     return unequal(case, ("(8.28)", r"\mathrm{E} X_r^2"), value, variance + mean**2)
-
-
-STATEMENTS: tuple[Callable[[], Verdict], ...] = (
-    moments_by_generating_functions,
-    sum_of_set_bits,
-    mean_number_of_set_bits,
-    moments_of_one_term,
-    square_missing_in_the_second_moment,
-)

@@ -13,11 +13,9 @@ from itertools import product
 
 from krand_lab.enumeration import Vector, collection_law, vectors
 from krand_lab.statements.bit_counts import noises
-from krand_lab.statements.verdict import Statement, Verdict, check
+from krand_lab.statements.verdict import Tested, check, result, statement
 from krand_lab.statements.worst_case.comparison import place
 from krand_lab.statements.worst_case.profiles import Case
-
-__all__ = ["claim_2", "ratio_law", "remark_5"]
 
 NOISES = noises(5)
 MOST_USERS = {1: 12, 2: 7, 3: 4}
@@ -54,7 +52,8 @@ def _differs(case: Case) -> str | None:
     return f"{place(case)}: another law than that of zero vectors with $L = {distance}$"
 
 
-def claim_2() -> Verdict:
+@statement("001-1.2-claim-2")
+def claim_2() -> Tested:
     """001 §1.2, claim 2: all homogeneous collections with their outliers have one law of R."""
 
     def cases() -> Iterator[Case]:
@@ -65,29 +64,11 @@ def claim_2() -> Verdict:
                     yield Case((x,) * (crowd - 1), x, opposite, q)
 
     sizes = ", ".join(rf"$N \le {users}$ with $L = {bits}$" for bits, users in MOST_USERS.items())
-    statement = Statement(
-        key="001-1.2-claim-2",
-        source="001 §1.2, claim 2",
-        says=(
-            "The distribution of $R(S)$ is the same for all homogeneous $D$ and $D_m$ with an "
-            "outlier, regardless of which vectors they contain."
-        ),
-        covered=(
-            f"All vectors $x$; {sizes}; all $q = a/b < 1/2$ with "
-            rf"$b \le {NOISES[-1].denominator}$: the whole law of $R$ under $D$ and under $D_m$, "
-            "from every multiset of reports."
-        ),
-        comment=(
-            r"Proof: $p(v \oplus x | y \oplus x) = p(v | y)$, because only the bits count in which "
-            r"report and answer differ. So adding $x$ modulo 2 to all answers and all reports is "
-            r"a renaming of outcomes that keeps $P(S|D)$ and $P(S|D_m)$; it turns $x$ into "
-            r"$\mathbf{0}$ and its opposite into $\mathbf{1}$."
-        ),
-    )
-    return Verdict(statement, check(cases(), _differs))
+    return result(check(cases(), _differs), sizes=sizes, denominator=NOISES[-1].denominator)
 
 
-def remark_5() -> Verdict:
+@statement("001-5-remark")
+def remark_5() -> Tested:
     """001 §5, remark: 10…0 with the outlier 010…0 has the law of R of 00 with the outlier 11."""
 
     def cases() -> Iterator[Case]:
@@ -102,27 +83,4 @@ def remark_5() -> Verdict:
         rf"$N \le {users}$ with $m = {m}$, $C = {options}$"
         for (m, options), users in MOST_SPARSE_USERS.items()
     )
-    statement = Statement(
-        key="001-5-remark",
-        source="001 §5, (5.1)–(5.10) and remark",
-        says=(
-            "The setups (5.1)–(5.5) and (5.6)–(5.10) are equivalent; it remains to be shown "
-            "formally that the expressions of $R(S)$ are. More generally: $m$ set bits, and an "
-            "outlier with $m$ others, among $C$ bits, against zero vectors of $2m$ bits and an "
-            "outlier of ones."
-        ),
-        covered=(
-            f"{sizes}; all $q = a/b < 1/2$ with "
-            rf"$b \le {NOISES[-1].denominator}$: the whole law of $R$ under $D$ and under $D_m$, "
-            "from every multiset of reports."
-        ),
-        comment=(
-            "Proof: if all answers agree in a position, every assignment of the reports in $S$ to "
-            "the users has the same factor there, so it leaves $P(S|D)$ and $P(S|D_m)$ as a common "
-            "factor: $R(S)$ is that of the reports without the position, and these are distributed "
-            "as if it did not exist. What remains are $2m$ positions; adding the vector of the "
-            r"others modulo 2 turns it into $\mathbf{0}$ and the outlier into $\mathbf{1}$. So the "
-            "two setups are equivalent. What fails in section 5 is that this setup is the worst."
-        ),
-    )
-    return Verdict(statement, check(cases(), _differs))
+    return result(check(cases(), _differs), sizes=sizes, denominator=NOISES[-1].denominator)

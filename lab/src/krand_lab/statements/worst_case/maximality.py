@@ -6,7 +6,7 @@ every pair of answers is held against this pair, at every λ ≥ 1 at once (`pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -14,7 +14,7 @@ from itertools import product
 from krand_lab.enumeration import vectors
 from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex
-from krand_lab.statements.verdict import Count, Statement, Verdict
+from krand_lab.statements.verdict import Count, Tested, result, statement
 from krand_lab.statements.worst_case.comparison import (
     Measure,
     Tally,
@@ -29,18 +29,7 @@ from krand_lab.statements.worst_case.divergence import (
     mean_ratio,
     phi,
 )
-from krand_lab.statements.worst_case.equal_laws import claim_2
 from krand_lab.statements.worst_case.profiles import Bound, Case, profile
-
-__all__ = [
-    "STATEMENTS",
-    "claim_1_delta",
-    "claim_1_delta_as_printed",
-    "claim_1_eta",
-    "claim_1_eta_as_printed",
-    "dense_cases",
-    "outlier",
-]
 
 NOISES = noises(10)
 MOST_USERS = {1: 20, 2: 6, 3: 4, 4: 3}
@@ -172,95 +161,42 @@ PROOF_OF_LEADING_ORDER = (
 )
 
 
-def claim_1_eta_as_printed() -> Verdict:
+@statement("001-1.2-claim-1-eta-as-printed")
+def claim_1_eta_as_printed() -> Tested:
     """001 §1.2, claim 1, as it stands: one direction of the starred pair bounds all pairs."""
     case = outlier(2, 1, Fraction(1, 4))
     there, back = (profile(c).eta(Fraction(2)) for c in (case, case.swapped()))
-    statement = Statement(
-        key="001-1.2-claim-1-eta-as-printed",
-        source="001 §1.2, claim 1",
-        says=(
-            r"$P[R(S; D, D_m) > e^\epsilon] \le P[R(S; D^*, D_m^*) > e^\epsilon]$ for any $D$ and "
-            r"$D_m$, where $D^*$ is a homogeneous collection with all $0$ vectors and $D_m^*$ is "
-            r"modified to contain a single $1$ vector."
-        ),
-        covered=COVERED,
-        comment=(
-            r"Any $D$ and $D_m$ includes the starred pair the other way round, $D = D_m^*$ and "
-            r"$D_m = D^*$: the outlier leaves. With $N = 2$, $L = 1$, $q = \frac{1}{4}$, "
-            rf"$\lambda = 2$ its tail is ${tex(back)}$ against ${tex(there)}$. A promise of "
-            "privacy has to hold in both directions; the next statements take both."
-        ),
-        corrected=IN_THE_MEAN,
-    )
-    return Verdict(statement, _tally(1, Measure.ETA).count(), _means())
+    return result(_tally(1, Measure.ETA).count(), _means(), back=tex(back), there=tex(there))
 
 
-def claim_1_delta_as_printed() -> Verdict:
+@statement("001-1.2-claim-1-delta-as-printed")
+def claim_1_delta_as_printed() -> Tested:
     """The same for δ: one direction of the starred pair bounds all pairs."""
-    statement = Statement(
-        key="001-1.2-claim-1-delta-as-printed",
-        source="001 §1.2, claim 1, for δ",
-        says=(
-            r"The same for the $\delta$ of differential privacy: "
-            r"$E_D[(R(S; D, D_m) - e^\epsilon)^+] \le E_{D^*}[(R(S; D^*, D_m^*) - e^\epsilon)^+]$ "
-            "for any $D$ and $D_m$."
-        ),
-        covered=COVERED,
-        comment=(
-            "Here too the pair the other way round is worse. The corrected statement is proved "
-            "with the reading that takes both directions."
-        ),
-        corrected=TO_LEADING_ORDER,
-    )
-    return Verdict(statement, _tally(1, Measure.DELTA).count(), _chi_squares())
+    return result(_tally(1, Measure.DELTA).count(), _chi_squares())
 
 
-def claim_1_eta() -> Verdict:
+@statement("001-1.2-claim-1-eta")
+def claim_1_eta() -> Tested:
     """001 §1.2, claim 1, read fairly: the larger of both directions bounds all pairs."""
     tally = _tally(2, Measure.ETA)
     assert tally.largest is not None
-    statement = Statement(
-        key="001-1.2-claim-1-eta",
-        source="001 §1.2, claim 1, both directions",
-        says=(
-            r"$P[R(S; D, D_m) > e^\epsilon]$ under $D_m$ is, for any $D$ and $D_m$, at most the "
-            r"larger of $P[R(S; D^*, D_m^*) > e^\epsilon]$ under $D_m^*$ and "
-            r"$P[R(S; D_m^*, D^*) > e^\epsilon]$ under $D^*$."
-        ),
-        covered=COVERED,
-        comment=(
-            f"It fails {_how_much(Measure.ETA)}. The largest excess: {tally.largest.words()}. "
-            "Already without any others a tail is no measure of information: for $N = 1$ and "
-            r"$L = 2$ the change from $00$ to $10$ has $P[R > 1] = p$, the change to $11$ has "
-            r"$p^2$, although it shows more. Whoever needs $\eta$ should bound it by $\delta$: "
-            r"$\eta(\lambda) \le \frac{\lambda}{\lambda - \mu} \delta(\mu)$ for "
-            r"$1 \le \mu < \lambda$ and every pair."
-        ),
-        corrected=IN_THE_MEAN,
+    return result(
+        tally.count(), _means(), how_much=_how_much(Measure.ETA), words=tally.largest.words()
     )
-    return Verdict(statement, tally.count(), _means())
 
 
-def claim_1_delta() -> Verdict:
+@statement("001-1.2-claim-1-delta")
+def claim_1_delta() -> Tested:
     """The same for δ: the larger of both directions bounds all pairs."""
     tally = _tally(2, Measure.DELTA)
     assert tally.largest is not None
-    statement = Statement(
-        key="001-1.2-claim-1-delta",
-        source="001 §1.2, claim 1, both directions, for δ",
-        says=(
-            r"$E_D[(R(S; D, D_m) - e^\epsilon)^+]$ is, for any $D$ and $D_m$, at most the larger "
-            r"of its values for $D^*$, $D_m^*$ and for $D_m^*$, $D^*$."
-        ),
-        covered=COVERED,
-        comment=(
-            f"It fails {_how_much(Measure.DELTA)}. The largest excess: {tally.largest.words()}. "
-            f"{_in_a_crowd()} {PROOF_OF_LEADING_ORDER}"
-        ),
-        corrected=TO_LEADING_ORDER,
+    return result(
+        tally.count(),
+        _chi_squares(),
+        how_much=_how_much(Measure.DELTA),
+        words=tally.largest.words(),
+        in_a_crowd=_in_a_crowd(),
     )
-    return Verdict(statement, tally.count(), _chi_squares())
 
 
 def _in_a_crowd() -> str:
@@ -276,12 +212,3 @@ def _in_a_crowd() -> str:
             rf"$\delta = {float(largest.allowed):.2g}$"
         )
     return f"For one bit and $N = {CROWD}$ the largest factors are {' and '.join(parts)}."
-
-
-STATEMENTS: tuple[Callable[[], Verdict], ...] = (
-    claim_1_eta_as_printed,
-    claim_1_delta_as_printed,
-    claim_1_eta,
-    claim_1_delta,
-    claim_2,
-)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
 
 from krand_lab.statements.notation import tex
-from krand_lab.statements.verdict import Count, Statement, Verdict, check
+from krand_lab.statements.verdict import Count, Tested, check, result, statement
 from krand_lab.statements.worst_case.comparison import Measure, Tally, compare, merged, place
 from krand_lab.statements.worst_case.divergence import (
     CHI_SQUARED,
@@ -31,11 +31,8 @@ from krand_lab.statements.worst_case.domains import (
     roomy,
     sizes,
 )
-from krand_lab.statements.worst_case.equal_laws import remark_5
 from krand_lab.statements.worst_case.maximality import dense_cases, outlier
 from krand_lab.statements.worst_case.profiles import Bound, Case, profile
-
-__all__ = ["STATEMENTS"]
 
 MEAN_USERS = 5
 CHI_USERS = 3
@@ -183,95 +180,28 @@ LARGER = {
 }
 
 
-def _verdict(
-    key: str, source: str, says: str, why: str, exactly: bool, bound: int, measure: Measure
-) -> Verdict:
+def _test(exactly: bool, bound: int, measure: Measure) -> Callable[[], Tested]:
     """One bound in one measure: the correction is of the mean for η, of χ² for δ."""
-    tally = _tallies(exactly)[bound][measure]
-    eta = measure is Measure.ETA
-    comment = f"{_how_much(tally)} {why}" + (f" {PROOF}" if bound == 0 and not eta else "")
-    statement = Statement(
-        key=f"{key}-{'eta' if eta else 'delta'}",
-        source=source if eta else f"{source}, for δ",
-        says=f"{says} {LARGER[measure]}.",
-        covered=covered(EXACTLY if exactly else AT_MOST),
-        comment=comment,
-        corrected=_in_the_mean(exactly) if eta else _to_leading_order(exactly),
-    )
-    return Verdict(statement, tally.count(), _means(exactly) if eta else _chi_squares(exactly))
+
+    def test() -> Tested:
+        tally, eta = _tallies(exactly)[bound][measure], measure is Measure.ETA
+        return result(
+            tally.count(),
+            _means(exactly) if eta else _chi_squares(exactly),
+            how_much=_how_much(tally),
+            larger=LARGER[measure],
+            covered=covered(EXACTLY if exactly else AT_MOST),
+            corrected=_in_the_mean(exactly) if eta else _to_leading_order(exactly),
+        )
+
+    return test
 
 
-def _one_hot_outlier(measure: Measure) -> Verdict:
-    """001 (5.1)–(5.5): among vectors with required set bits the outlier pair is the worst."""
-    return _verdict(
-        key="001-5.5-outlier",
-        source="001 §5, (5.1)–(5.5)",
-        says="If bits are mutually exclusive and a set bit is required, the outlier construction "
-        "reduces to (5.1)–(5.5). With both directions taken, and the same for exactly $m$ set "
-        "bits: no background and pair of such vectors has a larger",
-        why="A third background makes both answers unusual: a report that shows one or the other "
-        r"is rare then, and each tells. With $C = 2$ there is no third answer; what fails there is "
-        "the statement of section 1.2.",
-        exactly=True,
-        bound=0,
-        measure=measure,
-    )
-
-
-def _one_hot_two_bits(measure: Measure) -> Verdict:
-    """001 (5.6)–(5.10): required set bits need the noise of arbitrary vectors of 2m bits."""
-    return _verdict(
-        key="001-5.10-two-bits",
-        source="001 §5, (5.6)–(5.10)",
-        says="Vectors encoding mutually exclusive categories only need noise enough to protect "
-        "collections of 2 bit vectors that allow for any bit value in any bit position. With "
-        "exactly $m$ set bits: compared with the worst background and pair of all vectors of "
-        r"$2m$ bits, at the same $N$, $q$ and $\lambda$, none of such vectors has a larger",
-        why=r"So it is not the outlier pair alone that misleads: with $C > 2m$ options there are "
-        "backgrounds worse than every collection of $2m$ bits.",
-        exactly=True,
-        bound=1,
-        measure=measure,
-    )
-
-
-def _at_most_outlier(measure: Measure) -> Verdict:
-    """001 §5: at most m set bits need the noise computed from the outlier pair of 2m bits."""
-    return _verdict(
-        key="001-5-set-bits-outlier",
-        source="001 §5",
-        says="If an original vector is not allowed to have more than $m$ set bits, the noise is "
-        "the same as for arbitrary bit vectors of size $L = 2m$. With the noise of these computed, "
-        "as in section 3, from zero vectors and an outlier of ones, both directions taken: no "
-        "background and pair of such vectors has a larger",
-        why="The equivalence in the remark of section 5 is right; that its setup is the worst is "
-        "not.",
-        exactly=False,
-        bound=0,
-        measure=measure,
-    )
-
-
-def _at_most_all(measure: Measure) -> Verdict:
-    """001 §5: at most m set bits need no more noise than all collections of 2m bits."""
-    return _verdict(
-        key="001-5-set-bits",
-        source="001 §5",
-        says="If an original vector is not allowed to have more than $m$ set bits, the noise is "
-        "the same as for arbitrary bit vectors of size $L = 2m$: compared with the worst "
-        r"background and pair of all vectors of $2m$ bits, at the same $N$, $q$ and $\lambda$, "
-        "none of such vectors has a larger",
-        why=r"With $C \le 2m$ it is true, because the vectors are among those of $2m$ bits.",
-        exactly=False,
-        bound=1,
-        measure=measure,
-    )
-
-
-STATEMENTS: tuple[Callable[[], Verdict], ...] = (
-    *(partial(_one_hot_outlier, measure) for measure in Measure),
-    *(partial(_one_hot_two_bits, measure) for measure in Measure),
-    *(partial(_at_most_outlier, measure) for measure in Measure),
-    *(partial(_at_most_all, measure) for measure in Measure),
-    remark_5,
-)
+for _key, _exactly, _bound in (
+    ("001-5.5-outlier", True, 0),
+    ("001-5.10-two-bits", True, 1),
+    ("001-5-set-bits-outlier", False, 0),
+    ("001-5-set-bits", False, 1),
+):
+    for _measure in Measure:
+        statement(f"{_key}-{_measure.name.lower()}")(_test(_exactly, _bound, _measure))
