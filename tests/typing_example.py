@@ -79,7 +79,29 @@ def count(plan: krand.Plan, batch: str) -> int:
     key = krand.load_private_key("key.pem", b"a long passphrase")
     collector = krand.load_verifying_key("collector.pub.pem")
     assert krand.generate_signing_key().public_key() != collector
-    return krand.tally_batches(plan, [batch], key, collector).people
+    tally = krand.tally_batches(plan, [batch], key, collector)
+    krand.save_tally(tally, "tally.json")
+    return krand.read_tally("tally.json").people
+
+
+def served(plan: krand.Plan, answers: dict[str, object]) -> str:
+    """A collector inside a program, and what its caller may be told."""
+    try:
+        with krand.run_collector(plan, "spool") as url:
+            krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash).submit(url, answers)
+    except (krand.AlreadySubmitted, krand.UsedInvitation, krand.RoundClosed) as error:
+        return error.rule
+    except (krand.SurveyErrors, krand.BadRows, krand.AlreadyRandomized) as error:
+        return error.field
+    except (krand.CrowdTooSmall, krand.Exists, krand.Unwritable, krand.InvalidInput) as error:
+        return error.hint
+    except krand.CannotMeet as error:
+        return error.reason
+    except (krand.NotDelivered, krand.StoreUnavailable, krand.Unavailable):
+        return "later"
+    except (krand.MissingComponent, krand.NoEntropy, krand.InternalError) as error:
+        return str(error)
+    return str([found.state for found in krand.verify_files(["results.json"], plan)])
 
 
 VERSION: str = krand.__version__

@@ -1,14 +1,26 @@
 """Everything krand raises on purpose.
 
     KrandError
-    ├── InvalidInput       invalid value; names field, rule, value and hint           (exit code 2)
-    ├── CannotMeet         a valid request that no useful noise can satisfy           (exit code 3)
-    ├── MissingComponent   an optional part of krand is not installed                 (exit code 4)
-    ├── NoEntropy          no secure randomness available; nothing was randomized     (exit code 71)
-    ├── Unavailable        a disk or a collector is unavailable; retrying is safe     (exit code 75)
-    └── InternalError      a bug in krand                                             (exit code 70)
+    ├── InvalidInput          invalid value; names field, rule, value and hint        (exit code 2)
+    │   ├── SurveyErrors      all mistakes in a survey file, each with its line
+    │   ├── BadRows           rows of a table that are no answers to the survey
+    │   ├── AlreadyRandomized the table of this round was randomized before
+    │   ├── AlreadySubmitted  this round was answered before on this device
+    │   ├── UsedInvitation    somebody has answered with this invitation
+    │   ├── RoundClosed       the collector takes no more submissions of this round
+    │   ├── CrowdTooSmall     fewer people than the noise was planned for
+    │   ├── Exists            a file is in the way and is not replaced
+    │   └── Unwritable        a file or folder cannot be written
+    ├── CannotMeet            a valid request that no useful noise can satisfy        (exit code 3)
+    ├── MissingComponent      an optional part of krand is not installed              (exit code 4)
+    ├── NoEntropy             no secure randomness available                          (exit code 71)
+    ├── Unavailable           a disk or a collector is unavailable; retrying is safe  (exit code 75)
+    │   ├── NotDelivered      the collector did not take a submission, which is kept
+    │   └── StoreUnavailable  the collector's folder cannot be used now
+    └── InternalError         a bug in krand                                          (exit code 70)
 
-The user can fix the first three; the next two are problems of the machine or of a collector.
+`krand` has all of them. The user can fix the first three kinds; the next two are problems of the
+machine or of a collector.
 """
 
 from __future__ import annotations

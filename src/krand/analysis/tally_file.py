@@ -16,7 +16,7 @@ from krand.files import json_object, read_whole, whole, write_atomically
 from krand.promise import MAX_BITS, MAX_CROWD, Linkage
 from krand.survey.plain_values import typed
 
-__all__ = ["NAMES", "read_tally", "tally_from", "write_tally"]
+__all__ = ["NAMES", "read_tally", "save_tally", "tally_from", "write_tally"]
 
 NAMES = (
     *("format", "plan", "linkage", "positions", "round", "people", "crowd", "responses", "counts"),
@@ -31,8 +31,31 @@ def write_tally(field: str, path: Path, tally: Tally) -> None:
     write_atomically(field, path, json.dumps(tally.values()) + "\n")
 
 
+def save_tally(tally: Tally, path: str | Path) -> None:
+    """Write a tally to a file, which `krand estimate` and `krand verify` read.
+
+    >>> from krand import randomize_table, read_tally, save_tally, tally_responses
+    >>> from krand.testing import simulated_table, small_plan
+    >>> plan = small_plan()
+    >>> _ = randomize_table(plan, simulated_table(plan.survey, 100, seed=1), "responses.parquet")
+    >>> tally = tally_responses(plan, ["responses.parquet"])
+    >>> save_tally(tally, "tally.json")
+    >>> read_tally("tally.json").same_as(tally)
+    True
+    """
+    write_tally("path", Path(path), tally)
+
+
 def read_tally(path: str | Path) -> Tally:
-    """The tally in a file, or an error that says why it is none."""
+    """The tally in a file, or an error that says why it is none.
+
+    >>> from krand import InvalidInput, read_tally
+    >>> try:
+    ...     read_tally("missing.json")
+    ... except InvalidInput as error:
+    ...     print(error.field)
+    tally
+    """
     rule = f"must be a file of the format {FORMAT}"
     values = json_object("tally", read_whole("tally", path), str(path), rule)
     try:

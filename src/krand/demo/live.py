@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
-import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -29,8 +26,7 @@ from krand.client.sending import send
 from krand.collector.closing import close_batch
 from krand.collector.opening import open_spool
 from krand.collector.release import release_sealed
-from krand.collector.serving import listen, make_server
-from krand.errors import Unavailable
+from krand.collector.running import run_collector
 from krand.promise import Z95, check_crowd
 from krand.survey.layout import layout_of
 from krand.testing.population import plain_answers
@@ -52,7 +48,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Collected",
     "Keys",
-    "collector",
     "copied_batch",
     "for_a_crowd",
     "for_a_small_crowd",
@@ -66,7 +61,6 @@ __all__ = [
 WANTED_SHARE = 0.025
 """A half-width of this share of the crowd is a useful result."""
 MOST_DOUBLINGS = 3
-LOOPBACK = "127.0.0.1"
 MEMORY = "/dev/shm"
 SIGNED = ("manifest", "chain")
 """Kinds of what is signed about a batch: by a collector, by mixers."""
@@ -130,7 +124,7 @@ class Keys:
         """Devices seal and send, the collector releases, the analyst opens and counts."""
         with TemporaryDirectory(prefix="krand-demo-", dir=in_memory()) as place:
             work = Path(place)
-            with collector(plan, work / "spool") as url:
+            with run_collector(plan, work / "spool") as url:
                 send_all(plan, crowd, url, work, out)
                 with (
                     out.progress("releasing"),
@@ -172,26 +166,6 @@ def new_analyst_key(folder: Path, seal: Seal) -> tuple[OpeningKey, dict[str, Pat
     key, path = generate_private_key(seal), folder / "analyst.pem"
     write_key_pair(key, path, path.with_suffix(".pub.pem"), overwrite=True)
     return key, {"analyst_key": path}
-
-
-@contextmanager
-def collector(plan: Plan, spool: Path) -> Iterator[str]:
-    """Run a collector on a free port until the block ends; yields its address."""
-    with closing(listen(LOOPBACK, 0)) as listener:
-        server = make_server(open_spool(plan, spool))
-        thread = threading.Thread(
-            target=server.run, kwargs={"sockets": [listener]}, name="collector", daemon=True
-        )
-        thread.start()
-        try:
-            while not server.started:
-                if not thread.is_alive():
-                    raise Unavailable("the collector did not start")
-                time.sleep(0.01)
-            yield f"http://{LOOPBACK}:{listener.getsockname()[1]}"
-        finally:
-            server.should_exit = True
-            thread.join()
 
 
 def send_all(

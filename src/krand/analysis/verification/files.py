@@ -79,7 +79,7 @@ class _File:
 
 
 def verify_files(
-    paths: Sequence[Path],
+    paths: Sequence[str | Path],
     plan: Plan | None = None,
     key: Ed25519PublicKey | None = None,
     progress: Callable[[str], None] | None = None,
@@ -89,10 +89,17 @@ def verify_files(
 
     A plan among the files, or inside results, stands in for `plan` where none is given. `key` is
     the collector's, `signers` are the keys of those who must have signed the counts.
+
+    >>> from krand import save_plan, verify_files
+    >>> from krand.testing import small_plan
+    >>> save_plan(small_plan(), "plan.json")
+    >>> (found,) = verify_files(["plan.json"])
+    >>> found.kind, found.state.value
+    ('plan', 'passed')
     """
     told = progress or (lambda _: None)
     work = _Work(plan, key, signers)
-    files = [_opened(path) for path in paths]
+    files = [_opened(Path(path)) for path in paths]
     for file in sorted(files, key=lambda file: ORDER.index(file.kind)):
         told(file.path.name)
         work.check(file)
