@@ -17,10 +17,8 @@ from krand_lab.enumeration import collection_law
 from krand_lab.formulas.copies_moments import copies_condition_001_8_38
 from krand_lab.reproduction.entries import Section
 from krand_lab.reproduction.statements import verdict as verdict_of
-from krand_lab.statements.copies import bounds as copies_bounds
-from krand_lab.statements.copies import condition as copies_condition
+from krand_lab.statements import copies, tail_bound
 from krand_lab.statements.vector_cases import Range, Setting, mean_and_variance, outcomes
-from krand_lab.statements.vectors import tail_bound
 from krand_lab.statements.verdict import Verdict, keys_of
 from verdicts import check_documented
 
@@ -140,7 +138,7 @@ def test_statement_is_documented(key: str) -> None:
 @pytest.mark.parametrize("key", ["001-8.31", "001-6.2", "001-8.37-variance"])
 def test_copies_fail_always(key: str) -> None:
     """These fail in every case with two copies or more, and in none with one."""
-    several = [case for case in copies_bounds.COPIES if case.copies > 1]
+    several = [case for case in copies.COPIES if case.copies > 1]
     assert verdicts()[key].printed.failures == len(several) == 128
 
 
@@ -151,18 +149,18 @@ def test_variance_bound_fails_without_the_missing_factorial() -> None:
 
 def test_condition_for_copies_fails_with_copies_only() -> None:
     """(8.38) keeps its promise for one copy; with four it may be broken more often than not."""
-    one_copy = [case for case in copies_condition.CONDITION if case.copies == 1]
+    one_copy = [case for case in copies.CONDITION if case.copies == 1]
     met = 0
-    for case, lam in product(one_copy, copies_condition.LAMBDAS):
+    for case, lam in product(one_copy, copies.LAMBDAS):
         printed = copies_condition_001_8_38(case.crowd, case.bits, case.q, 1)
-        if copies_condition._within_three_deviations(*printed, lam):
+        if copies.within_three_deviations(*printed, lam):
             met += 1
-            assert copies_condition._beyond(case, lam) <= Fraction(1, 10)
+            assert copies.beyond_lambda(case, lam) <= Fraction(1, 10)
     assert met > 30
     worse = Setting(2, 1, Fraction(3, 13), 4)
     printed = copies_condition_001_8_38(2, 1, worse.q, 4)
-    assert copies_condition._within_three_deviations(*printed, Fraction(4))
-    assert copies_condition._beyond(worse, Fraction(4)) > Fraction(2, 3)
+    assert copies.within_three_deviations(*printed, Fraction(4))
+    assert copies.beyond_lambda(worse, Fraction(4)) > Fraction(2, 3)
     assert "up to 83 in 100 outcomes" in verdicts()["001-8.38"].statement.comment
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from krand_lab.reproduction.entries import Section
-from krand_lab.statements import one_bit
+from krand_lab.statements import collections, copies, one_bit, tail_bound, vectors
 from krand_lab.statements.backgrounds import (
     counts,
     counts_copies,
@@ -16,21 +16,14 @@ from krand_lab.statements.backgrounds import (
     ratios_of_sums,
     tails,
 )
-from krand_lab.statements.collections import anonymity, arrangements, conditioning, examples
-from krand_lab.statements.copies import bounds, condition, factors, terms
-from krand_lab.statements.copies import equations as equations_of_copies
-from krand_lab.statements.vectors import equations, expected_state, moments, sums, tail_bound
 from krand_lab.statements.verdict import Verdict, keys_of, verdict_of
 from krand_lab.statements.worst_case import equal_laws, maximality, sparse
 
 __all__ = ["MODULES", "STATEMENTS_OF", "verdict"]
 
 MODULES = (
-    *(one_bit, equations, sums, expected_state, moments, tail_bound),
-    *(equations_of_copies, terms, factors, bounds, condition),
-    *(maximality, equal_laws, sparse, ratios_of_sums, maximal_bits),
-    *(counts, counts_copies, log_concavity, ordering, tails),
-    *(anonymity, arrangements, conditioning, examples),
+    *(one_bit, vectors, tail_bound, copies, maximality, equal_laws, sparse, ratios_of_sums),
+    *(maximal_bits, counts, counts_copies, log_concavity, ordering, tails, collections),
 )
 """Who imports them knows all tests."""
 

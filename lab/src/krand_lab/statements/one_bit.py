@@ -20,11 +20,11 @@ from krand_lab.statements.ranges import (
     squares_in_words,
 )
 from krand_lab.statements.verdict import (
-    Cases,
     Equations,
     Tested,
     check,
     corrected,
+    lettered,
     printed,
     result,
     statement,
@@ -34,13 +34,13 @@ from krand_lab.statements.verdict import (
 
 USERS, DENOMINATOR = 12, 12
 RANGE = rf"$1 \le N \le {USERS}$ and {noises_in_words(DENOMINATOR)}"
-PLACES = Cases("N q", lambda: places(USERS, DENOMINATOR))
+PLACES = lettered("N q", lambda: places(USERS, DENOMINATOR))
 COUNTS = rf"{RANGE}; every count $0 \le i \le N$."
-COUNTED = Cases("N q i", lambda: counts(USERS, DENOMINATOR))
-TRUE_COUNTS = Cases("N q T", COUNTED.make)
+COUNTED = lettered("N q i", lambda: counts(USERS, DENOMINATOR))
+TRUE_COUNTS = lettered("N q T", COUNTED.make)
 ROOT_USERS, ROOTS = 30, 12
 SQUARES = f"{squares_in_words(ROOT_USERS, ROOTS)}."
-SQUARE_PLACES = Cases("N q", lambda: squares(ROOT_USERS, ROOTS))
+SQUARE_PLACES = lettered("N q", lambda: squares(ROOT_USERS, ROOTS))
 
 
 @printed("000-0.1-0.4", COUNTED)
@@ -184,12 +184,12 @@ def _true_counts_of_copies() -> Iterator[Counted]:
         yield from ((n, k, q, ones) for ones in range(n + 1))
 
 
-COUNTED_COPIES = Cases(
+COUNTED_COPIES = lettered(
     "N k q s", lambda: _counts_of_copies(COPIES_USERS, COPIES, COPIES_DENOMINATOR)
 )
 
 
-@printed("000-1.2-1.3", Cases("N k q T", _true_counts_of_copies))
+@printed("000-1.2-1.3", lettered("N k q T", _true_counts_of_copies))
 def estimate_of_copies(n: int, k: int, q: Fraction, ones: int) -> Equations:
     estimates = [drafts.estimate_copies_000_1_1(s, n, q, k) for s in range(k * n + 1)]
     mean, variance = _moments(count_law(n, ones, q, k), estimates)
@@ -331,7 +331,7 @@ def _roots() -> Iterator[Copies]:
                 yield from ((n, k, q) for q in square_noises(NOISE_ROOTS))
 
 
-@printed("000-1.13-1.19", Cases("N k q", _roots))
+@printed("000-1.13-1.19", lettered("N k q", _roots))
 def three_deviations_of_copies(n: int, k: int, q: Fraction) -> Equations:
     below = drafts.count_below_mean_copies_000_1_12(n, q, k)
     down = drafts.inverse_ratio_bound_000_1_12(n, below, q, k)

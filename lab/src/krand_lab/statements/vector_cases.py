@@ -14,6 +14,7 @@ from itertools import product
 from krand_lab.enumeration import Multiset, Vector, collection_law
 from krand_lab.statements.bit_counts import noises
 from krand_lab.statements.notation import tex
+from krand_lab.statements.verdict import Cases
 
 __all__ = [
     "Outcome",
@@ -25,7 +26,8 @@ __all__ = [
     "mean_and_variance",
     "outcomes",
     "reports_in_words",
-    "unequal",
+    "settings",
+    "with_outcomes",
 ]
 
 
@@ -153,11 +155,17 @@ def reports_in_words(reports: Iterable[Vector]) -> str:
     return "reports $" + ", ".join("".join(map(str, report)) for report in reports) + "$"
 
 
-def unequal(where: object, names: tuple[str, str], left: Fraction, right: Fraction) -> str | None:
-    """What contradicts left = right, if anything; the names are formulas without dollars."""
-    if left == right:
-        return None
-    return f"{where}: ${names[0]} = {tex(left)}$, but ${names[1]} = {tex(right)}$"
+def settings(cases: Range) -> Cases:
+    """Every setting of a range, for equations."""
+    return Cases(lambda: ((case,) for case in cases), str)
+
+
+def with_outcomes(cases: Range) -> Cases:
+    """Every setting with every outcome, for equations."""
+    return Cases(
+        lambda: ((case, s) for case in cases for s in outcomes(case)),
+        lambda case, s: f"{case}, {reports_in_words(s.reports)}",
+    )
 
 
 def exceeds(where: object, names: tuple[str, str], left: Fraction, right: Fraction) -> str | None:

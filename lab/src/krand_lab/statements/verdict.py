@@ -34,6 +34,7 @@ __all__ = [
     "check",
     "corrected",
     "keys_of",
+    "lettered",
     "printed",
     "result",
     "statement",
@@ -43,8 +44,11 @@ __all__ = [
 
 Case = TypeVar("Case")
 
-Equations = Iterator[tuple[Fraction, Fraction] | tuple[str, Fraction, Fraction]]
-"""What is printed and what is exact, for one case, each with its number if there are several."""
+Equations = Iterator[tuple[Fraction, Fraction] | tuple[str | tuple[str, str], Fraction, Fraction]]
+"""What is printed and what is exact, for one case.
+
+Where there are several, each has its number, or the names of both sides as formulas.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,28 +192,38 @@ def keys_of(section: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Cases:
-    """The cases of equations, smallest first, and the letters that the drafts use in them."""
+    """The cases of equations, smallest first, and how a counterexample names one."""
 
-    letters: str
     make: Callable[[], Iterable[tuple[Any, ...]]]
-    shown: Callable[[Any], Any] = lambda value: value
-    """How a value looks in words, unless it is a number."""
-
-    def words(self, case: tuple[Any, ...]) -> str:
-        """The case as a counterexample names it."""
-        pairs = zip(self.letters.split(), map(self.shown, case), strict=True)
-        return where(**dict(pairs))
+    words: Callable[..., str]
 
     def count(self, test: Callable[..., Equations]) -> Count:
         """Compare what is printed with what is exact in every case."""
         return check(self.make(), lambda case: self._first_unequal(case, test))
 
     def _first_unequal(self, case: tuple[Any, ...], test: Callable[..., Equations]) -> str | None:
-        for *name, left, right in test(*case):
+        for *named, left, right in test(*case):
             if left != right:
-                at = f"{name[0]} at " if name else ""
-                return f"{at}{self.words(case)}: printed ${tex(left)}$, exact ${tex(right)}$"
+                return self._unequal(case, named[0] if named else "", left, right)
         return None
+
+    def _unequal(
+        self, case: tuple[Any, ...], name: str | tuple[str, str], left: Fraction, right: Fraction
+    ) -> str:
+        words = self.words(*case)
+        if isinstance(name, tuple):
+            return f"{words}: ${name[0]} = {tex(left)}$, but ${name[1]} = {tex(right)}$"
+        at = f"{name} at " if name else ""
+        return f"{at}{words}: printed ${tex(left)}$, exact ${tex(right)}$"
+
+
+def lettered(letters: str, make: Callable[[], Iterable[tuple[Any, ...]]]) -> Cases:
+    """Cases of numbers, named by the letters that the drafts use for them."""
+
+    def words(*case: Any) -> str:
+        return where(**dict(zip(letters.split(), case, strict=True)))
+
+    return Cases(make, words)
 
 
 _Test = Callable[..., Equations]

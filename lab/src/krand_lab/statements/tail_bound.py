@@ -14,8 +14,16 @@ from math import comb
 
 from krand_lab import formulas as drafts
 from krand_lab.statements.notation import tex
-from krand_lab.statements.vector_cases import Range, Setting, exceeds, unequal
-from krand_lab.statements.verdict import Tested, check, result, statement
+from krand_lab.statements.vector_cases import Range, Setting, settings
+from krand_lab.statements.verdict import (
+    Equations,
+    Tested,
+    check,
+    corrected,
+    printed,
+    result,
+    statement,
+)
 
 CASES = Range(range(2, 7), range(1, 4), 20, most_reports={1: 6, 2: 4, 3: 3})
 DEVIATIONS = tuple(Fraction(n, 2) for n in (2, 4, 6, 7, 8, 10))
@@ -33,29 +41,29 @@ Case = tuple[Setting, Fraction]
 def used_for_the_upper_tail() -> Tested:
     """001 §3.4: (3.17) as a bound on P[R > λ]."""
 
-    def printed(case: Case) -> str | None:
+    def fails(case: Case) -> str | None:
         return _fails(case, upper=True, exponent=drafts.exact_tail_exponent_001_3_17)
 
-    def corrected(case: Case) -> str | None:
+    def right(case: Case) -> str | None:
         return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
 
-    return result(check(_cases(), printed), check(_cases(), corrected), covered=_covered())
+    return result(check(_cases(), fails), check(_cases(), right), covered=_covered())
 
 
 @statement("001-3.17-upper-unreduced")
 def unreduced_line_for_the_upper_tail() -> Tested:
     """001 §3.4: the line above (3.17) as a bound on P[R > λ]."""
 
-    def printed(case: Case) -> str | None:
+    def fails(case: Case) -> str | None:
         return _fails(case, upper=True, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
 
-    def corrected(case: Case) -> str | None:
+    def right(case: Case) -> str | None:
         return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
 
     cases = [(Setting(n, 1, Fraction(1, b)), MANY_BETA) for n in MANY for b in MANY_DENOMINATORS]
     return result(
-        check(cases, printed),
-        check(cases, corrected),
+        check(cases, fails),
+        check(cases, right),
         first_many=MANY[0],
         last_many=MANY[-1],
         first_many_denominators=MANY_DENOMINATORS[0],
@@ -74,48 +82,39 @@ def first_lines_for_the_lower_tail() -> Tested:
     return result(check(_cases(), fails), covered=_covered())
 
 
-@statement("001-3.17-step")
-def last_line_does_not_follow() -> Tested:
-    """001 (3.17) against the line above it."""
-    beta_squared = Fraction(9)
+BETA_SQUARED = Fraction(9)
 
-    def printed(case: Setting) -> str | None:
-        arguments = case.crowd, case.bits, case.q, beta_squared
-        return unequal(
-            case,
-            (r"-\ln (3.17)", r"-\ln(\mathrm{the line above})"),
-            drafts.exact_tail_exponent_001_3_17(*arguments),
-            drafts.exact_tail_exponent_001_3_17_unreduced(*arguments),
-        )
 
-    def corrected(case: Setting) -> str | None:
-        n, bits, q = case.crowd, case.bits, case.q
-        larger = drafts.exact_tail_exponent_001_3_17(n, bits, q, beta_squared)
-        right = drafts.exact_tail_exponent_001_3_17_unreduced(n, bits, q, beta_squared)
-        squares = beta_squared / 2 * n**2 * drafts.exact_variance_ratio_001(n, bits, q) / right
-        power = n * drafts.exact_mean_ratio_001(n, bits, q) - (n - 1)
-        reduced = beta_squared / 2 * (1 - (n - 1 + power**2) / squares)
-        return unequal(case, (r"\phi^{2L}", "above"), reduced, right) or exceeds(
-            case, ("above", "(3.17)"), right, larger
-        )
+@printed("001-3.17-step", settings(STEPS))
+def last_line_does_not_follow(case: Setting) -> Equations:
+    arguments = case.crowd, case.bits, case.q, BETA_SQUARED
+    above = drafts.exact_tail_exponent_001_3_17_unreduced(*arguments)
+    names = (r"-\ln (3.17)", r"-\ln(\mathrm{the line above})")
+    yield names, drafts.exact_tail_exponent_001_3_17(*arguments), above
 
-    return result(
-        check(STEPS, printed),
-        check(STEPS, corrected),
-    )
+
+@corrected("001-3.17-step", settings(STEPS))
+def what_follows_from_the_line_above(case: Setting) -> Equations:
+    n, bits, q = case.crowd, case.bits, case.q
+    larger = drafts.exact_tail_exponent_001_3_17(n, bits, q, BETA_SQUARED)
+    above = drafts.exact_tail_exponent_001_3_17_unreduced(n, bits, q, BETA_SQUARED)
+    squares = BETA_SQUARED / 2 * n**2 * drafts.exact_variance_ratio_001(n, bits, q) / above
+    power = n * drafts.exact_mean_ratio_001(n, bits, q) - (n - 1)
+    yield BETA_SQUARED / 2 * (1 - (n - 1 + power**2) / squares), above
+    yield max(above, larger), larger
 
 
 @statement("001-3.17")
 def last_line_for_the_lower_tail() -> Tested:
     """001 (3.17), as printed."""
 
-    def printed(case: Case) -> str | None:
+    def fails(case: Case) -> str | None:
         return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17)
 
-    def corrected(case: Case) -> str | None:
+    def right(case: Case) -> str | None:
         return _fails(case, upper=False, exponent=drafts.exact_tail_exponent_001_3_17_unreduced)
 
-    return result(check(_cases(), printed), check(_cases(), corrected), covered=_covered())
+    return result(check(_cases(), fails), check(_cases(), right), covered=_covered())
 
 
 def exceeds_exponential(value: Fraction, exponent: Fraction) -> bool:

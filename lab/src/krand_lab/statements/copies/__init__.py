@@ -1,1 +1,0 @@
-"""R of k copies and its moments: 001 §6 and §8."""
