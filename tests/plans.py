@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from krand.planning.making import planned_from, verify_promise
+from krand.planning.making import verify_promise
+from krand.planning.mechanisms.devices import planned_from
 from krand.planning.remembered import remember_here
 from krand.promise import Assurance, Method
 from krand.survey.layout import layout_of

@@ -26,7 +26,8 @@ from krand.cli.exit_codes import CHECK_FAILED
 from krand.cli.main import krand
 from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_sealed
-from krand.planning.making import planned_from, promise_for
+from krand.planning.making import promise_for
+from krand.planning.mechanisms.devices import planned_from
 from krand.promise import Linkage
 from krand.survey.canonical import canonical_json, sha256_of
 from krand.survey.plan import FORMAT as PLAN_FORMAT

@@ -36,7 +36,7 @@ from krand.accounting.calibration import SEARCHED
 from krand.accounting.channel import noise_of_local_epsilon
 from krand.accounting.coupling import allowed_distance
 from krand.accounting.curator import curator
-from krand.planning.making import MOST_TIMES
+from krand.planning.mechanisms.devices import MOST_TIMES
 from krand.promise import BOUND_DIGITS, NOISE_GRID, PRECISION_DIGITS, Z95
 from krand.showing import rounded_up
 from krand.survey.choices import Choices

@@ -16,7 +16,7 @@ from krand.errors import CannotMeet, InvalidInput
 from krand.planning import making
 from krand.planning.checking import check_promise
 from krand.planning.coalitions import Coalition, Remains, coalitions_of
-from krand.planning.making import make_plan, verify_flips, verify_promise
+from krand.planning.making import make_plan, verify_promise, verify_promises
 from krand.planning.noise_sources import SourceOption
 from krand.promise import BOUND_DIGITS, Assumption, DummyLaw, Method, Policy
 from krand.showing import rounded_up
@@ -117,7 +117,7 @@ def test_a_choice_is_padded(plan: Plan) -> None:
 def test_an_overflow_of_one_person_is_part_of_the_promise(plan: Plan) -> None:
     """With less room it is likelier; anybody's counts for the flips, one's for the mixers."""
     less = with_rooms(plan, (1, 3, 6))
-    true, flips = verify_promise(less), verify_flips(less)
+    true, flips = verify_promises(less)
     assert plan.flips is not None
     assert flips is not None
     mixers_lose = true.delta - plan.promise.delta
@@ -162,7 +162,7 @@ def _honest_but_quieter(plan: Plan, what: str) -> Plan:
     """The same survey with less noise of one party, and what that really promises."""
     changed = _changed(plan, what)
     promised = verify_promise(changed)
-    return replace(changed, promise=promised, flips=verify_flips(changed))
+    return replace(changed, promise=promised, flips=verify_promises(changed)[1])
 
 
 @pytest.mark.parametrize("what", ["numerators", "laws"])
@@ -187,7 +187,7 @@ def test_nothing_else_is_wrong_with_the_plan(plan: Plan) -> None:
     """The file brings everything back, and every number in it is recomputed."""
     assert parse_plan(plan.bytes) == plan
     assert verify_promise(plan).rounded(plan.survey.policy) == plan.promise
-    flips = verify_flips(plan)
+    _, flips = verify_promises(plan)
     assert flips is not None
     assert flips.rounded(plan.survey.policy) == plan.flips
     checks = plan_checks(json.loads(plan.bytes), "plan.json").checks

@@ -20,7 +20,8 @@ from krand.errors import InvalidInput
 from krand.planning import checking as promises
 from krand.planning import remembered
 from krand.planning.checking import check_promise, recompute_promise
-from krand.planning.making import planned_from, verify_promise
+from krand.planning.making import verify_promise
+from krand.planning.mechanisms.devices import planned_from
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
 from krand.survey.plan_file import parse_plan, save_plan

@@ -14,7 +14,8 @@ from krand.accounting.calibration import plan_noise
 from krand.accounting.division import Share, guarantee_of
 from krand.analysis.actual_promise import keeps_policy
 from krand.errors import CannotMeet, InvalidInput
-from krand.planning.making import make_plan, planned_from, promise_for, verify_promise
+from krand.planning.making import make_plan, promise_for, verify_promise
+from krand.planning.mechanisms.devices import planned_from
 from krand.planning.record import record_reports
 from krand.promise import NOISE_GRID, Linkage, Policy
 from krand.survey.canonical import canonical_json

@@ -10,8 +10,8 @@ import pytest
 from effort import LONG
 from krand.accounting.calibration import assess, plan_noise, quick_noise
 from krand.errors import CannotMeet
-from krand.planning.making import make_plan, planned_from, verify_promise
-from krand.planning.mixers import mixed_plan
+from krand.planning.making import make_plan, verify_promise
+from krand.planning.mechanisms.devices import planned_from
 from krand.planning.quick import QuickPlan, quick_plan
 from krand.promise import NOISE_GRID, Linkage, Policy, ResponseFormat
 from krand.survey import mechanisms
@@ -45,7 +45,7 @@ def random_survey(seed: int) -> Survey:
 def flips_of(quick: QuickPlan) -> Plan:
     """A plan of devices with the quick plan's noise; its promise is only a placeholder."""
     survey = replace(quick.survey, trust=replace(quick.survey.trust, noise="devices", mixers=1))
-    like = mixed_plan(replace(quick.survey, trust=replace(quick.survey.trust, noise="mixers")))
+    like = make_plan(replace(quick.survey, trust=replace(quick.survey.trust, noise="mixers")))
     return planned_from(survey, tuple(b.numerator for b in quick.blocks), like.promise)
 
 

@@ -17,7 +17,8 @@ from krand.analysis.tally import Tally
 from krand.batches.provenance import Provenance
 from krand.errors import CannotMeet
 from krand.planning.coalitions import Remainder, coalitions_of
-from krand.planning.making import flips_for, promise_for, verify_promise
+from krand.planning.making import promise_for, verify_promise
+from krand.planning.mechanisms.devices import flips_for
 from krand.promise import Assumption
 from krand.survey.limits import check_crowd
 from krand.survey.plan import Plan, Promise

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from krand.errors import InvalidInput, KrandError
-from krand.planning.making import verify_flips, verify_promise
+from krand.planning.making import verify_promises
 from krand.planning.remembered import is_remembered, remember_here
 from krand.showing import at_most
 from krand.survey.plan import Plan, Promise
-from krand.survey.plan_check import HINT, RELATIVE, check_alike, check_asked
+from krand.survey.plan_check import HINT, RELATIVE, check_alike, check_asked, promises_of
 
 __all__ = ["check_promise", "not_below", "recompute_promise", "too_good"]
 
@@ -32,14 +32,11 @@ def recompute_promise(plan: Plan) -> None:
     """The same, always computed: for whoever signs a plan or adds its noise."""
     check_asked(plan)
     try:
-        true, flips = verify_promise(plan), verify_flips(plan)
+        true = verify_promises(plan)
     except KrandError as error:
         rule = "must have noise that allows a promise"
         raise InvalidInput("plan", rule, plan.hash, f"{error}; {HINT}") from None
-    pairs = [(plan.promise, true)]
-    if plan.flips is not None and flips is not None:  # both are there, or neither
-        pairs.append((plan.flips, flips))
-    for told, found in pairs:
+    for told, found in zip(promises_of(plan), true, strict=True):
         for fault in too_good(told, found):
             rule = "must not promise more than its noise gives"
             raise InvalidInput("plan", rule, plan.hash, f"{fault}; {HINT}")

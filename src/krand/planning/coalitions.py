@@ -12,22 +12,14 @@ refused may come from people who hide nobody: each counts as one more who collud
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
-from krand.accounting.both import BothBound, BothPart
-from krand.accounting.bounds import Effort
-from krand.planning.making import promise_for
-from krand.promise import DummyLaw
-from krand.survey import mechanisms
-from krand.survey.plan import Plan, Promise
+from krand.planning.mechanisms import part_of
+from krand.survey.plan import Plan
 
 __all__ = ["Coalition", "Remainder", "Remains", "coalitions_of"]
-
-MOST_PARTS = 20
-"""Different pairs of noises, each of which takes a fraction of a second."""
 
 
 class Coalition(StrEnum):
@@ -114,51 +106,30 @@ class _Crowd:
 
 def _rows(plan: Plan, crowd: _Crowd) -> Iterator[Remainder]:
     policy, mixers = plan.survey.policy, plan.survey.trust.mixers
-    yield _both(plan, crowd) or _promised(plan, crowd, Coalition.ANALYST)
+    yield _together(plan, crowd) or _promised(plan, crowd, Coalition.ANALYST)
     for people in crowd.colluding(policy.colluding):
         yield _promised(plan, crowd, Coalition.PEOPLE, people)
     if mixers > 1:
         yield _promised(plan, crowd, Coalition.OTHER_MIXERS, mixers=mixers - 1)
-    if plan.survey.trust.noise.has_dummies:
-        all_but_one = Coalition.ALL_BUT_ONE_MIXER
-        yield _promised(plan, crowd, all_but_one, crowd.others, mixers - 1)
-    else:
-        yield _local(plan, Coalition.ALL_BUT_ONE_MIXER, crowd.others, 0)
+    yield _promised(plan, crowd, Coalition.ALL_BUT_ONE_MIXER, crowd.others, mixers - 1)
     yield _local(plan, Coalition.ALL_MIXERS, 0, mixers)
     yield _local(plan, Coalition.EVERYBODY, crowd.others, mixers)
     yield Remainder(coalition=Coalition.PAGE_HOST, people=0, mixers=0, remains=Remains.NOTHING)
 
 
-def _both(plan: Plan, crowd: _Crowd) -> Remainder | None:
-    """The analyst alone sees counts with flips and dummies.
-
-    None where that takes too long, or where nobody else is sure to be honest.
-    """
-    if plan.survey.trust.noise is not mechanisms.BOTH:
+def _together(plan: Plan, crowd: _Crowd) -> Remainder | None:
+    """What the analyst alone learns from counts, where that is less than is promised."""
+    found = part_of(plan.mechanism).together(plan, crowd.people, crowd.refused)
+    if found is None:
         return None
-    policy, trust, rounds = plan.survey.policy, plan.survey.trust, plan.survey.rounds
-    honest = crowd.people - policy.colluding - crowd.refused
-    parts: Counter[tuple[float, DummyLaw]] = Counter()
-    for each, lane in zip(plan.blocks, plan.lanes, strict=True):
-        parts[each.noise, plan.law_of(lane)] += rounds * each.block.sensitivity
-    if len(parts) > MOST_PARTS or honest < 2:
-        return None
-    rare = crowd.people * plan.overflow + trust.mixers * plan.mixing.surplus
-    bound = BothBound(
-        parts=tuple(BothPart(noise, law, count) for (noise, law), count in parts.items()),
-        crowd=honest,
-        mixers=trust.mixers,
-        epsilon=policy.epsilon,
-        distance=rounds * rare,
-    )
     return Remainder(
         coalition=Coalition.ANALYST,
         people=0,
         mixers=0,
         remains=Remains.PROMISE,
-        epsilon=policy.epsilon,
-        delta=min(plan.promise.delta, bound.delta(Effort.QUICK).upper),
-        eta=min(plan.promise.eta, bound.eta(Effort.QUICK).upper),
+        epsilon=plan.survey.policy.epsilon,
+        delta=min(plan.promise.delta, found[0]),
+        eta=min(plan.promise.eta, found[1]),
         together=True,
     )
 
@@ -167,10 +138,9 @@ def _promised(
     plan: Plan, crowd: _Crowd, coalition: Coalition, people: int = 0, mixers: int = 0
 ) -> Remainder:
     """The promise to a member of the crowd without those who collude, if there is one."""
-    absent = people + crowd.refused
-    if not plan.survey.trust.noise.has_dummies and absent > crowd.people - 2:
+    found = part_of(plan.mechanism).without(plan, crowd.people, people + crowd.refused)
+    if found is None:
         return _local(plan, coalition, people, mixers)
-    found = _promise_without(plan, crowd.people, absent)
     return Remainder(
         coalition=coalition,
         people=people,
@@ -180,15 +150,6 @@ def _promised(
         delta=found.delta,
         eta=found.eta,
     )
-
-
-def _promise_without(plan: Plan, crowd: int, absent: int) -> Promise:
-    """Of mixers it is the same for any crowd; of devices that of a smaller one."""
-    policy = plan.survey.policy
-    planned = (crowd, absent) == (policy.minimum_crowd, policy.colluding)
-    if plan.survey.trust.noise.has_dummies or planned:
-        return plan.promise
-    return promise_for(plan, replace(policy, minimum_crowd=crowd, colluding=absent))
 
 
 def _local(plan: Plan, coalition: Coalition, people: int, mixers: int) -> Remainder:

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
+from krand.planning.mechanisms import part_of
 from krand.promise import Z95, Precision
 from krand.survey.plan import Plan, PlannedBlock
 from krand.survey.survey import Survey
@@ -22,7 +23,7 @@ def people_shown(survey: Survey) -> int | None:
     allows. None where mixers add the noise and the survey expects no number."""
     if survey.expected is not None:
         return survey.expected
-    return survey.policy.minimum_crowd if survey.trust.noise.has_flips else None
+    return part_of(survey.trust.noise).people_shown(survey)
 
 
 def as_expected(plan: Plan) -> Plan:
@@ -44,7 +45,7 @@ def blocks_for(
 
 
 def _block_for(survey: Survey, planned: PlannedBlock, people: int) -> PlannedBlock:
-    more = _added(survey, planned.noise, people)
+    more = part_of(survey.trust.noise).added_variance(survey, planned.noise, people)
     return replace(
         planned,
         precision=_for(planned.precision, people, more),
@@ -53,14 +54,6 @@ def _block_for(survey: Survey, planned: PlannedBlock, people: int) -> PlannedBlo
             for margin in planned.margins
         ),
     )
-
-
-def _added(survey: Survey, noise: float, people: int) -> float:
-    """By how much the variance of a count grows, because so many people send flipped bits."""
-    if not survey.trust.noise.has_flips:
-        return 0.0
-    each = noise * (1 - noise) / (1 - 2 * noise) ** 2 / survey.copies
-    return (people - survey.policy.minimum_crowd) * each
 
 
 def _for(known: Precision, people: int, more: float) -> Precision:

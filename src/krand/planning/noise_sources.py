@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from krand.errors import KrandError
 from krand.planning.making import make_plan
-from krand.promise import Assumption, Assurance, Linkage
-from krand.survey import mechanisms
+from krand.planning.mechanisms import PlanningPart, part_of, parts
+from krand.planning.mechanisms.mixers import TYPICAL_CHAIN
+from krand.promise import Assumption, Linkage
+from krand.survey.mechanisms import MIXERS
 from krand.survey.plan import Plan
 from krand.survey.seals import Seal
-from krand.survey.survey import Survey, Trust
+from krand.survey.survey import Survey
 
 __all__ = [
     "TYPICAL_CHAIN",
@@ -23,8 +25,6 @@ __all__ = [
     "sealed_bytes",
 ]
 
-TYPICAL_CHAIN = 3
-"""The number of mixers that is shown for a survey which names none."""
 MESSAGE_BYTES = 6
 
 
@@ -32,7 +32,8 @@ MESSAGE_BYTES = 6
 class SourceOption:
     """One way to add the noise of a survey: what it gives, costs and rests on."""
 
-    noise: mechanisms.Mechanism
+    noise: str
+    """The code of the mechanism."""
     mixers: int
     chosen: bool
     """Whether the survey asks for it."""
@@ -49,62 +50,22 @@ class SourceOption:
 
 def noise_sources(plan: Plan) -> tuple[SourceOption, ...]:
     """The options of the plan's survey, its own among them; whole records have devices' alone."""
-    return tuple(_options(plan)) if plan.survey.linkage is Linkage.BIT else ()
+    return tuple(_options(plan, parts())) if plan.survey.linkage is Linkage.BIT else ()
 
 
 def mixers_sources(plan: Plan) -> tuple[SourceOption, ...]:
     """Of these options those in which mixers alone add the noise, which are found quickly."""
     if plan.survey.linkage is not Linkage.BIT:
         return ()
-    return tuple(_of_mixers(plan))
+    return tuple(_options(plan, [part_of(MIXERS)]))
 
 
-def _options(plan: Plan) -> Iterator[SourceOption]:
-    survey = plan.survey
-    devices = _variant(plan, _by_devices(survey))
-    if devices is not None:
-        yield _option(devices, 1, survey)
-    yield from _of_mixers(plan)
-    both = _variant(plan, _by_both(survey)) if devices is not None else None
-    if both is not None:
-        yield _option(both, both.survey.trust.mixers, survey)
-
-
-def _of_mixers(plan: Plan) -> Iterator[SourceOption]:
-    mixed = _variant(plan, _by_mixers(plan.survey))
-    if mixed is not None:
-        for mixers in _chains(plan.survey):
-            yield _option(mixed, mixers, plan.survey)
-
-
-def _chains(survey: Survey) -> tuple[int, ...]:
-    asked = survey.trust.noise.has_dummies
-    longest = survey.trust.mixers if asked else TYPICAL_CHAIN
-    return (1,) if longest == 1 else (1, longest)
-
-
-def _by_devices(survey: Survey) -> Survey:
-    return replace(survey, trust=Trust())
-
-
-def _by_mixers(survey: Survey) -> Survey | None:
-    """Proven in any case; None if devices must protect themselves too."""
-    if survey.policy.max_local_epsilon is not None:
-        return None
-    trust = survey.trust if survey.trust.noise.has_dummies else Trust()
-    return _proven(survey, replace(trust, noise=mechanisms.MIXERS))
-
-
-def _by_both(survey: Survey) -> Survey:
-    """With the survey's own chain, or a typical one."""
-    trust = survey.trust if survey.trust.noise.has_dummies else Trust(mixers=TYPICAL_CHAIN)
-    return _proven(survey, replace(trust, noise=mechanisms.BOTH))
-
-
-def _proven(survey: Survey, trust: Trust) -> Survey:
-    policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
-    every = survey.release_every if trust.batches > 1 else None  # of one batch there is no more
-    return replace(survey, policy=policy, trust=trust, release_every=every)
+def _options(plan: Plan, tried: Iterable[PlanningPart]) -> Iterator[SourceOption]:
+    for part in tried:
+        other = _variant(plan, part.variant(plan.survey))
+        if other is not None:
+            for mixers in part.chains(plan.survey):
+                yield _option(other, mixers, plan.survey)
 
 
 def _variant(plan: Plan, survey: Survey | None) -> Plan | None:
@@ -124,7 +85,7 @@ def _option(plan: Plan, mixers: int, asked: Survey) -> SourceOption:
     names = plan.layout.question_names
     widths = [times * plan.precision_of(name).half_width_95 for name in names]
     return SourceOption(
-        noise=trust.noise,
+        noise=trust.noise.code,
         mixers=mixers,
         chosen=(trust.noise, mixers) == (asked.trust.noise, asked.trust.mixers),
         best=min(widths),

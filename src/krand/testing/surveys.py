@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from krand.planning.making import planned_from
+from krand.planning.mechanisms.devices import planned_from
 from krand.planning.remembered import remember_here
 from krand.promise import Method
 from krand.survey.layout import layout_of

@@ -389,7 +389,7 @@ def sources_table(options: tuple[SourceOption, ...], plan: Plan) -> Table:
 
 def mixers_instead(options: tuple[SourceOption, ...]) -> str:
     """What mixers' noise would give, for a survey with devices' noise; empty for others."""
-    mixed = [option for option in options if option.noise is mechanisms.MIXERS]
+    mixed = [option for option in options if option.noise == mechanisms.MIXERS.code]
     if not mixed or any(option.chosen for option in mixed):
         return ""
     said = [
@@ -402,16 +402,16 @@ def mixers_instead(options: tuple[SourceOption, ...]) -> str:
 
 
 def _rests_on(option: SourceOption, plan: Plan) -> str:
-    code = option.noise.code
-    if option.noise.has_dummies and option.mixers == 1:
+    code = option.noise
+    if mechanisms.mechanism_of(option.noise).has_dummies and option.mixers == 1:
         code = "collector"
     return TEXTS.rests_on[code].format(honest=f"{plan.survey.policy.honest:,}")
 
 
 def _source(option: SourceOption) -> str:
-    if option.noise is mechanisms.DEVICES:
+    if option.noise == mechanisms.DEVICES.code:
         return TEXTS.by_devices
-    if option.noise is mechanisms.BOTH:
+    if option.noise == mechanisms.BOTH.code:
         return TEXTS.by_both.of(option.mixers).format(number=option.mixers)
     return TEXTS.by_mixers.of(option.mixers).format(number=option.mixers)
 

@@ -18,8 +18,9 @@ from krand.analysis.checks import (
 )
 from krand.analysis.verification.comparing import differences, odd_names
 from krand.errors import InvalidInput, KrandError
-from krand.planning.making import planned_from, verify_flips, verify_promise
-from krand.planning.mixers import mixed_from, with_mixing
+from krand.planning.making import verify_promises
+from krand.planning.mechanisms.devices import planned_from
+from krand.planning.mechanisms.mixers import mixed_from, with_mixing
 from krand.promise import BOUND_DIGITS, NOISE_GRID, Linkage
 from krand.showing import rounded_up
 from krand.survey import mechanisms
@@ -127,18 +128,18 @@ def plan_checks(values: Mapping[str, Any], source: str) -> PlanFound:
         return PlanFound((survey_holds, positions, *([] if noise is None else [noise])))
     plan = replace(plan, format=values["format"])
     try:
-        true = verify_promise(plan)
+        true = verify_promises(plan)
     except KrandError as error:
         broken = failed("promise", f"nothing can be promised with this noise: {error}")
         return PlanFound((survey_holds, positions, noise, broken), plan)
-    promised = [promise_check(told.promise, true, "exactly the plan's noise")]
-    promises, flips = [told.promise, true], verify_flips(plan)
-    if flips is not None and told.flips is not None:
-        promised.append(promise_check(told.flips, flips, "the devices' noise alone", "flips"))
-        promises += [told.flips, flips]
+    promises = [told.promise, true[0]]
+    promised = [promise_check(told.promise, true[0], "exactly the plan's noise")]
+    for flips, found in zip([told.flips] if told.flips else [], true[1:], strict=True):
+        promised.append(promise_check(flips, found, "the devices' noise alone", "flips"))
+        promises += [flips, found]
     follow = _consequences(values, plan)
     checks = (survey_holds, positions, noise, *follow, *promised, policy_check(plan, *promises))
-    return PlanFound(checks, _as_told(values, plan), true)
+    return PlanFound(checks, _as_told(values, plan), true[0])
 
 
 def _survey(document: Mapping[str, Any]) -> Survey:

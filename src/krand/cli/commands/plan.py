@@ -35,9 +35,7 @@ class _Explanation:
         from dataclasses import asdict
 
         return {
-            "noise_sources": [
-                {**asdict(option), "noise": option.noise.code} for option in self.sources
-            ],
+            "noise_sources": [asdict(option) for option in self.sources],
             "coalitions": [asdict(row) for row in self.coalitions],
             "alternatives": [asdict(way) for way in self.alternatives],
         }

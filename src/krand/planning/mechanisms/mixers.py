@@ -32,44 +32,103 @@ from krand.accounting.dummy_division import (
     quick_dummies,
 )
 from krand.errors import InvalidInput
-from krand.promise import Z95, DummyLaw, Policy, Precision
+from krand.planning.mechanisms.part import PlanningPart, QuickPlan
+from krand.promise import Z95, Assurance, DummyLaw, Policy, Precision
 from krand.survey.lanes import Lane, lanes_of
 from krand.survey.layout import Block, Layout, layout_of
+from krand.survey.mechanisms import MIXERS, Mechanism
 from krand.survey.plan import Margin, Mixing, Plan, PlannedBlock, Promise, WorstShift
 from krand.survey.questions import Kind
-from krand.survey.survey import Survey
+from krand.survey.survey import Survey, Trust
 
 __all__ = [
-    "dummy_blocks",
+    "TYPICAL_CHAIN",
+    "MixersPart",
     "mixed_from",
-    "mixed_plan",
     "mixed_promise",
     "quick_mixing",
-    "with_dummies",
     "with_mixing",
     "with_sigmas",
 ]
 
+TYPICAL_CHAIN = 3
+"""The number of mixers that is shown for a survey which names none."""
 KEPT = 8
 """Divisions of dummies that are kept."""
 SURPLUS_SHARE = 1000
 """The part of δ or η that dummies beyond their padding may take."""
 
 
-def mixed_plan(survey: Survey, suggestions: bool = True) -> Plan:
-    """The plan with the least noise of every mixer that keeps the policy by itself."""
-    layout = layout_of(survey)
-    lanes = lanes_of(survey, layout)
-    mixing, promise = _least(survey, layout, lanes, suggestions)
-    plan = mixed_from(survey, mixing, promise)
-    return replace(plan, promise=mixed_promise(plan))
+class MixersPart(PlanningPart):
+    """Dummies of mixers; a mechanism with other laws divides them in its own way."""
 
+    mechanism: Mechanism = MIXERS
 
-def with_dummies(plan: Plan, suggestions: bool = True) -> Plan:
-    """A plan of devices with the least dummies that keep the policy by themselves too."""
-    mixing, promise = _least(plan.survey, plan.layout, plan.lanes, suggestions)
-    both = with_mixing(plan, mixing, promise)
-    return replace(both, promise=mixed_promise(both, plan.overflow))
+    def divide(
+        self, policy: Policy, shares: tuple[Share, ...], rounds: int, suggestions: bool
+    ) -> DividedDummies:
+        """The laws of one mixer, one for each block, that keep the policy, and their guarantee."""
+        return _divided(policy, shares, rounds, suggestions)
+
+    def search(self, survey: Survey, suggestions: bool) -> Plan:
+        """The least noise of every mixer that keeps the policy by itself."""
+        layout = layout_of(survey)
+        lanes = lanes_of(survey, layout)
+        plan = mixed_from(survey, *self.least(survey, layout, lanes, suggestions))
+        return replace(plan, promise=mixed_promise(plan))
+
+    def least(
+        self, survey: Survey, layout: Layout, lanes: Sequence[Lane], suggestions: bool
+    ) -> tuple[Mixing, Promise]:
+        """The least dummies that keep the policy, and what their laws alone promise."""
+        policy, shares = _reserved(survey, lanes), tuple(_shares(layout))
+        divided = self.divide(policy, shares, survey.rounds, suggestions)
+        return _mixing(survey, layout, lanes, divided.laws), Promise.of(divided.guarantee)
+
+    def quick(self, survey: Survey) -> QuickPlan | None:
+        layout = layout_of(survey)
+        lanes = lanes_of(survey, layout)
+        mixed = quick_mixing(survey, layout, lanes)
+        if mixed is None:
+            return None
+        sigmas, bound = mixed
+        blocks = dummy_blocks(survey, layout, lanes, sigmas)
+        return QuickPlan(survey=survey, bounds=(bound,), blocks=blocks)
+
+    def promises(self, plan: Plan, policy: Policy) -> tuple[Promise, ...]:
+        """The same for any crowd."""
+        found = mixed_promise(plan)
+        return (replace(found, crowd=policy.minimum_crowd, colluding=policy.colluding),)
+
+    def people_shown(self, survey: Survey) -> int | None:
+        return None
+
+    def added_variance(self, survey: Survey, noise: float, people: int) -> float:
+        """Dummies stay as many."""
+        return 0.0
+
+    def without(self, plan: Plan, crowd: int, absent: int) -> Promise | None:
+        return plan.promise
+
+    def variant(self, survey: Survey) -> Survey | None:
+        """Proven in any case; None if devices must protect themselves too."""
+        if survey.policy.max_local_epsilon is not None:
+            return None
+        return self.proven(survey, 1)
+
+    def proven(self, survey: Survey, mixers: int) -> Survey:
+        """With this mechanism and the survey's own chain, or one of so many mixers."""
+        own = survey.trust.noise.has_dummies
+        trust = replace(survey.trust if own else Trust(mixers=mixers), noise=self.mechanism)
+        policy = replace(survey.policy, assurance=Assurance.CERTIFIED)
+        every = survey.release_every if trust.batches > 1 else None  # of one batch there is no more
+        return replace(survey, policy=policy, trust=trust, release_every=every)
+
+    def chains(self, survey: Survey) -> tuple[int, ...]:
+        """One mixer, and as many as the survey has, or a typical number."""
+        own = survey.trust.noise.has_dummies
+        longest = survey.trust.mixers if own else TYPICAL_CHAIN
+        return (1,) if longest == 1 else (1, longest)
 
 
 def with_mixing(plan: Plan, mixing: Mixing, promise: Promise) -> Plan:
@@ -122,15 +181,6 @@ def _sigmas(survey: Survey, layout: Layout, lanes: Sequence[Lane], mixing: Mixin
     laws = [mixing.laws[mixing.lane_laws[_first_lane(lanes, b).number]] for b in layout.blocks]
     mixes = survey.trust.mixers * survey.trust.batches
     return [math.sqrt(mixes * law.variance) for law in laws]
-
-
-def _least(
-    survey: Survey, layout: Layout, lanes: Sequence[Lane], suggestions: bool
-) -> tuple[Mixing, Promise]:
-    """The least dummies that keep the policy, and what their laws alone promise."""
-    policy, shares = _reserved(survey, lanes), tuple(_shares(layout))
-    divided = _divided(policy, shares, survey.rounds, suggestions)
-    return _mixing(survey, layout, lanes, divided.laws), Promise.of(divided.guarantee)
 
 
 @lru_cache(maxsize=KEPT)
@@ -211,9 +261,9 @@ def mixed_promise(plan: Plan, overflow: float = 0.0) -> Promise:
     surplus += delta_of_distance(survey.rounds * overflow, survey.policy.epsilon)
     shares = _shares(plan.layout)
     found = Promise.of(dummy_guarantee(survey.policy, shares, laws, survey.rounds, surplus))
-    if not survey.trust.noise.has_flips:
-        return found
     numerators = [each.numerator for each in plan.blocks]
+    if not all(numerators):  # ε₀ has no limit
+        return found
     local = composed_local_epsilon(shares, numerators, survey.rounds)
     return replace(found, local_epsilon=local)
 
@@ -229,7 +279,7 @@ def _reserved(survey: Survey, lanes: Sequence[Lane]) -> Policy:
     """
     policy = survey.policy
     taken = float(any(lane.messages > 1 for lane in lanes))
-    if survey.trust.noise.has_flips:
+    if survey.trust.noise.has_room:
         taken += 1 / policy.minimum_crowd
     left = policy.limit * (1 - taken / SURPLUS_SHARE)
     return replace(policy, delta=left) if policy.eta is None else replace(policy, eta=left)

@@ -1,0 +1,67 @@
+"""What every mechanism has in this room: its least noise, its promises, what coalitions leave."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+from krand.promise import Policy
+from krand.survey.plan import Plan, PlannedBlock, Promise
+from krand.survey.survey import Survey
+
+__all__ = ["PlanningPart", "QuickPlan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuickPlan:
+    """Noise that is proven to keep a survey's policy, and precisions that its plan will keep, with
+    as many people as are expected."""
+
+    survey: Survey
+    bounds: tuple[float, ...]
+    """The proven δ or η of every promise."""
+    blocks: tuple[PlannedBlock, ...]
+    """The plan will be at least as precise in every block."""
+
+
+class PlanningPart(ABC):
+    """What planning knows of a mechanism."""
+
+    @abstractmethod
+    def search(self, survey: Survey, suggestions: bool) -> Plan:
+        """The plan with the least noise that keeps the policy; CannotMeet where there is none."""
+
+    @abstractmethod
+    def quick(self, survey: Survey) -> QuickPlan | None:
+        """Noise that is found and proven at once, for the crowd; None if the proof fails."""
+
+    @abstractmethod
+    def promises(self, plan: Plan, policy: Policy) -> tuple[Promise, ...]:
+        """What exactly the plan's noise promises to a member of a policy's crowd, each by itself.
+
+        They are in the order of `promises_of`.
+        """
+
+    @abstractmethod
+    def people_shown(self, survey: Survey) -> int | None:
+        """For how many people margins are told where none are expected; None for no number."""
+
+    @abstractmethod
+    def added_variance(self, survey: Survey, noise: float, people: int) -> float:
+        """By how much the variance of a count grows with so many people instead of the crowd."""
+
+    @abstractmethod
+    def without(self, plan: Plan, crowd: int, absent: int) -> Promise | None:
+        """The promise in a crowd of which some hide nobody; None where nothing is promised."""
+
+    def together(self, plan: Plan, people: int, refused: int) -> tuple[float, float] | None:
+        """δ and η of all noise in one count, where that is less than is promised."""
+        return None
+
+    @abstractmethod
+    def variant(self, survey: Survey) -> Survey | None:
+        """The same survey with this mechanism; None where it cannot keep the policy."""
+
+    def chains(self, survey: Survey) -> tuple[int, ...]:
+        """Numbers of mixers that are shown beside each other."""
+        return (1,)
