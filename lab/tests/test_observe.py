@@ -13,8 +13,8 @@ import pytest
 from scipy.special import gammaln
 
 from krand.accounting.direct import countable
-from krand.analysis.estimates.exact import tail_at_least
-from krand.analysis.estimates.inversion import NoiseModel
+from krand.analysis.mechanisms.exact import tail_at_least
+from krand.analysis.mechanisms.flip_model import NoiseModel
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
 from krand.promise import NOISE_GRID, Linkage, Policy

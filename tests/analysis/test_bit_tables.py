@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
-from krand.analysis.estimates.inversion import bit_variance
 from krand.analysis.joint.bit_tables import bit_table, counts_of_bits, inverted, product_variance
+from krand.analysis.mechanisms.flip_model import bit_variance
 from krand.errors import InvalidInput
 from krand.promise import Linkage
 from krand.survey.plan import Plan

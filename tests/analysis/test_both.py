@@ -20,13 +20,13 @@ from analysis.simulated_surveys import true_counts
 from effort import LONG
 from krand.accounting.dummies import dummy_law
 from krand.analysis.actual_promise import actual_flips, actual_promise
-from krand.analysis.estimates.both import BothModel
-from krand.analysis.estimates.dummies import DummyModel
-from krand.analysis.estimates.exact import tail_at_least, tail_at_most
 from krand.analysis.estimates.intervals import limits, method_of, quantile_of
-from krand.analysis.estimates.inversion import NoiseModel
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.values import Interval, Method
+from krand.analysis.mechanisms.both_model import BothModel
+from krand.analysis.mechanisms.dummy_model import DummyModel
+from krand.analysis.mechanisms.exact import tail_at_least, tail_at_most
+from krand.analysis.mechanisms.flip_model import NoiseModel
 from krand.analysis.results import Results, ResultsOptions, law_of, make_results
 from krand.analysis.results_file import read_results, results_values, save_results
 from krand.analysis.tally import Tally

@@ -12,17 +12,17 @@ from scipy.stats import binom
 from analysis.mixed_surveys import mixed_plan_of
 from analysis.simulated_surveys import noisy_counts, plan_of, tally_of
 from krand.accounting.dummy_sums import sum_law
-from krand.analysis.estimates.both import BothModel
 from krand.analysis.estimates.comparison import combine_surveys, compare_surveys
 from krand.analysis.estimates.counted import question_law
 from krand.analysis.estimates.difference_tests import chance_of_difference
 from krand.analysis.estimates.intervals import chance_beyond, quantile_of
-from krand.analysis.estimates.inversion import NoiseModel
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.questions import estimate_question
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import QuestionEstimate
+from krand.analysis.mechanisms.both_model import BothModel
+from krand.analysis.mechanisms.flip_model import NoiseModel
+from krand.analysis.mechanisms.models import CountModel
 from krand.errors import InvalidInput
 from krand.survey import mechanisms
 from krand.survey.choices import Choices

@@ -13,7 +13,6 @@ from scipy.stats import chi2_contingency
 from analysis.simulated_surveys import noisy_tables, plan_of, record_tallies, tally_of
 from krand.accounting.division import Share
 from krand.accounting.dummy_division import divide_dummies
-from krand.analysis.estimates.dummies import DummyModel
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band
@@ -21,6 +20,7 @@ from krand.analysis.joint.conditional import compare_groups, conditional_table
 from krand.analysis.joint.independence import independence_test
 from krand.analysis.joint.table_noise import IndependentCells
 from krand.analysis.joint.tables import JointTable, joint_table
+from krand.analysis.mechanisms.dummy_model import DummyModel
 from krand.errors import InvalidInput
 from krand.promise import Linkage, Policy
 from krand.survey.choices import Choices

@@ -11,9 +11,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from krand.analysis.estimates.exact import tail_at_least, tail_at_most
 from krand.analysis.estimates.intervals import limits, simultaneous_confidence
-from krand.analysis.estimates.inversion import NoiseModel
+from krand.analysis.mechanisms.exact import tail_at_least, tail_at_most
+from krand.analysis.mechanisms.flip_model import NoiseModel
 
 Floats = NDArray[np.float64]
 

@@ -6,19 +6,18 @@ import numpy as np
 import pytest
 
 from analysis.simulated_surveys import plan_of, simulated_tallies
-from krand.analysis.estimates.exact import exact_limits, tail_at_most
 from krand.analysis.estimates.intervals import (
-    EXACT_BELOW,
     limits,
     method_of,
-    normal_limits,
     normal_quantile,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats, NoiseModel
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import Method
+from krand.analysis.mechanisms.exact import exact_limits, tail_at_most
+from krand.analysis.mechanisms.flip_model import EXACT_BELOW, NoiseModel
+from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
 from krand.survey.questions import YesNo
 
@@ -30,7 +29,7 @@ def _misses(law: NoiseModel, people: int, confidence: float, skew: bool = True) 
     window = np.arange(max(0, int(middle - reach)), min(law.trials, int(middle + reach)) + 1)
     at_most = tail_at_most(law, np.full(len(window), people), window)
     chances = np.diff(at_most, prepend=0.0)
-    low, high = normal_limits(law, window, confidence)
+    low, high = law.around(window, confidence)
     if not skew:
         half = normal_quantile(confidence) * law.sigma
         low, high = law.estimate(window) - half, law.estimate(window) + half
@@ -76,7 +75,7 @@ def test_both_intervals_agree_at_the_switch() -> None:
     for noise in (1e-5, 0.001, 0.1):
         law = _of_variance(EXACT_BELOW - 1, noise)
         ones = np.linspace(law.trials * noise, law.trials * (1 - noise), 40).astype(np.int64)
-        near = np.clip(normal_limits(law, ones, 0.95), 0, law.people)
+        near = np.clip(law.around(ones, 0.95), 0, law.people)
         exact = exact_limits(law, ones, 0.025, (near[0], near[1]))
         assert np.abs(exact - near).max() < 1.0 / (1 - 2 * noise)
 

@@ -14,13 +14,13 @@ from analysis.mixed_surveys import mixed_plan_of, mixed_tallies
 from analysis.simulated_surveys import tally_of, true_counts
 from krand.accounting.dummies import dummy_law
 from krand.analysis.estimates.comparison import compare_surveys
-from krand.analysis.estimates.counted import mixed_law
-from krand.analysis.estimates.dummies import DummyModel
 from krand.analysis.estimates.intervals import quantile_of
 from krand.analysis.estimates.questions import estimate_question, estimate_questions
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row, Statistic
 from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.tables import JointTable, joint_table
+from krand.analysis.mechanisms.dummy_model import DummyModel
+from krand.analysis.mechanisms.mixers import dummies_of
 from krand.analysis.tally import Tally, merged
 from krand.errors import InvalidInput
 from krand.survey.choices import Choices
@@ -273,8 +273,8 @@ def test_two_tallies_are_compared() -> None:
     ]
     weights = np.array(law.weights, dtype=np.float64) / 2.0**63
     laws = (
-        mixed_law(plan, plan.layout.blocks[0], 800, 1),
-        mixed_law(plan, plan.layout.blocks[0], 600, 1),
+        dummies_of(plan, plan.blocks[0], 800, 1),
+        dummies_of(plan, plan.blocks[0], 600, 1),
     )
     covered = 0.0
     for first, second in np.ndindex(weights.size, weights.size):

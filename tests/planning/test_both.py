@@ -279,7 +279,7 @@ def test_the_plan_says_both(plan: Plan) -> None:
     assert "pq/(p-q)²" in division_sentence(plan)
     assert str(survey_table(plan).columns[-1].header) == "noise q, dummies"
     option = SourceOption(
-        noise=mechanisms.BOTH,
+        noise="both",
         mixers=2,
         chosen=True,
         best=1.0,

@@ -20,7 +20,7 @@ from krand.errors import InvalidInput
 from krand.planning import checking as promises
 from krand.planning import remembered
 from krand.planning.checking import check_promise, recompute_promise
-from krand.planning.making import verify_promise
+from krand.planning.making import verify_promises
 from krand.planning.mechanisms.devices import planned_from
 from krand.survey.canonical import canonical_json
 from krand.survey.plan import Plan
@@ -44,11 +44,11 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The hashes of the plans whose promise is computed anew."""
     hashes: list[str] = []
 
-    def verified(plan: Plan) -> promises.Promise:
+    def verified(plan: Plan) -> tuple[promises.Promise, ...]:
         hashes.append(plan.hash)
-        return verify_promise(plan)
+        return verify_promises(plan)
 
-    monkeypatch.setattr(promises, "verify_promise", verified)
+    monkeypatch.setattr(promises, "verify_promises", verified)
     return hashes
 
 

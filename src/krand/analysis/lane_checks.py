@@ -18,6 +18,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Tally
 from krand.batches.chain import dummies_allowed
 from krand.promise import Linkage
@@ -36,18 +37,18 @@ def lane_messages(plan: Plan, lane: Lane, people: int, mixes: int) -> tuple[int,
 
 def odd_lanes(plan: Plan, tally: Tally) -> Iterator[str]:
     """What cannot be in a tally of sealed batches."""
-    nulls, batches, planned = tally.lane_nulls, len(tally.batches), plan.survey.trust.batches
+    nulls, batches, part = tally.lane_nulls, len(tally.batches), part_of(plan.mechanism)
     if nulls is None or len(nulls) != len(plan.lanes):
         yield f"empty messages are not counted in {len(plan.lanes):,} lanes"
         return
     if int(nulls.sum()) != tally.nulls:
         yield f"{int(nulls.sum()):,} empty messages in lanes are not {tally.nulls:,} in all"
-    if plan.mechanism.has_dummies and not 1 <= batches <= planned:
+    planned = part.most_batches(plan)
+    if planned is not None and not 1 <= batches <= planned:
         yield f"{batches:,} batches are not 1 to {planned:,}, as planned"
         return
     if tally.linkage is Linkage.BIT:
-        mixes = plan.survey.trust.mixers * batches if plan.mechanism.has_dummies else 0
-        yield from _odd_numbers(plan, tally, mixes)
+        yield from _odd_numbers(plan, tally, part.mixes(plan, batches))
 
 
 def _odd_numbers(plan: Plan, tally: Tally, mixes: int) -> Iterator[str]:

@@ -20,7 +20,6 @@ from krand.analysis.actual_promise import (
 from krand.analysis.estimates.corruption import WorstShift, worst_shifts
 from krand.analysis.estimates.counted import block_counts, question_law
 from krand.analysis.estimates.intervals import quantile_of
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.questions import estimate_questions
 from krand.analysis.estimates.rows import QUARTILES, EstimateOptions
 from krand.analysis.estimates.sampling import Sampling
@@ -28,6 +27,7 @@ from krand.analysis.estimates.values import QuestionEstimate
 from krand.analysis.joint.conditional import ConditionalTable, conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
 from krand.analysis.joint.tables import JointTable, joint_table
+from krand.analysis.mechanisms.models import CountModel
 from krand.analysis.tally import Tally
 from krand.analysis.tally_checks import check_tally
 from krand.analysis.tally_signatures import TallySignature

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from krand.analysis.joint.tables import JointTable
+from krand.analysis.mechanisms import part_of
 from krand.analysis.results import Results
 from krand.errors import InvalidInput, KrandError
 from krand.files import complete_file, json_object, read_whole
@@ -196,8 +197,8 @@ def _faults(found: Results) -> Iterator[str]:
     """What types cannot say: numbers that must be possible, tables that must be rectangular."""
     if not 1 <= found.people <= MAX_CROWD:
         yield f"people: should be from 1 to {MAX_CROWD:,}"
-    batches, planned = len(found.batches), found.plan.survey.trust.batches
-    if found.plan.survey.trust.noise.has_dummies and not 1 <= batches <= planned:
+    batches, planned = len(found.batches), part_of(found.plan.mechanism).most_batches(found.plan)
+    if planned is not None and not 1 <= batches <= planned:
         yield f"batches: should be 1 to {planned:,}, each with its dummies"
     if found.flips is not None and found.plan.flips is None:
         yield 'flips: should only be there with noise = "both"'

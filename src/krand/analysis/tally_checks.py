@@ -20,6 +20,7 @@ from krand.analysis.checks import (
     policy_check,
 )
 from krand.analysis.lane_checks import odd_lanes
+from krand.analysis.mechanisms import part_of
 from krand.analysis.signature_checks import signatures_check
 from krand.analysis.tally import Tally
 from krand.batches.manifest import Manifest, manifest_in, parse_manifest
@@ -94,9 +95,9 @@ def _signed_check(plan: Plan, tally: Tally, key: Ed25519PublicKey | None) -> Che
     """What collectors or mixers signed about the batches, where there are any."""
     if tally.provenance is not Provenance.DEVICES and not tally.manifests:
         return None
-    return (
-        manifests_check(tally, key) if not plan.mechanism.has_dummies else chains_check(plan, tally)
-    )
+    if part_of(plan.mechanism).needs_collector_key:
+        return manifests_check(tally, key)
+    return chains_check(plan, tally)
 
 
 def _crowd(plan: Plan, tally: Tally) -> str:
@@ -116,7 +117,7 @@ def _small_crowd(plan: Plan, tally: Tally) -> Iterator[str]:
 
 
 def _odd_counts(plan: Plan, tally: Tally) -> Iterator[str]:
-    if plan.mechanism.has_dummies or _is_sealed(tally):
+    if part_of(plan.mechanism).lanes_needed(plan) or _is_sealed(tally):
         yield from odd_lanes(plan, tally)
     if tally.linkage is Linkage.BIT:
         if tally.responses != tally.people:

@@ -15,6 +15,7 @@ from krand.analysis.engines.partition import Work
 from krand.analysis.engines.repeats import Repeats, find_repeats
 from krand.analysis.engines.source import Source, open_batch, open_mixed, open_responses
 from krand.analysis.joint.axes import bits_needed
+from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Bits, Tally, merged
 from krand.batches.chain import read_chain
 from krand.batches.manifest import parse_manifest
@@ -125,8 +126,8 @@ def batches_in(
             for file, path in zip(files, beside, strict=True)
         ]
     )
-    most = plan.survey.trust.batches
-    if plan.mechanism.has_dummies and len(found) > most:
+    most = part_of(plan.mechanism).most_batches(plan)
+    if most is not None and len(found) > most:
         rule = f"must be at most {most:,} of a round, as planned"
         hint = "the noise of every batch was chosen for so many"
         raise InvalidInput("batches", rule, len(found), hint)
@@ -140,11 +141,12 @@ def signed_beside(plan: Plan, file: str | Path) -> Path:
 
 def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
     """Manifests need the collector's key; chains are verified with the keys in the plan."""
-    if not plan.mechanism.has_dummies and collector is None:
+    needed = part_of(plan.mechanism).needs_collector_key
+    if needed and collector is None:
         rule = "must be given with a sealed batch"
         hint = "add collector_key=KEY: its signature vouches for the crowd"
         raise InvalidInput("collector_key", rule, None, hint)
-    if not plan.mechanism.has_dummies or collector is None:
+    if needed or collector is None:
         return
     given = collector.public_bytes_raw().hex()
     if [given] != [mixer.identity for mixer in plan.mixing.mixers[:1]]:
@@ -154,7 +156,7 @@ def _check_collector(plan: Plan, collector: Ed25519PublicKey | None) -> None:
 
 
 def _batch_in(plan: Plan, uri: str, signed: Path, collector: Ed25519PublicKey | None) -> Source:
-    if collector is None or plan.mechanism.has_dummies:
+    if collector is None or not part_of(plan.mechanism).needs_collector_key:
         return open_mixed(uri, plan, read_chain(signed))
     content = read_whole("manifest", signed)
     source = open_batch(uri, plan, parse_manifest(content, collector, str(signed)))

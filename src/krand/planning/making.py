@@ -38,7 +38,7 @@ def make_plan(survey: Survey, suggestions: bool = True) -> Plan:
 
 @lru_cache(maxsize=KEPT)
 def _plan_of(survey: Survey, suggestions: bool) -> Plan:
-    plan = part_of(survey.trust.noise).search(survey, suggestions).rounded()
+    plan = _searched(survey, suggestions).rounded()
     _check_kept(plan)
     return plan
 
@@ -48,6 +48,10 @@ def _check_kept(plan: Plan) -> None:
     for promise in promises_of(plan):
         for fault in less_than_asked(plan, promise):
             raise CannotMeet(f"no noise was found that keeps the policy: {fault}", (LESS,))
+
+
+def _searched(survey: Survey, suggestions: bool) -> Plan:
+    return part_of(survey.trust.noise).search(survey, suggestions)
 
 
 def verify_promises(plan: Plan) -> tuple[Promise, ...]:

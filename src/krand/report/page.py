@@ -12,8 +12,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from krand.analysis.estimates.counted import mixed_law
 from krand.analysis.estimates.intervals import normal_quantile
+from krand.analysis.mechanisms import part_of
 from krand.analysis.results import Results
 from krand.batches.provenance import Provenance
 from krand.files import write_atomically
@@ -256,7 +256,8 @@ def _blocks(results: Results, language: Language) -> tuple[tuple[str, str, str],
     noises = [block.noise for block in plan.blocks]
     if plan.survey.trust.noise.has_dummies:
         batches = len(results.batches)
-        laws = [mixed_law(plan, block, results.people, batches) for block in plan.blocks]
+        people, part = results.people, part_of(plan.mechanism)
+        laws = [part.law(plan, block, people, people, batches) for block in plan.blocks]
         noises = [law.sigma for law in laws]
     return tuple(
         (

@@ -27,10 +27,9 @@ from krand.analysis.estimates.intervals import (
     quantile_of,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.sampling import share_limits
 from krand.analysis.estimates.values import Interval, QuestionEstimate, Row
+from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.errors import InvalidInput
 from krand.promise import READABLE
 

@@ -6,9 +6,9 @@ one response moves it by up to p^(b-1)/(p-q)^b.
 
 from __future__ import annotations
 
+from krand.analysis.mechanisms import part_of
 from krand.analysis.tally import Tally
 from krand.errors import InvalidInput
-from krand.planning.lying import worst_shift
 from krand.survey.plan import Plan, WorstShift
 
 __all__ = ["WorstShift", "worst_linked_shift", "worst_shifts"]
@@ -17,14 +17,8 @@ __all__ = ["WorstShift", "worst_linked_shift", "worst_shifts"]
 def worst_shifts(plan: Plan, tally: Tally, corrupted: int) -> tuple[WorstShift, ...]:
     """For every block of the survey: what so many clients together could have done."""
     _check_corrupted(tally, corrupted)
-    if plan.mechanism.has_dummies:  # nothing is divided by: the shifts of single people add up
-        return tuple(
-            WorstShift(each.name, corrupted, corrupted * each.too_high, corrupted * each.too_low)
-            for each in (block.shift for block in plan.blocks)
-        )
-    return tuple(
-        worst_shift(block.name, block.noise, block.room, corrupted) for block in plan.blocks
-    )
+    part = part_of(plan.mechanism)
+    return tuple(part.worst_shift(block, corrupted) for block in plan.blocks)
 
 
 def worst_linked_shift(plan: Plan, tally: Tally, corrupted: int, bits: int) -> float:

@@ -11,18 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from krand.analysis.estimates.both import BothModel
-from krand.analysis.estimates.dummies import DummyModel
-from krand.analysis.estimates.inversion import Floats, NoiseModel
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.simplex import nearest_possible
+from krand.analysis.mechanisms import part_of
+from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
-from krand.survey.lanes import Lane
 from krand.survey.layout import Block
 from krand.survey.plan import Plan, PlannedBlock
 
-__all__ = ["BlockCounts", "block_counts", "check_fits", "counts_nulls", "mixed_law", "question_law"]
+__all__ = ["BlockCounts", "block_counts", "check_fits", "question_law"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -79,80 +76,34 @@ def check_fits(plan: Plan, tally: Tally) -> None:
     if tally.people < 1 or tally.responses < 1:
         found = min(tally.people, tally.responses)
         raise InvalidInput("tally", "must count at least one response", found)
-    if plan.survey.trust.noise.has_dummies:
-        _check_mixed(plan, tally)
-
-
-def _check_mixed(plan: Plan, tally: Tally) -> None:
-    """Every batch has its dummies: without their number nothing can be subtracted."""
-    if not 1 <= len(tally.batches) <= plan.survey.trust.batches:
-        rule = f"must count 1 to {plan.survey.trust.batches:,} batches, as planned"
-        hint = "mixers add dummies to every batch, so their number must be known"
-        raise InvalidInput("tally", rule, len(tally.batches), hint)
-    nulls = tally.lane_nulls
-    if nulls is None or len(nulls) != len(plan.lanes):
-        rule = f"must count the empty messages of {len(plan.lanes):,} lanes"
-        raise InvalidInput("tally", rule, "none" if nulls is None else len(nulls))
+    part_of(plan.mechanism).check_tally(plan, tally)
 
 
 def block_counts(plan: Plan, tally: Tally) -> tuple[BlockCounts, ...]:
     """The counts of every block, once the tally is seen to be of this plan."""
     check_fits(plan, tally)
-    if plan.survey.trust.noise.has_dummies:
-        return tuple(_mixed_counts(plan, tally, block) for block in plan.blocks)
-    return tuple(
-        BlockCounts(
-            block=each.block,
-            ones=_ones(tally, each.block),
-            law=NoiseModel(people=tally.people, responses=tally.responses, noise=each.noise),
-        )
-        for each in plan.blocks
+    return tuple(_counts(plan, tally, block) for block in plan.blocks)
+
+
+def _counts(plan: Plan, tally: Tally, planned: PlannedBlock) -> BlockCounts:
+    """All lanes of a block have one law; only a lane of its own has nulls that are an answer."""
+    part, block, people = part_of(plan.mechanism), planned.block, tally.people
+    lane = next((lane for lane in plan.lanes if lane.offset == block.offset), plan.lanes[0])
+    nulls = None
+    if part.counts_nulls(lane, block):
+        assert tally.lane_nulls is not None  # it was checked
+        nulls = int(tally.lane_nulls[lane.number])
+    return BlockCounts(
+        block=block,
+        ones=tally.counts[block.offset : block.offset + block.positions],
+        law=part.law(plan, planned, people, tally.responses, len(tally.batches)),
+        nulls=nulls,
+        refused=sum(tally.rejected.values()),
     )
-
-
-def _ones(tally: Tally, block: Block) -> Counts:
-    return tally.counts[block.offset : block.offset + block.positions]
-
-
-def counts_nulls(plan: Plan, lane: Lane, block: Block) -> bool:
-    """Whether an empty message is an answer like any other, "unanswered", and shown as such.
-
-    Where devices flip bits, a message may be empty by a flip.
-    """
-    flips = plan.survey.trust.noise.has_flips
-    return lane.has_noisy_nulls and bool(block.levels) and not flips
-
-
-def mixed_law(plan: Plan, block: PlannedBlock, people: int, batches: int) -> DummyModel | BothModel:
-    """The law of one position of a block, with the dummies of all mixers and batches."""
-    lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
-    mixes = plan.survey.trust.mixers * batches
-    dummies = DummyModel(people=people, law=plan.law_of(lane), mixes=mixes)
-    if not plan.survey.trust.noise.has_flips:
-        return dummies
-    flips = NoiseModel(people=people, responses=people, noise=block.noise)
-    return BothModel(flips=flips, dummies=dummies)
 
 
 def question_law(plan: Plan, name: str, people: int, responses: int, batches: int) -> CountModel:
     """The law of one answer to a question; of a words question, of one position."""
     block = plan.block_of(name)
-    if plan.survey.trust.noise.has_dummies:
-        law: CountModel = mixed_law(plan, block, people, batches)
-    else:
-        law = NoiseModel(people=people, responses=responses, noise=block.noise)
+    law = part_of(plan.mechanism).law(plan, block, people, responses, batches)
     return law.summed(block.block.cells_of(name))
-
-
-def _mixed_counts(plan: Plan, tally: Tally, planned: PlannedBlock) -> BlockCounts:
-    """All lanes of a block have one law; only a lane of its own has nulls that are an answer."""
-    block = planned.block
-    lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
-    assert tally.lane_nulls is not None
-    return BlockCounts(
-        block=block,
-        ones=_ones(tally, block),
-        law=mixed_law(plan, planned, tally.people, len(tally.batches)),
-        nulls=int(tally.lane_nulls[lane.number]) if counts_nulls(plan, lane, block) else None,
-        refused=sum(tally.rejected.values()),
-    )

@@ -19,13 +19,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from krand.accounting.dummy_sums import sum_tails
-from krand.analysis.estimates.both import BothModel
-from krand.analysis.estimates.dummies import DummyModel
-from krand.analysis.estimates.exact import net_flips
 from krand.analysis.estimates.intervals import chance_beyond
-from krand.analysis.estimates.inversion import Floats, NoiseModel
-from krand.analysis.estimates.models import CountModel
+from krand.analysis.mechanisms.models import CountModel, Floats
 
 __all__ = ["Laws", "chance_of_difference"]
 
@@ -35,8 +30,6 @@ SHARES = tuple(np.linspace(0, 1, 33).tolist())
 """True shares that are tried."""
 BETWEEN = 1.01
 """Between two of these shares a probability may be larger; enumerated, by at most 0.6 %."""
-OUTSIDE = 3e-12
-"""At most so likely a count has more or fewer flips than are listed."""
 TIE = 1e-6
 """Differences that are nearer to each other than this part of a single count are equal."""
 LARGEST = 1e7
@@ -86,7 +79,7 @@ def _tail(subtracted: _Errors, errors: _Errors, differences: Floats) -> Floats:
 @lru_cache(maxsize=16)
 def _null_laws(laws: Laws) -> tuple[tuple[_Errors, _Errors], ...]:
     """The errors of both counts, for every true share that is tried."""
-    same = laws[0] == laws[1] or all(isinstance(law, DummyModel) for law in laws)
+    same = laws[0] == laws[1] or not any(law.depends_on_share for law in laws)
     shares = SHARES[:1] if same else SHARES
     return tuple((_errors(laws[0], share), _errors(laws[1], share)) for share in shares)
 
@@ -94,32 +87,5 @@ def _null_laws(laws: Laws) -> tuple[tuple[_Errors, _Errors], ...]:
 def _errors(law: CountModel, share: float) -> _Errors:
     estimates = law.estimate(np.array([0, 1]))
     unit = float(estimates[1] - estimates[0]) / law.people
-    if isinstance(law, DummyModel):
-        masses, left_out = _dummies(law)
-        return _Errors(-float(len(masses) // 2), masses, left_out, unit)
-    flips = law.flips if isinstance(law, BothModel) else law
-    first, masses = _flips(flips, share)
-    if not isinstance(law, BothModel):
-        return _Errors(first, masses, OUTSIDE, unit)
-    dummies, left_out = _dummies(law.dummies)
-    return _Errors(first - len(dummies) // 2, _convolved(masses, dummies), OUTSIDE + left_out, unit)
-
-
-def _flips(law: NoiseModel, share: float) -> tuple[float, Floats]:
-    true_ones = np.array([round(share * law.responses)])
-    masses, first = net_flips(law, true_ones)
-    mean = (law.trials - 2 * int(true_ones[0])) * law.noise
-    return float(first[0]) - mean, masses[0]
-
-
-def _dummies(law: DummyModel) -> tuple[Floats, float]:
-    """Probabilities around the mean, and what rounding may have lost."""
-    tails = sum_tails(law.law, law.draws)
-    half = np.append(-np.diff(tails), 0.0)[1:]
-    return np.concatenate([half[::-1], [1 - 2 * half.sum()], half]), 2 * float(tails[-1])
-
-
-def _convolved(first: Floats, second: Floats) -> Floats:
-    width = len(first) + len(second) - 1
-    product = np.fft.rfft(first, width) * np.fft.rfft(second, width)
-    return np.maximum(np.fft.irfft(product, width), 0.0)
+    first, masses, left_out = law.errors(share)
+    return _Errors(first, masses, left_out, unit)

@@ -16,10 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from krand.analysis.estimates.intervals import quantile_of, simultaneous_confidence
-from krand.analysis.estimates.inversion import Floats
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.ratios import weighted_limits
 from krand.analysis.estimates.values import CdfPoint, Distribution, Interval, MeanEstimate, Quantile
+from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.survey.questions import Number
 
 __all__ = ["Bins", "distribution_of"]

@@ -14,11 +14,10 @@ import numpy as np
 
 from krand.analysis.estimates.distributions import Bins, distribution_of
 from krand.analysis.estimates.intervals import limits, quantile_of
-from krand.analysis.estimates.inversion import Floats
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.rows import EstimateOptions, answer_rows, unanswered_row
 from krand.analysis.estimates.scales import scale_summaries
 from krand.analysis.estimates.values import Interval, PicksEstimate, QuestionEstimate, Row
+from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts
 from krand.errors import InvalidInput
 from krand.survey.decoding import UNANSWERED

@@ -14,11 +14,10 @@ import numpy as np
 
 from krand.analysis.estimates.counted import BlockCounts, block_counts
 from krand.analysis.estimates.intervals import check_confidence
-from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.kinds import AnswerCounts, Unanswered, estimate_kind
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.rows import EstimateOptions
 from krand.analysis.estimates.values import QuestionEstimate
+from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.survey.plan import Plan

@@ -14,10 +14,9 @@ from krand.analysis.estimates.intervals import (
     readable,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.sampling import Sampling, share_limits
 from krand.analysis.estimates.values import Interval, Row
+from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts
 from krand.promise import READABLE
 

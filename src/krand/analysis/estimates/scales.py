@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.ratios import weighted_limits
 from krand.analysis.estimates.values import Interval, Statistic, Summary
+from krand.analysis.mechanisms.models import Floats
 from krand.survey.questions import Scale
 
 __all__ = ["scale_summaries"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from krand.analysis.estimates.inversion import Floats
+from krand.analysis.mechanisms.models import Floats
 
 __all__ = ["nearest_possible"]
 

@@ -25,9 +25,10 @@ from krand.analysis.estimates.intervals import (
     normal_quantile,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats, bit_variance
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band
+from krand.analysis.mechanisms.flip_model import bit_variance
+from krand.analysis.mechanisms.models import Floats
 from krand.analysis.tally import Bits, Counts, Tally
 from krand.errors import InvalidInput
 

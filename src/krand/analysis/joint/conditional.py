@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from krand.analysis.estimates.comparison import Difference, difference_row, z_value
-from krand.analysis.estimates.inversion import Floats
 from krand.analysis.estimates.ratios import ratio_error, ratio_limits
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.values import Interval
 from krand.analysis.joint.tables import JointTable
+from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
 
 __all__ = ["ConditionalShare", "ConditionalTable", "compare_groups", "conditional_table"]

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc
 
-from krand.analysis.estimates.inversion import Floats
 from krand.analysis.joint.tables import JointTable
+from krand.analysis.mechanisms.models import Floats
 from krand.errors import InvalidInput
 
 __all__ = ["MAX_CELLS", "IndependenceTest", "independence_test"]

@@ -19,8 +19,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from krand.analysis.estimates.intervals import chance_beyond, normal_quantile, quantile_of
-from krand.analysis.estimates.inversion import Floats
-from krand.analysis.estimates.models import CountModel
+from krand.analysis.mechanisms.models import CountModel, Floats
 
 __all__ = ["IndependentCells", "LinkedCells", "TableNoise", "factor_covariance"]
 

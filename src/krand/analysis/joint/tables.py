@@ -27,8 +27,6 @@ from krand.analysis.estimates.intervals import (
     readable,
     simultaneous_confidence,
 )
-from krand.analysis.estimates.inversion import Floats, bit_variance
-from krand.analysis.estimates.models import CountModel
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.estimates.values import Band, same_fields
 from krand.analysis.joint.axes import Axis, axes_of
@@ -44,6 +42,8 @@ from krand.analysis.joint.table_noise import (
     TableNoise,
     factor_covariance,
 )
+from krand.analysis.mechanisms.flip_model import bit_variance
+from krand.analysis.mechanisms.models import CountModel, Floats
 from krand.analysis.tally import Counts, Tally
 from krand.errors import InvalidInput
 from krand.promise import Linkage, cells_drown

@@ -16,12 +16,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.analysis.estimates.both import BothModel
-from krand.analysis.estimates.counted import counts_nulls, mixed_law
+from krand.analysis.mechanisms import part_of
 from krand.analysis.results import Results, counted_responses
 from krand.analysis.tally import Tally, empty_tally
 from krand.survey.layout import Block
-from krand.survey.plan import Plan, PlannedBlock
+from krand.survey.plan import Plan
 from krand.survey.questions import Kind
 
 __all__ = ["Recovered", "recovered"]
@@ -45,26 +44,23 @@ def recovered(plan: Plan, results: Results) -> Recovered:
     responses = counted_responses(results)
     counts = np.zeros(layout.positions, dtype=np.int64)
     lost: list[str] = []
-    lanes = len(plan.lanes) if survey.trust.noise.has_dummies else 0
+    part = part_of(plan.mechanism)
+    lanes = part.lanes_needed(plan)
     lane_nulls = np.zeros(lanes, dtype=np.int64)
     for planned in plan.blocks:
-        block, noise = planned.block, planned.noise
+        block = planned.block
         if block.kind is Kind.WORDS:
             continue
         estimates = _estimates(block, results)
         if estimates is None:
             lost.extend(block.question_names)
             continue
-        place = slice(block.offset, block.offset + block.positions)
-        if lanes:
-            cells = _mixed(plan, planned, results, estimates)
-            lane = next(lane for lane in plan.lanes if lane.offset == block.offset)
-            counts[place] = cells[1:]
-            lane_nulls[lane.number] = cells[0] if counts_nulls(plan, lane, block) else 0
-            continue
-        copies = responses / results.people
-        ones = estimates[1:] * copies * (1 - 2 * noise) + noise * responses
-        counts[place] = np.clip(np.rint(ones), 0, MOST)
+        law = part.law(plan, planned, results.people, responses, len(results.batches))
+        cells = np.clip(np.rint(law.counted(estimates)), 0, MOST).astype(np.int64)
+        counts[block.offset : block.offset + block.positions] = cells[1:]
+        for lane in plan.lanes:
+            if lane.offset == block.offset and part.counts_nulls(lane, block):
+                lane_nulls[lane.number] = cells[0]
     empty = empty_tally(plan.hash, survey.linkage, layout.positions, results.round, lanes=lanes)
     tally = replace(
         empty,
@@ -81,20 +77,6 @@ def recovered(plan: Plan, results: Results) -> Recovered:
         distinct_people=results.distinct_people,
     )
     return Recovered(tally, tuple(lost))
-
-
-def _mixed(
-    plan: Plan, block: PlannedBlock, results: Results, estimates: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Counted messages: first empty ones, then tokens."""
-    law = mixed_law(plan, block, results.people, len(results.batches))
-    if isinstance(law, BothModel):
-        flips = law.flips
-        ones = estimates * (1 - 2 * flips.noise) + flips.noise * flips.trials
-        found = np.rint(ones + law.expected_dummies)
-    else:
-        found = np.rint(estimates + law.draws * law.law.mean)
-    return np.clip(found, 0, MOST).astype(np.int64)
 
 
 def _estimates(block: Block, results: Results) -> NDArray[np.float64] | None:

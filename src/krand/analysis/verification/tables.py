@@ -14,7 +14,6 @@ import numpy as np
 
 from krand.analysis.checks import Check, check, first_of
 from krand.analysis.estimates.intervals import readable
-from krand.analysis.estimates.inversion import Floats, bit_variance
 from krand.analysis.estimates.sampling import Sampling
 from krand.analysis.estimates.simplex import nearest_possible
 from krand.analysis.joint.axes import Axis, axes_of
@@ -23,6 +22,8 @@ from krand.analysis.joint.conditional import conditional_table
 from krand.analysis.joint.independence import IndependenceTest, independence_test
 from krand.analysis.joint.table_noise import LinkedCells, factor_covariance
 from krand.analysis.joint.tables import JointTable, joint_table
+from krand.analysis.mechanisms.flip_model import bit_variance
+from krand.analysis.mechanisms.models import Floats
 from krand.analysis.results import JointResult, Results
 from krand.analysis.verification.comparing import differences
 from krand.analysis.verification.recovering import Recovered

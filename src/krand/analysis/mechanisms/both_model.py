@@ -20,8 +20,10 @@ import numpy as np
 from scipy.special import ndtr
 
 from krand.accounting.dummy_sums import sum_tails
-from krand.analysis.estimates.dummies import ROWS, DummyModel
-from krand.analysis.estimates.inversion import Counts, Floats, NoiseModel
+from krand.analysis.mechanisms.dummy_model import ROWS, DummyModel
+from krand.analysis.mechanisms.exact import net_flips
+from krand.analysis.mechanisms.flip_model import OUTSIDE, FlippedModel, NoiseModel, flip_errors
+from krand.analysis.mechanisms.models import Counts, Floats
 from krand.promise import DummyLaw
 
 __all__ = ["BothModel"]
@@ -31,7 +33,7 @@ NEAR = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BothModel:
+class BothModel(FlippedModel):
     """How the tokens of one row come about: flips of devices, then dummies of mixers."""
 
     flips: NoiseModel
@@ -92,6 +94,41 @@ class BothModel:
         """At most so often weighted sums of rows lie z standard deviations out: both sides."""
         sums = [self.summed(rows) for rows in range(1, ROWS + 1)]
         return np.asarray(np.max([row._both_tails(z) for row in sums], axis=0).clip(max=1.0))
+
+    def tail(self, true_ones: Counts, ones: Counts, at_least: bool) -> Floats:
+        """Σ_f P[B-A=f]·P[S ≥ ones-D-f], or the other tail, row by row."""
+        net, first = net_flips(self.flips, true_ones)
+        needed = ones - self.expected_dummies - true_ones - first
+        distances = needed[:, None] - np.arange(net.shape[1])  # of the dummies from their mean
+        tails = self._dummy_tails(distances if at_least else -distances)
+        return np.asarray(np.einsum("ij,ij->i", net, tails))
+
+    def _dummy_tails(self, distances: Counts) -> Floats:
+        """P[S - nR ≥ w] of every distance w, rounded up; the law of S is symmetric."""
+        known = sum_tails(self.dummies.law, self.dummies.draws)
+        last = len(known) - 1
+        above = known[np.clip(distances, 0, last)]
+        rounded = 2 * known[last]  # all that was rounded up
+        below = 1 - known[np.clip(1 - distances, 0, last)] + rounded
+        return np.where(distances > 0, above, np.minimum(below, 1.0))
+
+    def around(self, ones: Counts, confidence: float) -> Floats:
+        """d̂ ± w/(p-q), moved by the skewness of the flips: only their part of V has any."""
+        distance, flips = self.distance(confidence), self.flips
+        z, share = distance / math.sqrt(self.spread), flips.spread / self.spread
+        middle, half = self.estimate(ones), distance / (1 - 2 * flips.noise) / flips.copies
+        part = np.clip(middle / (self.people * flips.cells), 0.0, 1.0)
+        middle = middle - share * (1 - 2 * part) * (z * z - 1) / 6 / flips.copies
+        return np.stack([middle - half, middle + half])
+
+    def errors(self, share: float) -> tuple[float, Floats, float]:
+        """Those of flips and dummies added up."""
+        first, masses = flip_errors(self.flips, share)
+        lowest, dummies, left_out = self.dummies.errors(share)
+        width = len(masses) + len(dummies) - 1
+        product = np.fft.rfft(masses, width) * np.fft.rfft(dummies, width)
+        sums = np.maximum(np.fft.irfft(product, width), 0.0)
+        return first + lowest, sums, OUTSIDE + left_out
 
     def _both_tails(self, z: Floats) -> Floats:
         dummies, deviation = self.dummies, math.sqrt(self.flips.spread)

@@ -14,19 +14,53 @@ well (see `krand.accounting.dummy_sums`), and the count is M + S.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from krand.accounting.dummy_sums import sum_tails
-from krand.analysis.estimates.both import BothModel
-from krand.analysis.estimates.inversion import Floats, NoiseModel
+from krand.analysis.mechanisms.models import Floats
 
-__all__ = ["exact_limits", "net_flips", "tail_at_least", "tail_at_most"]
+__all__ = [
+    "Flipped",
+    "Flips",
+    "exact_limits",
+    "flips_tail",
+    "net_flips",
+    "tail_at_least",
+    "tail_at_most",
+]
 
 Wholes = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Flipped = NoiseModel | BothModel
+
+
+class Flips(Protocol):
+    """Flips of devices, as far as their exact law needs them."""
+
+    @property
+    def people(self) -> int: ...
+    @property
+    def responses(self) -> int: ...
+    @property
+    def noise(self) -> float: ...
+    @property
+    def most(self) -> int: ...
+    @property
+    def trials(self) -> int: ...
+    @property
+    def copies(self) -> float: ...
+
+
+class Flipped(Protocol):
+    """A count with flips in it, whatever else."""
+
+    @property
+    def flips(self) -> Flips: ...
+
+    def tail(self, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
+        """P[count ≥ ones] with so many true ones, or the other tail, row by row."""
+
 
 ROWS = 128
 """Rows that are computed together: neighbours, which need windows of about the same width."""
@@ -35,7 +69,7 @@ ROWS = 128
 def exact_limits(law: Flipped, ones: Wholes, tail: float, guess: tuple[Floats, Floats]) -> Floats:
     """Least and greatest number of people, as two rows; each is missed with at most `tail`."""
     distinct, first, back = np.unique(ones, return_index=True, return_inverse=True)
-    flips = _flips(law)
+    flips = law.flips
     grid, last = _grid(flips)
     half = 0.5 / (1 - 2 * flips.noise)  # ones are whole: the ends lie half a one further out
     starts = [
@@ -54,11 +88,7 @@ def exact_limits(law: Flipped, ones: Wholes, tail: float, guess: tuple[Floats, F
     return np.stack([low, high])[:, back] * (grid / flips.copies)
 
 
-def _flips(law: Flipped) -> NoiseModel:
-    return law.flips if isinstance(law, BothModel) else law
-
-
-def _grid(law: NoiseModel) -> tuple[int, int]:
+def _grid(law: Flips) -> tuple[int, int]:
     """The true ones that are possible are 0, g, 2g, … for whole copies, else any number."""
     if law.responses % law.people == 0:
         return law.responses // law.people, law.people * law.most
@@ -100,15 +130,13 @@ def tail_at_most(law: Flipped, true_ones: Wholes, ones: Wholes) -> Floats:
 
 def _tail(law: Flipped, true_ones: Wholes, ones: Wholes, *, at_least: bool) -> Floats:
     parts = [
-        _tail_with_dummies(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
-        if isinstance(law, BothModel)
-        else _tail_of_few(law, true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
+        law.tail(true_ones[at : at + ROWS], ones[at : at + ROWS], at_least)
         for at in range(0, len(ones), ROWS)
     ]
     return np.concatenate(parts) if parts else np.empty(0)
 
 
-def _tail_of_few(law: NoiseModel, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
+def flips_tail(law: Flips, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
     """Σ_a P[A=a]·P[B ≥ ones-D+a], or the other tail, row by row."""
     lost, lost_from = _flip_weights(true_ones, law.noise)
     gained, gained_from = _flip_weights(law.trials - true_ones, law.noise)
@@ -124,16 +152,7 @@ def _tail_of_few(law: NoiseModel, true_ones: Wholes, ones: Wholes, at_least: boo
     return tails
 
 
-def _tail_with_dummies(law: BothModel, true_ones: Wholes, ones: Wholes, at_least: bool) -> Floats:
-    """Σ_f P[B-A=f]·P[S ≥ ones-D-f], or the other tail, row by row."""
-    net, first = net_flips(law.flips, true_ones)
-    needed = ones - law.expected_dummies - true_ones - first
-    distances = needed[:, None] - np.arange(net.shape[1])  # of the dummies from their mean
-    tails = _dummy_tails(law, distances if at_least else -distances)
-    return np.asarray(np.einsum("ij,ij->i", net, tails))
-
-
-def net_flips(law: NoiseModel, true_ones: Wholes) -> tuple[Floats, Wholes]:
+def net_flips(law: Flips, true_ones: Wholes) -> tuple[Floats, Wholes]:
     """The law of B - A, ones gained less ones lost, and where its window begins, row by row."""
     lost, lost_from = _flip_weights(true_ones, law.noise)
     gained, gained_from = _flip_weights(law.trials - true_ones, law.noise)
@@ -141,15 +160,6 @@ def net_flips(law: NoiseModel, true_ones: Wholes) -> tuple[Floats, Wholes]:
     transforms = [np.fft.rfft(part, width, axis=1) for part in (gained, lost[:, ::-1])]
     net = np.maximum(np.fft.irfft(transforms[0] * transforms[1], width, axis=1), 0.0)
     return net, gained_from - lost_from - (lost.shape[1] - 1)
-
-
-def _dummy_tails(law: BothModel, distances: Wholes) -> Floats:
-    """P[S - nR ≥ w] of every distance w, rounded up; the law of S is symmetric."""
-    known = sum_tails(law.dummies.law, law.dummies.draws)
-    last = len(known) - 1
-    above = known[np.clip(distances, 0, last)]
-    below = 1 - known[np.clip(1 - distances, 0, last)] + 2 * known[last]  # all that was rounded up
-    return np.where(distances > 0, above, np.minimum(below, 1.0))
 
 
 def _flip_weights(trials: Wholes, noise: float) -> tuple[Floats, Wholes]:

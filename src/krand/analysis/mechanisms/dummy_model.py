@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from krand.accounting.dummy_sums import sum_distance, sum_law, sum_tails
-from krand.analysis.estimates.inversion import Counts, Floats
+from krand.analysis.mechanisms.models import CountModel, Counts, Floats
 from krand.promise import DummyLaw
 
 __all__ = ["ROWS", "DummyModel"]
@@ -30,7 +30,7 @@ ROWS = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DummyModel:
+class DummyModel(CountModel):
     """How the tokens of one row come about."""
 
     people: int
@@ -61,6 +61,31 @@ class DummyModel:
     def estimate(self, ones: Counts) -> Floats:
         """The unbiased number of people, T - nR."""
         return np.asarray(ones, dtype=np.float64) - self.draws * self.law.mean
+
+    def counted(self, estimates: Floats) -> Floats:
+        return estimates + self.draws * self.law.mean
+
+    @property
+    def is_exact(self) -> bool:
+        """Whatever the variance is."""
+        return True
+
+    def limits(self, ones: Counts, confidence: float) -> Floats:
+        """T - nR ± w; no interval shrinks to a point where noise brought a count below 0."""
+        middle, half, most = self.estimate(ones), self.distance(confidence), self.people * self.most
+        ends = np.stack([np.minimum(middle, most) - half, np.maximum(middle, 0) + half])
+        return np.asarray(np.clip(ends, 0.0, most))
+
+    @property
+    def depends_on_share(self) -> bool:
+        return False
+
+    def errors(self, share: float) -> tuple[float, Floats, float]:
+        """The same for every share."""
+        tails = sum_tails(self.law, self.draws)
+        half = np.append(-np.diff(tails), 0.0)[1:]
+        masses = np.concatenate([half[::-1], [1 - 2 * half.sum()], half])
+        return -float(len(masses) // 2), masses, 2 * float(tails[-1])
 
     def summed(self, cells: int, most: int = 1) -> DummyModel:
         """The law of a sum over so many rows."""

@@ -1,0 +1,29 @@
+"""What a count of each mechanism follows: the part of this room, and the models of counts.
+
+`krand.survey.mechanisms` has the values themselves; a part belongs to the one of the same code.
+"""
+
+from krand.analysis.mechanisms.both import BothPart
+from krand.analysis.mechanisms.devices import DevicesPart
+from krand.analysis.mechanisms.mixers import MixersPart
+from krand.analysis.mechanisms.part import AnalysisPart
+from krand.survey.mechanisms import BOTH, DEVICES, MIXERS, Mechanism
+
+__all__ = ["AnalysisPart", "part_of", "register"]
+
+_PARTS: dict[str, AnalysisPart] = {}
+
+
+def register(mechanism: Mechanism, part: AnalysisPart) -> None:
+    """Make known how counts of a mechanism are estimated."""
+    _PARTS[mechanism.code] = part
+
+
+def part_of(mechanism: Mechanism) -> AnalysisPart:
+    """How counts of a mechanism are estimated."""
+    return _PARTS[mechanism.code]
+
+
+register(DEVICES, DevicesPart())
+register(MIXERS, MixersPart())
+register(BOTH, BothPart())

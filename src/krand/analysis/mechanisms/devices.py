@@ -1,0 +1,46 @@
+"""Counts with flips of devices."""
+
+from __future__ import annotations
+
+from krand.analysis.mechanisms.flip_model import NoiseModel
+from krand.analysis.mechanisms.models import CountModel
+from krand.analysis.mechanisms.part import AnalysisPart
+from krand.analysis.tally import Tally
+from krand.planning.lying import worst_shift
+from krand.survey.lanes import Lane
+from krand.survey.layout import Block
+from krand.survey.plan import Plan, PlannedBlock, WorstShift
+
+__all__ = ["DevicesPart"]
+
+
+class DevicesPart(AnalysisPart):
+    """Batches of any number, each with the flips of its people and nothing else."""
+
+    def law(
+        self, plan: Plan, block: PlannedBlock, people: int, responses: int, batches: int
+    ) -> CountModel:
+        return NoiseModel(people=people, responses=responses, noise=block.noise)
+
+    def counts_nulls(self, lane: Lane, block: Block) -> bool:
+        """A message may be empty by a flip."""
+        return False
+
+    def check_tally(self, plan: Plan, tally: Tally) -> None:
+        """Flips are those of the people, however they were counted."""
+
+    def lanes_needed(self, plan: Plan) -> int:
+        return 0
+
+    def mixes(self, plan: Plan, batches: int) -> int:
+        return 0
+
+    def most_batches(self, plan: Plan) -> int | None:
+        return None
+
+    def worst_shift(self, block: PlannedBlock, corrupted: int) -> WorstShift:
+        return worst_shift(block.name, block.noise, block.room, corrupted)
+
+    @property
+    def needs_collector_key(self) -> bool:
+        return True

@@ -1,0 +1,83 @@
+"""How the ones of a row come about, whoever adds the noise: what every model of a count knows."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["CountModel", "Counts", "Floats"]
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+class CountModel(ABC):
+    """The law of a count: how it follows from true answers, and how far it can be off."""
+
+    if TYPE_CHECKING:  # fields of most models
+
+        @property
+        def people(self) -> int: ...
+
+        @property
+        def most(self) -> int:
+            """The most of the row's positions that one person can set."""
+
+    @property
+    @abstractmethod
+    def spread(self) -> float:
+        """The variance of the count."""
+
+    @property
+    @abstractmethod
+    def sigma(self) -> float:
+        """The standard error of the estimate, in people."""
+
+    @abstractmethod
+    def estimate(self, ones: Counts) -> Floats:
+        """The unbiased number of people."""
+
+    @abstractmethod
+    def counted(self, estimates: Floats) -> Floats:
+        """The ones that such estimates come from."""
+
+    @abstractmethod
+    def summed(self, cells: int, most: int = 1) -> Self:
+        """The law of a sum over so many rows."""
+
+    @abstractmethod
+    def jumps(self) -> tuple[Floats, Floats]:
+        """Errors that are not nearly normal, in people, and their probabilities."""
+
+    @abstractmethod
+    def quantile(self, confidence: float) -> float:
+        """How many standard deviations suffice for weighted sums of rows."""
+
+    @abstractmethod
+    def chance(self, z: Floats) -> Floats:
+        """At most so often weighted sums of rows lie z standard deviations out: both sides."""
+
+    @property
+    @abstractmethod
+    def is_exact(self) -> bool:
+        """Whether intervals come from the exact law."""
+
+    @abstractmethod
+    def limits(self, ones: Counts, confidence: float) -> Floats:
+        """Both ends of an interval in people, as two rows, inside what the crowd allows."""
+
+    @property
+    @abstractmethod
+    def depends_on_share(self) -> bool:
+        """Whether the errors depend on how many people truly gave the answer."""
+
+    @abstractmethod
+    def errors(self, share: float) -> tuple[float, Floats, float]:
+        """The law of the count's distance from its mean, where this share gave the answer.
+
+        The least distance, the probabilities of it and of those one by one above, and that of all
+        others, rounded up.
+        """
