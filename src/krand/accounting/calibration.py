@@ -9,7 +9,7 @@ from krand.accounting.baselines import gaussian_shift
 from krand.accounting.channel import local_epsilon, noise_of_local_epsilon, noise_of_phi
 from krand.accounting.mechanism import Effort, Mechanism
 from krand.accounting.search import Grid, small_passing, smallest_passing
-from krand.accounting.suggestions import cannot_meet, loudest_useful_noise, nearest_requests
+from krand.accounting.suggestions import cannot_meet, largest_useful_noise, nearest_requests
 from krand.errors import CannotMeet, InternalError
 from krand.promise import (
     NOISE_GRID,
@@ -87,7 +87,7 @@ def plan_noise(policy: Policy, responses: ResponseFormat, suggestions: bool = Tr
     mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
     excess, floor = _excess(policy, mechanism), _floor(policy, mechanism)
     ceiling = _ceiling(mechanism)
-    useful = SEARCHED.down(int(loudest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID))
+    useful = SEARCHED.down(int(largest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID))
     if useful < ceiling:
         if floor > useful or excess(useful, True) > 0:
             raise _useless(policy, responses, max(1, useful), suggestions)
@@ -131,7 +131,7 @@ def quick_noise(policy: Policy, responses: ResponseFormat) -> tuple[int, float] 
         bounds[numerator] = bound
         return math.log(bound / limit) if bound > 1e-300 else -700.0
 
-    useful = int(loudest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID)
+    useful = int(largest_useful_noise(responses, policy.minimum_crowd) * NOISE_GRID)
     floor, ceiling = _floor(policy, mechanism), min(useful, _ceiling(mechanism))
     if floor > ceiling:
         return None

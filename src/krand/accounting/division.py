@@ -20,7 +20,7 @@ from krand.accounting.bounds import Effort, with_lower
 from krand.accounting.calibration import SEARCHED, SMALLEST_CHECKED, assumptions, precision
 from krand.accounting.channel import local_epsilon
 from krand.accounting.search import small_passing, smallest_passing
-from krand.accounting.suggestions import loudest_useful_noise
+from krand.accounting.suggestions import largest_useful_noise
 from krand.errors import CannotMeet, InternalError, InvalidInput
 from krand.promise import (
     NOISE_GRID,
@@ -157,8 +157,8 @@ def quick_division(
 def can_be_met(policy: Policy, shares: Sequence[Share], rounds: int = 1) -> bool:
     """Whether noise that leaves every count more precise than half the crowd keeps the policy."""
     scale = _Scale(policy, tuple(shares), rounds, _none)
-    loudest = loudest_useful_noise(ResponseFormat(1), policy.minimum_crowd) * (1 - 1e-9)
-    base = int(loudest * NOISE_GRID)
+    largest = largest_useful_noise(ResponseFormat(1), policy.minimum_crowd) * (1 - 1e-9)
+    base = int(largest * NOISE_GRID)
     try:
         return base >= scale.floor() and scale.excess_by(base, Effort.QUICK) <= 0
     except CannotMeet:  # no noise keeps the cap on ε₀

@@ -13,8 +13,8 @@ relative error stays small however rare the event. Every error is bounded and ac
   non-negative and bounded by Chernoff; the upper end needs no correction at all.
 * cut-off frequency: bounded by the Gaussian's tail.
 * rounding: bounded a priori, relative to the integral of the modulus.
-* loud responses, after which S < 0 is all but impossible, are taken out and added in closed form,
-  with a Chernoff bound on the remainder.
+* decisive responses, after which S < 0 is all but impossible, are taken out and added in closed
+  form, with a Chernoff bound on the remainder.
 
 This replaces a grid and an FFT: no grid bias (there N·h/6 in variance), no
 absorbing boundary to tune, and milliseconds for any N.
@@ -55,24 +55,24 @@ SMALLEST = -115.0
 SINGLE_THREAD = 2**15
 """Multiplications per matrix product: small enough that BLAS does not wake its other threads,
 which costs more than it gains here, and far more on a busy machine."""
-FAINT = -50.0
+LEAST_LOG = -50.0
 """Values of the integrand below e^-50 of its largest are left out (and bounded with rounding)."""
 LARGEST_REMAINDER = 1e-6
-"""A response is loud when the others pull the sum below 0 with less than this."""
+"""A response is decisive when the others pull the sum below 0 with less than this."""
 HUGE, LARGEST_EXPONENT = 1e300, 700.0
 EXTREME = -300.0
-"""Responses rarer than e^-300 are never computed with: they are loud, or bounded."""
+"""Responses rarer than e^-300 are never computed with: they are decisive, or bounded."""
 ROUNDING = 1e-9
 """Relative error of everything else that is computed in floating point."""
 NEGLIGIBLE = 1e-30
-"""Contribution below which loud responses are bounded instead of computed."""
+"""Contribution below which decisive responses are bounded instead of computed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scores:
     """A response's score in the sum, its log probability, and that of the response that differs.
 
-    `mean` is probability times score, given apart: a response can be too rare and too loud for
+    `mean` is probability times score, given apart: a response can be too rare and too large for
     floating point while the product is of order one.
     """
 
@@ -84,16 +84,16 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Split:
-    """Scores with the loud responses taken out, and what the loud ones contribute."""
+    """Scores with the decisive responses taken out, and what the decisive ones contribute."""
 
     kept: Scores
-    loud: float
+    decisive: float
     """P[a response decides alone]."""
-    loud_own: float
-    loud_mean: float
-    """E[score; loud]."""
+    decisive_own: float
+    decisive_mean: float
+    """E[score; decisive]."""
     remainder: float
-    """Bound on E[S⁻] (or P[S ≤ 0]) when one of the responses is loud."""
+    """Bound on E[S⁻] (or P[S ≤ 0]) when one of the responses is decisive."""
     dropped_mean: float
     """Bound on what negligible responses could add to the mean of the positive part."""
     dropped: float
@@ -156,8 +156,8 @@ def _raw_mean_positive_part(
     scores: Scores, n: int, resolution: float
 ) -> tuple[float, float, float, int]:
     split = _split(scores, n, kind=2)
-    base = _loud_mean(split, n)
-    added = split.dropped_mean + split.loud * split.remainder
+    base = _decisive_mean(split, n)
+    added = split.dropped_mean + split.decisive * split.remainder
     if split.kept.score.size == 0 or split.kept.score.max() <= 0:
         return base, base, base + added, MOST_NODES
     saddle = _saddle(split.kept, n, kind=2, own=False)
@@ -193,7 +193,7 @@ def tail_probability(scores: Scores, n: int, resolution: float = 4000.0) -> Boun
 def _raw_tail_probability(scores: Scores, n: int, resolution: float) -> tuple[float, float, float]:
     split = _split(scores, n, kind=1)
     base = -math.expm1(_log_quiet(split, n))
-    sure = max(0.0, base - (n * split.loud + split.loud_own) * split.remainder)
+    sure = max(0.0, base - (n * split.decisive + split.decisive_own) * split.remainder)
     if split.kept.score.size == 0 or split.kept.score.max() <= 0:
         return base, sure, base + split.dropped
     saddle = _saddle(split.kept, n, kind=1, own=True)
@@ -218,7 +218,7 @@ def _raw_tail_probability(scores: Scores, n: int, resolution: float) -> tuple[fl
 
 
 def _split(scores: Scores, n: int, kind: int) -> _Split:
-    """Take out the loud responses, and those too rare to matter in any way."""
+    """Take out the decisive responses, and those too rare to matter in any way."""
     x, log_p, log_own = scores.score, scores.log_prob, scores.log_prob_own
     p, own = np.exp(log_p), np.exp(log_own)
     positive = np.maximum(scores.mean, 0.0)
@@ -228,27 +228,27 @@ def _split(scores: Scores, n: int, kind: int) -> _Split:
     rare = np.zeros(x.size, dtype=bool)
     rare[order[np.cumsum(weight[order]) < NEGLIGIBLE]] = True
     ordinary = ~rare & (log_p > EXTREME)
-    loudest = np.unique(x[~rare & (x > 0)])
-    threshold, log_remainder = _loud_threshold(x[ordinary], log_p[ordinary], loudest, n, kind)
+    largest = np.unique(x[~rare & (x > 0)])
+    threshold, log_remainder = _decisive_threshold(x[ordinary], log_p[ordinary], largest, n, kind)
     # Where both ratios leave the range of floats the score is 0, whatever its sign would be.
-    loud = (x >= threshold) & (x > 0) & ~rare
-    # What is too rare to be computed with and not loud either counts in full in the upper end.
-    rare |= ~ordinary & ~loud
-    keep = ~(rare | loud)
+    decisive = (x >= threshold) & (x > 0) & ~rare
+    # What is too rare to be computed with and not decisive either counts in full in the upper end.
+    rare |= ~ordinary & ~decisive
+    keep = ~(rare | decisive)
     gone = float(p[rare].sum())
     dropped_mean = float(positive[rare].sum()) + n * gone * float(positive.sum())
     return _Split(
         kept=Scores(x[keep], log_p[keep], log_own[keep], scores.mean[keep]),
-        loud=float(p[loud].sum()),
-        loud_own=float(own[loud].sum()),
-        loud_mean=float(scores.mean[loud].sum()),
+        decisive=float(p[decisive].sum()),
+        decisive_own=float(own[decisive].sum()),
+        decisive_mean=float(scores.mean[decisive].sum()),
         remainder=math.exp(log_remainder),
         dropped_mean=dropped_mean,
         dropped=n * gone + float(own[rare].sum()),
     )
 
 
-def _loud_threshold(
+def _decisive_threshold(
     x: Floats, log_p: Floats, candidates: Floats, n: int, kind: int
 ) -> tuple[float, float]:
     """The smallest candidate T after which S < 0 is all but impossible, and log of the remainder.
@@ -274,7 +274,7 @@ def _loud_threshold(
         limit = math.log(LARGEST_REMAINDER) + (math.log(score) if kind == 2 else 0.0)
         return log_remainder_after(score) < limit
 
-    # The louder a response, the smaller the remainder.
+    # The larger a response, the smaller the remainder.
     first = bisect_left(candidates, True, key=lambda score: is_loud(float(score)))
     if first == candidates.size:
         return math.inf, -math.inf
@@ -282,17 +282,17 @@ def _loud_threshold(
 
 
 def _log_quiet(split: _Split, n: int) -> float:
-    """log P[no loud response among n, the first one the own response]."""
-    if split.loud_own >= 1 or split.loud >= 1:
+    """log P[no decisive response among n, the first one the own response]."""
+    if split.decisive_own >= 1 or split.decisive >= 1:
         return -math.inf
-    return (n - 1) * math.log1p(-split.loud) + math.log1p(-split.loud_own)
+    return (n - 1) * math.log1p(-split.decisive) + math.log1p(-split.decisive_own)
 
 
-def _loud_mean(split: _Split, n: int) -> float:
-    """E[S; some response is loud]/n = E[X; loud] + E[X; not loud]·(1-(1-P)^(n-1))."""
+def _decisive_mean(split: _Split, n: int) -> float:
+    """E[S; some response is decisive]/n = E[X; decisive] + E[X; not decisive]·(1-(1-P)^(n-1))."""
     rest = float(split.kept.mean.sum())
-    some = 1.0 if split.loud >= 1 else -math.expm1((n - 1) * math.log1p(-split.loud))
-    return split.loud_mean + rest * some
+    some = 1.0 if split.decisive >= 1 else -math.expm1((n - 1) * math.log1p(-split.decisive))
+    return split.decisive_mean + rest * some
 
 
 def _log_mgf(theta: float, x: Floats, log_p: Floats) -> float:
@@ -441,12 +441,12 @@ def _spectrum(
 
 
 def _powered(deviation: Complexes, n: int, turn: Floats, z: Complexes, smooth: float) -> Complexes:
-    """((1+deviation)·e^{i·turn})^n·e^{(s·z)²/2}, 0 where it is below e^FAINT."""
+    """((1+deviation)·e^{i·turn})^n·e^{(s·z)²/2}, 0 where it is below e^LEAST_LOG."""
     real, imag = deviation.real, deviation.imag
     with np.errstate(divide="ignore"):
         log_modulus = 0.5 * n * np.log1p(2 * real + real * real + imag * imag)
     log_modulus += 0.5 * smooth**2 * (z.real**2 - z.imag**2)
-    seen = np.flatnonzero(log_modulus > FAINT)
+    seen = np.flatnonzero(log_modulus > LEAST_LOG)
     angle = n * (np.arctan2(imag[seen], 1 + real[seen]) + turn[seen])
     angle += smooth**2 * z.real[seen] * z.imag[seen]
     values = np.zeros(deviation.size, dtype=np.complex128)

@@ -38,10 +38,10 @@ Floats = NDArray[np.float64]
 
 TINY = 2.0**-47
 """The rounding of an exponential and of a sum of a few of them, generously."""
-SOME, FAINTEST, UNHEARD = 2000, -200.0, 1e-60
+FEW, RAREST_LOG, LEFT_OUT = 2000, -200.0, 1e-60
 """Of more than so many kinds of responses those rarer than e^-200 under every answer are left out:
 10^12 users and 10^6 kinds together see one with less than 1e-60."""
-LOUDEST = 600.0
+LARGEST_LOG = 600.0
 """Ratios are capped at e^600: far beyond λN for every N, so nothing changes but the overflow."""
 
 
@@ -50,12 +50,12 @@ def _scores(law: ReportLaw, epsilon: float, side: int) -> Scores:
 
     Every score is rounded to one side (+1 up, -1 down), by more than it can be off.
     """
-    law = _audible(law, epsilon)
+    law = _possible(law, epsilon)
     second, first = law.second * law.log_odds, law.first * law.log_odds + epsilon
     second = second + side * (TINY + uncertainty(np.abs(second)))
     first = first - side * (TINY + uncertainty(np.abs(first) + epsilon))
     reference = law.log_reference
-    score = np.exp(np.minimum(second, LOUDEST)) - np.exp(np.minimum(first, LOUDEST))
+    score = np.exp(np.minimum(second, LARGEST_LOG)) - np.exp(np.minimum(first, LARGEST_LOG))
     mean = np.exp(reference + second) - np.exp(reference + first)
     log_prob, own = reference, law.log_second
     outside = 1.0 - law.mass
@@ -81,7 +81,7 @@ def one_way_delta(
         return Bounds(*(base + factor * v for v in (other.value, other.lower, other.upper)))
     top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine)
     low = _mean(_scores(law, epsilon, -1), crowd, resolution, refine)
-    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _unheard(law))
+    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _left_out(law))
 
 
 def upper_delta(
@@ -93,7 +93,7 @@ def upper_delta(
 ) -> float:
     """The upper end of `one_way_delta` for ε ≥ 0, in half the time."""
     top = _mean(_scores(law, epsilon, 1), crowd, resolution, refine).upper
-    return min(1.0, top + _unheard(law))
+    return min(1.0, top + _left_out(law))
 
 
 def _mean(scores: Scores, crowd: int, resolution: float, refine: bool) -> Bounds:
@@ -105,24 +105,24 @@ def _mean(scores: Scores, crowd: int, resolution: float, refine: bool) -> Bounds
     return mean_positive_part(scores, crowd, resolution, refine)
 
 
-def _audible(law: ReportLaw, epsilon: float) -> ReportLaw:
-    """A long law without what is next to impossible for everybody; UNHEARD pays for it."""
-    if law.first.size <= SOME:
+def _possible(law: ReportLaw, epsilon: float) -> ReportLaw:
+    """A long law without what is next to impossible for everybody; LEFT_OUT pays for it."""
+    if law.first.size <= FEW:
         return law
-    loudest = np.maximum(law.log_second, np.maximum(law.log_first + epsilon, law.log_reference))
-    heard = loudest > FAINTEST
-    return ReportLaw(law.log_odds, law.log_reference[heard], law.first[heard], law.second[heard])
+    likely = np.maximum(law.log_second, np.maximum(law.log_first + epsilon, law.log_reference))
+    kept = likely > RAREST_LOG
+    return ReportLaw(law.log_odds, law.log_reference[kept], law.first[kept], law.second[kept])
 
 
-def _unheard(law: ReportLaw) -> float:
-    return UNHEARD if law.first.size > SOME else 0.0
+def _left_out(law: ReportLaw) -> float:
+    return LEFT_OUT if law.first.size > FEW else 0.0
 
 
 def one_way_eta(law: ReportLaw, crowd: int, epsilon: float, resolution: float = 4000.0) -> Bounds:
     """P_{D_m}[R > e^ε] for y → y'. Only for ν = K(x): a blanket bounds δ, not tails."""
     top = _tail(_scores(law, epsilon, 1), crowd, resolution)
     low = _tail(_scores(law, epsilon, -1), crowd, resolution)
-    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _unheard(law))
+    return Bounds.around((top.value + low.value) / 2, low.lower, top.upper + _left_out(law))
 
 
 def _tail(scores: Scores, crowd: int, resolution: float) -> Bounds:
@@ -201,7 +201,7 @@ class RatioLaw:
 def _tail_below_one(ratio: RatioLaw, log_ratio: float) -> float:
     """P[R > r | D_m] for r < 1: the mean score is positive, so take the complement."""
     law = ratio.law
-    second = np.exp(np.minimum(law.second * law.log_odds, LOUDEST))
+    second = np.exp(np.minimum(law.second * law.log_odds, LARGEST_LOG))
     mean = np.exp(law.log_reference + log_ratio) - np.exp(law.log_second)
     flipped = Scores(math.exp(log_ratio) - second, law.log_reference, law.log_second, mean)
     if flipped.score.max() <= 0:

@@ -184,7 +184,7 @@ class BlanketRecords(_ComposedRecords):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniformRecords(_ComposedRecords):
-    """Where everybody else answers alike: the loudest such crowds."""
+    """Where everybody else answers alike: the worst such crowds."""
 
     @property
     def method(self) -> Method:

@@ -22,7 +22,7 @@ __all__ = [
     "MOST_EPSILON",
     "Nearest",
     "cannot_meet",
-    "loudest_useful_noise",
+    "largest_useful_noise",
     "nearest_policies",
     "nearest_promises",
     "nearest_requests",
@@ -58,7 +58,7 @@ class Nearest:
     complete: bool = True
 
 
-def loudest_useful_noise(responses: ResponseFormat, crowd: int) -> float:
+def largest_useful_noise(responses: ResponseFormat, crowd: int) -> float:
     """The largest q at which an estimate is still more precise than half the crowd."""
     # 1.96·√(Npq/k)/(1-2q) = N/2, solved for pq = (1-(1-2q)²)/4.
     ratio = responses.copies * crowd / (4 * Z95**2)
@@ -167,8 +167,8 @@ def _policies(policy: Policy, met: Met, near: float) -> Iterator[str]:
 
 
 def _met(policy: Policy, responses: ResponseFormat) -> bool:
-    """Whether the loudest useful noise meets the policy."""
-    noise = loudest_useful_noise(responses, policy.minimum_crowd) * (1 - 1e-9)
+    """Whether the largest useful noise meets the policy."""
+    noise = largest_useful_noise(responses, policy.minimum_crowd) * (1 - 1e-9)
     mechanism = Mechanism(responses, policy.honest, policy.epsilon, policy.assurance)
     cap = policy.max_local_epsilon
     if cap is not None and local_epsilon(noise, mechanism.local_distance) > cap:

@@ -90,7 +90,7 @@ class BoundedConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.flow = _Flow(transport, self._go_on)
-        self._usual = self.app
+        self._application = self.app
         _send_at_once(transport)
         transport.set_write_buffer_limits(MOST_UNSENT_BYTES)
         self._wait_for_request()
@@ -137,7 +137,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._end_waiting()
         # A response is itself an application: one that gives this answer to every request.
         refusing = self._neighbours.are_too_many
-        self.app = cast("ASGI3Application", busy()) if refusing else self._usual
+        self.app = cast("ASGI3Application", busy()) if refusing else self._application
         self._begin()
 
     def _begin(self) -> None:

@@ -54,8 +54,8 @@ class DirectConnection(BoundedConnection):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        if isinstance(self._usual, Collector):
-            self._collector = self._usual
+        if isinstance(self._application, Collector):
+            self._collector = self._application
             self._way_in = self._collector.way_in.encode()
 
     def _begin(self) -> None:
@@ -89,11 +89,11 @@ class DirectConnection(BoundedConnection):
         if found is None or self.transport.is_closing():
             return
         if found.more_body:
-            self._take_the_general_way(found)
+            self._pass_to_application(found)
         else:
             self._take(found)
 
-    def _take_the_general_way(self, found: _Submission) -> None:
+    def _pass_to_application(self, found: _Submission) -> None:
         """The rest of the body comes later, so a task must wait for it."""
         self.cycle = None  # type: ignore[assignment]
         super()._begin()

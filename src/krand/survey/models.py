@@ -1,7 +1,7 @@
 """The survey file as pydantic models: its keys, their types, their ranges, an example of each.
 
 They are used twice: to check files, and to make the JSON Schema that editors use. Examples become
-the mends of error messages. Values are taken from the file as they stand, never from the models,
+the hints of error messages. Values are taken from the file as they stand, never from the models,
 so that nothing is converted on the way.
 """
 

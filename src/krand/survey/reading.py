@@ -113,7 +113,7 @@ def survey_from_document(document: Mapping[str, Any], source: str = "survey") ->
 
 
 def _problems(broken: Iterable[Broken], lines: Lines | None) -> list[Problem]:
-    """In the order of the file, as it is mended from top to bottom."""
+    """In the order of the file, as it is corrected from top to bottom."""
     found = []
     for entry in broken:
         line = None if lines is None else lines.of(entry.where)
