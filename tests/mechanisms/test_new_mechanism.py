@@ -1,0 +1,127 @@
+"""A mechanism from outside goes all the way: plan, lanes, mixing, tally, results, verification."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise, product
+from pathlib import Path
+
+import pytest
+
+from krand import (
+    make_plan,
+    make_results,
+    parse_survey,
+    read_plan,
+    save_plan,
+    save_results,
+    tally_batches,
+)
+from krand.analysis.checks import State
+from krand.analysis.verification.files import verify_files
+from krand.analysis.verification.plans import plan_checks
+from krand.errors import InvalidInput
+from krand.planning.checking import check_promise
+from krand.promise import DUMMY_GRID, DummyLaw
+from krand.survey.plan import Plan
+from krand.survey.reading import parse_survey as read_text
+from krand.testing import FakeChain, simulated_people
+from mechanisms.laplace import LAPLACE, laplace_known
+
+SURVEY = """
+id = "pets"
+[policy]
+epsilon = 2.0
+delta = 1e-4
+[trust]
+noise = "laplace"
+mixers = 2
+[[question]]
+name = "smokes"
+type = "yes_no"
+[[question]]
+name = "pet"
+type = "choice"
+choices = ["cat", "dog", "none"]
+"""
+PEOPLE = 60
+
+
+@pytest.fixture(scope="module", autouse=True)
+def known() -> Iterator[None]:
+    with laplace_known():
+        yield
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return make_plan(parse_survey(SURVEY))
+
+
+def enumerated_delta(law: DummyLaw, changed: int, epsilon: float) -> Fraction:
+    """δ of so many positions that differ by one each: every outcome, in whole numbers."""
+    weights = {z: Fraction(weight, DUMMY_GRID) for z, weight in enumerate(law.weights)}
+    factor = Fraction(math.exp(epsilon))
+    delta = Fraction(0)
+    for outcome in product(range(len(weights) + 1), repeat=changed):
+        here = math.prod(weights.get(z, Fraction(0)) for z in outcome)
+        there = math.prod(weights.get(z - 1, Fraction(0)) for z in outcome)
+        delta += max(Fraction(0), here - factor * there)
+    return delta
+
+
+def test_delta_is_that_of_every_outcome() -> None:
+    """One choice, of which an answer changes two positions: enumerated, and never below."""
+    text = SURVEY.replace('[[question]]\nname = "smokes"\ntype = "yes_no"\n', "")
+    made = make_plan(parse_survey(text))
+    (law,) = made.mixing.laws
+    exact = float(enumerated_delta(law, 2, 2.0))
+    assert exact <= made.promise.delta <= 1e-4
+    assert made.promise.delta == pytest.approx(exact, rel=1e-3)  # a plan has four digits
+
+
+def test_the_plan_is_read_and_checked_like_any_other(plan: Plan, tmp_path: Path) -> None:
+    """Its law is that of a discrete Laplace; the promise is recomputed from it."""
+    (law,) = plan.mixing.laws
+    ratios = {round(a / b, 6) for a, b in pairwise(law.half[1:])}
+    assert len(ratios) == 1
+    save_plan(plan, tmp_path / "plan.json")
+    again = read_plan(tmp_path / "plan.json")
+    assert again == plan
+    assert again.mechanism is LAPLACE
+    check_promise(again)
+    found = plan_checks(json.loads(plan.bytes), "plan.json")
+    assert [check.name for check in found.checks if not check.holds] == []
+
+
+def test_lanes_are_those_of_mixers(plan: Plan) -> None:
+    """One message for each question."""
+    assert [lane.messages for lane in plan.lanes] == [1, 1]
+
+
+def test_answers_go_through_the_chain_and_come_out_counted(plan: Plan, tmp_path: Path) -> None:
+    """Mixed by two mixers, tallied, estimated and verified, within five standard errors."""
+    chain = FakeChain(plan)
+    people = list(simulated_people(plan.survey, PEOPLE, seed=1))
+    for answers in people:
+        chain.client().submit(chain.url, answers)
+    batch = chain.release(tmp_path / "batches")
+    tally = tally_batches(chain.plan, [batch], chain.key)
+    results = make_results(chain.plan, tally)
+    pets = next(question for question in results.questions if question.name == "pet")
+    for row in pets.rows:
+        true = sum(answers.get("pet") == row.label for answers in people)
+        assert abs(row.count - true) < 5 * row.standard_error
+    save_results(results, tmp_path / "results.json")
+    save_plan(chain.plan, tmp_path / "plan.json")
+    for found in verify_files([tmp_path / "plan.json", tmp_path / "results.json"]):
+        assert [check.says for check in found.checks if check.state is State.FAILED] == []
+
+
+def test_nobody_else_knows_it() -> None:
+    """A survey that names a mechanism which is not registered is refused by name."""
+    with pytest.raises(InvalidInput, match='must be one of "devices", "mixers", "both", "laplace"'):
+        read_text(SURVEY.replace("laplace", "gauss"))
