@@ -184,6 +184,15 @@ def test_rounds_are_compositions():
     assert rounds.noise_numerator == bits.noise_numerator
 
 
+def test_rounds_of_records_are_compositions():
+    """Three rounds of a record tell as much as three copies of it, and more than one."""
+    one, rounds, copies = (
+        assess(ResponseFormat(4, linkage=Linkage.RECORD, **often), 0.2, 1000, 1.0).delta.upper
+        for often in ({}, {"rounds": 3}, {"copies": 3})
+    )
+    assert rounds == copies > one
+
+
 @pytest.mark.check
 def test_only_bits_a_user_can_change_count():
     """A choice costs 2 bits however many options it has."""

@@ -22,29 +22,20 @@ from krand.planning.making import make_plan
 from krand.survey.plan import Plan
 from krand.survey.reading import parse_survey
 from krand.testing import unsafe_simulated_tally
+from survey_texts import question_text, survey_text
 
 PEOPLE = 2_000
-SURVEY = """
-id = "habits"
-rounds = 3
-[policy]
-epsilon = 8
-delta = 1e-3
-assurance = "outlier"
-minimum_crowd = 1000
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "pet"
-type = "choice"
-choices = ["cat", "dog"]
-[[question]]
-name = "tag"
-type = "words"
-positions = 512
-hashes = 2
-"""
+SURVEY = survey_text(
+    "habits",
+    question_text("smokes", "yes_no"),
+    question_text("pet", "choice", choices=["cat", "dog"]),
+    question_text("tag", "words", positions=512, hashes=2),
+    rounds=3,
+    epsilon=8,
+    delta=0.001,
+    assurance="outlier",
+    minimum_crowd=1000,
+)
 WORDS = "JAZZ,Rock,Jazz,Jazz,Pop"
 RENAMED = SURVEY.replace('"smokes"', '"vapes"').replace('"cat", "dog"', '"kitten", "dog", "fish"')
 OTHER = SURVEY.replace('"habits"', '"other-habits"')

@@ -26,37 +26,20 @@ from krand.errors import InvalidInput, MissingComponent
 from krand.survey.reading import parse_survey
 from krand.terminal.plain_console import PlainConsole
 from krand.testing import unsafe_exact_plan
+from survey_texts import question_text, survey_text
 
-SURVEY = """
-id = "habits"
-[policy]
-epsilon = 1
-delta = 1e-3
-minimum_crowd = 1000
-[[question]]
-name = "formula"
-type = "choice"
-choices = ["=1+1", "+x", "-x", "-5", "@sum", "＝1", "plain"]
-[[question]]
-name = "tag"
-type = "words"
-positions = 16
-hashes = 2
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "pet"
-type = "choice"
-choices = ["cat", "dog"]
-[[question]]
-name = "rent"
-type = "number"
-edges = [0, 1000, 2000]
-unit = "€ a month"
-[[together]]
-questions = ["smokes", "pet"]
-"""
+SURVEY = survey_text(
+    "habits",
+    question_text("formula", "choice", choices=["=1+1", "+x", "-x", "-5", "@sum", "＝1", "plain"]),
+    question_text("tag", "words", positions=16, hashes=2),
+    question_text("smokes", "yes_no"),
+    question_text("pet", "choice", choices=["cat", "dog"]),
+    question_text("rent", "number", edges=[0, 1000, 2000], unit="€ a month"),
+    epsilon=1,
+    delta=0.001,
+    minimum_crowd=1000,
+    together=["smokes", "pet"],
+)
 ENDINGS = ("csv", "parquet", "xlsx")
 
 

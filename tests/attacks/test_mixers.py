@@ -197,6 +197,7 @@ def advantages(
     return [advantage(plan, dummies, *pair, nulls) for pair in permutations(answers, 2)]
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("name", SURVEYS)
 def test_a_made_up_crowd_around_one_person_learns_no_more_than_promised(name: str) -> None:

@@ -38,12 +38,14 @@ def withstands(collector: Attacked, content: bytes, connections: int = CONNECTIO
     assert collector.status("/readyz") == 200
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/openapi.json", "/nowhere"])
 def test_pages_in_a_row(collector: Attacked, path: str) -> None:
     """Thousands of requests for a page on each connection, and no answer is read."""
     withstands(collector, get(path) * 5_000)
 
 
+@pytest.mark.check
 def test_the_shortest_requests_in_a_row(collector: Attacked) -> None:
     """As many requests per byte as HTTP allows."""
     withstands(collector, b"GET / HTTP/1.1\r\n\r\n" * 10_000)
@@ -54,11 +56,13 @@ def test_submissions_in_a_row(collector: Attacked) -> None:
     withstands(collector, post(collector.path, body_of(10**9)) * 150, connections=300)
 
 
+@pytest.mark.check
 def test_wrong_submissions_in_a_row(collector: Attacked) -> None:
     """Bodies that are refused one by one."""
     withstands(collector, post(collector.path, b"\x07" * 100) * 2_000)
 
 
+@pytest.mark.check
 def test_bodies_that_nobody_reads(collector: Attacked) -> None:
     """Pages do not read bodies: what is sent to them is not kept."""
     withstands(collector, post("/readyz", bytes(2**18)), connections=200)

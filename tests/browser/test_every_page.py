@@ -132,6 +132,7 @@ def test_a_page_of_krand_web_is_for_everybody(
     is_for_everybody(begun, axe, prepare.__name__.replace("_", "-"))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
 @pytest.mark.parametrize("name", MAKERS)
 def test_a_report_is_for_everybody(

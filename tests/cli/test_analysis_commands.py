@@ -15,32 +15,19 @@ from click.testing import CliRunner, Result
 from krand.analysis.tally_file import read_tally, write_tally
 from krand.cli.main import krand
 from report.examples import mixed_example
+from survey_texts import question_text, survey_text
 
-SURVEY = """
-id = "habits"
-[policy]
-epsilon = 1.0
-delta = 1e-3
-minimum_crowd = 400
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "age"
-type = "number"
-edges = [0, 20, 40, 60]
-[[question]]
-name = "tag"
-type = "words"
-positions = 64
-hashes = 2
-[[question]]
-name = "pet"
-type = "choice"
-choices = ["cat", "dog"]
-[[together]]
-questions = ["smokes", "pet"]
-"""
+SURVEY = survey_text(
+    "habits",
+    question_text("smokes", "yes_no"),
+    question_text("age", "number", edges=[0, 20, 40, 60]),
+    question_text("tag", "words", positions=64, hashes=2),
+    question_text("pet", "choice", choices=["cat", "dog"]),
+    epsilon=1.0,
+    delta=0.001,
+    minimum_crowd=400,
+    together=["smokes", "pet"],
+)
 
 
 @pytest.fixture(scope="module")
@@ -248,21 +235,14 @@ def test_a_tally_of_another_plan_is_said_to_be_one(place: Path) -> None:
     assert "belongs to another plan" in result.stderr
 
 
-SMALL = """
-id = "team"
-[policy]
-epsilon = 3.0
-delta = 1e-3
-minimum_crowd = 60
-[[question]]
-name = "mood"
-type = "choice"
-choices = ["good", "fair", "bad", "awful"]
-[[question]]
-name = "age"
-type = "number"
-edges = [0, 20, 40, 60, 80]
-"""
+SMALL = survey_text(
+    "team",
+    question_text("mood", "choice", choices=["good", "fair", "bad", "awful"]),
+    question_text("age", "number", edges=[0, 20, 40, 60, 80]),
+    epsilon=3.0,
+    delta=0.001,
+    minimum_crowd=60,
+)
 
 
 @pytest.fixture(scope="module")

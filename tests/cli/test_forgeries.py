@@ -47,7 +47,6 @@ from krand.batches.provenance import Provenance
 from krand.cli.exit_codes import CHECK_FAILED, NOT_CHECKED
 from krand.cli.main import krand
 from krand.errors import InvalidInput, KrandError
-from krand.planning.making import promise_for
 from krand.survey.canonical import canonical_json
 from krand.survey.kinds.words import plain_positions
 from krand.survey.plan import Plan
@@ -61,72 +60,33 @@ from krand.testing import (
 )
 from krand.wire.keys import generate_signing_key, public_key_pem, write_key_pair
 from sealed_tallies import in_lanes
+from survey_texts import question_text, survey_text
 
+pytestmark = pytest.mark.usefixtures("remembered")
 ROOT = Path(__file__).parents[2]
 
-SURVEY = """
-id = "forged"
-
-[policy]
-epsilon = 8.0
-delta = 1e-2
-
-[trust]
-noise = "mixers"
-mixers = 2
-
-[[question]]
-name = "fair"
-type = "yes_no"
-
-[[question]]
-name = "lunch"
-type = "choice"
-choices = ["soup", "salad", "none"]
-
-[[question]]
-name = "age"
-type = "number"
-edges = [0, 20, 40, 60]
-
-[[question]]
-name = "content"
-type = "scale"
-lowest = 1
-highest = 3
-
-[[question]]
-name = "pets"
-type = "pick_any"
-choices = ["cat", "dog"]
-
-[[question]]
-name = "tag"
-type = "words"
-positions = 16
-hashes = 2
-
-[[together]]
-questions = ["fair", "lunch"]
-"""
-RECORDS = """
-id = "records"
-linkage = "record"
-
-[policy]
-epsilon = 4.0
-eta = 1e-2
-minimum_crowd = 1_000
-
-[[question]]
-name = "fair"
-type = "yes_no"
-
-[[question]]
-name = "lunch"
-type = "choice"
-choices = ["soup", "salad", "none"]
-"""
+SURVEY = survey_text(
+    "forged",
+    question_text("fair", "yes_no"),
+    question_text("lunch", "choice", choices=["soup", "salad", "none"]),
+    question_text("age", "number", edges=[0, 20, 40, 60]),
+    question_text("content", "scale", lowest=1, highest=3),
+    question_text("pets", "pick_any", choices=["cat", "dog"]),
+    question_text("tag", "words", positions=16, hashes=2),
+    epsilon=8.0,
+    delta=0.01,
+    trust={"noise": "mixers", "mixers": 2},
+    together=["fair", "lunch"],
+)
+RECORDS = survey_text(
+    "records",
+    question_text("fair", "yes_no"),
+    question_text("lunch", "choice", choices=["soup", "salad", "none"]),
+    linkage="record",
+    epsilon=4.0,
+    eta=0.01,
+    minimum_crowd=1000,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -352,15 +312,6 @@ def bare(kind: str, content: bytes) -> bytes:
 SAMPLE = 1 if CHECK else 60
 """`make test` tries one of so many changes, `make check` all of them, which takes some minutes."""
 
-
-@pytest.fixture(autouse=True)
-def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same noise is not computed twice."""
-    for module in ("planning.making", "planning.coalitions", "analysis.actual_promise"):
-        monkeypatch.setattr(f"krand.{module}.promise_for", _promise_for)
-
-
-_promise_for = cache(promise_for)
 
 FILES = [(name, kind) for name in WORLDS for kind in ("plan", "tally", "results")]
 FILES += [("devices", "manifest"), ("mixers", "chain")]

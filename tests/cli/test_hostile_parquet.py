@@ -1,7 +1,7 @@
 """Parquet files that are damaged, or made to do harm: `krand tally` and `krand randomize` refuse.
 
 Whatever is in them: exit code 2 and a sentence, or a file that is as good as any other.
-More of them: KRAND_MUTATED_FILES=20000 pytest tests/cli/test_hostile_parquet.py -s
+More of them: KRAND_LONG=1 KRAND_MUTATED_FILES=20000 pytest tests/cli/test_hostile_parquet.py -s
 """
 
 from __future__ import annotations

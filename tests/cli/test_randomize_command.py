@@ -10,21 +10,16 @@ from click.testing import CliRunner, Result
 
 from krand.batches.responses import read_header
 from krand.cli.main import krand
+from survey_texts import question_text, survey_text
 
-SURVEY = """
-id = "habits"
-[policy]
-epsilon = 1.0
-delta = 1e-3
-minimum_crowd = 150
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "pets"
-type = "pick_any"
-choices = ["cat", "dog", "emu"]
-"""
+SURVEY = survey_text(
+    "habits",
+    question_text("smokes", "yes_no"),
+    question_text("pets", "pick_any", choices=["cat", "dog", "emu"]),
+    epsilon=1.0,
+    delta=0.001,
+    minimum_crowd=150,
+)
 
 
 @pytest.fixture

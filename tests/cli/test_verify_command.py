@@ -7,7 +7,6 @@ import itertools
 import json
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ from krand.cli.exit_codes import CHECK_FAILED
 from krand.cli.main import krand
 from krand.collector.opening import config_of, open_spool
 from krand.collector.release import release_sealed
-from krand.planning.making import promise_for
 from krand.planning.mechanisms.devices import planned_from
 from krand.promise import Linkage
 from krand.survey.canonical import canonical_json, sha256_of
@@ -36,17 +34,8 @@ from krand.wire.keys import generate_signing_key, write_key_pair
 from plans import numerators_of
 from report.examples import Example, bit_example, record_example, refused_example
 
+pytestmark = pytest.mark.usefixtures("remembered")
 Edit = Callable[[dict[str, Any]], object]
-
-
-@pytest.fixture(autouse=True)
-def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same noise is not computed twice: most tests here are about one and the same plan."""
-    for module in ("krand.planning.making", "krand.analysis.actual_promise"):
-        monkeypatch.setattr(f"{module}.promise_for", _promise_for)
-
-
-_promise_for = cache(promise_for)
 
 
 def run(*arguments: str | Path) -> Result:

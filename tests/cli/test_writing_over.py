@@ -16,26 +16,17 @@ from krand.cli.main import krand
 from krand.errors import InvalidInput
 from krand.terminal.overwriting import FOLDER, GUARDED, InputFile, OutputFile, PlaceOrFile
 from krand.testing import simulated_table, small_plan
+from survey_texts import question_text, survey_text
 
-SURVEY = """
-id = "habits"
-[policy]
-epsilon = 1.0
-delta = 1e-3
-minimum_crowd = 60
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "pet"
-type = "choice"
-choices_file = "pets.txt"
-[[question]]
-name = "tag"
-type = "words"
-positions = 16
-hashes = 2
-"""
+SURVEY = survey_text(
+    "habits",
+    question_text("smokes", "yes_no"),
+    question_text("pet", "choice", choices_file="pets.txt"),
+    question_text("tag", "words", positions=16, hashes=2),
+    epsilon=1.0,
+    delta=0.001,
+    minimum_crowd=60,
+)
 CALLS: dict[str, list[str]] = {
     "plan": ["survey.toml", "--analyst-key", "key.pub.pem"],
     "randomize": ["answers.csv", "--plan", "plan.json"],

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from effort import LONG
+from effort import CHECK, LONG
 from krand.client import ledger as ledger_module
 from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.errors import InvalidInput
@@ -26,7 +26,7 @@ from krand.survey.survey import Survey
 
 ROUNDS = 400
 
-KILLS = 200 if LONG else 50
+KILLS = 200 if LONG else 50 if CHECK else 10
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,7 @@
 """A damaged spool is named, or the damage was to nothing: there is no wrong release.
 
 The large counts of docs/explanation/reliability.md:
-KRAND_FLIPS=5000 pytest tests/collector/test_damage.py -s
+KRAND_LONG=1 KRAND_FLIPS=5000 pytest tests/collector/test_damage.py -s
 """
 
 from __future__ import annotations

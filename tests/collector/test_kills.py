@@ -1,7 +1,8 @@
 """kill -9 at any moment: nothing acknowledged is lost, nothing is counted twice.
 
 Every message is unique, so that a message that is there twice proves a replay. The large counts of
-docs/explanation/reliability.md: KRAND_FAULTS=1000 pytest tests/collector/test_kills.py -s
+docs/explanation/reliability.md:
+KRAND_LONG=1 KRAND_FAULTS=1000 pytest tests/collector/test_kills.py -s
 """
 
 from __future__ import annotations

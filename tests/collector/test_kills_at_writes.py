@@ -2,7 +2,7 @@
 
 Most kills at a random time, or at a random call of Python code, miss the few milliseconds in which
 files are written. Here none does. Every call, several times:
-KRAND_FAULTS=1000 pytest tests/collector/test_kills_at_writes.py -s
+KRAND_LONG=1 KRAND_FAULTS=1000 pytest tests/collector/test_kills_at_writes.py -s
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A file system that turns read-only: under a collector, under a release, and before a command.
 
-At every call of a release: KRAND_FAULTS=1000 pytest tests/collector/test_read_only.py -s
+At every call of a release:
+KRAND_LONG=1 KRAND_FAULTS=1000 pytest tests/collector/test_read_only.py -s
 """
 
 from __future__ import annotations

@@ -181,6 +181,7 @@ def test_a_bar_names_its_step(monkeypatch: pytest.MonkeyPatch) -> None:
     assert max(map(len, lines)) <= 80
 
 
+@pytest.mark.check
 def test_the_readme_shows_exactly_what_the_command_prints(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

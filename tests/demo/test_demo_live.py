@@ -25,21 +25,16 @@ from krand.demo.story import Asked, Demonstration, demonstrate, example_text
 from krand.survey import mechanisms
 from krand.survey.reading import parse_survey
 from krand.terminal.output import Output
+from survey_texts import question_text, survey_text
 
 PEOPLE = 60
-SURVEY = """
-id = "live"
-
-[policy]
-epsilon = 1.0
-delta = 1e-4
-minimum_crowd = 100_000
-
-[[question]]
-name = "color"
-type = "choice"
-choices = ["red", "green", "blue"]
-"""
+SURVEY = survey_text(
+    "live",
+    question_text("color", "choice", choices=["red", "green", "blue"]),
+    epsilon=1.0,
+    delta=0.0001,
+    minimum_crowd=100000,
+)
 
 
 @dataclass(frozen=True)

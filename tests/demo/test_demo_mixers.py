@@ -30,25 +30,17 @@ from krand.errors import Unavailable
 from krand.survey import mechanisms
 from krand.survey.reading import read_survey
 from krand.terminal.output import Output
+from survey_texts import question_text, survey_text
 
 PEOPLE = 30
-SURVEY = """
-id = "live"
-
-[policy]
-epsilon = 1.0
-delta = 1e-4
-minimum_crowd = 100_000
-
-[[question]]
-name = "color"
-type = "choice"
-choices = ["red", "green", "blue"]
-
-[[question]]
-name = "smokes"
-type = "yes_no"
-"""
+SURVEY = survey_text(
+    "live",
+    question_text("color", "choice", choices=["red", "green", "blue"]),
+    question_text("smokes", "yes_no"),
+    epsilon=1.0,
+    delta=0.0001,
+    minimum_crowd=100000,
+)
 
 
 class Started:
@@ -261,7 +253,7 @@ def test_who_adds_the_noise_by_default(extra: str, tmp_path: Path) -> None:
     from krand.demo.story import _with_noise
 
     file = tmp_path / "own.toml"
-    text = SURVEY.replace("delta = 1e-4", f"delta = 1e-4\n{extra}")
+    text = SURVEY.replace("delta = 0.0001", f"delta = 0.0001\n{extra}")
     file.write_text(text, encoding="utf-8")
     found = _with_noise(Asked(folder=tmp_path, live=True), read_survey(file)).trust
     assert found.noise is (mechanisms.DEVICES if extra else mechanisms.MIXERS)

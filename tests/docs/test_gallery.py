@@ -48,6 +48,7 @@ def drawn(gallery: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> dict
         return dict(gallery.plots(gallery.PAGE))
 
 
+@pytest.mark.check
 def test_the_pictures_show_what_the_code_draws(
     gallery: ModuleType, drawn: dict[str, Any], written: dict[str, Any]
 ) -> None:
@@ -60,6 +61,7 @@ def test_the_pictures_show_what_the_code_draws(
             assert found[part] == pytest.approx(expected[part], rel=1e-6), picture
 
 
+@pytest.mark.check
 def test_the_pictures_are_the_files_that_the_code_writes(
     drawn: dict[str, Any], written: dict[str, Any]
 ) -> None:
@@ -91,6 +93,7 @@ def test_every_figure_of_krand_is_in_the_gallery() -> None:
     ] == []
 
 
+@pytest.mark.check
 def test_other_code_is_noticed(gallery: ModuleType, drawn: dict[str, Any]) -> None:
     """The check above can fail: one point that moved makes another description."""
     figure = drawn["static/gallery/rounds.svg"].figure

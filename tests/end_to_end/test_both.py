@@ -22,28 +22,17 @@ from krand.survey.plan_file import parse_plan
 from krand.survey.reading import parse_survey
 from krand.testing import FakeCollector, UnsafeMemoryLedger
 from mixed_plans import chain_for
+from survey_texts import question_text, survey_text
 
-SURVEY = """
-id = "both"
-
-[policy]
-epsilon = 8
-delta = 0.001
-minimum_crowd = 60
-
-[trust]
-noise = "both"
-mixers = 2
-
-[[question]]
-name = "smokes"
-type = "yes_no"
-
-[[question]]
-name = "pet"
-type = "choice"
-choices = ["cat", "dog", "none"]
-"""
+SURVEY = survey_text(
+    "both",
+    question_text("smokes", "yes_no"),
+    question_text("pet", "choice", choices=["cat", "dog", "none"]),
+    epsilon=8,
+    delta=0.001,
+    minimum_crowd=60,
+    trust={"noise": "both", "mixers": 2},
+)
 
 
 @pytest.mark.parametrize("people", [20, 80])

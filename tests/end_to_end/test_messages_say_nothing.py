@@ -71,6 +71,7 @@ def seen(plan: Plan, answers: dict[str, object], submissions: int) -> Counter[tu
     return looks
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("answers", [SILENT, FULL], ids=["silent", "full"])
 def test_all_submissions_look_alike(apart: Plan, answers: dict[str, object]) -> None:
     """10^5 in all, of people who say nothing and of people who say everything: one look.

@@ -25,6 +25,7 @@ from krand.survey.questions import Number
 from krand.survey.reading import parse_survey
 from krand.survey.survey import Survey
 from krand.testing import unsafe_exact_plan
+from survey_texts import question_text, survey_text
 
 POLICY = Policy(epsilon=1.0, delta=1e-3, minimum_crowd=20_000, assurance=Assurance.OUTLIER)
 
@@ -201,23 +202,16 @@ def test_methods_are_drawn_where_their_margin_of_error_is() -> None:
     assert [t.get_text() for t in axes.get_yticklabels()] == [row.name for row in expected]
 
 
-TWO_QUESTIONS = """
-id = "habits"
-rounds = 3
-[policy]
-epsilon = 1
-delta = 1e-3
-minimum_crowd = 1000
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "pet"
-type = "choice"
-choices = ["cat", "dog"]
-[[together]]
-questions = ["smokes", "pet"]
-"""
+TWO_QUESTIONS = survey_text(
+    "habits",
+    question_text("smokes", "yes_no"),
+    question_text("pet", "choice", choices=["cat", "dog"]),
+    rounds=3,
+    epsilon=1,
+    delta=0.001,
+    minimum_crowd=1000,
+    together=["smokes", "pet"],
+)
 
 
 @pytest.fixture(scope="module")

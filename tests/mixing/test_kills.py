@@ -2,7 +2,7 @@
 
 A child process mixes a batch and kills itself at the n-th call of a function, of Python or of C.
 Everything that ever appeared in the output folder is kept and compared. More kills:
-KRAND_FAULTS=1000 pytest tests/mixing/test_kills.py
+KRAND_LONG=1 KRAND_FAULTS=1000 pytest tests/mixing/test_kills.py
 """
 
 from __future__ import annotations
@@ -127,6 +127,7 @@ def seen_in(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in out.iterdir()} if out.exists() else {}
 
 
+@pytest.mark.check
 @pytest.mark.loop
 @pytest.mark.parametrize("hop", [1, 2])
 def test_rule_3_a_killed_run_shows_one_output_or_none(

@@ -32,6 +32,8 @@ from krand.wire.submissions import Submitted
 from krand.wire.suites import SUITE
 from mixing.chains import NULL, Party, mixed_plan_for, payloads_of, random_answers, stores_of, told
 
+pytestmark = pytest.mark.check
+
 PEOPLE, KILLED_PEOPLE, KILLS = (20_000, 2_000, 100) if LONG else (150, 40, 1)
 ADDED = 500
 """People that are put into a spool at a time."""
@@ -218,7 +220,6 @@ def copied(source: Path, target: Path) -> None:
     shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
 
 
-@pytest.mark.check
 @pytest.mark.loop
 def test_each_mixer_in_turn_is_killed_and_shows_one_output(tmp_path: Path) -> None:
     """Killed several times, then run to its end: each file had one content, whenever read."""

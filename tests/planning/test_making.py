@@ -265,6 +265,7 @@ def test_a_survey_that_would_be_all_noise_is_refused() -> None:
     make_plan(Survey(id="habits", policy=replace(tiny, epsilon=1.53), questions=QUESTIONS))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("crowd", [20, 30, 40, 50])
 def test_a_crowd_that_is_offered_will_do(crowd: int) -> None:
     """Written into the same file, where one in a hundred of the larger crowd colludes."""

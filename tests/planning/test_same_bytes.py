@@ -182,6 +182,7 @@ def test_rounding_errors_do_not_change_a_plan(
         assert make_plan(SURVEYS[name]).bytes == expected.bytes
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("name", ["one yes/no", "records of few people", "both, with a cap"])
 def test_the_errors_reach_the_bounds(

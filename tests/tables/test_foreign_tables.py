@@ -24,6 +24,7 @@ from krand.survey.survey import Survey
 from krand.tables.answers import Answers, answers_in, open_answers
 from krand.tables.column import answered
 from krand.tables.columns import encode_columns
+from survey_texts import question_text, survey_text
 
 SURVEY = Survey(
     id="s",
@@ -329,21 +330,14 @@ def test_people_without_an_answer_are_counted() -> None:
     }
 
 
-SMALL = """
-id = "habits"
-[policy]
-epsilon = 2.0
-delta = 1e-2
-minimum_crowd = 100
-[[question]]
-name = "smokes"
-type = "yes_no"
-[[question]]
-name = "pets"
-type = "pick_any"
-choices_file = "pets.txt"
-at_most = 1
-"""
+SMALL = survey_text(
+    "habits",
+    question_text("smokes", "yes_no"),
+    question_text("pets", "pick_any", choices_file="pets.txt", at_most=1),
+    epsilon=2.0,
+    delta=0.01,
+    minimum_crowd=100,
+)
 
 
 def run(at: Path, line: str) -> Result:

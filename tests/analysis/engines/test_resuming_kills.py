@@ -1,6 +1,7 @@
 """A count that dies at any of its writes goes on, and ends with the same bytes.
 
-At every call: KRAND_FAULTS=1000 pytest -s tests/analysis/engines/test_resuming_kills.py
+At every call:
+KRAND_LONG=1 KRAND_FAULTS=1000 pytest tests/analysis/engines/test_resuming_kills.py -s
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from components import require
 from krand.batches.manifest import Manifest, manifest_bytes
 from krand.survey.plan import Plan
 from krand.wire.keys import write_key_pair
+
+pytestmark = pytest.mark.check
 
 require("uvicorn")
 require("starlette")
@@ -144,7 +147,6 @@ def test_a_tally_whose_disk_turns_read_only_says_so(
         assert tallies.finish() == expected
 
 
-@pytest.mark.check
 @pytest.mark.loop
 def test_an_estimate_whose_disk_turns_read_only_says_so(
     tmp_path: Path, home: Nursery, errors: Path

@@ -1,0 +1,36 @@
+"""Survey files for tests, as text: a few words a question instead of a few lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+__all__ = ["question_text", "survey_text"]
+
+
+def question_text(name: str, kind: str, **keys: object) -> str:
+    """The lines of one question; `kind` is its type."""
+    return _table("[[question]]", {"name": name, "type": kind, **keys})
+
+
+def survey_text(
+    name: str, *questions: str, together: Sequence[str] = (), trust: object = None, **keys: object
+) -> str:
+    """A whole file. Keys of the policy are those that stand in no other place."""
+    top = {key: keys.pop(key) for key in TOP if key in keys}
+    parts = [_table("", {"id": name, **top}), _table("[policy]", keys)]
+    if isinstance(trust, dict):
+        parts.append(_table("[trust]", trust))
+    parts += questions
+    if together:
+        parts.append(_table("[[together]]", {"questions": list(together)}))
+    return "\n".join(parts)
+
+
+TOP = ("title", "linkage", "copies", "rounds", "release_every", "invitations")
+
+
+def _table(head: str, keys: dict[str, object]) -> str:
+    """TOML writes texts, numbers and lists as JSON does."""
+    lines = [f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in keys.items()]
+    return "\n".join([*([head] if head else []), *lines, ""])
