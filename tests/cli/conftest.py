@@ -12,7 +12,7 @@ from krand.planning.making import promise_for
 @pytest.fixture
 def remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same noise is not computed twice, where most tests are about one and the same plan."""
-    for module in ("planning.making", "planning.coalitions", "analysis.actual_promise"):
+    for module in ("planning.making", "analysis.actual_promise"):
         monkeypatch.setattr(f"krand.{module}.promise_for", _promise_for)
 
 
