@@ -178,11 +178,14 @@ def test_the_collectors_identity_in_the_plan_signs_the_receipt(
     assert mixing is not None
     identity = mixing.mixers[0].identity
     assert fetched(collector, party, "status")["receipt_key"] == identity
-    client = Client(
-        party.plan,
-        UnsafeMemoryLedger(),
-        expected_hash=party.plan.hash,
-        signatures=signatures(collector, party),
+    client, other = (
+        Client(
+            party.plan,
+            UnsafeMemoryLedger(),
+            expected_hash=party.plan.hash,
+            signatures=signatures(collector, party),
+        )
+        for _ in range(2)
     )
     made = client.prepare({})
     request = Request(
@@ -195,6 +198,8 @@ def test_the_collectors_identity_in_the_plan_signs_the_receipt(
         assert answer.headers["Access-Control-Allow-Origin"] == FORM
     key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(identity))
     assert check_receipt(key, told["receipt"], party.plan.hash, 1)
+    receipt = other.submit(collector.url, {})
+    assert (receipt.signature, receipt.is_valid) == (told["receipt"], True)
 
 
 def test_another_key_than_the_plans_is_refused_at_the_start(

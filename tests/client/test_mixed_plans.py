@@ -7,12 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from krand.client.client import Client
-from krand.client.ledger import Ledger, Submission
+from krand.client.ledger import AlreadySubmitted, Ledger, Submission
 from krand.client.randomizer import message_lanes, payloads
+from krand.client.transport import Reply
 from krand.collector.opening import config_of
 from krand.errors import InternalError, InvalidInput
 from krand.planning.making import make_plan
@@ -25,6 +27,7 @@ from krand.survey.survey import Survey, Trust
 from krand.testing import FakeCollector, UnsafeMemoryLedger, small_plan
 from krand.wire.layers import LaneOpener, length_at, open_layer
 from krand.wire.messages import Null, Payload, Token
+from krand.wire.receipts import sign_receipt
 from krand.wire.submissions import HEAD_LENGTH, SubmissionFormat, submission_bytes
 from mixed_plans import ANSWERS, QUESTIONS, Chain, chain_for, chain_of, plan_for_mixers, survey_for
 from survey.drawing import answers, surveys
@@ -222,3 +225,33 @@ def test_lanes_of_messages_follow_the_plan() -> None:
     numbers = [lane.number for lane in message_lanes(CHAIN.plan)]
     assert numbers == [0, 1, 2, 2, 2]
     assert all(isinstance(lane, Lane) for lane in message_lanes(CHAIN.plan))
+
+
+class Receipts(FakeCollector):
+    """A collector that signs receipts with some key."""
+
+    def __init__(self, plan: Plan, key: Ed25519PrivateKey | None) -> None:
+        super().__init__(plan)
+        self.key = key
+
+    def post(self, url: str, body: bytes) -> Reply:
+        reply = super().post(url, body)
+        return reply if self.key is None else replace(reply, receipt=self._signed(self.key))
+
+    def _signed(self, key: Ed25519PrivateKey) -> str:
+        return sign_receipt(key, self.plan.hash, self.round)
+
+
+@pytest.mark.parametrize("signer", ["nobody", "collector", "second mixer"])
+def test_a_receipt_is_checked_with_the_collectors_key_in_the_plan(signer: str) -> None:
+    """One by another is told as invalid, and what was accepted is not sent again."""
+    keys = dict(zip(("collector", "second mixer"), CHAIN.identities, strict=False))
+    collector = Receipts(CHAIN.plan, keys.get(signer))
+    client = client_of(CHAIN, transport=collector)
+    receipt = client.submit(collector.url, ANSWERS)
+    expected = {"nobody": None, "collector": True, "second mixer": False}
+    assert receipt.is_valid is expected[signer]
+    assert (receipt.plan, receipt.round) == (CHAIN.plan.hash, 1)
+    assert collector.people == 1
+    with pytest.raises(AlreadySubmitted):
+        client.submit(collector.url, ANSWERS)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from js_client.javascript import FOLDER, STATIC, node
+from krand import __version__
 
 LARGEST = 15_800
 LARGEST_HYBRID = 11_000
@@ -51,6 +52,12 @@ def test_the_client_evaluates_no_text_and_needs_no_page() -> None:
         r"Math\.random",
     ):
         assert not re.search(forbidden, code), forbidden
+
+
+def test_both_packages_have_one_version() -> None:
+    for name in ("package.json", "package-lock.json"):
+        found = json.loads((FOLDER / name).read_text(encoding="utf-8"))
+        assert found["version"] == __version__
 
 
 def test_the_lock_file_names_no_registry() -> None:

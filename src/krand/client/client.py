@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
 from krand.client.ledger import Ledger, Submission
-from krand.client.sending import Failed, UsedInvitation, send
+from krand.client.sending import Failed, Receipt, UsedInvitation, send
 from krand.client.transport import Transport
 from krand.errors import InvalidInput
 from krand.survey.encoding import encode
@@ -43,7 +45,7 @@ class Client:
     >>> collector = FakeCollector(plan)
     >>> ledger = Ledger("answered.ledger")
     >>> client = Client(plan, ledger, expected_hash=plan.hash, transport=collector)
-    >>> client.submit(collector.url, {"smokes": False, "pet": "cat"})
+    >>> receipt = client.submit(collector.url, {"smokes": False, "pet": "cat"})
     >>> collector.people
     1
     """
@@ -97,7 +99,7 @@ class Client:
         round_number: int = 1,
         *,
         invitation: str | None = None,
-    ) -> None:
+    ) -> Receipt:
         """Prepare, send, acknowledge; after a failure the next call sends the same bytes.
 
         If the round was delivered before, AlreadySubmitted is raised and nothing is sent. If
@@ -105,7 +107,7 @@ class Client:
         messages.
         """
         submission = self.prepare(answers, round_number, invitation=invitation)
-        self.deliver(url, submission, round_number)
+        return self.deliver(url, submission, round_number)
 
     def deliver(
         self,
@@ -114,8 +116,12 @@ class Client:
         round_number: int = 1,
         *,
         failed: Callable[[Failed], None] | None = None,
-    ) -> None:
-        """Send what was prepared, and acknowledge it; `failed` is called before each retry."""
+    ) -> Receipt:
+        """Send what was prepared, and acknowledge it; `failed` is called before each retry.
+
+        A receipt that is not the collector's own is no reason to send again: the submission was
+        accepted. `Receipt.is_valid` tells.
+        """
         plan, invited = self.plan, self.plan.survey.invitations
         is_first = invited and self.ledger.begin(plan, round_number, submission.id)
         found = send(
@@ -132,6 +138,12 @@ class Client:
         if is_used and self.ledger.withdraw(plan, round_number):
             raise UsedInvitation(round_number)
         self.acknowledge(round_number)
+        receipt = Receipt(plan=plan.hash, round=round_number, signature=found.receipt)
+        mixers = plan.mixing.mixers
+        if not (mixers and receipt.signature):
+            return receipt
+        collector = Ed25519PublicKey.from_public_bytes(bytes.fromhex(mixers[0].identity))
+        return replace(receipt, is_valid=receipt.is_signed_by(collector))
 
     def acknowledge(self, round_number: int = 1) -> None:
         """Record that the collector has the submission, so that it need not be kept."""

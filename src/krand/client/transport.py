@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -28,6 +29,7 @@ TIMEOUT_SECONDS = 20.0
 LONGEST_ASKED = 600.0
 """The longest wait that a collector may ask for (Retry-After)."""
 LONGEST_ANSWER = 200
+SIGNATURE = re.compile("[0-9a-f]{128}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,8 @@ class Reply:
     """How long the collector wants the client to wait, in seconds."""
     known: bool = False
     """Whether the collector had a submission with this id already."""
+    receipt: str = ""
+    """The collector's signature of plan and round, where it gives one, in hexadecimal."""
 
 
 class Transport(Protocol):
@@ -77,7 +81,8 @@ class Http:
             response = connection.getresponse()
             asked = _seconds(response.getheader("Retry-After", ""))
             told = _told(response.read(4096))
-            return Reply(response.status, _rule(told), asked, told.get("status") == "known")
+            known = told.get("status") == "known"
+            return Reply(response.status, _rule(told), asked, known, _receipt(told))
         except HTTPException as error:
             raise OSError(str(error) or type(error).__name__) from error
         finally:
@@ -147,6 +152,12 @@ def _told(answer: bytes) -> dict[str, object]:
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _receipt(told: dict[str, object]) -> str:
+    """The signature in a collector's reply; anything else is none."""
+    found = told.get("receipt")
+    return found if isinstance(found, str) and SIGNATURE.fullmatch(found) else ""
 
 
 def _rule(told: dict[str, object]) -> str:

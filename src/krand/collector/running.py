@@ -42,7 +42,7 @@ def run_collector(
     >>> plan = small_plan().sealed_for(krand.generate_private_key().public_key())
     >>> with krand.run_collector(plan, "spool", id_key="spool.key") as url:
     ...     client = krand.Client(plan, krand.Ledger("ledger"), expected_hash=plan.hash)
-    ...     client.submit(url, {"pet": "dog", "smokes": False})
+    ...     receipt = client.submit(url, {"pet": "dog", "smokes": False})
     """
     key = None if id_key is None else Path(id_key)
     with closing(listen(host, port)) as listener:

@@ -50,7 +50,7 @@ class FakeCollector:
     >>> collector = FakeCollector(plan)
     >>> collector.fail_next(503, OSError("no network"))
     >>> client = Client(plan, UnsafeMemoryLedger(), transport=collector, expected_hash=plan.hash)
-    >>> client.submit(collector.url, {"pet": "dog"})
+    >>> receipt = client.submit(collector.url, {"pet": "dog"})
     >>> collector.people, len(collector.waited)
     (1, 2)
     """

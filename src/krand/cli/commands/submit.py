@@ -118,7 +118,7 @@ def submit(
     try:
         with out.progress("sending") as bar:
             tell = bar or partial(out.console(stderr=True).print, markup=False, soft_wrap=True)
-            client.deliver(
+            receipt = client.deliver(
                 url,
                 submission,
                 round_number,
@@ -131,11 +131,16 @@ def submit(
         raise
     if as_json:
         done = {"delivered": True, "from_earlier_attempt": submission.kept}
-        out.json({"plan": plan.hash, "round": round_number, **done})
+        signed = {"receipt": receipt.signature or None, "receipt_is_valid": receipt.is_valid}
+        out.json({"plan": plan.hash, "round": round_number, **done, **signed})
         return
     line = f"Round {round_number} of {plan.survey.id} has been delivered"
     first = ", with the answers of an earlier attempt, whose submission was kept"
     out.console().print(line + (first if submission.kept else "") + ".", markup=False)
+    if receipt.signature:
+        verdict = {True: "valid", False: "NOT valid: tell the organiser", None: "not checked"}
+        said = f"Receipt of the collector ({verdict[receipt.is_valid]}): {receipt.signature}"
+        out.console().print(said, markup=False, soft_wrap=True)
 
 
 def _check_trusted(plan: Plan, ledger: Ledger) -> None:
